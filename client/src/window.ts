@@ -29,6 +29,13 @@ interface Known {
  */
 const freshMs = 1000;
 
+/**
+ * The pace while nothing vouches for more: the next request leaves when the last is answered or is
+ * this old, so that one that hangs does not hold up the rest. Twelve a minute stay below the twenty
+ * refusals that ban a key, even if each of them were one.
+ */
+const probeMs = 5000;
+
 /** The pause after a 429 that does not say how long: the least that `Retry-After` can say. */
 const unspecifiedRestMs = 1000;
 
@@ -69,11 +76,11 @@ export class WindowKnowledge {
     return this.#judgeCompany(known, nowMs);
   }
 
-  /** Others are in flight: join them on fresh knowledge, or else as one probe a second. */
+  /** Others are in flight: join them on fresh knowledge, or else as a probe. */
   #judgeCompany(known: Known | undefined, nowMs: number): Verdict {
     const isFresh = known !== undefined && nowMs - known.learntAtMs <= freshMs;
     if (isFresh && this.#inFlight + this.#lost < known.remaining) return { kind: "go" };
-    const probeAtMs = this.#lastSentAtMs + freshMs;
+    const probeAtMs = this.#lastSentAtMs + probeMs;
     return nowMs >= probeAtMs ? { kind: "go" } : { kind: "wait", untilMs: probeAtMs };
   }
 

@@ -10,6 +10,7 @@ interface Timer {
 export class ManualClock implements Clock {
   readonly #timers = new Set<Timer>();
   #nowMs: number;
+  #onSleep: (() => void)[] = [];
 
   constructor(nowMs: number) {
     this.#nowMs = nowMs;
@@ -29,7 +30,13 @@ export class ManualClock implements Clock {
       const timer = { atMs: this.#nowMs + Math.max(0, ms), fire };
       this.#timers.add(timer);
       signal.addEventListener("abort", fire, { once: true });
+      for (const wake of this.#onSleep.splice(0)) wake();
     });
+  }
+
+  /** Settles when somebody goes to sleep. */
+  nextSleep(): Promise<void> {
+    return new Promise((resolve) => this.#onSleep.push(resolve));
   }
 
   /** Moves to the nearest timer and fires it; false when there is none. */
