@@ -12,6 +12,7 @@ import {
 // From what was read to what the contract promises. Answers are checked, not trusted: a proxy or a
 // wrong address can answer 200 with anything, and a list that is cached is shared, hence frozen.
 
+// Fields are handed over as `fields.petId`, not by name: engines make that several times faster.
 type Fields = { readonly [key: string]: Json };
 
 export function decodeInventory(value: Json): readonly InventoryItem[] {
@@ -21,21 +22,21 @@ export function decodeInventory(value: Json): readonly InventoryItem[] {
 export function decodeInventoryItem(value: Json): InventoryItem {
   const fields = readFields(value);
   return Object.freeze({
-    petId: readId(fields, "petId"),
-    quantity: readInteger(fields, "quantity"),
-    status: readChoice(fields, "status", petStatusValues),
+    petId: readId(fields.petId, "petId"),
+    quantity: readInteger(fields.quantity, "quantity"),
+    status: readChoice(fields.status, "status", petStatusValues),
   });
 }
 
 export function decodePet(value: Json): Pet {
   const fields = readFields(value);
   return Object.freeze({
-    id: readId(fields, "id"),
-    name: readString(fields, "name"),
-    category: readStringOrNull(fields, "category"),
-    photoUrls: readStrings(fields, "photoUrls"),
-    tags: readStrings(fields, "tags"),
-    status: readChoice(fields, "status", petStatusValues),
+    id: readId(fields.id, "id"),
+    name: readString(fields.name, "name"),
+    category: readStringOrNull(fields.category, "category"),
+    photoUrls: readStrings(fields.photoUrls, "photoUrls"),
+    tags: readStrings(fields.tags, "tags"),
+    status: readChoice(fields.status, "status", petStatusValues),
   });
 }
 
@@ -46,21 +47,21 @@ export function decodeOrders(value: Json): readonly Order[] {
 function decodeOrder(value: Json): Order {
   const fields = readFields(value);
   return Object.freeze({
-    id: readId(fields, "id"),
-    petId: readId(fields, "petId"),
-    quantity: readInteger(fields, "quantity"),
-    shipDate: readStringOrNull(fields, "shipDate"),
-    status: readChoice(fields, "status", orderStatusValues),
-    complete: readBoolean(fields, "complete"),
+    id: readId(fields.id, "id"),
+    petId: readId(fields.petId, "petId"),
+    quantity: readInteger(fields.quantity, "quantity"),
+    shipDate: readStringOrNull(fields.shipDate, "shipDate"),
+    status: readChoice(fields.status, "status", orderStatusValues),
+    complete: readBoolean(fields.complete, "complete"),
   });
 }
 
 export function decodeError(value: Json): ErrorBody {
   const fields = readFields(value);
   return {
-    code: readChoice(fields, "code", errorCodeValues),
-    message: readString(fields, "message"),
-    status: readInteger(fields, "status"),
+    code: readChoice(fields.code, "code", errorCodeValues),
+    message: readString(fields.message, "message"),
+    status: readInteger(fields.status, "status"),
   };
 }
 
@@ -76,41 +77,39 @@ function readFields(value: Json): Fields {
   return value as Fields;
 }
 
-function readId(fields: Fields, name: string): bigint {
-  const value = fields[name];
+function readId(value: Json | undefined, name: string): bigint {
   if (typeof value === "bigint") return value;
-  return BigInt(readInteger(fields, name));
+  return BigInt(readInteger(value, name));
 }
 
-function readInteger(fields: Fields, name: string): number {
-  const value = fields[name];
+function readInteger(value: Json | undefined, name: string): number {
   return Number.isSafeInteger(value) ? (value as number) : refuse(name, "an integer");
 }
 
-function readString(fields: Fields, name: string): string {
-  const value = fields[name];
+function readString(value: Json | undefined, name: string): string {
   return typeof value === "string" ? value : refuse(name, "a string");
 }
 
-function readStringOrNull(fields: Fields, name: string): string | null {
-  return fields[name] === null ? null : readString(fields, name);
+function readStringOrNull(value: Json | undefined, name: string): string | null {
+  return value === null ? null : readString(value, name);
 }
 
-function readBoolean(fields: Fields, name: string): boolean {
-  const value = fields[name];
+function readBoolean(value: Json | undefined, name: string): boolean {
   return typeof value === "boolean" ? value : refuse(name, "a boolean");
 }
 
-function readStrings(fields: Fields, name: string): readonly string[] {
-  const value = fields[name];
+function readStrings(value: Json | undefined, name: string): readonly string[] {
   if (!Array.isArray(value)) return refuse(name, "an array");
   return Object.freeze(
     value.map((item) => (typeof item === "string" ? item : refuse(name, "of strings"))),
   );
 }
 
-function readChoice<T extends string>(fields: Fields, name: string, choices: readonly T[]): T {
-  const value = fields[name];
+function readChoice<T extends string>(
+  value: Json | undefined,
+  name: string,
+  choices: readonly T[],
+): T {
   // The value of the list is returned, not the one read: a slice may keep the whole answer in memory.
   return choices.find((choice) => choice === value) ?? refuse(name, `one of ${choices.join(", ")}`);
 }

@@ -38,17 +38,17 @@ export class Gate {
    * Rejects with the signal's reason when that aborts, and at the deadline; at once when the limit
    * is known to stay used up beyond the deadline.
    */
-  enter(deadlineMs: number, signal: AbortSignal | undefined): Promise<Permit> {
+  enter(deadlineMs: number, signal: AbortSignal): Promise<Permit> {
     return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
+      if (signal.aborted) return reject(signal.reason);
       const waiter = { deadlineMs, done: new AbortController(), resolve, reject };
       this.#waiters.add(waiter);
       this.#admit();
       if (!this.#waiters.has(waiter)) return;
       const verdict = this.#knowledge.judge(this.#clock.now());
       if (isHopeless(waiter, verdict)) return this.#turnAway(waiter);
-      const giveUp = () => this.#remove(waiter) && reject(signal?.reason);
-      signal?.addEventListener("abort", giveUp, { signal: waiter.done.signal });
+      const giveUp = () => this.#remove(waiter) && reject(signal.reason);
+      signal.addEventListener("abort", giveUp, { signal: waiter.done.signal });
       this.#watchDeadline(waiter);
     });
   }

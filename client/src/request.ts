@@ -1,9 +1,10 @@
+import { onAbort } from "./abort.ts";
 import { type Answer, readRefusal } from "./answer.ts";
 import { pauseMs } from "./backoff.ts";
 import { type ApiError, NetworkError, type PetstoreError, TimeoutError } from "./errors.ts";
 import type { Gate } from "./gate.ts";
 import { type Lesson, readLesson, readRetryAfterSeconds } from "./limits.ts";
-import { type CallOptions, type Settings, settleBudget } from "./options.ts";
+import { type Budget, type CallOptions, type Settings, settleBudget } from "./options.ts";
 import type { Permit } from "./window.ts";
 
 /** One operation called once, however many attempts that takes. */
@@ -27,19 +28,37 @@ interface Failure {
   readonly retryAfterMs: number;
 }
 
-/** Sends until an answer succeeds, a refusal is final, or the budget is spent. */
+/** Sends until an answer succeeds, a refusal is final, the budget is spent, or the caller aborts. */
 export async function send(line: Line, call: Call, options: CallOptions): Promise<Answer> {
+  const { signal } = options;
+  signal?.throwIfAborted();
+  const stop = new AbortController();
+  const unfollow = signal && onAbort(signal, () => stop.abort(signal.reason));
+  try {
+    return await sendAgain(line, call, options, stop.signal);
+  } finally {
+    unfollow?.();
+  }
+}
+
+async function sendAgain(
+  line: Line,
+  call: Call,
+  options: Budget,
+  signal: AbortSignal,
+): Promise<Answer> {
   const { clock, backoff } = line.settings;
   const { timeoutMs, attemptsMax, retryForMs } = settleBudget(options, line.settings);
   const deadlineMs = clock.now() + retryForMs;
   for (let attempt = 1; ; attempt++) {
-    const permit = await line.gate.enter(deadlineMs, options.signal);
-    const outcome = await attemptOnce(line, call, permit, timeoutMs, options.signal);
+    const permit = await line.gate.enter(deadlineMs, signal);
+    const outcome = await attemptOnce(line, call, permit, timeoutMs, signal);
     if (!("error" in outcome)) return outcome;
     if (attempt >= attemptsMax || !isPassing(outcome.error)) throw outcome.error;
     const restMs = pauseMs(backoff, attempt, outcome.retryAfterMs);
     if (clock.now() + restMs > deadlineMs) throw outcome.error;
-    await pause(line, restMs, options.signal);
+    await clock.sleep(restMs, signal);
+    signal.throwIfAborted();
   }
 }
 
@@ -48,23 +67,17 @@ function isPassing(error: PetstoreError): boolean {
   return error.kind !== "api" || error.status === 429 || error.status === 503;
 }
 
-async function pause(line: Line, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await line.settings.clock.sleep(ms, signal ?? new AbortController().signal);
-  signal?.throwIfAborted();
-}
-
 async function attemptOnce(
   line: Line,
   call: Call,
   permit: Permit,
   timeoutMs: number,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<Answer | Failure> {
   const stop = new AbortController();
   const done = new AbortController();
-  const onAbort = () => stop.abort(signal?.reason);
-  if (signal?.aborted) onAbort();
-  signal?.addEventListener("abort", onAbort, { signal: done.signal });
+  if (signal.aborted) stop.abort();
+  signal.addEventListener("abort", () => stop.abort(), { signal: done.signal });
   let isTimedOut = false;
   line.settings.clock.sleep(timeoutMs, done.signal).then(() => {
     if (done.signal.aborted) return;
@@ -84,7 +97,7 @@ async function attemptOnce(
     return isSuccess(answer) ? answer : refusal(readRefusal(answer, retryAfter));
   } catch (cause) {
     if (!isAnswered) line.gate.lost();
-    if (signal?.aborted) throw signal.reason;
+    signal.throwIfAborted();
     const error = isTimedOut
       ? new TimeoutError(`No complete answer within ${timeoutMs} ms`)
       : new NetworkError(`The connection failed: ${reasonOf(cause)}`, { cause });
@@ -129,6 +142,8 @@ function refusal(error: ApiError): Failure {
   return { error, retryAfterMs: (error.retryAfter ?? 0) * 1000 };
 }
 
+/** Node says only "fetch failed" and keeps the reason one or more causes further down. */
 function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.cause === undefined ? cause.message : `${cause.message}: ${reasonOf(cause.cause)}`;
 }

@@ -199,6 +199,26 @@ describe("an attempt without an answer", () => {
   });
 });
 
+test("a call that gets no turn to be sent within its time is a TimeoutError", async () => {
+  const clock = new ManualClock(start);
+  await using service = new ScriptedService({ now: () => clock.now() });
+  const arrived = Promise.withResolvers<void>();
+  const { promise: held, resolve: release } = Promise.withResolvers<Response>();
+  service.interject(() => {
+    arrived.resolve();
+    return held;
+  });
+  const client = new PetstoreClient({ baseUrl: service.baseUrl, apiKey, clock, parallelMax: 1 });
+  const first = client.listInventory();
+  const second = client.listInventory({ retryForMs: 2000 }).catch((reason: unknown) => reason);
+  await arrived.promise;
+  clock.advanceTo(start + 2000);
+  expect(isTimeoutError(await second)).toBe(true);
+  release(new Response("[]"));
+  expect(await first).toEqual([]);
+  expect(service.received).toHaveLength(1);
+});
+
 describe("an AbortSignal", () => {
   test("ends a request on its way with its own reason", async () => {
     await using service = new ScriptedService();
@@ -224,7 +244,7 @@ describe("an AbortSignal", () => {
   });
 
   test("ends the wait for the next window, and an aborted one sends nothing", async () => {
-    await using service = new ScriptedService({ perMinute: 1 });
+    await using service = new ScriptedService({ now: () => start, perMinute: 1 });
     const client = new PetstoreClient({ baseUrl: service.baseUrl, apiKey });
     await client.listInventory();
     const abort = new AbortController();
@@ -233,6 +253,26 @@ describe("an AbortSignal", () => {
     expect(await call.catch((reason: unknown) => reason)).toBe("enough");
     const late = client.listInventory({ signal: abort.signal });
     expect(await late.catch((reason: unknown) => reason)).toBe("enough");
+    expect(service.received).toHaveLength(1);
+  });
+
+  test("shared by many calls gets one listener, and ends them all", async () => {
+    await using service = new ScriptedService({ now: () => start, perMinute: 1 });
+    const client = new PetstoreClient({ baseUrl: service.baseUrl, apiKey });
+    await client.listInventory();
+    const abort = new AbortController();
+    let listeners = 0;
+    const listen = abort.signal.addEventListener.bind(abort.signal);
+    abort.signal.addEventListener = (type: string, listener: EventListener) => {
+      listeners++;
+      listen(type, listener);
+    };
+    const { signal } = abort;
+    const calls = Array.from({ length: 50 }, () => client.listInventory({ signal }));
+    abort.abort("enough");
+    const outcomes = await Promise.allSettled(calls);
+    expect(outcomes.every((outcome) => outcome.status === "rejected")).toBe(true);
+    expect(listeners).toBe(1);
     expect(service.received).toHaveLength(1);
   });
 });
