@@ -183,13 +183,14 @@ async function readUntilReady(stream: ReadableStream<Uint8Array>): Promise<strin
 
 /**
  * A shell that outlives this process by a moment: its input closes when this process ends, in
- * whatever way, and then it ends the server and deletes the data.
+ * whatever way, and then it ends the server and deletes the data. It waits for the end only so
+ * long, because a container whose first process reaps nobody shows the dead server for ever.
  */
 function startWatchdog(folder: string) {
   const script = `trap '' INT TERM HUP
     read -r _
     pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -CONT "$pid" && kill -QUIT "$pid" &&
-      while kill -0 "$pid"; do sleep 0.05; done
+      for _ in $(seq 100); do kill -0 "$pid" || break; sleep 0.05; done
     rm -rf "$1"`;
   const watchdog = Bun.spawn(["sh", "-c", script, "watchdog", folder], {
     stdin: "pipe",
