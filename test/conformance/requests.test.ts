@@ -96,9 +96,15 @@ onEveryEngine("one request", (service, engine) => {
       for (const { headers } of answers) {
         expect(headers.get("Access-Control-Allow-Origin")).toBe("https://shop.example");
         expect(headers.get("Vary")).toContain("Origin");
+        expect(headers.get("Content-Type")).toBe("application/json");
         const exposed = headers.get("Access-Control-Expose-Headers");
         const wanted = "X-RateLimit-Limit X-RateLimit-Remaining X-RateLimit-Reset Retry-After ETag";
         for (const name of `${wanted} X-Request-Id`.split(" ")) expect(exposed).toContain(name);
+      }
+      const known = { ...asked, "If-None-Match": "*" };
+      for (const headers of [asked, known]) {
+        const { headers: got } = await open.call("GET", "/inventory", { key, headers });
+        expect(got.get("Vary")!.split(", ").sort()).toEqual(["Accept-Encoding", "Origin"]);
       }
       const stranger = { ...asked, Origin: "https://evil.example" };
       const refused = await open.call("OPTIONS", "/inventory/1", { headers: stranger });
