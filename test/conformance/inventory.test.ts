@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { int64Max, int64Min } from "../../src/domain/integers.ts";
 import { petStatuses } from "../../src/domain/inventory.ts";
-import { expectCommonHeaders, expectError, expectUnchanged } from "../answers.ts";
+import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "../answers.ts";
 import { onEveryEngine } from "./suite.ts";
 
 onEveryEngine("the inventory", (service) => {
@@ -110,5 +110,28 @@ onEveryEngine("the inventory", (service) => {
         expect(row?.after?.status).toBe(to);
       }
     }
+  });
+
+  test("[open.not-modified] a known ETag gives 304, counts as a request, and ends with the next change", async () => {
+    const limits = { perMinute: 100, perDay: 100 };
+    const { text: key } = await service().issueKey({ plan: "enterprise", limits });
+    await service().addPets({ petId: 70n, quantity: 1 });
+    const ask = (tag: string) =>
+      service().call("GET", "/inventory", { key, headers: { "If-None-Match": tag } });
+    const first = await service().call("GET", "/inventory", { key });
+    const tag = first.headers.get("ETag")!;
+    expect(tag).toMatch(/^"[^"]+"$/);
+    for (const sent of [tag, `"other", W/${tag}`, "*"]) {
+      const same = await ask(sent);
+      expect(same.status).toBe(304);
+      expect(same.text).toBe("");
+      expectCommonHeaders(same);
+    }
+    expect(limitsOf(await ask(tag)).remaining).toBe(95);
+    // Counting the same number again is a change too: somebody counted.
+    expect((await patch(key, 70n, '{"quantity":1}')).status).toBe(200);
+    const changed = await ask(tag);
+    expect(changed.status).toBe(200);
+    expect(changed.headers.get("ETag")).not.toBe(tag);
   });
 });
