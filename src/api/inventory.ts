@@ -3,11 +3,54 @@ import { parseInt64 } from "../domain/integers.ts";
 import { parseInventoryUpdate, setQuantity } from "../domain/inventory.ts";
 import { readJsonText } from "./body.ts";
 import type { Answer, Call, Shop } from "./call.ts";
+import { isCoding, preferredCoding } from "./codings.ts";
 import { itemJson } from "./listing.ts";
+import { bodyOf } from "./sending.ts";
 
-export async function listInventory(shop: Shop, call: Call): Promise<Answer> {
-  await shop.follower.catchUp(call.head);
-  return { status: 200, body: shop.listing.body() };
+export function listInventory(shop: Shop, call: Call): Answer | Promise<Answer> {
+  const wait = shop.follower.catchUp(call.head);
+  return wait ? wait.then(() => currentList(shop, call)) : currentList(shop, call);
+}
+
+/** The list as the replica has it this very moment: nothing here may wait. */
+function currentList(shop: Shop, call: Call): Answer {
+  const { follower, listing, codings } = shop;
+  const { headers, signal, method } = call.request;
+  const tag = `${follower.epoch}-${follower.seq}`;
+  const known = headers.get("if-none-match");
+  const match = known === null ? undefined : matchingTag(known, tag);
+  if (match) return { status: 304, body: null, headers: listHeaders(match) };
+  const version = listing.version();
+  const coding = preferredCoding(headers.get("accept-encoding"));
+  const compressed = coding && codings.find(version, coding);
+  if (coding && compressed) {
+    const tagged = listHeaders(`"${tag}-${coding}"`);
+    return { status: 200, body: compressed, headers: { ...tagged, "Content-Encoding": coding } };
+  }
+  const plain = listHeaders(`"${tag}"`);
+  if (method === "HEAD") {
+    const length = String(version.byteLength);
+    return { status: 200, body: null, headers: { ...plain, "Content-Length": length } };
+  }
+  return { status: 200, body: bodyOf(listing, version, signal), headers: plain };
+}
+
+/** Caches may keep the list and must ask before they use it: it is never shown stale. */
+function listHeaders(tag: string): Record<string, string> {
+  return { ETag: tag, "Cache-Control": "private, no-cache", Vary: "Accept-Encoding" };
+}
+
+/** The tag in an If-None-Match that names this version in any coding, as the client wrote it. */
+function matchingTag(header: string, tag: string): string | undefined {
+  if (header.trim() === "*") return `"${tag}"`;
+  for (const [, quoted = "", opaque = ""] of header.matchAll(/(?:W\/)?("([^"]*)")/g)) {
+    if (opaque === tag || codingTag(opaque, tag)) return quoted;
+  }
+  return undefined;
+}
+
+function codingTag(opaque: string, tag: string): boolean {
+  return opaque.startsWith(`${tag}-`) && isCoding(opaque.slice(tag.length + 1));
 }
 
 export async function updateInventory(shop: Shop, call: Call): Promise<Answer> {

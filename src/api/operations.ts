@@ -20,7 +20,7 @@ export interface Operation {
   readonly deprecatedAt?: number;
   /** What it promises, in words and schemas: the part of the API description that is its own. */
   readonly contract: Contract;
-  readonly handle: (shop: Shop, call: Call) => Promise<Answer>;
+  readonly handle: (shop: Shop, call: Call) => Answer | Promise<Answer>;
 }
 
 /** Every operation there is. Routes, 405s, the API description and the tests are made from it. */

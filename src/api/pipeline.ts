@@ -62,7 +62,7 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     if (!caller.scopes.includes(operation.scope)) {
       throw new Refusal("insufficient_scope", `This API key lacks the scope ${operation.scope}.`);
     }
-    return operation.handle(shop, { request, params, requestId, caller, head });
+    return await operation.handle(shop, { request, params, requestId, caller, head });
   }
 
   function finish(arrival: Arrival, answer: Answer, verdict: Verdict, requestId: string): Response {
