@@ -2,9 +2,9 @@ import { statusOf } from "../errors.ts";
 import type { Operation } from "../operations.ts";
 import { type DescribedCode, type ErrorDescription, errors } from "./errors.ts";
 import { everyAnswer, type Header, type HeaderId, headerName, headers } from "./headers.ts";
-import { type Contract, everyOperation, type Success } from "./operation.ts";
+import { type Contract, type Example, everyOperation, type Success } from "./operation.ts";
 import { overview } from "./overview.ts";
-import { reference, schemas } from "./schemas.ts";
+import { reference, type Schema, schemas } from "./schemas.ts";
 
 export interface ServerEntry {
   readonly url: string;
@@ -23,12 +23,12 @@ const apiVersion = "1.0.0";
 /** The whole API description, made from the table of operations. */
 export function describeApi(operations: readonly Operation[], options: DocumentOptions) {
   const byPath = Map.groupBy(operations, (operation) => operation.path);
-  const paths = [...byPath].map(([path, here]) => [
-    path,
-    Object.fromEntries(
+  const paths: Record<string, Record<string, DescribedOperation>> = {};
+  for (const [path, here] of byPath) {
+    paths[path] = Object.fromEntries(
       here.map((operation) => [operation.method.toLowerCase(), describe(operation, options)]),
-    ),
-  ]);
+    );
+  }
   return {
     openapi: "3.1.1",
     info: {
@@ -45,7 +45,7 @@ export function describeApi(operations: readonly Operation[], options: DocumentO
       { name: "Pets", description: "The catalogue behind the inventory." },
       { name: "Orders", description: "What customers have ordered." },
     ],
-    paths: Object.fromEntries(paths),
+    paths,
     components: {
       securitySchemes: {
         apiKey: {
@@ -63,6 +63,18 @@ export function describeApi(operations: readonly Operation[], options: DocumentO
 }
 
 export type ApiDocument = ReturnType<typeof describeApi>;
+export type DescribedOperation = ReturnType<typeof describe>;
+
+export interface DescribedResponse {
+  readonly description: string;
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content?: Readonly<Record<string, DescribedContent>>;
+}
+
+export interface DescribedContent {
+  readonly schema: Schema;
+  readonly examples: Readonly<Record<string, Example>>;
+}
 
 /** The text of the committed file: both environments, their addresses left open. */
 export function committedDocument(operations: readonly Operation[], petsSunsetAt: number): string {
@@ -122,7 +134,7 @@ function describeBody({ description, schema, examples }: NonNullable<Contract["b
 }
 
 function describeResponses(contract: Contract, scope: string) {
-  const responses: Record<string, unknown> = {};
+  const responses: Record<string, DescribedResponse> = {};
   for (const [status, success] of Object.entries(contract.success)) {
     responses[status] = describeSuccess(success, contract.headers ?? []);
   }
@@ -134,8 +146,8 @@ function describeResponses(contract: Contract, scope: string) {
   return responses;
 }
 
-function describeSuccess(success: Success, also: readonly HeaderId[]) {
-  const { description, schema, examples } = success;
+function describeSuccess(success: Success, also: readonly HeaderId[]): DescribedResponse {
+  const { description, schema, examples = {} } = success;
   return {
     description,
     headers: headerReferences([...everyAnswer, ...(success.headers ?? []), ...also]),
@@ -149,7 +161,7 @@ function describeRefusals(
   codes: readonly DescribedCode[],
   contract: Contract,
   scope: string,
-) {
+): DescribedResponse {
   const described = codes.map((code): ErrorDescription => errors[code]);
   const examples = codes.flatMap((code) =>
     Object.entries(messages(code, contract, scope)).map(([name, message]) => [
