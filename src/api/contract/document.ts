@@ -101,7 +101,7 @@ function describe(operation: Operation, options: DocumentOptions) {
     operationId: operation.id,
     tags: [contract.tag],
     summary: contract.summary,
-    description: `${contract.description}\n\nNeeds the scope \`${operation.scope}\`.`,
+    description: contract.description,
     "x-required-scope": operation.scope,
     ...(operation.stability === "stable" ? {} : { "x-stability": operation.stability }),
     ...(operation.deprecatedAt === undefined

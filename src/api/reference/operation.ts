@@ -65,8 +65,8 @@ function requestBody(operation: DescribedOperation): Html | undefined {
   if (!body) return undefined;
   const { schema, examples } = body.content["application/json"];
   return html`<h3>Body</h3>
-    <p><span class="type">${typeOf(schema)}</span> ${inline(body.description)}</p>
-    <p class="media">${Object.keys(body.content).map((type) => html`<code>${type}</code> `)}</p>
+    <p class="media">${typeOf(schema)} as ${Object.keys(body.content).map((type) => html`<code>${type}</code> `)}</p>
+    <p>${inline(body.description)}</p>
     ${Object.values(examples).map(
       ({ summary, value }) => html`<p class="caption">${summary}</p>${jsonBlock(value, summary)}`,
     )}`;
@@ -77,7 +77,7 @@ function answer(status: string, response: DescribedResponse): Html {
   const names = Object.entries(response.headers).map(
     ([name, { $ref }]) => html`<a href="#header-${$ref.split("/").at(-1)}">${name}</a> `,
   );
-  return html`<details class="answer">
+  return html`<details class="answer"${status === "200" && html` open`}>
     <summary><span class="status s${status[0]}">${status}</span>
       <span>${STATUS_CODES[status]}</span></summary>
     <p>${inline(response.description)}</p>

@@ -76,7 +76,7 @@ function contents(document: ApiDocument, operations: readonly PlacedOperation[])
 }
 
 function keyForm(): Html {
-  return html`<section class="key" aria-labelledby="key-title">
+  return html`<section class="sign-in" aria-labelledby="key-title">
     <h2 id="key-title">Try it with your key</h2>
     <p id="key-note">Each operation below can be sent from this page. Your key stays in this browser tab and goes
       to this service only; closing the tab forgets it.</p>

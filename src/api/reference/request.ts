@@ -42,8 +42,9 @@ export function requestFrom(
 /** The line to paste into a shell. Without a key it reads the variable API_KEY. */
 export function curlLine(request: ShownRequest, key: string): string {
   const authorization = `"Authorization: Bearer ${key === "" ? "$API_KEY" : key}"`;
-  const words = [`curl -i ${quote(request.url)}`, `-H ${authorization}`];
-  if (request.method !== "GET") words[0] = `curl -i -X ${request.method} ${quote(request.url)}`;
+  const words = [`curl -i ${quote(request.url)}`];
+  if (request.method !== "GET") words.push(`-X ${request.method}`);
+  words.push(`-H ${authorization}`);
   for (const [name, value] of Object.entries(request.headers)) {
     words.push(`-H ${quote(`${name}: ${value}`)}`);
   }
