@@ -3,6 +3,7 @@ import type { Follower } from "../domain/follower.ts";
 import type { Caller } from "../domain/keys.ts";
 import type { Clock, Head, Store } from "../domain/ports.ts";
 import type { Codings } from "./codings.ts";
+import type { Sheet } from "./headers.ts";
 import type { Listing } from "./listing.ts";
 import type { SentBody } from "./sending.ts";
 
@@ -32,4 +33,6 @@ export interface Answer {
   readonly status: number;
   readonly body: string | SentBody | null;
   readonly headers?: Readonly<Record<string, string>>;
+  /** All of the answer's own headers made ready, for those that repeat; `headers` is then unused. */
+  readonly sheet?: Sheet;
 }

@@ -4,7 +4,8 @@ import { parseInventoryUpdate, setQuantity } from "../domain/inventory.ts";
 import { readJsonText } from "./body.ts";
 import type { Answer, Call, Shop } from "./call.ts";
 import { isCoding, preferredCoding } from "./codings.ts";
-import { itemJson } from "./listing.ts";
+import { createSheet, type Sheet } from "./headers.ts";
+import { itemJson, type ListVersion } from "./listing.ts";
 import { bodyOf } from "./sending.ts";
 
 export function listInventory(shop: Shop, call: Call): Answer | Promise<Answer> {
@@ -15,29 +16,39 @@ export function listInventory(shop: Shop, call: Call): Answer | Promise<Answer> 
 /** The list as the replica has it this very moment: nothing here may wait. */
 function currentList(shop: Shop, call: Call): Answer {
   const { follower, listing, codings } = shop;
-  const { headers, signal, method } = call.request;
+  const { headers, method } = call.request;
   const tag = `${follower.epoch}-${follower.seq}`;
   const known = headers.get("if-none-match");
   const match = known === null ? undefined : matchingTag(known, tag);
-  if (match) return { status: 304, body: null, headers: listHeaders(match) };
+  if (match) return { status: 304, body: null, headers: { ETag: match, ...listHeaders } };
   const version = listing.version();
   const coding = preferredCoding(headers.get("accept-encoding"));
   const compressed = coding && codings.find(version, coding);
   if (coding && compressed) {
-    const tagged = listHeaders(`"${tag}-${coding}"`);
-    return { status: 200, body: compressed, headers: { ...tagged, "Content-Encoding": coding } };
+    const tagged = { ETag: `"${tag}-${coding}"`, "Content-Encoding": coding, ...listHeaders };
+    return { status: 200, body: compressed, headers: tagged };
   }
-  const plain = listHeaders(`"${tag}"`);
   if (method === "HEAD") {
-    const length = String(version.byteLength);
-    return { status: 200, body: null, headers: { ...plain, "Content-Length": length } };
+    const length = { "Content-Length": String(version.byteLength) };
+    return { status: 200, body: null, headers: { ETag: `"${tag}"`, ...length, ...listHeaders } };
   }
-  return { status: 200, body: bodyOf(listing, version, signal), headers: plain };
+  const body = bodyOf(listing, version, call.request);
+  return { status: 200, body, sheet: listSheet(version, tag) };
 }
 
 /** Caches may keep the list and must ask before they use it: it is never shown stale. */
-function listHeaders(tag: string): Record<string, string> {
-  return { ETag: tag, "Cache-Control": "private, no-cache", Vary: "Accept-Encoding" };
+const listHeaders = { "Cache-Control": "private, no-cache", Vary: "Accept-Encoding" };
+
+const sheets = new WeakMap<ListVersion, Sheet>();
+
+function listSheet(version: ListVersion, tag: string): Sheet {
+  let sheet = sheets.get(version);
+  if (!sheet) {
+    const type = { "Content-Type": "application/json" };
+    sheet = createSheet({ ...type, ETag: `"${tag}"`, ...listHeaders });
+    sheets.set(version, sheet);
+  }
+  return sheet;
 }
 
 /** The tag in an If-None-Match that names this version in any coding, as the client wrote it. */

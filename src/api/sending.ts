@@ -12,8 +12,8 @@ export type SentBody = Blob | ReadableStream<Uint8Array>;
 
 const blobs = new WeakMap<ListVersion, Blob>();
 
-export function bodyOf(listing: Listing, version: ListVersion, signal: AbortSignal): SentBody {
-  if (version.byteLength > blobBytesMax) return stream(listing, version, signal);
+export function bodyOf(listing: Listing, version: ListVersion, request: Request): SentBody {
+  if (version.byteLength > blobBytesMax) return stream(listing, version, request.signal);
   let blob = blobs.get(version);
   if (!blob) {
     blob = new Blob(version.chunks.map((chunk) => chunk.bytes));
