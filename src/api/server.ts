@@ -19,10 +19,14 @@ export interface RunningServer {
   stop(graceMs: number): Promise<void>;
 }
 
+/** What is served outside the API, by path. */
+export type Pages = Readonly<Record<string, (request: Request) => Response | Promise<Response>>>;
+
 /** Puts the pipeline behind Bun's own HTTP server and router: the only file that knows them. */
 export function startServer(
   pipeline: Pipeline,
   routes: readonly Route[],
+  pages: Pages,
   isReady: () => Promise<boolean>,
   options: ServerOptions,
 ): RunningServer {
@@ -49,6 +53,7 @@ export function startServer(
       // Host header that is no host makes it no URL.
       [basePath]: unknown,
       [`${basePath}/*`]: unknown,
+      ...pages,
       "/healthz": () => json(200, { status: "ok" }),
       "/readyz": async () =>
         (await isReady()) ? json(200, { status: "ready" }) : json(503, { status: "unavailable" }),
