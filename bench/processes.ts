@@ -1,0 +1,97 @@
+// The benchmark's child processes: started here, measured here, and ended here whatever happens.
+import { readFileSync } from "node:fs";
+
+const running = new Set<Bun.Subprocess>();
+
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+export interface StartOptions {
+  command: string[];
+  cwd?: string;
+  env?: Record<string, string>;
+  uid?: number;
+  onMessage?: (message: unknown) => void;
+}
+
+/** Starts a child whose error output is kept, to be shown if it dies. */
+export function start(options: StartOptions): Bun.Subprocess<"ignore", "ignore", "pipe"> {
+  const child = Bun.spawn(options.command, {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+    env: { ...process.env, ...options.env },
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
+    ...(options.onMessage === undefined ? {} : { ipc: options.onMessage }),
+  });
+  running.add(child);
+  child.exited.then(() => running.delete(child));
+  return child;
+}
+
+/** Asks a child to end, and makes it after a while. */
+export async function stop(child: Bun.Subprocess, signal: NodeJS.Signals = "SIGTERM") {
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
+  await child.exited;
+  clearTimeout(timer);
+}
+
+/** Runs a command to its end and returns what it printed. */
+export async function run(
+  command: string[],
+  options: { cwd?: string; env?: Record<string, string>; uid?: number } = {},
+): Promise<string> {
+  const child = Bun.spawn(command, {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { ...process.env, ...options.env },
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
+  });
+  running.add(child);
+  const [output, errors, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  running.delete(child);
+  if (code !== 0) throw new Error(`${command.join(" ")} failed (${code}): ${errors || output}`);
+  return output;
+}
+
+// Linux counts processor time in hundredths of a second whatever the kernel's own tick is.
+const ticksPerSecond = 100;
+
+/** Processor seconds a process has used in all its threads; undefined where there is no /proc. */
+export function cpuSeconds(pid: number): number | undefined {
+  const stat = readProc(pid, "stat");
+  if (stat === undefined) return undefined;
+  // The name in parentheses may hold spaces, so fields are counted from behind it.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+export interface Memory {
+  residentMb: number;
+  peakMb: number;
+}
+
+export function memoryOf(pid: number): Memory | undefined {
+  const status = readProc(pid, "status");
+  const megabytes = (field: string) =>
+    Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status ?? "")?.[1]) / 1024;
+  if (status === undefined) return undefined;
+  return { residentMb: megabytes("VmRSS"), peakMb: megabytes("VmHWM") };
+}
+
+function readProc(pid: number, file: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return undefined;
+  }
+}
