@@ -1,0 +1,38 @@
+import { BlockList, isIP } from "node:net";
+import { Refusal } from "../domain/errors.ts";
+
+/**
+ * The client's address: the socket's, unless the socket is a trusted proxy's. Then it is the last
+ * address in X-Forwarded-For that is not itself a trusted proxy; everything before it could have
+ * been written by the client.
+ */
+export function createAddressReader(trustedProxies: readonly string[]) {
+  const trusted = new BlockList();
+  for (const entry of trustedProxies) addNetwork(trusted, entry);
+  const isTrusted = (address: string) =>
+    trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+
+  return (socketAddress: string, headers: Headers): string => {
+    let address = socketAddress;
+    if (trustedProxies.length === 0 || !isTrusted(address)) return address;
+    const hops = (headers.get("x-forwarded-for") ?? "").split(",").reverse();
+    for (const hop of hops) {
+      const next = hop.trim();
+      if (isIP(next) === 0) break;
+      address = next;
+      if (!isTrusted(address)) break;
+    }
+    return address;
+  };
+}
+
+function addNetwork(list: BlockList, entry: string): void {
+  const [address = "", bits] = entry.split("/");
+  const family = isIP(address);
+  const bitsMax = family === 6 ? 128 : 32;
+  const prefix = bits === undefined ? bitsMax : Number(bits);
+  if (family === 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > bitsMax) {
+    throw new Refusal("invalid_request", `trusted proxy '${entry}' is no address or network`);
+  }
+  list.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4");
+}

@@ -1,0 +1,32 @@
+import type { Committer } from "../domain/commits.ts";
+import type { Follower } from "../domain/follower.ts";
+import type { Caller } from "../domain/keys.ts";
+import type { Clock, Head, Store } from "../domain/ports.ts";
+import type { Listing } from "./listing.ts";
+
+/** What operations work with. */
+export interface Shop {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly committer: Committer;
+  readonly follower: Follower;
+  readonly listing: Listing;
+  readonly petsSunsetAt: number;
+  readonly bodyBytesMax: number;
+}
+
+/** One admitted request on its way to an operation. */
+export interface Call {
+  readonly request: Request;
+  readonly params: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  readonly caller: Caller;
+  /** The store's head as looked up for this request, where the engine gives it for free. */
+  readonly head: Head | undefined;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string | Blob | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}

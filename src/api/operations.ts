@@ -1,0 +1,55 @@
+import type { Scope } from "../domain/keys.ts";
+import type { Answer, Call, Shop } from "./call.ts";
+import { listInventory, updateInventory } from "./inventory.ts";
+import { listOrders } from "./orders.ts";
+import { getPet } from "./pets.ts";
+
+export interface Operation {
+  readonly id: string;
+  readonly method: "GET" | "PATCH";
+  /** Relative to the base address; parameters in braces. */
+  readonly path: string;
+  readonly scope: Scope;
+  /** A stable operation carries no marker. */
+  readonly stability: "stable" | "beta" | "experimental";
+  /** Set on an operation that is on its way out: since when, in milliseconds since 1970. */
+  readonly deprecatedAt?: number;
+  readonly handle: (shop: Shop, call: Call) => Promise<Answer>;
+}
+
+/** Every operation there is. Routes, 405s, the API description and the tests are made from it. */
+export const operations: readonly Operation[] = [
+  {
+    id: "listInventory",
+    method: "GET",
+    path: "/inventory",
+    scope: "inventory:read",
+    stability: "stable",
+    handle: listInventory,
+  },
+  {
+    id: "updateInventory",
+    method: "PATCH",
+    path: "/inventory/{petId}",
+    scope: "inventory:write",
+    stability: "experimental",
+    handle: updateInventory,
+  },
+  {
+    id: "getPet",
+    method: "GET",
+    path: "/pets/{petId}",
+    scope: "pets:read",
+    stability: "stable",
+    deprecatedAt: Date.UTC(2026, 0, 1),
+    handle: getPet,
+  },
+  {
+    id: "listOrders",
+    method: "GET",
+    path: "/store/orders",
+    scope: "orders:read",
+    stability: "stable",
+    handle: listOrders,
+  },
+];

@@ -1,0 +1,145 @@
+import { randomBytes } from "node:crypto";
+import { Refusal } from "../domain/errors.ts";
+import type { Keyring } from "../domain/keyring.ts";
+import type { Caller } from "../domain/keys.ts";
+import type { Verdict } from "../domain/limits.ts";
+import type { Head, Limiter } from "../domain/ports.ts";
+import type { Answer, Shop } from "./call.ts";
+import type { CorsHeaders } from "./cors.ts";
+import { answerFor, errorAnswer } from "./errors.ts";
+import { denial, limitHeaders } from "./limits.ts";
+import type { Route } from "./routes.ts";
+
+export interface PipelineParts {
+  readonly shop: Shop;
+  readonly keyring: Keyring;
+  readonly limiter: Limiter;
+  readonly addresses: { take(address: string): Verdict };
+  readonly cors: CorsHeaders | undefined;
+  readonly log: (event: string, details: Record<string, unknown>) => void;
+}
+
+/** A request as the HTTP server hands it over. */
+export interface Arrival {
+  readonly request: Request;
+  readonly route: Route | undefined;
+  readonly params: Readonly<Record<string, string>>;
+  /** The client's address, looked up only when it is needed. */
+  address(): string;
+}
+
+export type Pipeline = (arrival: Arrival) => Promise<Response>;
+
+/**
+ * The one way every request under /v1 takes: request id, authenticate, limit, route, operation,
+ * answer. Unknown paths and methods take it too, so that nothing can be learnt without a key.
+ */
+export function createPipeline(parts: PipelineParts): Pipeline {
+  const { shop, keyring, limiter, addresses, cors, log } = parts;
+  let keysVersion = -1;
+
+  /** Where the engine tells its head for free, a change of keys is noticed on the next request. */
+  function glance(): Head | undefined {
+    const head = shop.store.glance?.();
+    if (head && head.keysVersion !== keysVersion) {
+      keysVersion = head.keysVersion;
+      keyring.forget();
+      limiter.refresh();
+    }
+    return head;
+  }
+
+  async function operate(
+    arrival: Arrival,
+    requestId: string,
+    caller: Caller,
+    head: Head | undefined,
+  ): Promise<Answer> {
+    const { request, route, params } = arrival;
+    if (!route) throw new Refusal("not_found", "There is nothing at this path.");
+    const operation = route.operations.get(request.method);
+    if (!operation) return methodNotAllowed(route);
+    if (!caller.scopes.includes(operation.scope)) {
+      throw new Refusal("insufficient_scope", `This API key lacks the scope ${operation.scope}.`);
+    }
+    return operation.handle(shop, { request, params, requestId, caller, head });
+  }
+
+  function finish(arrival: Arrival, answer: Answer, verdict: Verdict, requestId: string): Response {
+    const { request, route } = arrival;
+    const stability = route?.operations.get(request.method)?.stability ?? "stable";
+    const headers: Record<string, string> = limitHeaders(verdict);
+    headers["X-Request-Id"] = requestId;
+    if (answer.body !== null) headers["Content-Type"] = "application/json";
+    if (route) Object.assign(headers, route.headers);
+    if (stability !== "stable") headers["X-Stability"] = stability;
+    if (cors) Object.assign(headers, cors(request, route));
+    if (answer.headers) Object.assign(headers, answer.headers);
+    return new Response(answer.body, { status: answer.status, headers });
+  }
+
+  return async (arrival) => {
+    const { request } = arrival;
+    const requestId = nextRequestId();
+    let verdict: Verdict | undefined;
+    let answer: Answer;
+    try {
+      const head = glance();
+      const authorization = request.headers.get("authorization");
+      const found = request.method === "OPTIONS" ? undefined : identify(keyring, authorization);
+      const caller = found instanceof Promise ? await found : found;
+      const taken = caller
+        ? limiter.take(caller.keyId, caller.limits)
+        : addresses.take(arrival.address());
+      verdict = taken instanceof Promise ? await taken : taken;
+      if (verdict.outcome !== "admitted") answer = denial(verdict);
+      else if (caller) answer = await operate(arrival, requestId, caller, head);
+      else if (request.method === "OPTIONS") answer = optionsAnswer(arrival.route);
+      else answer = unauthorized(authorization !== null);
+    } catch (error) {
+      answer = answerFor(error, requestId, (bug) =>
+        log("bug", { requestId, error: bug instanceof Error ? bug.stack : String(bug) }),
+      );
+    }
+    // A failure before the limit was asked still needs its headers: count it by address.
+    verdict ??= addresses.take(arrival.address());
+    return finish(arrival, answer, verdict, requestId);
+  };
+}
+
+const bearer = /^Bearer +([!-~]+) *$/i;
+
+function identify(keyring: Keyring, authorization: string | null) {
+  const match = authorization === null ? null : bearer.exec(authorization);
+  return match ? keyring.identify(match[1]!) : undefined;
+}
+
+/** The same for every kind of bad key, so that nothing can be learnt from the answer. */
+function unauthorized(keySent: boolean): Answer {
+  const challenge = 'Bearer realm="petstore"';
+  return errorAnswer(
+    "unauthorized",
+    "The API key is missing or invalid; send it as 'Authorization: Bearer <API_KEY>'.",
+    { "WWW-Authenticate": keySent ? `${challenge}, error="invalid_token"` : challenge },
+  );
+}
+
+function methodNotAllowed(route: Route): Answer {
+  return errorAnswer("method_not_allowed", `Only ${route.allow} are possible here.`, {
+    Allow: route.allow,
+  });
+}
+
+function optionsAnswer(route: Route | undefined): Answer {
+  if (!route) throw new Refusal("not_found", "There is nothing at this path.");
+  return { status: 204, body: null, headers: { Allow: route.allow } };
+}
+
+// Random per process, counted within it: unique, and no system call on the way of a request.
+const processId = randomBytes(6).toString("hex");
+let requests = 0;
+
+function nextRequestId(): string {
+  requests += 1;
+  return `req_${processId}${requests.toString(36).padStart(8, "0")}`;
+}

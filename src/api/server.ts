@@ -1,0 +1,79 @@
+import type { BunRequest, Server } from "bun";
+import { createAddressReader } from "./addresses.ts";
+import type { Answer } from "./call.ts";
+import { errorAnswer } from "./errors.ts";
+import type { Pipeline } from "./pipeline.ts";
+import { basePath, type Route } from "./routes.ts";
+
+export interface ServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly bodyBytesBackstop: number;
+  readonly idleTimeoutSeconds: number;
+  readonly trustedProxies: readonly string[];
+}
+
+export interface RunningServer {
+  readonly url: URL;
+  /** Stops listening at once, lets requests in flight finish for at most `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Puts the pipeline behind Bun's own HTTP server and router: the only file that knows them. */
+export function startServer(
+  pipeline: Pipeline,
+  routes: readonly Route[],
+  isReady: () => Promise<boolean>,
+  options: ServerOptions,
+): RunningServer {
+  const addressOf = createAddressReader(options.trustedProxies);
+
+  const handle = (route: Route | undefined) => (request: BunRequest, server: Server<undefined>) =>
+    pipeline({
+      request,
+      route,
+      params: request.params ?? {},
+      address: () => addressOf(server.requestIP(request)?.address ?? "unknown", request.headers),
+    });
+  const unknown = handle(undefined);
+
+  const server = Bun.serve({
+    hostname: options.host,
+    port: options.port,
+    maxRequestBodySize: options.bodyBytesBackstop,
+    idleTimeout: options.idleTimeoutSeconds,
+    routes: {
+      // One handler a path for all methods: a map by method would answer HEAD by itself.
+      ...Object.fromEntries(routes.map((route) => [route.pattern, handle(route)])),
+      "/healthz": () => json(200, { status: "ok" }),
+      "/readyz": async () =>
+        (await isReady()) ? json(200, { status: "ready" }) : json(503, { status: "unavailable" }),
+    },
+    fetch(request, server) {
+      const { pathname } = new URL(request.url);
+      return pathname === basePath || pathname.startsWith(`${basePath}/`)
+        ? unknown(request as BunRequest, server)
+        : toResponse(errorAnswer("not_found", "There is nothing at this path."));
+    },
+    error: () => toResponse(errorAnswer("internal_error", "Something went wrong on our side.")),
+  });
+
+  return {
+    url: server.url,
+    async stop(graceMs) {
+      const finished = server.stop();
+      const late = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
+      await Promise.race([finished, late]);
+      await server.stop(true);
+    },
+  };
+}
+
+function json(status: number, body: unknown): Response {
+  return Response.json(body, { status, headers: { "Cache-Control": "no-store" } });
+}
+
+function toResponse(answer: Answer): Response {
+  const headers = { "Content-Type": "application/json", ...answer.headers };
+  return new Response(answer.body, { status: answer.status, headers });
+}

@@ -1,0 +1,71 @@
+import type { Pet } from "../domain/pets.ts";
+import type { Reader } from "../domain/ports.ts";
+import { petColumns } from "../domain/records.ts";
+import { csvCell } from "./csv.ts";
+import { type Format, formatOf, writeText } from "./files.ts";
+import { withStore } from "./open.ts";
+
+const pageRows = 5_000;
+
+/** Writes the catalogue as it is at one moment, in the columns an import takes. */
+export function exportPets(words: string[]): Promise<number> {
+  const options = { format: { type: "string" } } as const;
+  return withStore(words, options, ["FILE"], async ({ flags, rest, store }) => {
+    const file = rest[0]!;
+    const format = formatOf(file, flags.format);
+    await store.snapshot((reader) => writeText(file, pieces(reader, format)));
+    return 0;
+  });
+}
+
+async function* pieces(reader: Reader, format: Format): AsyncGenerator<string> {
+  const { opening, separator, closing, write } = layouts[format];
+  yield opening;
+  let after: bigint | null = null;
+  let first = true;
+  for (;;) {
+    const pets: readonly Pet[] = await reader.petsAfter(after, pageRows);
+    if (pets.length === 0) break;
+    yield (first ? "" : separator) + pets.map(write).join(separator);
+    first = false;
+    after = pets.at(-1)!.petId;
+  }
+  yield first ? closing.trimStart() : closing;
+}
+
+interface Layout {
+  readonly opening: string;
+  readonly separator: string;
+  readonly closing: string;
+  readonly write: (pet: Pet) => string;
+}
+
+const layouts: Record<Format, Layout> = {
+  json: { opening: "[", separator: ",\n ", closing: "]\n", write: jsonOf },
+  ndjson: { opening: "", separator: "\n", closing: "\n", write: jsonOf },
+  csv: { opening: `${petColumns.join()}\n`, separator: "\n", closing: "\n", write: csvOf },
+};
+
+function jsonOf({ petId, ...rest }: Pet): string {
+  return `{"petId":${petId},${JSON.stringify(rest).slice(1)}`;
+}
+
+function csvOf(pet: Pet): string {
+  return [
+    String(pet.petId),
+    pet.name,
+    pet.category ?? "",
+    listCell(pet.tags),
+    listCell(pet.photoUrls),
+    pet.status,
+    String(pet.quantity),
+  ]
+    .map(csvCell)
+    .join();
+}
+
+/** Bars between items; a JSON array where an item holds a bar or could be taken for one. */
+function listCell(items: readonly string[]): string {
+  const isPlain = items.every((item) => !item.includes("|")) && !items[0]?.startsWith("[");
+  return items.length === 0 ? "" : isPlain ? items.join("|") : JSON.stringify(items);
+}

@@ -1,0 +1,84 @@
+import { openStore, systemClock } from "../compose.ts";
+import type { Config } from "../config.ts";
+import { digestOf, generateKeyId, generateKeyText, scopes } from "../domain/keys.ts";
+import type { OrderRecord } from "../domain/orders.ts";
+import type { PetRecord } from "../domain/pets.ts";
+import { plans } from "../domain/plans.ts";
+
+/** Fills a store that has neither pets nor keys, and gives the key's text; otherwise touches nothing. */
+export async function fillEmptyStore(config: Config): Promise<string | undefined> {
+  const store = await openStore(config, systemClock, false);
+  try {
+    const isEmpty = (await store.look()).seq === 0 && (await store.listKeys()).length === 0;
+    if (!isEmpty) return undefined;
+    await store.importPets(once(samplePets), "sample catalogue");
+    await store.importOrders(once(sampleOrders));
+    const text = generateKeyText(config.environment);
+    await store.addKey(
+      {
+        id: generateKeyId(),
+        name: "first key",
+        plan: "business",
+        limits: plans.business,
+        scopes,
+        createdAt: Date.now(),
+        expiresAt: null,
+        revokedAt: null,
+      },
+      digestOf(text),
+    );
+    return text;
+  } finally {
+    await store.close();
+  }
+}
+
+async function* once<T>(value: T): AsyncGenerator<T> {
+  yield value;
+}
+
+const samplePets: readonly PetRecord[] = [
+  pet(1, "Rex", "dogs", ["friendly", "trained"], "available", 3),
+  pet(2, "Luna", "dogs", ["puppy"], "pending", 1),
+  pet(3, "Whiskers", "cats", ["indoor"], "available", 5),
+  pet(4, "Shadow", "cats", ["shy"], "sold", 0),
+  pet(5, "Goldie", "fish", ["freshwater"], "available", 42),
+  pet(6, "Coral", "fish", ["saltwater", "rare"], "available", 7),
+  pet(7, "Thumper", "rabbits", ["lop-eared"], "available", 4),
+  pet(8, "Polly", "birds", ["talks"], "pending", 1),
+  pet(9, "Kiwi", "birds", [], "available", 9),
+  pet(10, "Sheldon", "turtles", ["slow"], "available", 2),
+];
+
+const sampleOrders: readonly OrderRecord[] = [
+  {
+    line: 1,
+    id: 1n,
+    petId: 4n,
+    quantity: 1,
+    shipDate: Date.UTC(2026, 9, 1),
+    status: "delivered",
+    complete: true,
+  },
+  {
+    line: 2,
+    id: 2n,
+    petId: 2n,
+    quantity: 1,
+    shipDate: Date.UTC(2026, 10, 20),
+    status: "approved",
+    complete: false,
+  },
+  { line: 3, id: 3n, petId: 5n, quantity: 6, shipDate: null, status: "placed", complete: false },
+];
+
+function pet(
+  id: number,
+  name: string,
+  category: string,
+  tags: readonly string[],
+  status: PetRecord["status"],
+  quantity: number,
+): PetRecord {
+  return { line: id, petId: BigInt(id), name, category, tags, photoUrls: [], status, quantity };
+}

@@ -1,0 +1,63 @@
+import { type Service, startService, systemClock } from "../compose.ts";
+import { type Config, readConfig, readFlags } from "../config.ts";
+import { Refusal } from "../domain/errors.ts";
+import { logToStderr } from "../log.ts";
+import { print } from "./open.ts";
+import { fillEmptyStore } from "./sample.ts";
+
+export function serve(words: string[]): Promise<number> {
+  return run(configOf(words), async () => undefined);
+}
+
+/** What `npm start` does: as serve, but a store with nothing in it first gets a sample and a key. */
+export function quickstart(words: string[]): Promise<number> {
+  return run(configOf(words), fillEmptyStore);
+}
+
+function configOf(words: string[]): Config {
+  const { flags, rest } = readFlags(words);
+  if (rest.length > 0) throw new Refusal("invalid_request", `unexpected '${rest[0]}'`);
+  return readConfig(flags);
+}
+
+async function run(
+  config: Config,
+  prepare: (config: Config) => Promise<string | undefined>,
+): Promise<number> {
+  const key = await prepare(config);
+  const service = await startService(config, systemClock, logToStderr);
+  print(`Petstore inventory (${config.environment}) is serving at ${service.baseUrl}`);
+  if (key) print(welcome(service.baseUrl, key));
+  return untilStopped(service);
+}
+
+function welcome(baseUrl: string, key: string): string {
+  return `
+A sample catalogue was loaded. Your API key (plan Business), shown only this once:
+
+  ${key}
+
+Try it:
+
+  curl -H "Authorization: Bearer ${key}" ${baseUrl}/inventory
+`;
+}
+
+/** Resolves once a signal has stopped the service in good order; a second signal ends at once. */
+function untilStopped(service: Service): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let stopping = false;
+    const onSignal = (signal: string) => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      logToStderr("stopping", { signal });
+      service.stop().then(() => {
+        resolve(0);
+        // Sockets that outlived the grace period must not hold the process.
+        process.exit(0);
+      }, reject);
+    };
+    process.on("SIGTERM", () => onSignal("SIGTERM"));
+    process.on("SIGINT", () => onSignal("SIGINT"));
+  });
+}

@@ -1,0 +1,22 @@
+import { settings } from "../config.ts";
+
+export function usage(): string {
+  const rows = Object.values(settings).map((one) => {
+    const initial = one.initial === "" ? "" : ` [${one.initial}]`;
+    return `  --${one.flag.padEnd(22)} ${one.variable.padEnd(30)} ${one.meaning}${initial}`;
+  });
+  return `petstore: the pet store inventory service
+
+  petstore serve
+  petstore quickstart                        serve; an empty store first gets a sample and a key
+  petstore keys create --name NAME --plan free|pro|business|enterprise
+                       [--per-minute N --per-day N] [--scopes a,b] [--expires ISO] [--json]
+  petstore keys list | show ID | rotate ID [--overlap 24h] | revoke ID | unban ID   [--json]
+  petstore pets import FILE | export FILE    .json .ndjson .csv; - for a pipe (--format csv)
+  petstore orders import FILE
+  petstore verify                            recompute the inventory from the ledger and compare
+
+Settings, as a flag or in the environment; the flag wins:
+${rows.join("\n")}
+`;
+}

@@ -1,0 +1,107 @@
+import { resolve } from "node:path";
+import type { Shop } from "./api/call.ts";
+import { createCors } from "./api/cors.ts";
+import { createListing } from "./api/listing.ts";
+import { operations } from "./api/operations.ts";
+import { createPipeline } from "./api/pipeline.ts";
+import { routesOf } from "./api/routes.ts";
+import { type RunningServer, startServer } from "./api/server.ts";
+import type { Config } from "./config.ts";
+import { createCommitter } from "./domain/commits.ts";
+import { Refusal } from "./domain/errors.ts";
+import { createFollower } from "./domain/follower.ts";
+import { createKeyring } from "./domain/keyring.ts";
+import type { Clock, Store } from "./domain/ports.ts";
+import { createAddressLimiter } from "./limits/addresses.ts";
+import { createLocalLimiter } from "./limits/local.ts";
+import type { Log } from "./log.ts";
+import { claimForServing, openSqlite } from "./store/sqlite/store.ts";
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+export interface Service {
+  /** The base address of the API, ending in /v1. */
+  readonly baseUrl: string;
+  readonly store: Store;
+  stop(): Promise<void>;
+}
+
+/** Opens the store a database address names. */
+export function openStore(config: Config, clock: Clock, threaded: boolean): Promise<Store> {
+  return openSqlite({
+    path: sqlitePath(config.databaseUrl),
+    environment: config.environment,
+    clock,
+    threaded,
+  });
+}
+
+/** Config in, running service out. */
+export async function startService(config: Config, clock: Clock, log: Log): Promise<Service> {
+  const releaseClaim = claimForServing(sqlitePath(config.databaseUrl));
+  const store = await openStore(config, clock, true);
+  const limiter = await createLocalLimiter({ journal: store, clock, rules: config.ban, log });
+  const listing = createListing();
+  const follower = createFollower(store, listing);
+  await follower.catchUp();
+  const committer = createCommitter(
+    store,
+    { groupMax: config.writesPerGroupMax, queueMax: config.writesWaitingMax },
+    (rows) => follower.committed(rows),
+  );
+  const shop: Shop = {
+    store,
+    clock,
+    committer,
+    follower,
+    listing,
+    petsSunsetAt: config.petsSunsetAt,
+    bodyBytesMax: config.bodyBytesMax,
+  };
+  const keyring = createKeyring(store, clock, config.environment, config.keysRememberedMax);
+  const addresses = createAddressLimiter(clock, config.addressPerMinute, config.addressesMax);
+  const cors = createCors(config.corsOrigins);
+  const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log });
+  let stopping = false;
+  const server = listen();
+
+  return {
+    baseUrl: new URL("v1", server.url).href,
+    store,
+    async stop() {
+      stopping = true;
+      await server.stop(config.stopGraceMs);
+      await committer.idle();
+      await limiter.close();
+      await store.close();
+      releaseClaim();
+    },
+  };
+
+  function listen(): RunningServer {
+    try {
+      return startServer(pipeline, routesOf(operations, config.petsSunsetAt), isReady, config);
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      const where = `${config.host}:${config.port}`;
+      throw new Refusal("unavailable", `cannot listen on ${where}: ${(error as Error).message}`);
+    }
+  }
+
+  async function isReady(): Promise<boolean> {
+    if (stopping) return false;
+    try {
+      await store.look();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function sqlitePath(databaseUrl: string): string {
+  if (!databaseUrl.startsWith("sqlite:")) {
+    throw new Refusal("invalid_request", "only sqlite: databases are supported so far");
+  }
+  return resolve(databaseUrl.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""));
+}

@@ -1,0 +1,78 @@
+import { Refusal } from "./errors.ts";
+import type { Change, LedgerRow, Outcome } from "./ledger.ts";
+import type { Committed, Store } from "./ports.ts";
+
+export interface CommitBounds {
+  /** Changes that share one transaction. */
+  readonly groupMax: number;
+  /** Changes waiting for a transaction; one more is refused. */
+  readonly queueMax: number;
+}
+
+export interface Committer {
+  /** Resolves once the change is durable, never before. */
+  submit(change: Change): Promise<Outcome>;
+  /** Resolves when nothing is waiting or under way. */
+  idle(): Promise<void>;
+}
+
+interface Waiting {
+  readonly change: Change;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Groups writes: while one transaction commits, arriving changes queue, and the next transaction
+ * takes them all. One disk flush is thus shared by everybody who waited for it.
+ */
+export function createCommitter(
+  store: Pick<Store, "commit">,
+  bounds: CommitBounds,
+  onCommitted: (rows: readonly LedgerRow[]) => void,
+): Committer {
+  let waiting: Waiting[] = [];
+  let running: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    // One turn of the loop lets everything that arrived together join the first group.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const group = waiting.length <= bounds.groupMax ? waiting : waiting.slice(0, bounds.groupMax);
+      waiting = group === waiting ? [] : waiting.slice(bounds.groupMax);
+      await settle(group);
+    }
+    running = undefined;
+  }
+
+  async function settle(group: readonly Waiting[]): Promise<void> {
+    let committed: Committed;
+    try {
+      committed = await store.commit(group.map((one) => one.change));
+    } catch (error) {
+      for (const one of group) one.reject(error);
+      return;
+    }
+    onCommitted(committed.rows);
+    for (let index = 0; index < group.length; index++) {
+      group[index]!.resolve(committed.outcomes[index]!);
+    }
+  }
+
+  return {
+    submit(change) {
+      if (waiting.length >= bounds.queueMax) {
+        return Promise.reject(
+          new Refusal("unavailable", "Too many updates are waiting to be stored; try again."),
+        );
+      }
+      return new Promise((resolve, reject) => {
+        waiting.push({ change, resolve, reject });
+        running ??= run();
+      });
+    },
+    async idle() {
+      while (running) await running;
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import type { Entry } from "./inventory.ts";
+import type { LedgerRow } from "./ledger.ts";
+import type { Head, Reader } from "./ports.ts";
+
+/** A copy of the inventory that can be brought forward row by row. */
+export interface Replica {
+  /** Starts over, empty. */
+  clear(): void;
+  /** Adds entries with larger ids than any before. */
+  load(entries: readonly Entry[]): void;
+  apply(row: LedgerRow): void;
+}
+
+export interface Follower {
+  /**
+   * Brings the replica to a head that was looked up after this call began, or to the one given,
+   * which the caller looked up for this very request. Returns at once when there is nothing to do.
+   */
+  catchUp(head?: Head): void | Promise<void>;
+  /** Hands over rows this process committed, which saves reading them back. */
+  committed(rows: readonly LedgerRow[]): void;
+  /** What the replica shows: meaningful right after `catchUp`. */
+  readonly epoch: string;
+  readonly seq: number;
+}
+
+/** Rows or entries taken between two turns of the event loop, so that others get theirs. */
+const sliceRows = 10_000;
+
+/**
+ * Keeps a replica in step with the ledger. A read first learns the store's head and applies what
+ * is newer, so no read is stale. A head of another epoch, or one that went back behind what the
+ * replica already showed when the look began, means the store was replaced: load afresh.
+ */
+export function createFollower(reader: Reader, replica: Replica): Follower {
+  let epoch = "";
+  let seq = 0;
+  /** Counts full loads, so that many readers who saw one replaced store load it once. */
+  let loads = 0;
+  let walking: Promise<void> = Promise.resolve();
+  let reading = false;
+  let looking: Promise<void> = Promise.resolve();
+  /** The look that has not started yet: readers arriving now may share it, and no other. */
+  let nextLook: Promise<void> | undefined;
+
+  /** Walks to the head, one walk at a time. `replaced` tells which load was found outdated. */
+  function reach(head: Head, replaced: number | undefined): void | Promise<void> {
+    if (isCurrent(head) && replaced === undefined) return;
+    walking = walking.catch(() => {}).then(() => advance(head, replaced));
+    return walking;
+  }
+
+  function isCurrent(head: Head): boolean {
+    return head.epoch === epoch && head.seq <= seq;
+  }
+
+  async function advance(head: Head, replaced: number | undefined): Promise<void> {
+    reading = true;
+    try {
+      if (head.epoch !== epoch || replaced === loads) await loadAfresh();
+      while (head.epoch === epoch && seq < head.seq) {
+        const rows = await reader.ledgerAfter(seq, sliceRows);
+        if (rows.length === 0) break;
+        applyRows(rows);
+        await breathe();
+      }
+    } finally {
+      reading = false;
+    }
+  }
+
+  /**
+   * Entries are read page by page while writes go on, so pages may be of different moments. Rows
+   * hold absolute values: replaying the ledger from where it stood before the first page ends in
+   * the right state whatever the pages had already seen.
+   */
+  async function loadAfresh(): Promise<void> {
+    const start = await reader.look();
+    loads += 1;
+    epoch = "";
+    replica.clear();
+    let after: bigint | null = null;
+    for (;;) {
+      const entries = await reader.entriesAfter(after, sliceRows);
+      replica.load(entries);
+      if (entries.length < sliceRows) break;
+      after = entries.at(-1)!.petId;
+      await breathe();
+    }
+    epoch = start.epoch;
+    seq = start.seq;
+    const end = await reader.look();
+    while (end.epoch === epoch && seq < end.seq) {
+      const rows = await reader.ledgerAfter(seq, sliceRows);
+      if (rows.length === 0) break;
+      applyRows(rows);
+    }
+  }
+
+  function applyRows(rows: readonly LedgerRow[]): void {
+    for (const row of rows) {
+      if (row.seq !== seq + 1) continue;
+      replica.apply(row);
+      seq = row.seq;
+    }
+  }
+
+  async function lookAndReach(before: Promise<void>): Promise<void> {
+    await before.catch(() => {});
+    nextLook = undefined;
+    const shown = { epoch, seq, loads };
+    looking = Promise.resolve(reader.look()).then((head) => {
+      const wentBack = head.epoch === shown.epoch && head.seq < shown.seq;
+      return reach(head, wentBack ? shown.loads : undefined);
+    });
+    await looking;
+  }
+
+  return {
+    catchUp(head) {
+      if (head) return reach(head, head.epoch === epoch && head.seq < seq ? loads : undefined);
+      nextLook ??= lookAndReach(looking);
+      return nextLook;
+    },
+    committed(rows) {
+      if (rows.length === 0) return;
+      // While slices are being read the walk itself will meet these rows. A gap means that another
+      // process wrote in between: catch up now, so that the next reader need not.
+      if (!reading && rows[0]!.seq === seq + 1) applyRows(rows);
+      else void this.catchUp()?.catch(() => {});
+    },
+    get epoch() {
+      return epoch;
+    },
+    get seq() {
+      return seq;
+    },
+  };
+}
+
+function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

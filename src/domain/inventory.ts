@@ -1,0 +1,100 @@
+import type { Committer } from "./commits.ts";
+import { type ErrorCode, Refusal } from "./errors.ts";
+import { integerAsWritten } from "./integers.ts";
+import { isJsonObject, JsonNumber, parseJson } from "./json.ts";
+import type { Caller } from "./keys.ts";
+
+export const petStatuses = ["available", "pending", "sold"] as const;
+export type PetStatus = (typeof petStatuses)[number];
+
+export function isPetStatus(value: unknown): value is PetStatus {
+  return (petStatuses as readonly unknown[]).includes(value);
+}
+
+/** What the shop knows of one pet's stock. */
+export interface Stock {
+  readonly quantity: number;
+  readonly status: PetStatus;
+}
+
+/** One pet's stock: `version` is the `seq` of the ledger row that last changed it. */
+export interface Entry extends Stock {
+  readonly petId: bigint;
+  readonly version: number;
+}
+
+/** The largest count that every JSON client reads exactly: 2^53 - 1. */
+export const quantityMax = Number.MAX_SAFE_INTEGER;
+
+const quantityRule = `must be an integer from 0 to ${quantityMax}`;
+
+/** The quantity a JSON value stands for, or undefined if it breaks the rule. */
+export function readQuantity(value: unknown): number | undefined {
+  if (!(value instanceof JsonNumber)) return undefined;
+  return quantityFromText(value.source);
+}
+
+export function quantityFromText(source: string): number | undefined {
+  const integer = integerAsWritten(source);
+  if (typeof integer !== "bigint" || integer < 0n || integer > BigInt(quantityMax)) {
+    return undefined;
+  }
+  return Number(integer);
+}
+
+/** The body nearly every client sends; anything else takes the thorough way below. */
+const plainUpdate = /^\s*\{\s*"quantity"\s*:\s*(0|[1-9][0-9]{0,14})\s*\}\s*$/;
+
+/** Reads the body of a stock update: the new quantity, or a refusal that names the broken rule. */
+export function parseInventoryUpdate(text: string): number {
+  const plain = plainUpdate.exec(text);
+  if (plain) return Number(plain[1]);
+  let body: unknown;
+  try {
+    body = parseJson(text);
+  } catch {
+    throw new Refusal("invalid_request", "The body is not valid JSON.");
+  }
+  if (!isJsonObject(body)) {
+    throw new Refusal(
+      "invalid_request",
+      "The body must be a JSON object with the field 'quantity'.",
+    );
+  }
+  if (!Object.hasOwn(body, "quantity")) {
+    throw new Refusal("invalid_request", `Field 'quantity' is required and ${quantityRule}.`);
+  }
+  const quantity = readQuantity(body.quantity);
+  if (quantity === undefined) {
+    throw new Refusal("invalid_request", `Field 'quantity' ${quantityRule}.`);
+  }
+  return quantity;
+}
+
+export interface StockUpdate {
+  readonly petId: bigint;
+  readonly quantity: number;
+  readonly requestId: string;
+}
+
+/** Records a new stock count and answers with the entry once the change is durable. */
+export async function setQuantity(
+  committer: Committer,
+  caller: Caller,
+  update: StockUpdate,
+): Promise<Entry> {
+  const outcome = await committer.submit({
+    petId: update.petId,
+    quantity: update.quantity,
+    cause: "api",
+    keyId: caller.keyId,
+    requestId: update.requestId,
+    reason: null,
+  });
+  if (typeof outcome === "string") throw new Refusal(outcome, outcomeTexts[outcome]);
+  return outcome;
+}
+
+const outcomeTexts: Record<Extract<ErrorCode, "not_found">, string> = {
+  not_found: "No pet with this petId is in the store.",
+};

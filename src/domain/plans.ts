@@ -1,0 +1,19 @@
+/** How much a key may ask for. */
+export interface Limits {
+  readonly perMinute: number;
+  readonly perDay: number;
+}
+
+/** The plans on sale. Enterprise has no numbers of its own: they are agreed per key. */
+export const plans = {
+  free: { perMinute: 60, perDay: 1_000 },
+  pro: { perMinute: 300, perDay: 10_000 },
+  business: { perMinute: 1_000, perDay: 100_000 },
+  enterprise: null,
+} as const satisfies Record<string, Limits | null>;
+
+export type Plan = keyof typeof plans;
+
+export function isPlan(value: string): value is Plan {
+  return Object.hasOwn(plans, value);
+}

@@ -1,0 +1,63 @@
+import { minuteMs, type Verdict, type Window } from "../domain/limits.ts";
+import type { Clock } from "../domain/ports.ts";
+
+export interface AddressLimiter {
+  take(address: string): Verdict;
+}
+
+/**
+ * Counts requests without a valid key, by client address and minute, in this process alone.
+ * When more addresses come than are remembered, the rest share one count: an attacker with a
+ * million addresses slows himself and others without a key, never a valid one, and no memory runs
+ * out.
+ */
+export function createAddressLimiter(
+  clock: Clock,
+  perMinute: number,
+  addressesMax: number,
+): AddressLimiter {
+  const counts = new Map<string, number>();
+  let minuteStart = 0;
+
+  return {
+    take(address) {
+      const now = Math.max(clock.now(), minuteStart);
+      const start = now - (now % minuteMs);
+      if (start > minuteStart) {
+        minuteStart = start;
+        counts.clear();
+      }
+      const own = bucketOf(address);
+      const bucket = counts.has(own) || counts.size < addressesMax ? own : "others";
+      const used = counts.get(bucket) ?? 0;
+      const admitted = used < perMinute;
+      if (admitted) counts.set(bucket, used + 1);
+      const remaining = perMinute - used - (admitted ? 1 : 0);
+      const minute: Window = { limit: perMinute, remaining, resetAt: minuteStart + minuteMs };
+      return {
+        outcome: admitted ? "admitted" : "limited",
+        banBegan: false,
+        now,
+        binding: minute,
+        minute,
+        day: null,
+      };
+    },
+  };
+}
+
+/** IPv6 networks hand every customer a /64, so that is what counts as one address. */
+export function bucketOf(address: string): string {
+  if (!address.includes(":")) return address;
+  const mapped = /^::ffff:([0-9.]+)$/i.exec(address);
+  if (mapped) return mapped[1]!;
+  const [head = "", tail] = address.split("%")[0]!.split("::");
+  const front = head === "" ? [] : head.split(":");
+  const back = tail ? tail.split(":") : [];
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
+  const groups = [...front, ...Array<string>(zeros).fill("0"), ...back];
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ""))
+    .join(":");
+}

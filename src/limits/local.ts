@@ -1,0 +1,94 @@
+import { type BanRules, lift, newUsage, take, type Usage } from "../domain/limits.ts";
+import type { Clock, Limiter, SavedUsage, UsageJournal } from "../domain/ports.ts";
+
+/** How often counts are written down: what a crash can lose at most. */
+const saveEveryMs = 1_000;
+
+export interface LocalLimiterOptions {
+  readonly journal: UsageJournal;
+  readonly clock: Clock;
+  readonly rules: BanRules;
+  /** Told when a ban begins and when the journal cannot be written. */
+  readonly log: (event: string, details: Record<string, unknown>) => void;
+}
+
+/** The limiter of a process that serves alone: it counts in memory and writes down every second. */
+export async function createLocalLimiter(options: LocalLimiterOptions): Promise<Limiter> {
+  const { journal, clock, rules, log } = options;
+  const usages = await load(journal);
+  let latest = Math.max(0, ...[...usages.values()].map((usage) => usage.lastUsedAt));
+  const unsaved = new Set<string>();
+  let saving = Promise.resolve();
+
+  /** Time that never decreases, across restarts too: no window reopens when a clock goes back. */
+  function now(): number {
+    latest = Math.max(latest, clock.now());
+    return latest;
+  }
+
+  function save(): Promise<void> {
+    if (unsaved.size === 0) return saving;
+    const rows = [...unsaved].map((keyId): SavedUsage => ({ keyId, ...usages.get(keyId)! }));
+    unsaved.clear();
+    saving = saving
+      .then(() => journal.saveUsage(rows))
+      .catch((error) => {
+        for (const row of rows) unsaved.add(row.keyId);
+        log("usage not saved", { error: String(error) });
+      });
+    return saving;
+  }
+
+  function saveBan(keyId: string, usage: Usage): void {
+    const ban = { keyId, startedAt: usage.banStartedAt, until: usage.bannedUntil, liftedAt: null };
+    log("key banned", { keyId, until: new Date(ban.until).toISOString() });
+    journal.saveBan(ban).catch((error) => log("ban not saved", { keyId, error: String(error) }));
+  }
+
+  const timer = setInterval(save, saveEveryMs);
+  timer.unref();
+
+  return {
+    take(keyId, limits) {
+      let usage = usages.get(keyId);
+      if (!usage) {
+        usage = newUsage();
+        usages.set(keyId, usage);
+      }
+      const verdict = take(usage, limits, rules, now());
+      if (verdict.outcome === "admitted") unsaved.add(keyId);
+      else if (verdict.banBegan) saveBan(keyId, usage);
+      return verdict;
+    },
+    refresh() {
+      journal.loadBans().then(
+        (bans) => {
+          for (const ban of bans) {
+            const usage = usages.get(ban.keyId);
+            if (usage && ban.liftedAt !== null && usage.banStartedAt === ban.startedAt) lift(usage);
+          }
+        },
+        (error) => log("bans not read", { error: String(error) }),
+      );
+    },
+    async close() {
+      clearInterval(timer);
+      await save();
+    },
+  };
+}
+
+async function load(journal: UsageJournal): Promise<Map<string, Usage>> {
+  const usages = new Map<string, Usage>();
+  for (const { keyId, ...saved } of await journal.loadUsage()) {
+    usages.set(keyId, { ...newUsage(), ...saved });
+  }
+  for (const ban of await journal.loadBans()) {
+    if (ban.liftedAt !== null) continue;
+    const usage = usages.get(ban.keyId) ?? newUsage();
+    usage.banStartedAt = ban.startedAt;
+    usage.bannedUntil = ban.until;
+    usages.set(ban.keyId, usage);
+  }
+  return usages;
+}

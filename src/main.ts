@@ -1,0 +1,49 @@
+import { exportPets } from "./cli/export.ts";
+import { importOrders, importPets } from "./cli/import.ts";
+import { createKey, liftBan, listKeys, revokeKey, rotateKey, showKey } from "./cli/keys.ts";
+import { quickstart, serve } from "./cli/serve.ts";
+import { usage } from "./cli/usage.ts";
+import { verifyStore } from "./cli/verify.ts";
+import { Refusal } from "./domain/errors.ts";
+
+/** A command gets the words after its name and gives an exit code. */
+type Command = (words: string[]) => Promise<number>;
+
+const commands: Record<string, Command> = {
+  serve,
+  quickstart,
+  "keys create": createKey,
+  "keys list": listKeys,
+  "keys show": showKey,
+  "keys rotate": rotateKey,
+  "keys revoke": revokeKey,
+  "keys unban": liftBan,
+  "pets import": importPets,
+  "pets export": exportPets,
+  "orders import": importOrders,
+  verify: verifyStore,
+};
+
+async function run(words: string[]): Promise<number> {
+  if (words.length === 0 || words.includes("--help") || words[0] === "help") {
+    process.stdout.write(usage());
+    return 0;
+  }
+  for (const length of [2, 1]) {
+    const command = commands[words.slice(0, length).join(" ")];
+    if (command) return command(words.slice(length));
+  }
+  throw new Refusal(
+    "invalid_request",
+    `there is no command '${words.slice(0, 2).join(" ")}'; see petstore --help`,
+  );
+}
+
+try {
+  process.exitCode = await run(process.argv.slice(2));
+} catch (error) {
+  // Whatever is wrong is one plain sentence; a stack trace is no message to an operator.
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`petstore: ${message.split("\n")[0]}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,122 @@
+import { Database } from "bun:sqlite";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { Refusal } from "../../domain/errors.ts";
+import type { Environment } from "../../domain/keys.ts";
+import type { Clock, Head, Store } from "../../domain/ports.ts";
+import { openForReading, openForWriting, unavailableOr } from "./database.ts";
+import { importOrders, importPets } from "./importing.ts";
+import { createKeyReader } from "./keeping.ts";
+import { createReader } from "./reading.ts";
+import { startWriterThread } from "./thread.ts";
+import { createWriter, type Writer } from "./writer.ts";
+
+export interface SqliteOptions {
+  readonly path: string;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  /**
+   * Whether writes go to a thread of their own. A service wants that, so that reads go on while a
+   * disk flush is under way; a command that does one thing and ends does not need it.
+   */
+  readonly threaded: boolean;
+}
+
+/** A command has nobody waiting on a socket: it can let others finish. */
+const busyWaitMs = 60_000;
+
+export async function openSqlite(options: SqliteOptions): Promise<Store> {
+  const { path, environment, clock } = options;
+  const writer: Asynchronous<Writer> = options.threaded
+    ? await startWriterThread(path, environment)
+    : inline(createWriter(path, environment));
+  const database = openForReading(path);
+  const reader = createReader(database);
+  const keys = createKeyReader(database);
+  const dataVersion = database.query("PRAGMA data_version");
+  let seen: unknown;
+  let head: Head;
+
+  return {
+    ...reader,
+    /** The file is read only if some other connection has written since the last glance. */
+    glance() {
+      const version = (dataVersion.values()[0] as unknown[])[0];
+      if (version !== seen) {
+        head = reader.look();
+        seen = version;
+      }
+      return head;
+    },
+    async snapshot(work) {
+      const own = openForReading(path);
+      try {
+        own.run("BEGIN");
+        return await work(createReader(own));
+      } finally {
+        own.close();
+      }
+    },
+    commit: (changes) => writer.commit(changes, clock.now()),
+    importPets: (records, reason) =>
+      onOwnConnection((own) => importPets(own, records, reason, clock.now)),
+    importOrders: (records) => onOwnConnection((own) => importOrders(own, records)),
+    findSecret: keys.findSecret,
+    findKey: async (id) => keys.findKey(id),
+    listKeys: async () => keys.listKeys(),
+    loadUsage: async () => keys.loadUsage(),
+    loadBans: async () => keys.loadBans(),
+    addKey: writer.addKey,
+    addSecret: writer.addSecret,
+    revokeKey: writer.revokeKey,
+    saveUsage: writer.saveUsage,
+    saveBan: writer.saveBan,
+    liftBan: writer.liftBan,
+    async close() {
+      // The writer leaves last: only a connection that may write can fold the log into the file.
+      database.close();
+      await writer.close();
+    },
+  };
+
+  async function onOwnConnection<T>(work: (own: Database) => Promise<T>): Promise<T> {
+    const own = openForWriting(path, environment, busyWaitMs);
+    try {
+      return await work(own);
+    } catch (error) {
+      throw unavailableOr(error);
+    } finally {
+      own.close();
+    }
+  }
+}
+
+export type Asynchronous<T> = {
+  [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
+};
+
+function inline(writer: Writer): Asynchronous<Writer> {
+  const entries = Object.entries(writer).map(([name, method]) => [
+    name,
+    async (...args: never[]) => (method as (...args: never[]) => unknown)(...args),
+  ]);
+  return Object.fromEntries(entries) as Asynchronous<Writer>;
+}
+
+/**
+ * Claims the file for one serving process. Two of them would each count limits on their own and
+ * admit twice as many requests. The claim is a lock the operating system drops with the process.
+ */
+export function claimForServing(path: string): () => void {
+  mkdirSync(dirname(path), { recursive: true });
+  const claim = new Database(`${path}-serving`, { create: true });
+  try {
+    claim.run("PRAGMA busy_timeout = 0");
+    claim.run("PRAGMA locking_mode = EXCLUSIVE");
+    claim.run("BEGIN EXCLUSIVE");
+  } catch {
+    claim.close();
+    throw new Refusal("unavailable", `another petstore is already serving ${path}`);
+  }
+  return () => claim.close();
+}

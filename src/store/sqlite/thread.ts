@@ -1,0 +1,72 @@
+import { Refusal } from "../../domain/errors.ts";
+import type { Environment } from "../../domain/keys.ts";
+import type { Asynchronous } from "./store.ts";
+import type { Writer, WriterReply, WriterRequest } from "./writer.ts";
+
+interface Pending {
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Starts the writing thread and speaks to it by messages, answered in the order they were sent. */
+export async function startWriterThread(
+  path: string,
+  environment: Environment,
+): Promise<Asynchronous<Writer>> {
+  const worker = new Worker(new URL("./worker.ts", import.meta.url));
+  const pending = new Map<number, Pending>();
+  let lastId = 0;
+  let broken = false;
+
+  worker.onmessage = (event: MessageEvent<WriterReply>) => {
+    const reply = event.data;
+    const waiter = pending.get(reply.id);
+    pending.delete(reply.id);
+    if ("result" in reply) waiter?.resolve(reply.result);
+    else if ("refusal" in reply) {
+      waiter?.reject(new Refusal(reply.refusal.code, reply.refusal.message));
+    } else waiter?.reject(new Error(reply.bug));
+  };
+  // A thread that died answers nobody: what it had committed is in the file, what it had not is
+  // refused, and neither is called a success.
+  worker.onerror = () => {
+    broken = true;
+    for (const waiter of pending.values()) waiter.reject(threadLost());
+    pending.clear();
+  };
+
+  function ask(method: WriterRequest["method"], args: unknown[]): Promise<unknown> {
+    if (broken) return Promise.reject(threadLost());
+    const id = ++lastId;
+    return new Promise((resolve, reject) => {
+      pending.set(id, { resolve, reject });
+      worker.postMessage({ id, method, args });
+    });
+  }
+
+  await ask("open", [path, environment]).catch((error) => {
+    worker.terminate();
+    throw error;
+  });
+  const call =
+    (method: keyof Writer) =>
+    (...args: unknown[]) =>
+      ask(method, args);
+  return {
+    commit: call("commit"),
+    addKey: call("addKey"),
+    addSecret: call("addSecret"),
+    revokeKey: call("revokeKey"),
+    saveUsage: call("saveUsage"),
+    saveBan: call("saveBan"),
+    liftBan: call("liftBan"),
+    async close() {
+      await ask("close", []);
+      worker.terminate();
+    },
+  } as Asynchronous<Writer>;
+}
+
+function threadLost(): Refusal {
+  return new Refusal("unavailable", "The store cannot be written; try again later.");
+}

@@ -1,0 +1,28 @@
+import { Refusal } from "../../domain/errors.ts";
+import { createWriter, type Writer, type WriterReply, type WriterRequest } from "./writer.ts";
+
+/** The writing thread: a disk flush takes milliseconds, and no reader should wait for one. */
+
+declare const self: Worker;
+
+let writer: Writer | undefined;
+
+self.onmessage = (event: MessageEvent<WriterRequest>) => {
+  const { id, method, args } = event.data;
+  let reply: WriterReply;
+  try {
+    if (method === "open") {
+      writer = createWriter(...args);
+      reply = { id, result: undefined };
+    } else {
+      const call = writer![method] as (...args: unknown[]) => unknown;
+      reply = { id, result: call(...args) };
+    }
+  } catch (error) {
+    reply =
+      error instanceof Refusal
+        ? { id, refusal: { code: error.code, message: error.message } }
+        : { id, bug: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+  self.postMessage(reply);
+};

@@ -1,0 +1,55 @@
+import type { ErrorCode } from "../../domain/errors.ts";
+import type { Environment } from "../../domain/keys.ts";
+import type { Change } from "../../domain/ledger.ts";
+import type { Committed } from "../../domain/ports.ts";
+import { openForWriting, unavailableOr } from "./database.ts";
+import { createKeyWriter } from "./keeping.ts";
+import { createLedgerWriter } from "./writing.ts";
+
+/** Everything that writes while the service runs, on one connection that may block its thread. */
+export type Writer = ReturnType<typeof createWriter>;
+
+export type WriterRequest =
+  | { id: number; method: "open"; args: [path: string, environment: Environment] }
+  | { id: number; method: keyof Writer; args: unknown[] };
+
+export type WriterReply =
+  | { id: number; result: unknown }
+  | { id: number; refusal: { code: ErrorCode; message: string } }
+  | { id: number; bug: string };
+
+/**
+ * How long a write waits while another process holds the file. Long enough for an import of a
+ * million rows to be applied, shorter than the time after which an idle connection is closed.
+ */
+const busyWaitMs = 8_000;
+
+export function createWriter(path: string, environment: Environment) {
+  const database = openForWriting(path, environment, busyWaitMs);
+  const ledger = createLedgerWriter(database);
+  const keys = createKeyWriter(database);
+
+  return {
+    commit: guarded((changes: readonly Change[], now: number): Committed => {
+      return ledger.commit(changes, now);
+    }),
+    addKey: guarded(keys.addKey),
+    addSecret: guarded(keys.addSecret),
+    revokeKey: guarded(keys.revokeKey),
+    saveUsage: guarded(keys.saveUsage),
+    saveBan: guarded(keys.saveBan),
+    liftBan: guarded(keys.liftBan),
+    close: () => database.close(),
+  };
+}
+
+/** Engine failures leave as refusals, so that nothing above knows which engine it is. */
+function guarded<A extends unknown[], T>(work: (...args: A) => T): (...args: A) => T {
+  return (...args) => {
+    try {
+      return work(...args);
+    } catch (error) {
+      throw unavailableOr(error);
+    }
+  };
+}

@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Service, startService } from "../src/compose.ts";
+import { readConfig } from "../src/config.ts";
+import { digestOf, generateKeyId, generateKeyText, type Key, scopes } from "../src/domain/keys.ts";
+import type { OrderRecord } from "../src/domain/orders.ts";
+import type { PetRecord } from "../src/domain/pets.ts";
+import { plans } from "../src/domain/plans.ts";
+import type { Store } from "../src/domain/ports.ts";
+import { createTestClock, type TestClock } from "./clock.ts";
+
+/** The engines the service runs on; suites that speak HTTP loop over them. */
+export const engines = ["sqlite"] as const;
+export type Engine = (typeof engines)[number];
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body parsed by JSON.parse: fit for shapes and small numbers, not for 64-bit ids. */
+  readonly json: unknown;
+}
+
+export interface CallOptions {
+  readonly key?: string | undefined;
+  readonly headers?: Record<string, string>;
+  readonly body?: BodyInit;
+}
+
+/** The composed service on a real database and a real socket, with a clock that can be moved. */
+export interface TestService {
+  readonly baseUrl: string;
+  readonly databaseUrl: string;
+  readonly clock: TestClock;
+  readonly store: Store;
+  /** What the service wrote to its log. */
+  readonly logged: readonly string[];
+  /** `path` is relative to the base address, or to the server's root when it starts with "~". */
+  call(method: string, path: string, options?: CallOptions): Promise<TestAnswer>;
+  /** Issues a key and gives its id and its text. */
+  issueKey(options?: Partial<Key>): Promise<{ id: string; text: string }>;
+  addPets(...pets: readonly (Partial<PetRecord> & { petId: bigint })[]): Promise<void>;
+  addOrders(...orders: readonly OrderRecord[]): Promise<void>;
+  /** Stops and starts again on the same database, as a deployment would. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startTestService(
+  engine: Engine = "sqlite",
+  flags: Record<string, string> = {},
+): Promise<TestService> {
+  const folder = mkdtempSync(join(tmpdir(), `petstore-${engine}-`));
+  const databaseUrl = flags.database ?? `sqlite:${join(folder, "test.db")}`;
+  const config = readConfig({ port: "0", ...flags, database: databaseUrl }, {});
+  const clock = createTestClock();
+  const logged: string[] = [];
+  const log = (event: string, details?: Record<string, unknown>) =>
+    void logged.push(JSON.stringify({ event, ...details }));
+  let service: Service = await startService(config, clock, log);
+
+  return {
+    get baseUrl() {
+      return service.baseUrl;
+    },
+    get store() {
+      return service.store;
+    },
+    databaseUrl,
+    clock,
+    logged,
+    call: (method, path, options) => call(service.baseUrl, method, path, options),
+    async issueKey(options = {}) {
+      const key: Key = {
+        id: generateKeyId(),
+        name: "test",
+        plan: "business",
+        limits: plans.business,
+        scopes,
+        createdAt: clock.now(),
+        expiresAt: null,
+        revokedAt: null,
+        ...options,
+      };
+      const text = generateKeyText(config.environment);
+      await service.store.addKey(key, digestOf(text));
+      return { id: key.id, text };
+    },
+    async addPets(...pets) {
+      await service.store.importPets(once(pets.map(completePet)), "test");
+    },
+    async addOrders(...orders) {
+      await service.store.importOrders(once(orders));
+    },
+    async restart() {
+      await service.stop();
+      service = await startService(config, clock, log);
+    },
+    async stop() {
+      await service.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One request; the only place where tests speak HTTP to the service. */
+export async function call(
+  baseUrl: string,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<TestAnswer> {
+  const url = path.startsWith("~") ? new URL(path.slice(1), baseUrl).href : baseUrl + path;
+  const headers = new Headers(options.headers);
+  if (options.key !== undefined) headers.set("Authorization", `Bearer ${options.key}`);
+  const response = await fetch(url, {
+    method,
+    headers,
+    ...(options.body === undefined ? {} : { body: options.body }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: parsed(text) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function completePet(pet: Partial<PetRecord> & { petId: bigint }, at: number): PetRecord {
+  return {
+    line: at + 1,
+    name: `Pet ${pet.petId}`,
+    category: undefined,
+    tags: undefined,
+    photoUrls: undefined,
+    status: undefined,
+    quantity: undefined,
+    ...pet,
+  };
+}
+
+async function* once<T>(value: T): AsyncGenerator<T> {
+  yield value;
+}
