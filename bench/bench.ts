@@ -42,7 +42,7 @@ export async function compare(
 }
 
 /** Noise only ever adds: the least processor time and the best rate are nearest to the truth. */
-function best(rounds: Measured[]): Measured {
+export function best(rounds: Measured[]): Measured {
   const fastest = rounds.reduce((one, other) => (other.throughput > one.throughput ? other : one));
   const known = rounds.flatMap(({ cpuMicroseconds }) => cpuMicroseconds ?? []);
   return { ...fastest, cpuMicroseconds: known.length > 0 ? Math.min(...known) : undefined };

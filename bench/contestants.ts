@@ -78,11 +78,9 @@ export async function startPeer(setting: Setting): Promise<Contestant> {
 
 /** The floor sends what the service sent: its bytes, and every header that Bun does not add itself. */
 export async function startFloor(service: Contestant, directory: string): Promise<Contestant> {
-  const answer = await fetch(listUrl(service.target), { headers: authorization(service.target) });
+  const answer = await fetchList(service);
   const headers = Object.fromEntries(answer.headers);
-  for (const own of ["content-length", "transfer-encoding", "connection", "date", "keep-alive"]) {
-    delete headers[own];
-  }
+  for (const own of ["content-length", "transfer-encoding", "date"]) delete headers[own];
   const headersFile = join(directory, "floor-headers.json");
   const bodyFile = join(directory, "floor-body.json");
   writeFileSync(headersFile, JSON.stringify(headers));
@@ -94,15 +92,18 @@ export async function startFloor(service: Contestant, directory: string): Promis
     command: [process.execPath, join(import.meta.dir, "floor.ts"), headersFile, bodyFile],
     onMessage: (message) => ready.resolve((message as { port: number }).port),
   });
-  child.exited.then(() => ready.reject(new Error("The floor ended before it was ready.")));
-  const port = await ready.promise;
-  return {
+  child.exited.then(() => ready.reject(new Error(`The floor did not start: ${child.lastWords()}`)));
+  const floor: Contestant = {
     name: "floor",
     pid: child.pid,
-    target: { ...service.target, port },
+    target: { ...service.target, port: await ready.promise },
     startMs: performance.now() - startedAt,
     stop: () => stop(child),
   };
+  const names = [...(await fetchList(floor)).headers.keys()];
+  const missing = Object.keys(headers).filter((name) => !names.includes(name));
+  if (missing.length > 0) throw new Error(`The floor does not send ${missing.join(", ")}.`);
+  return floor;
 }
 
 /** Fetches the list, checks it and keeps the bytes that answers to come must have. */
@@ -112,9 +113,7 @@ export async function captureList(
   entries: number,
   check: (body: string, entries: number) => void = checkCatalogue,
 ): Promise<string> {
-  const answer = await fetch(listUrl(contestant.target), {
-    headers: authorization(contestant.target),
-  });
+  const answer = await fetchList(contestant);
   if (answer.status !== 200) throw new Error(`${contestant.name} answered ${answer.status}.`);
   const body = await answer.text();
   check(body, entries);
@@ -123,8 +122,9 @@ export async function captureList(
   return file;
 }
 
-function listUrl(target: Target): string {
-  return `http://${target.host}:${target.port}/v1/inventory`;
+function fetchList({ target }: Contestant): Promise<Response> {
+  const url = `http://${target.host}:${target.port}/v1/inventory`;
+  return fetch(url, { headers: authorization(target) });
 }
 
 function authorization(target: Target): Record<string, string> {
@@ -145,7 +145,7 @@ async function startAndWait(
   });
   const url = `http://${target.host}:${target.port}/readyz`;
   while (!(await isReady(url, target))) {
-    if (ended) throw new Error(`${name} did not start: ${await new Response(child.stderr).text()}`);
+    if (ended) throw new Error(`${name} did not start: ${child.lastWords()}`);
     if (performance.now() - startedAt > 120_000)
       throw new Error(`${name} is not ready after 120 s.`);
     await Bun.sleep(5);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Contestant } from "./contestants.ts";
 import type { Outcome } from "./drive.ts";
 import type { Plan, Report, Work } from "./load.ts";
-import { cpuSeconds, start, stop } from "./processes.ts";
+import { type Child, cpuSeconds, start, stop } from "./processes.ts";
 
 export interface Measured extends Outcome {
   /** Server processor time per answer, in microseconds; undefined where the system does not tell. */
@@ -12,7 +12,7 @@ export interface Measured extends Outcome {
 }
 
 export class Generator {
-  readonly #child: Bun.Subprocess;
+  readonly #child: Child;
   #waiting: PromiseWithResolvers<Report> | undefined;
 
   constructor() {
@@ -21,14 +21,14 @@ export class Generator {
       onMessage: (message) => this.#waiting?.resolve(message as Report),
     });
     this.#child.exited.then(() =>
-      this.#waiting?.reject(new Error("The load generator ended before its report.")),
+      this.#waiting?.reject(new Error(`The load generator ended: ${this.#child.lastWords()}`)),
     );
   }
 
   async measure(contestant: Contestant, work: Work, durationMs: number): Promise<Measured> {
     const before = cpuSeconds(contestant.pid);
     this.#waiting = Promise.withResolvers();
-    this.#child.send({ target: contestant.target, work, durationMs } satisfies Plan);
+    this.#child.process.send({ target: contestant.target, work, durationMs } satisfies Plan);
     const report = await this.#waiting.promise;
     if ("failure" in report) throw new Error(`${contestant.name}: ${report.failure}`);
     const after = cpuSeconds(contestant.pid);

@@ -2,9 +2,12 @@
 // each outcome. Apart from the benchmark, so that its work is on no contestant's account, and
 // long-lived, so that it is warm for all of them alike.
 import { readFileSync } from "node:fs";
+import { quantityMax, quantityMin } from "./catalogue.ts";
 import { drive, type Outcome } from "./drive.ts";
 import { Bounds, FirstGetScript, FreshnessScript, RaisingScript } from "./mixed-scripts.ts";
 import { GetScript, PatchScript, type Script, type Target } from "./scripts.ts";
+
+const quantities = quantityMax - quantityMin + 1;
 
 export type Work =
   /** Every connection reads the list; every body equals the bytes in the file. */
@@ -32,12 +35,16 @@ export function scriptsFor(target: Target, work: Work): Script[] {
       const expected = readFileSync(work.expectedFile);
       return each(work.connections, () => new GetScript(target, expected));
     }
-    case "patch":
-      return each(
-        work.connections,
-        (index) =>
-          new PatchScript(target, 1 + (index % work.entries), work.connections, work.entries),
-      );
+    case "patch": {
+      const first = Math.floor(Math.random() * quantities);
+      return each(work.connections, (index) => {
+        // SQLite skips the flush when an update changes nothing, so every run begins elsewhere and
+        // neighbours that share a pet are far apart: hardly a number is ever sent twice in a row.
+        const quantity = quantityMin + ((first + index * 37) % quantities);
+        const petId = 1 + (index % work.entries);
+        return new PatchScript(target, petId, work.connections, work.entries, quantity);
+      });
+    }
     case "first-get":
       return [new FirstGetScript(target, readFileSync(work.expectedFile), work.entries)];
     case "mixed": {

@@ -1,6 +1,6 @@
 // Scripts for loads in which reads and writes meet: what a read must show depends on which writes
 // were answered before it began.
-import type { Entry } from "./catalogue.ts";
+import { type Entry, quantityMin } from "./catalogue.ts";
 import {
   checkEntry,
   checkHead,
@@ -22,7 +22,7 @@ export class FirstGetScript implements Script {
 
   constructor(target: Target, expected: Buffer, petIdLast: number) {
     // A step that shares no factor with most sizes, so that changes fall all over the list.
-    this.#patch = new PatchScript(target, 1, 7919 % petIdLast || 1, petIdLast);
+    this.#patch = new PatchScript(target, 1, 7919 % petIdLast || 1, petIdLast, quantityMin);
     this.#expected = Buffer.from(expected);
     this.#get = new GetScript(target, this.#expected);
   }

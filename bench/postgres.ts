@@ -2,7 +2,7 @@
 import { chownSync, cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "./contestants.ts";
-import { run, start, stop } from "./processes.ts";
+import { type Child, run, start, stop } from "./processes.ts";
 
 export interface Postgres {
   port: number;
@@ -64,7 +64,7 @@ async function reachable(directory: string, as: { uid?: number }): Promise<strin
   }
 }
 
-async function answers(address: string, child: ReturnType<typeof start>): Promise<void> {
+async function answers(address: string, child: Child): Promise<void> {
   const deadline = performance.now() + 30_000;
   for (;;) {
     const sql = new Bun.SQL(address, { max: 1 });
@@ -72,8 +72,8 @@ async function answers(address: string, child: ReturnType<typeof start>): Promis
       await sql`SELECT 1`;
       return;
     } catch (error) {
-      if (child.exitCode !== null) {
-        throw new Error(`PostgreSQL did not start: ${await new Response(child.stderr).text()}`);
+      if (child.process.exitCode !== null) {
+        throw new Error(`PostgreSQL did not start: ${child.lastWords()}`);
       }
       if (performance.now() > deadline) throw error;
       await Bun.sleep(50);

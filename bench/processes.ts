@@ -15,8 +15,17 @@ export interface StartOptions {
   onMessage?: (message: unknown) => void;
 }
 
-/** Starts a child whose error output is kept, to be shown if it dies. */
-export function start(options: StartOptions): Bun.Subprocess<"ignore", "ignore", "pipe"> {
+/** A child whose last words on standard error are kept, to be shown if it dies. */
+export interface Child {
+  pid: number;
+  process: Bun.Subprocess;
+  exited: Promise<number>;
+  lastWords(): string;
+}
+
+const lastWordsCharactersMax = 4000;
+
+export function start(options: StartOptions): Child {
   const child = Bun.spawn(options.command, {
     stdin: "ignore",
     stdout: "ignore",
@@ -27,14 +36,26 @@ export function start(options: StartOptions): Bun.Subprocess<"ignore", "ignore",
     ...(options.onMessage === undefined ? {} : { ipc: options.onMessage }),
   });
   running.add(child);
-  child.exited.then(() => running.delete(child));
-  return child;
+  let words = "";
+  // Read to the end even if nobody asks: a full pipe would stop a server in mid-sentence.
+  const drained = (async () => {
+    const decoder = new TextDecoder();
+    for await (const bytes of child.stderr) {
+      words = (words + decoder.decode(bytes, { stream: true })).slice(-lastWordsCharactersMax);
+    }
+  })();
+  const exited = child.exited.then(async (code) => {
+    running.delete(child);
+    await drained;
+    return code;
+  });
+  return { pid: child.pid, process: child, exited, lastWords: () => words };
 }
 
 /** Asks a child to end, and makes it after a while. */
-export async function stop(child: Bun.Subprocess, signal: NodeJS.Signals = "SIGTERM") {
-  child.kill(signal);
-  const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
+export async function stop(child: Child, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+  child.process.kill(signal);
+  const timer = setTimeout(() => child.process.kill("SIGKILL"), 10_000);
   await child.exited;
   clearTimeout(timer);
 }

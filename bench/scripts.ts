@@ -75,7 +75,7 @@ export class PatchScript implements Script {
   #text = "";
 
   /** Takes every `step`th pet from `first` to `last`, so that scripts side by side share none. */
-  constructor(target: Target, first: number, step: number, last: number, quantity = quantityMin) {
+  constructor(target: Target, first: number, step: number, last: number, quantity: number) {
     this.#target = target;
     this.#petIdFirst = first;
     this.#petIdStep = step;

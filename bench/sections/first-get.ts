@@ -1,49 +1,45 @@
 // What the first GET after a change costs, against a GET of bytes that did not change.
-import { type Bench, compare, divide, sized } from "../bench.ts";
+import { type Bench, best, divide, sized } from "../bench.ts";
 import { checkPets } from "../catalogue.ts";
-import { type Contestant, captureList, startService } from "../contestants.ts";
+import { captureList, startService } from "../contestants.ts";
 import type { Measured } from "../generator.ts";
+import type { Work } from "../load.ts";
 
 export async function firstGet(bench: Bench): Promise<void> {
-  const { book, directory, options } = bench;
+  const { book, directory, generator, options } = bench;
   const entries = options.quick ? 10_000 : 100_000;
   const service = await startService({ directory, entries });
-  const expectedFile = await captureList(service, directory, entries);
-
-  const [unchanged] = await compare(bench, [
-    { contestant: service, work: { kind: "get", connections: 1, expectedFile } },
-  ]);
-  const first = await alternate(bench, service, entries);
-  const [patch] = await compare(bench, [
-    { contestant: service, work: { kind: "patch", connections: 1, entries } },
-  ]);
-
-  // An alternating run's processor time is shared by two answers; what is left after the PATCH's
-  // own cost is the GET's, background work that the change set off included.
-  const cpuMicroseconds =
-    first.cpuMicroseconds === undefined
-      ? undefined
-      : 2 * first.cpuMicroseconds - (patch!.cpuMicroseconds ?? 0);
-  const scenario = `first GET, ${sized(entries)}, 1 connection`;
-  book.row(scenario, "service, unchanged", "get", unchanged!);
-  book.row(scenario, "service, after PATCH", "get", { ...first, cpuMicroseconds });
-  book.row(scenario, "service, PATCH alone", "patch", patch!);
-  book.figure("firstGet", divide(cpuMicroseconds, unchanged!.cpuMicroseconds));
-  await service.stop();
-}
-
-/** Best of the rounds; each starts from the list as it is by then. */
-async function alternate(bench: Bench, service: Contestant, entries: number): Promise<Measured> {
-  const { generator, options, directory } = bench;
-  let best: Measured | undefined;
+  const rounds: { unchanged: Measured[]; pair: Measured[]; patch: Measured[] } = {
+    unchanged: [],
+    pair: [],
+    patch: [],
+  };
   for (let round = 0; round <= options.repeats; round++) {
+    // The list as it is by now: the rounds before have changed it.
     const expectedFile = await captureList(service, directory, entries, checkPets);
-    const work = { kind: "first-get", entries, expectedFile } as const;
-    const measured = await generator.measure(service, work, options.runMs);
+    const measure = (work: Work) => generator.measure(service, work, options.runMs);
+    const unchanged = await measure({ kind: "get", connections: 1, expectedFile });
+    const pair = await measure({ kind: "first-get", entries, expectedFile });
+    const patch = await measure({ kind: "patch", connections: 1, entries });
     if (round === 0) continue;
-    if ((measured.cpuMicroseconds ?? 0) <= (best?.cpuMicroseconds ?? Number.POSITIVE_INFINITY)) {
-      best = measured;
-    }
+    rounds.unchanged.push(unchanged);
+    rounds.pair.push(pair);
+    rounds.patch.push(patch);
   }
-  return best!;
+  const unchanged = best(rounds.unchanged);
+  const pair = best(rounds.pair);
+  const patch = best(rounds.patch);
+
+  // A pair's processor time is shared by two answers; what is left after the PATCH's own cost is
+  // the GET's, work in the background that the change set off included.
+  const cpuMicroseconds =
+    pair.cpuMicroseconds === undefined || patch.cpuMicroseconds === undefined
+      ? undefined
+      : 2 * pair.cpuMicroseconds - patch.cpuMicroseconds;
+  const scenario = `first GET, ${sized(entries)}, 1 connection`;
+  book.row(scenario, "service, unchanged", "get", unchanged);
+  book.row(scenario, "service, after PATCH", "get", { ...pair, cpuMicroseconds });
+  book.row(scenario, "service, PATCH alone", "patch", patch);
+  book.figure("firstGet", divide(cpuMicroseconds, unchanged.cpuMicroseconds));
+  await service.stop();
 }
