@@ -25,7 +25,7 @@ export interface Options {
   readonly ledgerRows: number;
   readonly soakMs: number;
   readonly json: string | undefined;
-  readonly plotDirectory: string | undefined;
+  readonly docsDirectory: string | undefined;
   readonly directory: string;
 }
 
@@ -41,7 +41,7 @@ export const usage = `npm run bench -- [flags]
   --long              also the ledger of --ledger-rows N rows (10000000)
   --soak              a mixed load for --minutes N (10) and its memory curve, nothing else
   --json FILE         write every figure
-  --plot DIRECTORY    write benchmarks.svg there (docs)
+  --docs DIRECTORY    write the plots there and the figures into its benchmarks.md
   --directory DIR     where the databases live; its disk is the disk measured (${tmpdir()})`;
 
 export function readOptions(argv: string[]): Options {
@@ -60,7 +60,7 @@ export function readOptions(argv: string[]): Options {
       soak: { type: "boolean", default: false },
       minutes: { type: "string", default: "10" },
       json: { type: "string" },
-      plot: { type: "string" },
+      docs: { type: "string" },
       directory: { type: "string", default: tmpdir() },
       help: { type: "boolean", default: false },
     },
@@ -79,7 +79,7 @@ export function readOptions(argv: string[]): Options {
     ledgerRows: positive("ledger-rows", values["ledger-rows"]),
     soakMs: positive("minutes", values.minutes) * 60_000,
     json: values.json,
-    plotDirectory: values.plot,
+    docsDirectory: values.docs,
     directory: values.directory,
   });
 }

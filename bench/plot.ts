@@ -19,15 +19,15 @@ const frame = { left: 84, right: 176, top: 48, bottom: 60 };
 const style = `
   text { font: 13px system-ui, sans-serif; fill: #24292f; }
   .title { font-size: 16px; font-weight: 600; }
-  .grid { stroke: #d0d7de; stroke-width: 1; }
-  .line { fill: none; stroke-width: 2.5; stroke-linejoin: round; }
-  .series0 { stroke: #0b63c5; fill: #0b63c5; } .series1 { stroke: #9a6700; fill: #9a6700; }
-  .series2 { stroke: #6e7781; fill: #6e7781; }
-  .line { fill: none; } text.label { stroke: none; }
+  .grid { stroke: #d0d7de; }
+  .series0 { color: #0b63c5; } .series1 { color: #9a6700; } .series2 { color: #6e7781; }
+  .line { fill: none; stroke: currentColor; stroke-width: 2.5; stroke-linejoin: round; }
+  circle, .name { fill: currentColor; }
   @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3; } .grid { stroke: #3d444d; }
-    .series0 { stroke: #58a6ff; fill: #58a6ff; } .series1 { stroke: #e3b341; fill: #e3b341; }
-    .series2 { stroke: #9198a1; fill: #9198a1; } .line { fill: none; }
+    text { fill: #e6edf3; }
+    .grid { stroke: #3d444d; }
+    .series0 { color: #58a6ff; } .series1 { color: #e3b341; } .series2 { color: #9198a1; }
+    .name { fill: currentColor; }
   }`;
 
 export function drawPlot(plot: Plot): string {
@@ -107,7 +107,7 @@ function drawSeries(series: Series, index: number, xAxis: Axis, yAxis: Axis): st
           .map((point) => point.split(" "))
           .map(([x, y]) => `<circle class="series${index}" cx="${x}" cy="${y}" r="3.5"/>`)
           .join("");
-  return `<path class="line series${index}" style="fill:none" d="M${at.join("L")}"/>${dots}`;
+  return `<path class="line series${index}" d="M${at.join("L")}"/>${dots}`;
 }
 
 /** Each line is named at its end; names that would touch are moved apart. */
@@ -121,7 +121,7 @@ function drawLabels(series: Series[], yAxis: Axis): string[] {
   }
   return lines.map(
     ({ name, index, y }) =>
-      `<text class="label series${index}" style="stroke:none" x="${width - frame.right + 12}" y="${n(y + 4)}">${name}</text>`,
+      `<text class="name series${index}" x="${width - frame.right + 12}" y="${n(y + 4)}">${name}</text>`,
   );
 }
 
