@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Shop } from "./api/call.ts";
+import { createCodings } from "./api/codings.ts";
 import { createCors } from "./api/cors.ts";
 import { createListing } from "./api/listing.ts";
 import { operations } from "./api/operations.ts";
@@ -41,7 +42,10 @@ export async function startService(config: Config, clock: Clock, log: Log): Prom
   const releaseClaim = claimForServing(sqlitePath(config.databaseUrl));
   const store = await openStore(config, clock, true);
   const limiter = await createLocalLimiter({ journal: store, clock, rules: config.ban, log });
-  const listing = createListing();
+  const listing = createListing({
+    chunkEntries: config.listChunkEntries,
+    heldBytesMax: config.listHeldBytesMax,
+  });
   const follower = createFollower(store, listing);
   await follower.catchUp();
   const committer = createCommitter(
@@ -55,6 +59,7 @@ export async function startService(config: Config, clock: Clock, log: Log): Prom
     committer,
     follower,
     listing,
+    codings: createCodings(),
     petsSunsetAt: config.petsSunsetAt,
     bodyBytesMax: config.bodyBytesMax,
   };

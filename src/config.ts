@@ -25,6 +25,10 @@ export interface Config {
   readonly writesPerGroupMax: number;
   readonly writesWaitingMax: number;
   readonly keysRememberedMax: number;
+  /** Entries whose bytes are written anew together when one of them changes. */
+  readonly listChunkEntries: number;
+  /** Bytes of older lists that slow readers may keep in memory. */
+  readonly listHeldBytesMax: number;
   /** How long requests in flight may take to finish once a stop was asked for. */
   readonly stopGraceMs: number;
 }
@@ -189,6 +193,8 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
     writesPerGroupMax: value(settings.writesPerGroupMax),
     writesWaitingMax: value(settings.writesWaitingMax),
     keysRememberedMax: 10_000,
+    listChunkEntries: 8_192,
+    listHeldBytesMax: 256 * 1024 * 1024,
     stopGraceMs: 10_000,
   });
 }

@@ -2,7 +2,10 @@ import type { Committer } from "../domain/commits.ts";
 import type { Follower } from "../domain/follower.ts";
 import type { Caller } from "../domain/keys.ts";
 import type { Clock, Head, Store } from "../domain/ports.ts";
+import type { Codings } from "./codings.ts";
+import type { Sheet } from "./headers.ts";
 import type { Listing } from "./listing.ts";
+import type { SentBody } from "./sending.ts";
 
 /** What operations work with. */
 export interface Shop {
@@ -11,6 +14,7 @@ export interface Shop {
   readonly committer: Committer;
   readonly follower: Follower;
   readonly listing: Listing;
+  readonly codings: Codings;
   readonly petsSunsetAt: number;
   readonly bodyBytesMax: number;
 }
@@ -27,6 +31,8 @@ export interface Call {
 
 export interface Answer {
   readonly status: number;
-  readonly body: string | Blob | null;
+  readonly body: string | SentBody | null;
   readonly headers?: Readonly<Record<string, string>>;
+  /** All of the answer's own headers made ready, for those that repeat; `headers` is then unused. */
+  readonly sheet?: Sheet;
 }

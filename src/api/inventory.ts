@@ -3,11 +3,65 @@ import { parseInt64 } from "../domain/integers.ts";
 import { parseInventoryUpdate, setQuantity } from "../domain/inventory.ts";
 import { readJsonText } from "./body.ts";
 import type { Answer, Call, Shop } from "./call.ts";
-import { itemJson } from "./listing.ts";
+import { isCoding, preferredCoding } from "./codings.ts";
+import { createSheet, type Sheet } from "./headers.ts";
+import { itemJson, type ListVersion } from "./listing.ts";
+import { bodyOf } from "./sending.ts";
 
-export async function listInventory(shop: Shop, call: Call): Promise<Answer> {
-  await shop.follower.catchUp(call.head);
-  return { status: 200, body: shop.listing.body() };
+export function listInventory(shop: Shop, call: Call): Answer | Promise<Answer> {
+  const wait = shop.follower.catchUp(call.head);
+  return wait ? wait.then(() => currentList(shop, call)) : currentList(shop, call);
+}
+
+/** The list as the replica has it this very moment: nothing here may wait. */
+function currentList(shop: Shop, call: Call): Answer {
+  const { follower, listing, codings } = shop;
+  const { headers, method } = call.request;
+  const tag = `${follower.epoch}-${follower.seq}`;
+  const known = headers.get("if-none-match");
+  const match = known === null ? undefined : matchingTag(known, tag);
+  if (match) return { status: 304, body: null, headers: { ETag: match, ...listHeaders } };
+  const version = listing.version();
+  const coding = preferredCoding(headers.get("accept-encoding"));
+  const compressed = coding && codings.find(version, coding);
+  if (coding && compressed) {
+    const tagged = { ETag: `"${tag}-${coding}"`, "Content-Encoding": coding, ...listHeaders };
+    return { status: 200, body: compressed, headers: tagged };
+  }
+  if (method === "HEAD") {
+    const length = { "Content-Length": String(version.byteLength) };
+    return { status: 200, body: null, headers: { ETag: `"${tag}"`, ...length, ...listHeaders } };
+  }
+  const body = bodyOf(listing, version, call.request);
+  return { status: 200, body, sheet: listSheet(version, tag) };
+}
+
+/** Caches may keep the list and must ask before they use it: it is never shown stale. */
+const listHeaders = { "Cache-Control": "private, no-cache", Vary: "Accept-Encoding" };
+
+const sheets = new WeakMap<ListVersion, Sheet>();
+
+function listSheet(version: ListVersion, tag: string): Sheet {
+  let sheet = sheets.get(version);
+  if (!sheet) {
+    const type = { "Content-Type": "application/json" };
+    sheet = createSheet({ ...type, ETag: `"${tag}"`, ...listHeaders });
+    sheets.set(version, sheet);
+  }
+  return sheet;
+}
+
+/** The tag in an If-None-Match that names this version in any coding, as the client wrote it. */
+function matchingTag(header: string, tag: string): string | undefined {
+  if (header.trim() === "*") return `"${tag}"`;
+  for (const [, quoted = "", opaque = ""] of header.matchAll(/(?:W\/)?("([^"]*)")/g)) {
+    if (opaque === tag || codingTag(opaque, tag)) return quoted;
+  }
+  return undefined;
+}
+
+function codingTag(opaque: string, tag: string): boolean {
+  return opaque.startsWith(`${tag}-`) && isCoding(opaque.slice(tag.length + 1));
 }
 
 export async function updateInventory(shop: Shop, call: Call): Promise<Answer> {

@@ -14,7 +14,7 @@ export interface Operation {
   readonly stability: "stable" | "beta" | "experimental";
   /** Set on an operation that is on its way out: since when, in milliseconds since 1970. */
   readonly deprecatedAt?: number;
-  readonly handle: (shop: Shop, call: Call) => Promise<Answer>;
+  readonly handle: (shop: Shop, call: Call) => Answer | Promise<Answer>;
 }
 
 /** Every operation there is. Routes, 405s, the API description and the tests are made from it. */

@@ -7,7 +7,9 @@ import type { Head, Limiter } from "../domain/ports.ts";
 import type { Answer, Shop } from "./call.ts";
 import type { CorsHeaders } from "./cors.ts";
 import { answerFor, errorAnswer } from "./errors.ts";
-import { denial, limitHeaders } from "./limits.ts";
+import { createSheet, type Sheet, stamp } from "./headers.ts";
+import { denial } from "./limits.ts";
+import type { Operation } from "./operations.ts";
 import type { Route } from "./routes.ts";
 
 export interface PipelineParts {
@@ -62,20 +64,30 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     if (!caller.scopes.includes(operation.scope)) {
       throw new Refusal("insufficient_scope", `This API key lacks the scope ${operation.scope}.`);
     }
-    return operation.handle(shop, { request, params, requestId, caller, head });
+    return await operation.handle(shop, { request, params, requestId, caller, head });
   }
 
-  function finish(arrival: Arrival, answer: Answer, verdict: Verdict, requestId: string): Response {
+  /** An answer without headers of its own needs only what its operation always says. */
+  const plainSheets = new Map<Operation, Sheet>();
+
+  function plainSheet(operation: Operation, route: Route): Sheet {
+    let sheet = plainSheets.get(operation);
+    if (!sheet) {
+      sheet = createSheet(fixedHeaders(route, operation));
+      plainSheets.set(operation, sheet);
+    }
+    return sheet;
+  }
+
+  function sheetFor(arrival: Arrival, answer: Answer): Sheet {
     const { request, route } = arrival;
-    const stability = route?.operations.get(request.method)?.stability ?? "stable";
-    const headers: Record<string, string> = limitHeaders(verdict);
-    headers["X-Request-Id"] = requestId;
-    if (answer.body !== null) headers["Content-Type"] = "application/json";
-    if (route) Object.assign(headers, route.headers);
-    if (stability !== "stable") headers["X-Stability"] = stability;
-    if (cors) Object.assign(headers, cors(request, route));
-    if (answer.headers) Object.assign(headers, answer.headers);
-    return new Response(answer.body, { status: answer.status, headers });
+    const operation = route?.operations.get(request.method);
+    if (!cors && answer.sheet) return answer.sheet;
+    if (!cors && !answer.headers && route && operation) return plainSheet(operation, route);
+    const headers: Record<string, string> = fixedHeaders(route, operation);
+    if (answer.status === 204 || answer.status === 304) delete headers["Content-Type"];
+    if (answer.sheet) Object.assign(headers, answer.sheet.headers.toJSON());
+    return createSheet({ ...headers, ...answer.headers, ...cors?.(request, route) });
   }
 
   return async (arrival) => {
@@ -103,8 +115,19 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     }
     // A failure before the limit was asked still needs its headers: count it by address.
     verdict ??= addresses.take(arrival.address());
-    return finish(arrival, answer, verdict, requestId);
+    const headers = stamp(sheetFor(arrival, answer), verdict, requestId);
+    return new Response(answer.body, { status: answer.status, headers });
   };
+}
+
+/** What every answer on a path says, whatever became of the request. */
+function fixedHeaders(
+  route: Route | undefined,
+  operation: Operation | undefined,
+): Record<string, string> {
+  const headers: Record<string, string> = { "Content-Type": "application/json", ...route?.headers };
+  if (operation && operation.stability !== "stable") headers["X-Stability"] = operation.stability;
+  return headers;
 }
 
 const bearer = /^Bearer +([!-~]+) *$/i;
@@ -136,10 +159,10 @@ function optionsAnswer(route: Route | undefined): Answer {
 }
 
 // Random per process, counted within it: unique, and no system call on the way of a request.
-const processId = randomBytes(6).toString("hex");
+const processId = `req_${randomBytes(6).toString("hex")}_`;
 let requests = 0;
 
 function nextRequestId(): string {
   requests += 1;
-  return `req_${processId}${requests.toString(36).padStart(8, "0")}`;
+  return `${processId}${requests}`;
 }

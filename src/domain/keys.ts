@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { Limits, Plan } from "./plans.ts";
 
 export const environments = ["production", "staging"] as const;
@@ -59,7 +59,7 @@ export function isKeyText(text: string, environment: Environment): boolean {
 }
 
 export function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text);
 }
 
 export function generateKeyId(): string {

@@ -1,0 +1,60 @@
+import { join, normalize } from "node:path";
+import chromium from "@sparticuz/chromium";
+import { type Browser, chromium as playwright } from "playwright-core";
+import type { Project } from "./pack.ts";
+
+/** An origin that serves the installed package to a page; the service must allow that origin. */
+export class PackageSite {
+  readonly #server: Bun.Server<undefined>;
+
+  constructor(project: Project) {
+    const root = join(project.folder, "node_modules", "petstore-inventory-client", "dist");
+    this.#server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: (request) => {
+        const { pathname } = new URL(request.url);
+        if (pathname === "/") return new Response("<!doctype html>", { headers: html });
+        if (pathname === "/journey.js") {
+          return new Response(Bun.file(new URL("journey.js", import.meta.url)));
+        }
+        return new Response(Bun.file(join(root, normalize(pathname))));
+      },
+    });
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${this.#server.port}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.stop(true);
+  }
+}
+
+const html = { "content-type": "text/html" };
+
+export async function launchBrowser(): Promise<Browser> {
+  return await playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: chromium.args,
+    headless: true,
+  });
+}
+
+/** Runs the journey inside a page of that site; gives its report. */
+export async function journeyInBrowser(
+  browser: Browser,
+  site: PackageSite,
+  baseUrl: string,
+  apiKey: string,
+): Promise<unknown> {
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  const program = `(async () => {
+    const client = await import("/index.js");
+    const { journey } = await import("/journey.js");
+    return await journey(client, ${JSON.stringify(baseUrl)}, ${JSON.stringify(apiKey)});
+  })()`;
+  return await page.evaluate(program);
+}

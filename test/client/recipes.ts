@@ -1,0 +1,42 @@
+import { join } from "node:path";
+
+const readmePath = new URL("../../client/README.md", import.meta.url);
+
+export interface Recipe {
+  readonly title: string;
+  readonly code: string;
+}
+
+/** The recipes of the client's README: each `ts` block with the heading above it. */
+export async function readRecipes(): Promise<Recipe[]> {
+  const text = await Bun.file(readmePath).text();
+  return [...text.matchAll(/^### (.+)$(?:(?!^#)[\s\S])*?^```ts\n([\s\S]*?)^```$/gm)].map(
+    ([, title = "", code = ""]) => ({ title, code }),
+  );
+}
+
+/** Runs one recipe as a program of its own, in a project that has the client installed. */
+export async function runRecipe(
+  project: string,
+  recipe: Recipe,
+  baseUrl: string,
+  apiKey: string,
+): Promise<string> {
+  const file = join(project, `${recipe.title.toLowerCase().replace(/\W+/g, "-")}.ts`);
+  const code = recipe.code
+    .replace("http://127.0.0.1:8080/v1", baseUrl)
+    .replace("YOUR_API_KEY", apiKey);
+  await Bun.write(file, code);
+  const child = Bun.spawn([process.execPath, file], {
+    cwd: project,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [output, errors, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (exitCode !== 0) throw new Error(`${recipe.title} failed: ${errors}`);
+  return output;
+}

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "bun:test";
+import { type OpenApiDocument, typesFrom } from "../../client/generate-types.ts";
+import document from "./openapi-schemas.json";
+
+const typesPath = new URL("../../client/src/types.ts", import.meta.url);
+
+describe("the client's types", () => {
+  test("are what the OpenAPI document says", async () => {
+    expect(await Bun.file(typesPath).text()).toBe(typesFrom(document));
+  });
+
+  test("change when the document does", () => {
+    const changed: OpenApiDocument = {
+      components: {
+        schemas: {
+          ...document.components.schemas,
+          PetStatus: { type: "string", enum: ["available", "sold"] },
+        },
+      },
+    };
+    expect(typesFrom(changed)).not.toBe(typesFrom(document));
+  });
+
+  test("cover references, optional fields, nullable choices and lists of them", () => {
+    const text = typesFrom({
+      components: {
+        schemas: {
+          Page: {
+            type: "object",
+            required: ["items"],
+            properties: {
+              items: {
+                type: "array",
+                items: { anyOf: [{ $ref: "#/components/schemas/Error" }, { type: "null" }] },
+              },
+              count: { type: "integer", format: "int64" },
+            },
+          },
+          Pages: { type: "array", items: { $ref: "#/components/schemas/Page" } },
+        },
+      },
+    });
+    expect(text).toContain("readonly items: readonly (ErrorBody | null)[];");
+    expect(text).toContain("readonly count?: bigint;");
+    expect(text).toContain("export type Pages = readonly Page[];");
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { readLesson, readRetryAfterSeconds } from "../../client/src/limits.ts";
+import { type Permit, WindowKnowledge } from "../../client/src/window.ts";
+import { Limiter } from "./limiter.ts";
+
+interface Flight {
+  readonly permit: Permit;
+  readonly countedAtMs: number;
+  readonly answeredAtMs: number;
+  headers?: Headers;
+}
+
+/** Plays a queue of requests with given delays against the limiter; time jumps to the next event. */
+function play(perMinute: number, delays: readonly (readonly [number, number])[]): Limiter {
+  const limiter = new Limiter(perMinute, 1_000_000);
+  const knowledge = new WindowKnowledge(16);
+  const waiting = [...delays];
+  const flights = new Set<Flight>();
+  let nowMs = 50_000;
+  while (waiting.length > 0 || flights.size > 0) {
+    const verdict = knowledge.judge(nowMs);
+    const next = verdict.kind === "go" ? waiting.shift() : undefined;
+    if (next !== undefined) {
+      const countedAtMs = nowMs + next[0];
+      const permit = knowledge.sent(nowMs);
+      flights.add({ permit, countedAtMs, answeredAtMs: countedAtMs + next[1] });
+      continue;
+    }
+    const moments = [...flights].map((flight) =>
+      flight.headers === undefined ? flight.countedAtMs : flight.answeredAtMs,
+    );
+    if (waiting.length > 0 && verdict.kind !== "go") moments.push(verdict.untilMs);
+    nowMs = Math.max(nowMs, Math.min(...moments));
+    for (const flight of flights) {
+      if (flight.headers === undefined && flight.countedAtMs <= nowMs) {
+        flight.headers = new Headers(limiter.take(nowMs));
+      } else if (flight.headers !== undefined && flight.answeredAtMs <= nowMs) {
+        flights.delete(flight);
+        const lesson = readLesson(flight.headers, nowMs);
+        if (lesson !== undefined) knowledge.learn(flight.permit, lesson, nowMs);
+      }
+    }
+  }
+  return limiter;
+}
+
+describe("what the client knows of a window", () => {
+  test("is enough for a lone client never to be refused while answers overtake each other", () => {
+    const delay = fc.tuple(fc.nat(2400), fc.nat(2400));
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 40 }),
+        fc.array(delay, { minLength: 1, maxLength: 150 }),
+        (perMinute, delays) => {
+          const limiter = play(perMinute, delays);
+          expect(limiter).toMatchObject({ admitted: delays.length, refused: 0 });
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test("lets a single request go first, and a burst only after its answer", () => {
+    const knowledge = new WindowKnowledge(16);
+    const permit = knowledge.sent(0);
+    expect(knowledge.judge(0)).toEqual({ kind: "wait", untilMs: 5000 });
+    knowledge.learn(permit, lesson(5, 60), 10);
+    expect(burst(knowledge, 10)).toBe(5);
+  });
+
+  test("does not vouch for a burst when the last answer is older than a second", () => {
+    const knowledge = new WindowKnowledge(16);
+    knowledge.learn(knowledge.sent(0), lesson(50, 60), 0);
+    expect(burst(knowledge, 1500)).toBe(1);
+  });
+
+  test("never has more than parallelMax on the way", () => {
+    const knowledge = new WindowKnowledge(4);
+    knowledge.learn(knowledge.sent(0), lesson(50, 60), 0);
+    expect(burst(knowledge, 0)).toBe(4);
+  });
+
+  test("counts a request without an answer as possibly taken, until an answer tells", () => {
+    const knowledge = new WindowKnowledge(16);
+    knowledge.learn(knowledge.sent(0), lesson(3, 60), 0);
+    knowledge.sent(0);
+    knowledge.lost();
+    expect(burst(knowledge, 0)).toBe(2);
+  });
+
+  test("a request that hangs does not hold up the others for longer than five seconds", () => {
+    const knowledge = new WindowKnowledge(16);
+    knowledge.sent(0);
+    expect(knowledge.judge(4999).kind).toBe("wait");
+    expect(knowledge.judge(5000).kind).toBe("go");
+  });
+
+  test("a raised limit is believed when the answer is to a later request", () => {
+    const knowledge = new WindowKnowledge(16);
+    const early = knowledge.sent(0);
+    knowledge.learn(knowledge.sent(0), lesson(1, 60), 0);
+    knowledge.learn(early, lesson(9, 60), 0);
+    expect(knowledge.judge(0).kind).toBe("go");
+    const later = knowledge.sent(0);
+    expect(knowledge.judge(0).kind).toBe("wait");
+    knowledge.learn(later, lesson(300, 60), 0);
+    expect(burst(knowledge, 0)).toBe(16);
+  });
+});
+
+describe("the limit headers", () => {
+  const trio = {
+    "x-ratelimit-limit": "60",
+    "x-ratelimit-remaining": "9",
+    "x-ratelimit-reset": "160",
+  };
+  const endsInMs = (extra: Record<string, string>) =>
+    readLesson(new Headers({ ...trio, ...extra }), 90_000)?.endsInMs;
+
+  test("give the time to the reset from RateLimit, then Date, then the own clock", () => {
+    const date = new Date(150_000).toUTCString();
+    const ratelimit = '"minute";r=9;t=12, "day";r=900;t=4000';
+    expect(endsInMs({ ratelimit, date })).toBe(12_000);
+    expect(endsInMs({ date })).toBe(10_000);
+    expect(endsInMs({})).toBe(70_000);
+    expect(endsInMs({ ratelimit: '"minute";r=9;t=12, "day";r=9;t=4000' })).toBe(4_000_000);
+  });
+
+  test("teach nothing when one is missing or no number", () => {
+    expect(readLesson(new Headers(), 0)).toBeUndefined();
+    expect(
+      readLesson(new Headers({ ...trio, "x-ratelimit-remaining": "many" }), 0),
+    ).toBeUndefined();
+  });
+
+  test("Retry-After is read in both of its forms", () => {
+    const read = (value: string) => readRetryAfterSeconds(new Headers({ "retry-after": value }), 0);
+    expect(read("120")).toBe(120);
+    expect(read(new Date(5000).toUTCString())).toBe(5);
+    expect(read("soon")).toBeUndefined();
+    expect(readRetryAfterSeconds(new Headers(), 0)).toBeUndefined();
+  });
+});
+
+function lesson(remaining: number, endsInSeconds: number) {
+  return { limit: 60, remaining, resetsAt: new Date(60_000), endsInMs: endsInSeconds * 1000 };
+}
+
+/** How many requests may leave at that moment. */
+function burst(knowledge: WindowKnowledge, nowMs: number): number {
+  let count = 0;
+  while (knowledge.judge(nowMs).kind === "go") {
+    knowledge.sent(nowMs);
+    count++;
+  }
+  return count;
+}

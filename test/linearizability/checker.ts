@@ -1,0 +1,35 @@
+import type { History, Violation } from "./history.ts";
+import { checkLedger } from "./ledger.ts";
+import { checkRegister, type RegisterRead } from "./register.ts";
+import { checkSnapshots } from "./snapshots.ts";
+
+/**
+ * Everything in the history that one inventory, changed by one update at a time and read in one
+ * piece, could not have produced; empty when it could.
+ *
+ * The ledger is taken as the witness of the order of updates and checked against what the clients
+ * saw. Because a ledger can lie, each pet is also judged by the clients' view alone.
+ */
+export function checkHistory(history: History): Violation[] {
+  return [...checkLedger(history), ...checkSnapshots(history), ...checkPets(history)];
+}
+
+function checkPets(history: History): Violation[] {
+  const pets = new Set([
+    ...history.initial.keys(),
+    ...history.updates.map((update) => update.petId),
+    ...history.reads.flatMap((read) => [...read.entries.keys()]),
+  ]);
+  const violations: Violation[] = [];
+  for (const petId of pets) {
+    const stuck = checkRegister(
+      history.initial.get(petId),
+      history.updates.filter((update) => update.petId === petId && update.outcome !== "refused"),
+      history.reads.map((read): RegisterRead => ({ ...read, value: read.entries.get(petId) })),
+    );
+    if (stuck !== undefined) {
+      violations.push({ kind: "not a register", message: `Pet ${petId}: ${stuck}` });
+    }
+  }
+  return violations;
+}

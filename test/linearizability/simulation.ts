@@ -1,0 +1,64 @@
+import fc from "fast-check";
+import type { History, LedgerRow, Read, Update } from "./history.ts";
+
+const PETS = [1n, 2n, 9007199254740993n];
+
+type Step = {
+  petId: bigint;
+  quantity: number;
+  start: number;
+  takesMs: number;
+  /** Where between start and end the operation takes effect, in percent. */
+  effect: number;
+  kind: "acknowledged" | "refused" | "unknown" | "never" | "read";
+};
+
+const step: fc.Arbitrary<Step> = fc.record({
+  petId: fc.constantFrom(...PETS),
+  quantity: fc.integer({ min: 0, max: 4 }),
+  start: fc.integer({ min: 0, max: 200 }),
+  takesMs: fc.integer({ min: 1, max: 30 }),
+  effect: fc.integer({ min: 0, max: 100 }),
+  kind: fc.constantFrom(
+    "acknowledged",
+    "acknowledged",
+    "read",
+    "read",
+    "refused",
+    "unknown",
+    "never",
+  ),
+});
+
+/** Histories of a right inventory under overlapping clients, some of whose answers were lost. */
+export const rightHistory: fc.Arbitrary<History> = fc
+  .array(step, { minLength: 1, maxLength: 60 })
+  .map(play);
+
+function play(steps: readonly Step[]): History {
+  const initial = new Map(PETS.map((petId) => [petId, 0]));
+  const inventory = new Map(initial);
+  const updates: Update[] = [];
+  const reads: Read[] = [];
+  const ledger: LedgerRow[] = [];
+  const timed = steps.map((one) => ({ ...one, at: one.start + (one.takesMs * one.effect) / 100 }));
+  for (const [index, one] of timed.toSorted((a, b) => a.at - b.at).entries()) {
+    const { petId, quantity, start } = one;
+    const end = start + one.takesMs;
+    const seq = BigInt(ledger.length);
+    if (one.kind === "read") {
+      reads.push({ start, end, entries: new Map(inventory), ...(index % 2 ? { seq } : {}) });
+      continue;
+    }
+    const id = `update ${index}`;
+    const outcome = one.kind === "never" ? "unknown" : one.kind;
+    // The answer to an unknown update was lost early: its effect comes after what the client saw.
+    const seenEnd = outcome === "unknown" ? Math.min(end, start + 1) : end;
+    updates.push({ id, petId, quantity, start, end: seenEnd, outcome });
+    if (one.kind === "refused" || one.kind === "never") continue;
+    const quantityBefore = inventory.get(petId) ?? null;
+    ledger.push({ seq: seq + 1n, id, petId, quantityBefore, quantityAfter: quantity });
+    inventory.set(petId, quantity);
+  }
+  return { initial, initialSeq: 0n, updates, reads, ledger };
+}

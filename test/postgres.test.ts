@@ -1,0 +1,87 @@
+import { afterAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { SQL } from "bun";
+import { type PostgresServer, sharedPostgres, startPostgres } from "./postgres.ts";
+import { startStandby } from "./postgresStandby.ts";
+
+const started: PostgresServer[] = [];
+afterAll(async () => {
+  await Promise.all(started.map((server) => server.destroy()));
+});
+
+async function startOwn(): Promise<PostgresServer> {
+  const server = await startPostgres();
+  started.push(server);
+  return server;
+}
+
+test("the shared server gives every caller a database of its own, copied from a template", async () => {
+  const server = await sharedPostgres();
+  const template = await server.freshDatabase();
+  {
+    await using sql = new SQL(template, { max: 1 });
+    await sql`CREATE TABLE pets (id int8 PRIMARY KEY)`;
+    await sql`INSERT INTO pets VALUES (9223372036854775807)`;
+  }
+  const url = await server.freshDatabase(new URL(template).pathname.slice(1));
+  await using sql = new SQL(url, { max: 1, bigint: true });
+  expect(url).not.toBe(template);
+  expect(await sql`SELECT id FROM pets`.values()).toEqual([[9223372036854775807n]]);
+  expect(await sharedPostgres()).toBe(server);
+});
+
+test("committed rows are there after the server was killed and started again", async () => {
+  const server = await startOwn();
+  const url = await server.freshDatabase();
+  await using sql = new SQL(url, { max: 1 });
+  await sql`CREATE TABLE pets (id int8 PRIMARY KEY)`;
+  await sql`INSERT INTO pets VALUES (1)`;
+  const pid = server.pid;
+  await server.kill();
+  await server.start();
+  expect(server.pid).not.toBe(pid);
+  await using later = new SQL(url, { max: 1 });
+  expect(await later`SELECT count(*)::int AS pets FROM pets`).toEqual([{ pets: 1 }] as never);
+});
+
+test("a paused server answers nothing until it is resumed", async () => {
+  const server = await startOwn();
+  await using sql = new SQL(server.url(), { max: 1 });
+  await sql`SELECT 1`;
+  server.pause();
+  const answer = sql`SELECT 2 AS two`.then((rows) => rows[0].two);
+  expect(await Promise.race([answer, Bun.sleep(300).then(() => "silence")])).toBe("silence");
+  server.resume();
+  expect(await answer).toBe(2);
+});
+
+test("a synchronous standby holds every acknowledged commit when it is promoted", async () => {
+  const primary = await startOwn();
+  const before = new SQL(primary.url(), { max: 1 });
+  await before`CREATE TABLE pets (id int8 PRIMARY KEY)`;
+  const standby = await startStandby(primary, { synchronous: true });
+  started.push(standby);
+  for (let id = 1; id <= 50; id++) await before`INSERT INTO pets VALUES (${id})`;
+  await primary.kill();
+  await before.close({ timeout: 0 });
+  await standby.promote();
+  await using after = new SQL(standby.url(), { max: 1 });
+  await after`INSERT INTO pets VALUES (51)`;
+  expect(await after`SELECT count(*)::int AS pets FROM pets`).toEqual([{ pets: 51 }] as never);
+});
+
+test("the server and its data go when the process that started it is killed", async () => {
+  const program = `
+    const { startPostgres } = await import(${JSON.stringify(`${import.meta.dir}/postgres.ts`)});
+    const server = await startPostgres();
+    console.log(JSON.stringify({ pid: server.pid, folder: server.folder }));
+    await new Promise(() => setInterval(() => {}, 1000));`;
+  const run = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe" });
+  const { value } = await run.stdout.pipeThrough(new TextDecoderStream()).getReader().read();
+  const { pid, folder } = JSON.parse(value!);
+  expect(existsSync(folder)).toBe(true);
+  run.kill("SIGKILL");
+  await run.exited;
+  while (existsSync(folder)) await Bun.sleep(20);
+  expect(() => process.kill(pid, 0)).toThrow();
+});
