@@ -60,6 +60,18 @@ export async function stop(child: Child, signal: NodeJS.Signals = "SIGTERM"): Pr
   clearTimeout(timer);
 }
 
+/** A command that ended with another code than 0. */
+export class CommandError extends Error {
+  readonly code: number;
+  readonly output: string;
+
+  constructor(command: string[], code: number, output: string) {
+    super(`${command.join(" ")} failed (${code}): ${output}`);
+    this.code = code;
+    this.output = output;
+  }
+}
+
 /** Runs a command to its end and returns what it printed. */
 export async function run(
   command: string[],
@@ -80,7 +92,7 @@ export async function run(
     child.exited,
   ]);
   running.delete(child);
-  if (code !== 0) throw new Error(`${command.join(" ")} failed (${code}): ${errors || output}`);
+  if (code !== 0) throw new CommandError(command, code, (errors || output).trim());
   return output;
 }
 

@@ -5,7 +5,7 @@ import { type Bench, compare, divide, type Entrant } from "../bench.ts";
 import { type Contestant, startPeer, startService } from "../contestants.ts";
 import type { Measured } from "../generator.ts";
 import { type Postgres, startPostgres } from "../postgres.ts";
-import { run } from "../processes.ts";
+import { CommandError, run } from "../processes.ts";
 
 const entries = 1000;
 
@@ -43,7 +43,9 @@ async function startContestants(bench: Bench, server: Postgres): Promise<Contest
     const database = await server.create("service");
     contestants.push(await startService({ directory, entries, database }));
   } catch (error) {
-    bench.book.note(`PostgreSQL was skipped: ${(error as Error).message.trim()}`);
+    // Code 2 is the service's word that it will not take such an address; all else is a failure.
+    if (!(error instanceof CommandError) || error.code !== 2) throw error;
+    bench.book.note(`PostgreSQL was skipped: ${error.output}`);
     return undefined;
   }
   if (bench.peerProblem === undefined) {
