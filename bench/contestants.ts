@@ -1,5 +1,5 @@
 // Starts the service, the floor and the peer, each on loopback and on data of its own.
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { checkCatalogue, writeCatalogue } from "./catalogue.ts";
@@ -172,28 +172,4 @@ export function freePort(): Promise<number> {
     server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
   });
   return promise;
-}
-
-/** Installs the peer's packages if they are not there; the reason in words if that fails. */
-export async function installPeer(): Promise<string | undefined> {
-  const directory = join(import.meta.dir, "peers");
-  if (
-    existsSync(join(directory, "node_modules/better-sqlite3/build/Release/better_sqlite3.node"))
-  ) {
-    return undefined;
-  }
-  try {
-    const node = (await run(["node", "-p", "process.execPath"])).trim();
-    const prefix = dirname(dirname(node));
-    // Where no ready-made binary can be had the driver is compiled, against the headers that came
-    // with this Node when there are some, so that none need be fetched.
-    const headers = existsSync(join(prefix, "include/node/node.h"));
-    await run(["npm", "ci", "--no-audit", "--no-fund"], {
-      cwd: directory,
-      ...(headers ? { env: { npm_config_nodedir: prefix } } : {}),
-    });
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
