@@ -51,7 +51,7 @@ export async function startService(config: Config, clock: Clock, log: Log): Prom
   const committer = createCommitter(
     store,
     { groupMax: config.writesPerGroupMax, queueMax: config.writesWaitingMax },
-    (rows) => follower.committed(rows),
+    (outcomes) => follower.committed(outcomes),
   );
   const shop: Shop = {
     store,
