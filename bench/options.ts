@@ -34,8 +34,8 @@ export const usage = `npm run bench -- [flags]
                       (ledger and soak run only when named, or by --long and --soak)
   --engine postgres   only the PostgreSQL section
   --quick             short runs and small catalogues: to see that everything works
-  --repeats N         rounds per comparison, the best counts (3)
-  --seconds N         length of one run (1.5)
+  --repeats N         rounds per comparison, the best counts (6)
+  --seconds N         length of one run (0.8)
   --readers N         connections that read (64)
   --writers N         connections that write (256)
   --long              also the ledger of --ledger-rows N rows (10000000)
@@ -72,8 +72,8 @@ export function readOptions(argv: string[]): Options {
   return Object.freeze({
     only: chosenSections(values.only, values.engine, values.long, values.soak),
     quick: values.quick,
-    repeats: positive("repeats", values.repeats ?? (values.quick ? "2" : "3")),
-    runMs: positive("seconds", values.seconds ?? (values.quick ? "0.5" : "1.5")) * 1000,
+    repeats: positive("repeats", values.repeats ?? (values.quick ? "2" : "6")),
+    runMs: positive("seconds", values.seconds ?? (values.quick ? "0.5" : "0.8")) * 1000,
     readers: positive("readers", values.readers),
     writers: positive("writers", values.writers),
     ledgerRows: positive("ledger-rows", values["ledger-rows"]),
