@@ -154,6 +154,8 @@ describe.each(engines)("a hostile client on %s", (engine) => {
       expect((await ask(from("/v1/store/orders?limit=1", host))).status).toBe(200);
       expectError(await ask(from("/v1/store/orders?limit=0", host)), "invalid_request");
       expectError(await ask(from("/v1/nothing", host)), "not_found");
+      expect((await ask(from("/openapi.json", host))).status).toBe(200);
+      expect((await ask(from("/docs", host))).status).toBe(200);
     }
   });
 

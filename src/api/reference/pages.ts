@@ -64,9 +64,13 @@ export function referencePages(operations: readonly Operation[], options: Refere
   };
 }
 
-/** The base address as the client knows it; a proxy in front tells of its TLS. */
+/**
+ * The base address as the client knows it; a proxy in front tells of its TLS. A Host header that is
+ * no host makes request.url no URL, and the path alone is then all that can be said.
+ */
 function addressOf(request: Request): string {
-  const url = new URL(request.url);
+  const url = URL.parse(request.url);
+  if (!url) return basePath;
   const forwarded = request.headers.get("x-forwarded-proto");
   const protocol = forwarded === "https" ? "https:" : url.protocol;
   return `${protocol}//${url.host}${basePath}`;
