@@ -82,6 +82,7 @@ new Worker(new URL("./e.ts", import.meta.url));`;
 /** Files past 300 lines, each with the thought that let it stay so long. */
 const longFiles: Record<string, string> = {
   "package-lock.json": "written by npm",
+  "bench/peers/package-lock.json": "written by npm",
   "openapi.json": "made from the table of operations",
   "src/api/reference/style.css": "one page's whole look; a style sheet is read by selector",
 };
@@ -112,6 +113,17 @@ test("only config.ts reads the environment", () => {
   const pattern = /process\.env|Bun\.env|import\.meta\.env/;
   const readers = codeFiles.filter((path) => path.startsWith("src/") && pattern.test(read(path)));
   expect(readers).toEqual(["src/config.ts"]);
+});
+
+/** Where Bun's own interfaces may be used; elsewhere the code would run on any runtime. */
+const bunEdges = ["src/store/", "src/api/server.ts", "src/api/reference/pages.ts"];
+
+test("Bun's own interfaces are used only at the edges", () => {
+  const users = codeFiles.filter(
+    (path) => path.startsWith("src/") && /\bBun\.\w|from "bun/.test(read(path)),
+  );
+  expect(users.length).toBeGreaterThan(0);
+  expect(users.filter((path) => !bunEdges.some((edge) => path.startsWith(edge)))).toEqual([]);
 });
 
 test("every setting is explained in docs/operating.md, with its flag and its variable", () => {
