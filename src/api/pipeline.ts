@@ -84,10 +84,13 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     const operation = route?.operations.get(request.method);
     if (!cors && answer.sheet) return answer.sheet;
     if (!cors && !answer.headers && route && operation) return plainSheet(operation, route);
-    const headers: Record<string, string> = fixedHeaders(route, operation);
-    if (answer.status === 204 || answer.status === 304) delete headers["Content-Type"];
-    if (answer.sheet) Object.assign(headers, answer.sheet.headers.toJSON());
-    return createSheet({ ...headers, ...answer.headers, ...cors?.(request, route) });
+    const fixed = fixedHeaders(route, operation);
+    if (answer.status === 204 || answer.status === 304) delete fixed["Content-Type"];
+    const sheet = createSheet(answer.sheet ? answer.sheet.headers.toJSON() : fixed);
+    for (const [name, value] of Object.entries(answer.headers ?? {}))
+      sheet.headers.set(name, value);
+    cors?.(sheet.headers, request, route);
+    return sheet;
   }
 
   return async (arrival) => {

@@ -48,8 +48,8 @@ export const headers = {
   "X-Request-Id": {
     description: "Names this one request. Quote it when you ask the operator about an answer.",
     required: true,
-    schema: { type: "string", pattern: "^req_[0-9a-z]+$" },
-    example: "req_5f0c1e9a2b7d0000002a",
+    schema: { type: "string", pattern: "^req_[0-9a-z_]+$" },
+    example: "req_5f0c1e9a2b7d_2a",
   },
   "Cache-Control": {
     description: "A refusal is not to be kept by any cache.",
