@@ -107,22 +107,24 @@ function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
   };
   const object = (value: fc.Arbitrary<string>) =>
     fc.tuple(value, extras).map(([text, rest]) => written(text, rest));
+  const malformed = fc.oneof(
+    object(wrongValue(property)),
+    extras.map((rest) => JSON.stringify(rest)),
+    fc
+      .jsonValue()
+      .filter((value) => !isObject(value))
+      .map((value) => JSON.stringify(value)),
+    fc.constantFrom("", "{", '{"quantity":}', "{quantity:1}", '{"quantity":1}}', "\u0000"),
+  );
+  const oversized = object(writtenInteger(property)).map((text) => text + " ".repeat(65_536));
   return mostly(
     object(writtenInteger(property)).map(fine),
-    fc
-      .oneof(
-        object(wrongValue(property)),
-        extras.map((rest) => JSON.stringify(rest)),
-        fc
-          .jsonValue()
-          .filter((value) => !isObject(value))
-          .map((value) => JSON.stringify(value)),
-        fc.constantFrom("", "{", '{"quantity":}', "{quantity:1}", '{"quantity":1}}', "\u0000"),
-      )
-      .map(broken(400)),
+    fc.oneof(
+      { arbitrary: oversized.map(broken(413)), weight: 1 },
+      { arbitrary: malformed.map(broken(400)), weight: 7 },
+    ),
   );
 }
-
 function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
