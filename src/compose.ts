@@ -40,9 +40,14 @@ export function openStore(config: Config, clock: Clock, threaded: boolean): Prom
 
 /** Config in, running service out. */
 export async function startService(config: Config, clock: Clock, log: Log): Promise<Service> {
-  const releaseClaim = claimForServing(sqlitePath(config.databaseUrl));
+  // What was opened is closed in reverse order, also when a later step fails: a writing thread
+  // left behind would keep the process from ending.
+  await using opened = new AsyncDisposableStack();
+  opened.defer(claimForServing(sqlitePath(config.databaseUrl)));
   const store = await openStore(config, clock, true);
+  opened.defer(() => store.close());
   const limiter = await createLocalLimiter({ journal: store, clock, rules: config.ban, log });
+  opened.defer(() => limiter.close());
   const listing = createListing({
     chunkEntries: config.listChunkEntries,
     heldBytesMax: config.listHeldBytesMax,
@@ -70,6 +75,7 @@ export async function startService(config: Config, clock: Clock, log: Log): Prom
   const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log });
   let stopping = false;
   const server = listen();
+  const parts = opened.move();
 
   return {
     baseUrl: new URL("v1", server.url).href,
@@ -78,9 +84,7 @@ export async function startService(config: Config, clock: Clock, log: Log): Prom
       stopping = true;
       await server.stop(config.stopGraceMs);
       await committer.idle();
-      await limiter.close();
-      await store.close();
-      releaseClaim();
+      await parts.disposeAsync();
     },
   };
 

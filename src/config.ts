@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { Refusal } from "./domain/errors.ts";
+import { parseInstant } from "./domain/instants.ts";
 import { type Environment, environments } from "./domain/keys.ts";
 import type { BanRules } from "./domain/limits.ts";
 
@@ -212,7 +213,7 @@ export function readFlags(
     });
     return { flags: values as Values, rest: positionals };
   } catch (error) {
-    const first = (error as Error).message.split(/[.\n]/)[0]!;
+    const first = (error as Error).message.split(/\.\s|\.?\n|\.$/)[0]!;
     throw new Refusal("invalid_request", first.charAt(0).toLowerCase() + first.slice(1));
   }
 }
@@ -263,8 +264,8 @@ function databaseUrl(text: string): string {
 }
 
 function instant(text: string): number {
-  const time = Date.parse(text);
-  if (Number.isNaN(time)) throw new Error("must be a date such as 2027-12-31T00:00:00Z");
+  const time = parseInstant(text);
+  if (time === undefined) throw new Error("must be a date such as 2027-12-31T00:00:00Z");
   return time;
 }
 

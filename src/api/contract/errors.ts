@@ -67,7 +67,7 @@ export const errors = {
   internal_error: {
     description:
       "A fault of ours. It is logged under the request id; whether an update was recorded can be read from the list.",
-    examples: { internal_error: "Something went wrong on our side (req_5f0c1e9a2b7d_2a)." },
+    examples: { internal_error: "Something went wrong on our side (req_5f0c1e9a2b7d_42)." },
   },
   unavailable: {
     description: "The store cannot be reached or is overloaded. Nothing was changed; try again.",

@@ -49,7 +49,7 @@ export const headers = {
     description: "Names this one request. Quote it when you ask the operator about an answer.",
     required: true,
     schema: { type: "string", pattern: "^req_[0-9a-z_]+$" },
-    example: "req_5f0c1e9a2b7d_2a",
+    example: "req_5f0c1e9a2b7d_42",
   },
   "Cache-Control": {
     description: "A refusal is not to be kept by any cache.",
