@@ -31,12 +31,9 @@ const trial = (page: Page, id: string) => page.locator(`form[data-operation=${id
 
 async function send(page: Page, id: string): Promise<string> {
   const form = trial(page, id);
-  const old = await form
-    .locator(".result")
-    .elementHandle({ timeout: 1 })
-    .catch(() => null);
+  // What was shown before must not be taken for the answer.
+  await form.locator("[data-outcome]").evaluate((outcome) => outcome.replaceChildren());
   await form.locator("button[type=submit]").click();
-  await old?.waitForElementState("hidden");
   await form.locator(".result").waitFor();
   return (await form.locator("[data-outcome]").textContent())!;
 }
