@@ -5,6 +5,7 @@ import { createCors } from "./api/cors.ts";
 import { createListing } from "./api/listing.ts";
 import { operations } from "./api/operations.ts";
 import { createPipeline } from "./api/pipeline.ts";
+import { referencePages } from "./api/reference/pages.ts";
 import { routesOf } from "./api/routes.ts";
 import { type RunningServer, startServer } from "./api/server.ts";
 import type { Config } from "./config.ts";
@@ -56,7 +57,7 @@ export async function startService(config: Config, clock: Clock, log: Log): Prom
   const committer = createCommitter(
     store,
     { groupMax: config.writesPerGroupMax, queueMax: config.writesWaitingMax },
-    (rows) => follower.committed(rows),
+    (outcomes) => follower.committed(outcomes),
   );
   const shop: Shop = {
     store,
@@ -89,7 +90,13 @@ export async function startService(config: Config, clock: Clock, log: Log): Prom
 
   function listen(): RunningServer {
     try {
-      return startServer(pipeline, routesOf(operations, config.petsSunsetAt), isReady, config);
+      return startServer(
+        pipeline,
+        routesOf(operations, config.petsSunsetAt),
+        referencePages(operations, config),
+        isReady,
+        config,
+      );
     } catch (error) {
       if (error instanceof Refusal) throw error;
       const where = `${config.host}:${config.port}`;

@@ -9,6 +9,7 @@ import type { PetRecord } from "../src/domain/pets.ts";
 import { plans } from "../src/domain/plans.ts";
 import type { Store } from "../src/domain/ports.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
+import { checkAgainstContract } from "./contract/answers.ts";
 
 /** The engines the service runs on; suites that speak HTTP loop over them. */
 export const engines = ["sqlite"] as const;
@@ -104,7 +105,10 @@ export async function startTestService(
   };
 }
 
-/** One request; the only place where tests speak HTTP to the service. */
+/**
+ * One request; the only place where tests speak HTTP to the service. Every answer is held against
+ * openapi.json before the test sees it.
+ */
 export async function call(
   baseUrl: string,
   method: string,
@@ -120,7 +124,10 @@ export async function call(
     ...(options.body === undefined ? {} : { body: options.body }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: parsed(text) };
+  const { status } = response;
+  const { pathname } = new URL(url);
+  checkAgainstContract({ method, pathname, status, headers: response.headers, text });
+  return { status, headers: response.headers, text, json: parsed(text) };
 }
 
 function parsed(text: string): unknown {

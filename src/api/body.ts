@@ -1,5 +1,6 @@
 import { Refusal } from "../domain/errors.ts";
 
+const decoder = new TextDecoder("utf-8", { fatal: true });
 const jsonTypes = ["application/json", "application/merge-patch+json"];
 
 /** Reads a JSON request's text within its bound; every way it can be wrong has its own refusal. */
@@ -11,7 +12,7 @@ export async function readJsonText(request: Request, bytesMax: number): Promise<
   const bytes = await readBytes(request, bytesMax);
   if (bytes.length === 0) throw new Refusal("invalid_request", "A JSON body is required.");
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     throw new Refusal("invalid_request", "The body is not valid UTF-8.");
   }

@@ -89,15 +89,15 @@ export function createListing(options: ListingOptions): Listing {
         waiting.push(undefined);
       }
     },
-    apply(row) {
+    apply(petId, after) {
       current = undefined;
       if (chunks.length === 0) {
         chunks.push(encode([]));
         waiting.push(undefined);
       }
-      const at = chunkFor(chunks, row.petId);
+      const at = chunkFor(chunks, petId);
       waiting[at] ??= new Map();
-      waiting[at].set(row.petId, row.after);
+      waiting[at].set(petId, after);
     },
     version() {
       if (current) return current;

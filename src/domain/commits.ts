@@ -1,6 +1,6 @@
 import { Refusal } from "./errors.ts";
-import type { Change, LedgerRow, Outcome } from "./ledger.ts";
-import type { Committed, Store } from "./ports.ts";
+import type { Change, Outcome } from "./ledger.ts";
+import type { Store } from "./ports.ts";
 
 export interface CommitBounds {
   /** Changes that share one transaction. */
@@ -29,7 +29,7 @@ interface Waiting {
 export function createCommitter(
   store: Pick<Store, "commit">,
   bounds: CommitBounds,
-  onCommitted: (rows: readonly LedgerRow[]) => void,
+  onCommitted: (outcomes: readonly Outcome[]) => void,
 ): Committer {
   let waiting: Waiting[] = [];
   let running: Promise<void> | undefined;
@@ -46,17 +46,15 @@ export function createCommitter(
   }
 
   async function settle(group: readonly Waiting[]): Promise<void> {
-    let committed: Committed;
+    let outcomes: readonly Outcome[];
     try {
-      committed = await store.commit(group.map((one) => one.change));
+      outcomes = await store.commit(group.map((one) => one.change));
     } catch (error) {
       for (const one of group) one.reject(error);
       return;
     }
-    onCommitted(committed.rows);
-    for (let index = 0; index < group.length; index++) {
-      group[index]!.resolve(committed.outcomes[index]!);
-    }
+    onCommitted(outcomes);
+    for (let index = 0; index < group.length; index++) group[index]!.resolve(outcomes[index]!);
   }
 
   return {

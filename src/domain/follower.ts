@@ -1,5 +1,5 @@
-import type { Entry } from "./inventory.ts";
-import type { LedgerRow } from "./ledger.ts";
+import type { Entry, Stock } from "./inventory.ts";
+import type { LedgerRow, Outcome } from "./ledger.ts";
 import type { Head, Reader } from "./ports.ts";
 
 /** A copy of the inventory that can be brought forward row by row. */
@@ -8,7 +8,8 @@ export interface Replica {
   clear(): void;
   /** Adds entries with larger ids than any before. */
   load(entries: readonly Entry[]): void;
-  apply(row: LedgerRow): void;
+  /** The pet's stock is now this; null: it is gone. */
+  apply(petId: bigint, after: Stock | null): void;
 }
 
 export interface Follower {
@@ -17,8 +18,8 @@ export interface Follower {
    * which the caller looked up for this very request. Returns at once when there is nothing to do.
    */
   catchUp(head?: Head): void | Promise<void>;
-  /** Hands over rows this process committed, which saves reading them back. */
-  committed(rows: readonly LedgerRow[]): void;
+  /** Hands over what this process committed, which saves reading it back. */
+  committed(outcomes: readonly Outcome[]): void;
   /** What the replica shows: meaningful right after `catchUp`. */
   readonly epoch: string;
   readonly seq: number;
@@ -100,7 +101,7 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
   function applyRows(rows: readonly LedgerRow[]): void {
     for (const row of rows) {
       if (row.seq !== seq + 1) continue;
-      replica.apply(row);
+      replica.apply(row.petId, row.after);
       seq = row.seq;
     }
   }
@@ -122,12 +123,17 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
       nextLook ??= lookAndReach(looking);
       return nextLook;
     },
-    committed(rows) {
-      if (rows.length === 0) return;
+    committed(outcomes) {
+      const entries = outcomes.filter((outcome) => outcome !== "not_found");
+      if (entries.length === 0) return;
       // While slices are being read the walk itself will meet these rows. A gap means that another
       // process wrote in between: catch up now, so that the next reader need not.
-      if (!reading && rows[0]!.seq === seq + 1) applyRows(rows);
-      else void this.catchUp()?.catch(() => {});
+      if (reading || entries[0]!.version !== seq + 1) {
+        void this.catchUp()?.catch(() => {});
+        return;
+      }
+      for (const entry of entries) replica.apply(entry.petId, entry);
+      seq += entries.length;
     },
     get epoch() {
       return epoch;

@@ -38,12 +38,6 @@ export interface Reader {
   listOrders(page: OrderPage): Soon<readonly Order[]>;
 }
 
-export interface Committed {
-  readonly rows: readonly LedgerRow[];
-  /** One per change, in the order of the changes. */
-  readonly outcomes: readonly Outcome[];
-}
-
 export interface Imported {
   readonly created: number;
   readonly changed: number;
@@ -93,7 +87,8 @@ export interface Store extends Reader, KeyStore, UsageJournal {
   glance?(): Head;
   /** Runs `work` on one consistent state of the whole store. */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
-  commit(changes: readonly Change[]): Promise<Committed>;
+  /** One transaction for all; one outcome per change, in their order. */
+  commit(changes: readonly Change[]): Promise<readonly Outcome[]>;
   /**
    * Upserts pets by id, all or none. Rows are staged as they come and applied in one short
    * transaction. A known pet keeps what a row does not give; each entry created or changed is a

@@ -1,5 +1,7 @@
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
+import type { Change } from "../../domain/ledger.ts";
+import { type PackedOutcomes, packChanges, unpackOutcomes } from "./packing.ts";
 import type { Asynchronous } from "./store.ts";
 import type { Writer, WriterReply, WriterRequest } from "./writer.ts";
 
@@ -53,7 +55,10 @@ export async function startWriterThread(
     (...args: unknown[]) =>
       ask(method, args);
   return {
-    commit: call("commit"),
+    async commit(changes: readonly Change[], now: number) {
+      const packed = await ask("commit", [packChanges(changes), now]);
+      return unpackOutcomes(packed as PackedOutcomes, changes);
+    },
     addKey: call("addKey"),
     addSecret: call("addSecret"),
     revokeKey: call("revokeKey"),

@@ -1,4 +1,5 @@
 import { Refusal } from "../../domain/errors.ts";
+import { packOutcomes, unpackChanges } from "./packing.ts";
 import { createWriter, type Writer, type WriterReply, type WriterRequest } from "./writer.ts";
 
 /** The writing thread: a disk flush takes milliseconds, and no reader should wait for one. */
@@ -14,6 +15,9 @@ self.onmessage = (event: MessageEvent<WriterRequest>) => {
     if (method === "open") {
       writer = createWriter(...args);
       reply = { id, result: undefined };
+    } else if (method === "commit") {
+      const [changes, now] = args;
+      reply = { id, result: packOutcomes(writer!.commit(unpackChanges(changes), now)) };
     } else {
       const call = writer![method] as (...args: unknown[]) => unknown;
       reply = { id, result: call(...args) };

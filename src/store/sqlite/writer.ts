@@ -1,9 +1,9 @@
 import type { ErrorCode } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Change } from "../../domain/ledger.ts";
-import type { Committed } from "../../domain/ports.ts";
 import { openForWriting, unavailableOr } from "./database.ts";
 import { createKeyWriter } from "./keeping.ts";
+import type { PackedChanges } from "./packing.ts";
 import { createLedgerWriter } from "./writing.ts";
 
 /** Everything that writes while the service runs, on one connection that may block its thread. */
@@ -11,7 +11,8 @@ export type Writer = ReturnType<typeof createWriter>;
 
 export type WriterRequest =
   | { id: number; method: "open"; args: [path: string, environment: Environment] }
-  | { id: number; method: keyof Writer; args: unknown[] };
+  | { id: number; method: "commit"; args: [changes: PackedChanges, now: number] }
+  | { id: number; method: Exclude<keyof Writer, "commit">; args: unknown[] };
 
 export type WriterReply =
   | { id: number; result: unknown }
@@ -30,9 +31,7 @@ export function createWriter(path: string, environment: Environment) {
   const keys = createKeyWriter(database);
 
   return {
-    commit: guarded((changes: readonly Change[], now: number): Committed => {
-      return ledger.commit(changes, now);
-    }),
+    commit: guarded((changes: readonly Change[], now: number) => ledger.commit(changes, now)),
     addKey: guarded(keys.addKey),
     addSecret: guarded(keys.addSecret),
     revokeKey: guarded(keys.revokeKey),
