@@ -83,6 +83,7 @@ new Worker(new URL("./e.ts", import.meta.url));`;
 const longFiles: Record<string, string> = {
   "package-lock.json": "written by npm",
   "bench/peers/package-lock.json": "written by npm",
+  "test/store/suite.ts": "the Store port's one suite, in the order of the port",
   "openapi.json": "made from the table of operations",
   "src/api/reference/style.css": "one page's whole look; a style sheet is read by selector",
 };
