@@ -7,6 +7,7 @@ import { operations } from "./api/operations.ts";
 import { createPipeline } from "./api/pipeline.ts";
 import { referencePages } from "./api/reference/pages.ts";
 import { routesOf } from "./api/routes.ts";
+import { createSender } from "./api/sending.ts";
 import { type RunningServer, startServer } from "./api/server.ts";
 import type { Config } from "./config.ts";
 import { createCommitter } from "./domain/commits.ts";
@@ -66,6 +67,7 @@ export async function startService(config: Config, clock: Clock, log: Log): Prom
     follower,
     listing,
     codings: createCodings(),
+    sender: createSender(listing, () => performance.now()),
     petsSunsetAt: config.petsSunsetAt,
     bodyBytesMax: config.bodyBytesMax,
   };

@@ -194,7 +194,7 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
     writesPerGroupMax: value(settings.writesPerGroupMax),
     writesWaitingMax: value(settings.writesWaitingMax),
     keysRememberedMax: 10_000,
-    listChunkEntries: 8_192,
+    listChunkEntries: 4_096,
     listHeldBytesMax: 256 * 1024 * 1024,
     stopGraceMs: 10_000,
   });
