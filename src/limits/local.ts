@@ -1,4 +1,4 @@
-import { type BanRules, lift, newUsage, take, type Usage } from "../domain/limits.ts";
+import { type BanRules, lift, newUsage, standing, take, type Usage } from "../domain/limits.ts";
 import type { Clock, Limiter, SavedUsage, UsageJournal } from "../domain/ports.ts";
 
 /** How often counts are written down: what a crash can lose at most. */
@@ -60,6 +60,7 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
       else if (verdict.banBegan) saveBan(keyId, usage);
       return verdict;
     },
+    recall: (keyId, limits) => standing(usages.get(keyId) ?? newUsage(), limits, now()),
     refresh() {
       journal.loadBans().then(
         (bans) => {
