@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { Refusal } from "./domain/errors.ts";
+import { parseInstant } from "./domain/instants.ts";
 import { type Environment, environments } from "./domain/keys.ts";
 import type { BanRules } from "./domain/limits.ts";
 
@@ -24,6 +25,10 @@ export interface Config {
   readonly idleTimeoutSeconds: number;
   readonly writesPerGroupMax: number;
   readonly writesWaitingMax: number;
+  /** Requests that may wait to be counted in a shared database; one more is answered 503. */
+  readonly requestsWaitingMax: number;
+  /** How long a start waits for a database that cannot be reached yet. */
+  readonly databasePatienceMs: number;
   readonly keysRememberedMax: number;
   /** Entries whose bytes are written anew together when one of them changes. */
   readonly listChunkEntries: number;
@@ -137,6 +142,13 @@ export const settings = {
     "updates that share one transaction at most",
     count,
   ),
+  databasePatienceSeconds: setting(
+    "database-patience-seconds",
+    "PETSTORE_DATABASE_PATIENCE_SECONDS",
+    "30",
+    "how long a start waits for a PostgreSQL that cannot be reached yet",
+    count,
+  ),
   idleTimeoutSeconds: setting(
     "idle-timeout-seconds",
     "PETSTORE_IDLE_TIMEOUT_SECONDS",
@@ -192,6 +204,8 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
     idleTimeoutSeconds: value(settings.idleTimeoutSeconds),
     writesPerGroupMax: value(settings.writesPerGroupMax),
     writesWaitingMax: value(settings.writesWaitingMax),
+    requestsWaitingMax: 10_000,
+    databasePatienceMs: value(settings.databasePatienceSeconds) * 1_000,
     keysRememberedMax: 10_000,
     listChunkEntries: 8_192,
     listHeldBytesMax: 256 * 1024 * 1024,
@@ -212,7 +226,7 @@ export function readFlags(
     });
     return { flags: values as Values, rest: positionals };
   } catch (error) {
-    const first = (error as Error).message.split(/[.\n]/)[0]!;
+    const first = (error as Error).message.split(/\.\s|\.?\n|\.$/)[0]!;
     throw new Refusal("invalid_request", first.charAt(0).toLowerCase() + first.slice(1));
   }
 }
@@ -263,8 +277,8 @@ function databaseUrl(text: string): string {
 }
 
 function instant(text: string): number {
-  const time = Date.parse(text);
-  if (Number.isNaN(time)) throw new Error("must be a date such as 2027-12-31T00:00:00Z");
+  const time = parseInstant(text);
+  if (time === undefined) throw new Error("must be a date such as 2027-12-31T00:00:00Z");
   return time;
 }
 

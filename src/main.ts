@@ -30,8 +30,9 @@ async function run(words: string[]): Promise<number> {
     return 0;
   }
   for (const length of [2, 1]) {
-    const command = commands[words.slice(0, length).join(" ")];
-    if (command) return command(words.slice(length));
+    const name = words.slice(0, length).join(" ");
+    // Own names only: every object also has a toString.
+    if (Object.hasOwn(commands, name)) return commands[name]!(words.slice(length));
   }
   throw new Refusal(
     "invalid_request",

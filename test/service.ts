@@ -8,10 +8,14 @@ import type { OrderRecord } from "../src/domain/orders.ts";
 import type { PetRecord } from "../src/domain/pets.ts";
 import { plans } from "../src/domain/plans.ts";
 import type { Store } from "../src/domain/ports.ts";
+import { createDatabase } from "../src/store/postgres/database.ts";
+import { openPostgres } from "../src/store/postgres/store.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
+import { checkAgainstContract } from "./contract/answers.ts";
+import { sharedPostgres } from "./postgres.ts";
 
 /** The engines the service runs on; suites that speak HTTP loop over them. */
-export const engines = ["sqlite"] as const;
+export const engines = ["sqlite", "postgres"] as const;
 export type Engine = (typeof engines)[number];
 
 export interface TestAnswer {
@@ -52,13 +56,13 @@ export async function startTestService(
   flags: Record<string, string> = {},
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), `petstore-${engine}-`));
-  const databaseUrl = flags.database ?? `sqlite:${join(folder, "test.db")}`;
+  const databaseUrl = flags.database ?? (await freshDatabase[engine](folder));
   const config = readConfig({ port: "0", ...flags, database: databaseUrl }, {});
   const clock = createTestClock();
   const logged: string[] = [];
   const log = (event: string, details?: Record<string, unknown>) =>
     void logged.push(JSON.stringify({ event, ...details }));
-  let service: Service = await startService(config, clock, log);
+  let service: Service = await startService(config, clock, log, clock);
 
   return {
     get baseUrl() {
@@ -95,7 +99,7 @@ export async function startTestService(
     },
     async restart() {
       await service.stop();
-      service = await startService(config, clock, log);
+      service = await startService(config, clock, log, clock);
     },
     async stop() {
       await service.stop();
@@ -104,7 +108,31 @@ export async function startTestService(
   };
 }
 
-/** One request; the only place where tests speak HTTP to the service. */
+/** A database of its own for every service, so that no test sees another's rows. */
+const freshDatabase: Record<Engine, (folder: string) => Promise<string>> = {
+  sqlite: async (folder) => `sqlite:${join(folder, "test.db")}`,
+  async postgres() {
+    const server = await sharedPostgres();
+    migratedTemplate ??= makeTemplate();
+    return server.freshDatabase(await migratedTemplate);
+  },
+};
+
+let migratedTemplate: Promise<string> | undefined;
+
+/** Migrating once and copying is quicker than migrating every database. */
+async function makeTemplate(): Promise<string> {
+  const url = await (await sharedPostgres()).freshDatabase();
+  const database = createDatabase(url);
+  const store = await openPostgres({ database, environment: "production", patienceMs: 0 });
+  await store.close();
+  return new URL(url).pathname.slice(1);
+}
+
+/**
+ * One request; the only place where tests speak HTTP to the service. Every answer is held against
+ * openapi.json before the test sees it.
+ */
 export async function call(
   baseUrl: string,
   method: string,
@@ -120,7 +148,10 @@ export async function call(
     ...(options.body === undefined ? {} : { body: options.body }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: parsed(text) };
+  const { status } = response;
+  const { pathname } = new URL(url);
+  checkAgainstContract({ method, pathname, status, headers: response.headers, text });
+  return { status, headers: response.headers, text, json: parsed(text) };
 }
 
 function parsed(text: string): unknown {

@@ -2,46 +2,59 @@
 
 export const petStatusValues = ["available", "pending", "sold"] as const;
 
-/** Where a pet stands in its sale. */
+/** Where a pet stands: `available` to buy, `pending` while a sale is under way, `sold` once it is done. */
 export type PetStatus = (typeof petStatusValues)[number];
 
-/** The stock entry of one pet. */
+/** How much of one pet is in stock. */
 export interface InventoryItem {
-  /** Identifier of the animal that the entry tracks. */
+  /** The pet this stock belongs to. Keep all 64 bits: see *Numbers*. */
   readonly petId: bigint;
-  /** Current stock count. */
+  /** How many there are now. */
   readonly quantity: number;
+  /** The pet's own status. A stock update leaves it as it is. */
   readonly status: PetStatus;
 }
 
-/** What a stock update sets. */
+/** A new count for one pet. Fields that are not listed here are ignored. */
 export interface InventoryUpdate {
-  /** The new stock count. */
+  /** How many there are from now on: the whole count, not a difference. `5`, `5.0` and `5e0` are the same integer. */
   readonly quantity: number;
 }
 
-/** The record of one pet. */
+/** A pet as the catalogue knows it. */
 export interface Pet {
+  /** The pet's identifier; the inventory calls it `petId`. */
   readonly id: bigint;
+  /** What the pet is called. */
   readonly name: string;
+  /** Its kind; null where none was given. */
   readonly category: string | null;
+  /** Addresses of pictures, in the order in which to show them. */
   readonly photoUrls: readonly string[];
+  /** Free words by which the shop sorts its pets. */
   readonly tags: readonly string[];
+  /** The same status as in the pet's inventory entry. */
   readonly status: PetStatus;
 }
 
 export const orderStatusValues = ["placed", "approved", "delivered"] as const;
 
+/** How far an order is: `placed`, then `approved`, then `delivered`. */
 export type OrderStatus = (typeof orderStatusValues)[number];
 
-/** One order of the store. */
+/** One order. Orders are records only: they do not move stock. */
 export interface Order {
+  /** The order's identifier. */
   readonly id: bigint;
+  /** The pet that was ordered. */
   readonly petId: bigint;
+  /** How many were ordered. */
   readonly quantity: number;
-  /** When it ships; null while that is open. */
+  /** When it ships, in UTC; null while no date is set. */
   readonly shipDate: string | null;
+  /** How far the order is. */
   readonly status: OrderStatus;
+  /** Whether nothing is left to be done for it. */
   readonly complete: boolean;
 }
 
@@ -63,15 +76,14 @@ export const errorCodeValues = [
   "unavailable",
 ] as const;
 
-/** Machine-readable reason, from a closed set. */
+/** What went wrong, as a word a program can switch over. The set is closed; some of its words are kept for operations to come. */
 export type ErrorCode = (typeof errorCodeValues)[number];
 
-/** The body of every refusal. */
+/** The body of every refusal, always these three fields. */
 export interface ErrorBody {
-  /** Machine-readable reason, from a closed set. */
   readonly code: ErrorCode;
-  /** Human-readable reason. */
+  /** The same for a person: which field or header, and which rule. Do not parse it. */
   readonly message: string;
-  /** The HTTP status, repeated. */
+  /** The HTTP status of the answer once more, for bodies that got separated from it. */
   readonly status: number;
 }

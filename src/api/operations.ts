@@ -1,5 +1,9 @@
 import type { Scope } from "../domain/keys.ts";
 import type { Answer, Call, Shop } from "./call.ts";
+import * as inventory from "./contract/inventory.ts";
+import type { Contract } from "./contract/operation.ts";
+import * as orders from "./contract/orders.ts";
+import * as pets from "./contract/pets.ts";
 import { listInventory, updateInventory } from "./inventory.ts";
 import { listOrders } from "./orders.ts";
 import { getPet } from "./pets.ts";
@@ -14,6 +18,8 @@ export interface Operation {
   readonly stability: "stable" | "beta" | "experimental";
   /** Set on an operation that is on its way out: since when, in milliseconds since 1970. */
   readonly deprecatedAt?: number;
+  /** What it promises, in words and schemas: the part of the API description that is its own. */
+  readonly contract: Contract;
   readonly handle: (shop: Shop, call: Call) => Answer | Promise<Answer>;
 }
 
@@ -25,6 +31,7 @@ export const operations: readonly Operation[] = [
     path: "/inventory",
     scope: "inventory:read",
     stability: "stable",
+    contract: inventory.listInventory,
     handle: listInventory,
   },
   {
@@ -33,6 +40,7 @@ export const operations: readonly Operation[] = [
     path: "/inventory/{petId}",
     scope: "inventory:write",
     stability: "experimental",
+    contract: inventory.updateInventory,
     handle: updateInventory,
   },
   {
@@ -42,6 +50,7 @@ export const operations: readonly Operation[] = [
     scope: "pets:read",
     stability: "stable",
     deprecatedAt: Date.UTC(2026, 0, 1),
+    contract: pets.getPet,
     handle: getPet,
   },
   {
@@ -50,6 +59,7 @@ export const operations: readonly Operation[] = [
     path: "/store/orders",
     scope: "orders:read",
     stability: "stable",
+    contract: orders.listOrders,
     handle: listOrders,
   },
 ];

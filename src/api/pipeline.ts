@@ -84,10 +84,16 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     const operation = route?.operations.get(request.method);
     if (!cors && answer.sheet) return answer.sheet;
     if (!cors && !answer.headers && route && operation) return plainSheet(operation, route);
-    const headers: Record<string, string> = fixedHeaders(route, operation);
-    if (answer.status === 204 || answer.status === 304) delete headers["Content-Type"];
-    if (answer.sheet) Object.assign(headers, answer.sheet.headers.toJSON());
-    return createSheet({ ...headers, ...answer.headers, ...cors?.(request, route) });
+    const sheet = createSheet(fixedHeaders(route, operation));
+    const { headers } = sheet;
+    if (answer.status === 204 || answer.status === 304) headers.delete("Content-Type");
+    for (const [name, value] of answer.sheet?.headers ?? []) headers.set(name, value);
+    for (const [name, value] of Object.entries(answer.headers ?? {})) headers.set(name, value);
+    // An answer may depend on the origin and on something else: no Vary replaces another.
+    for (const [name, value] of Object.entries(cors?.(request, route) ?? {})) {
+      headers.append(name, value);
+    }
+    return sheet;
   }
 
   return async (arrival) => {

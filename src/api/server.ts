@@ -19,10 +19,14 @@ export interface RunningServer {
   stop(graceMs: number): Promise<void>;
 }
 
+/** What is served outside the API, by path. */
+export type Pages = Readonly<Record<string, (request: Request) => Response | Promise<Response>>>;
+
 /** Puts the pipeline behind Bun's own HTTP server and router: the only file that knows them. */
 export function startServer(
   pipeline: Pipeline,
   routes: readonly Route[],
+  pages: Pages,
   isReady: () => Promise<boolean>,
   options: ServerOptions,
 ): RunningServer {
@@ -45,16 +49,16 @@ export function startServer(
     routes: {
       // One handler a path for all methods: a map by method would answer HEAD by itself.
       ...Object.fromEntries(routes.map((route) => [route.pattern, handle(route)])),
+      // The router sees the path as it was sent. Nothing here may parse request.url instead: a
+      // Host header that is no host makes it no URL.
+      [basePath]: unknown,
+      [`${basePath}/*`]: unknown,
+      ...pages,
       "/healthz": () => json(200, { status: "ok" }),
       "/readyz": async () =>
         (await isReady()) ? json(200, { status: "ready" }) : json(503, { status: "unavailable" }),
     },
-    fetch(request, server) {
-      const { pathname } = new URL(request.url);
-      return pathname === basePath || pathname.startsWith(`${basePath}/`)
-        ? unknown(request as BunRequest, server)
-        : toResponse(errorAnswer("not_found", "There is nothing at this path."));
-    },
+    fetch: () => toResponse(errorAnswer("not_found", "There is nothing at this path.")),
     error: () => toResponse(errorAnswer("internal_error", "Something went wrong on our side.")),
   });
 

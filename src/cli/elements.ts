@@ -1,102 +1,93 @@
 import { Refusal } from "../domain/errors.ts";
+import { boundRecord, type Source, type Splitter } from "./lines.ts";
 
-export interface Element {
-  readonly line: number;
-  readonly source: string;
-}
-
-/** The source texts of JSON values: one a line, or the elements of one array over any lines. */
-export function readJsonElements(
-  text: AsyncIterable<string>,
-  shape: "lines" | "array",
-): AsyncGenerator<Element> {
-  return shape === "lines" ? readLines(text) : readArray(text);
-}
-
-async function* readLines(text: AsyncIterable<string>): AsyncGenerator<Element> {
-  let rest = "";
-  let line = 1;
-  for await (const piece of text) {
-    const lines = (rest + piece).split("\n");
-    rest = lines.pop()!;
-    for (const source of lines) {
-      if (source.trim() !== "") yield { line, source };
-      line++;
-    }
-  }
-  if (rest.trim() !== "") yield { line, source: rest };
-}
-
-/** What can change the depth, a string or the line; everything between is skipped at once. */
-const marks = /["\\[\]{},\n]/g;
+const [quote, backslash, comma, lineFeed] = ['"', "\\", ",", "\n"].map(codeOf);
+const [openBracket, closeBracket, openBrace, closeBrace] = ["[", "]", "{", "}"].map(codeOf);
+const spaces = new Set([" ", "\t", "\n", "\r"].map(codeOf));
 
 /**
- * Cuts the array into its elements by counting brackets outside strings, so that a file of any
- * length passes through without ever being whole in memory. Each element is parsed by its reader.
+ * Cuts one JSON array into the texts of its elements, so that a file of any length passes through
+ * without ever being whole in memory. It only follows strings and brackets; whether an element is
+ * valid JSON is for its reader to say.
  */
-async function* readArray(text: AsyncIterable<string>): AsyncGenerator<Element> {
-  let rest = "";
-  let scanned = 0;
+export function createElementSplitter(): Splitter {
   let line = 1;
-  let elementLine = 0;
+  /** Brackets open: 0 outside the array, 1 directly in it. */
   let depth = 0;
   let inString = false;
+  let escaped = false;
   let ended = false;
-  for await (const piece of text) {
-    rest += piece;
-    let from = 0;
-    let at = scanned;
-    for (;;) {
-      if (elementLine === 0 && depth === 1) {
-        const start = rest.slice(at).search(/\S/);
-        if (start < 0) break;
-        line += rest.slice(at, at + start).split("\n").length - 1;
-        at += start;
-        from = at;
-        elementLine = line;
-      }
-      marks.lastIndex = at;
-      const match = marks.exec(rest);
-      if (!match) {
-        at = rest.length;
-        break;
-      }
-      const mark = match[0];
-      if (mark === "\\" && match.index + 1 >= rest.length) {
-        at = match.index;
-        break;
-      }
-      at = match.index + (mark === "\\" ? 2 : 1);
-      if (mark === "\n") line++;
-      else if (mark === '"') inString = !inString;
-      else if (!inString) {
-        if (depth === 0 && (ended || mark !== "[" || rest.slice(0, match.index).trim() !== "")) {
-          throw notAnArray(line);
-        }
-        if (depth === 1 && (mark === "," || mark === "]")) {
-          const source = rest.slice(from, match.index);
-          // An empty array has no element, not an empty one.
-          if (source.trim() !== "" || mark === "," || elementLine === 0) {
-            yield { line: elementLine, source };
-          }
-          from = at;
-          elementLine = 0;
-        }
-        if (mark === "[" || mark === "{") depth++;
-        else if (mark === "]" || mark === "}") {
-          depth--;
-          if (depth === 0) {
-            ended = true;
-            from = at;
-          }
-        }
-      }
-    }
-    const keep = depth === 0 ? (ended ? at : 0) : elementLine === 0 ? at : from;
-    rest = rest.slice(keep);
-    scanned = at - keep;
+  let held = "";
+  /** The line the element under way started on; 0 while there is only space. */
+  let startLine = 0;
+  /** Whether a comma demands an element, so that one which is missing is not passed over. */
+  let isOwed = false;
+
+  function takeString(code: number): void {
+    if (escaped) escaped = false;
+    else if (code === backslash) escaped = true;
+    else if (code === quote) inString = false;
   }
-  if (!ended || rest.trim() !== "") throw notAnArray(line);
+
+  /** Takes a character outside strings; true if it ends an element. */
+  function takeMark(code: number): boolean {
+    const closes = code === closeBracket || code === closeBrace;
+    if (depth === 0) {
+      if (ended || code !== openBracket) throw notAnArray(line);
+      depth = 1;
+    } else if (depth === 1 && (code === comma || closes)) {
+      if (code === closeBrace) throw notAnArray(line);
+      return true;
+    } else {
+      startLine ||= line;
+      if (code === quote) inString = true;
+      else if (closes) depth -= 1;
+      else if (code === openBracket || code === openBrace) depth += 1;
+    }
+    return false;
+  }
+
+  function endElement(code: number, text: string, found: Source[]): void {
+    if (startLine > 0 || code === comma || isOwed) found.push({ line: startLine || line, text });
+    held = "";
+    startLine = 0;
+    isOwed = code === comma;
+    if (isOwed) return;
+    depth = 0;
+    ended = true;
+  }
+
+  return {
+    take(piece) {
+      const found: Source[] = [];
+      let from = 0;
+      for (let at = 0; at < piece.length; at++) {
+        const code = piece.charCodeAt(at);
+        if (code === lineFeed) line += 1;
+        if (inString) takeString(code);
+        else if (!spaces.has(code)) {
+          const wasOutside = depth === 0;
+          const ends = takeMark(code);
+          if (ends) endElement(code, held + piece.slice(from, at), found);
+          if (ends || wasOutside) from = at + 1;
+        }
+      }
+      held = depth === 0 ? "" : boundRecord(startLine || line, held + piece.slice(from));
+      return found;
+    },
+    end() {
+      if (ended) return [];
+      if (depth === 0) throw notAnArray(line);
+      throw new Refusal(
+        "invalid_request",
+        `line ${line}: the file ends before its JSON array does`,
+      );
+    },
+  };
+}
+
+function codeOf(character: string): number {
+  return character.charCodeAt(0);
 }
 
 function notAnArray(line: number): Refusal {

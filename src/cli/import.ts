@@ -5,7 +5,6 @@ import { print, withStore } from "./open.ts";
 import { type Row, readRows } from "./rows.ts";
 
 const options = { json: { type: "boolean" }, format: { type: "string" } } as const;
-const batchRows = 1_000;
 
 export function importPets(words: string[]): Promise<number> {
   return withStore(words, options, ["FILE"], async ({ flags, rest, store }) => {
@@ -26,20 +25,15 @@ export function importOrders(words: string[]): Promise<number> {
 }
 
 async function* batches<T>(
-  rows: AsyncIterable<Row>,
+  rows: AsyncIterable<readonly Row[]>,
   read: (row: Row) => T,
 ): AsyncGenerator<readonly T[]> {
   const progress = createProgress();
-  let batch: T[] = [];
-  for await (const row of rows) {
-    batch.push(read(row));
-    if (batch.length < batchRows) continue;
-    yield batch;
-    progress(batch.length);
-    batch = [];
+  for await (const some of rows) {
+    yield some.map(read);
+    progress(some.length);
   }
-  if (batch.length > 0) yield batch;
-  progress(batch.length, true);
+  progress(0, true);
 }
 
 /** Counts on a terminal, and only there: a log file wants no carriage returns. */

@@ -1,65 +1,78 @@
 import { Refusal } from "../domain/errors.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../domain/json.ts";
 import type { Fields } from "../domain/records.ts";
-import { readCsv } from "./csv.ts";
-import { readJsonElements } from "./elements.ts";
+import { splitCells } from "./csv.ts";
+import { createElementSplitter } from "./elements.ts";
 import type { Format } from "./files.ts";
+import { createLineSplitter, type Source, type Splitter } from "./lines.ts";
 
 export interface Row {
   readonly line: number;
   readonly fields: Fields;
 }
 
-/** The rows of an import file in any of its formats, with the line each one starts on. */
+/** The rows of an import file in any of its formats, as many at a time as a piece of it holds. */
 export async function* readRows(
   text: AsyncIterable<string>,
   format: Format,
   columns: readonly string[],
-): AsyncGenerator<Row> {
-  if (format === "csv") {
-    yield* csvRows(text, columns);
-    return;
-  }
-  const elements = readJsonElements(text, format === "json" ? "array" : "lines");
-  for await (const { line, source } of elements) {
-    yield { line, fields: parseObject(line, source) };
+): AsyncGenerator<readonly Row[]> {
+  const { split, read } = createReader(format, columns);
+  for await (const piece of text) yield split.take(piece).flatMap(read);
+  yield split.end().flatMap(read);
+}
+
+interface RowReader {
+  readonly split: Splitter;
+  /** The row a record holds; none where it is a header. */
+  readonly read: (source: Source) => Row | [];
+}
+
+function createReader(format: Format, columns: readonly string[]): RowReader {
+  switch (format) {
+    case "csv":
+      return { split: createLineSplitter({ quotes: true }), read: csvReader(columns) };
+    case "ndjson":
+      return { split: createLineSplitter({ quotes: false }), read: parseObject };
+    case "json":
+      return { split: createElementSplitter(), read: parseObject };
   }
 }
 
-function parseObject(line: number, source: string): Fields {
-  let value: unknown;
+function parseObject({ line, text }: Source): Row {
+  let fields: unknown;
   try {
-    value = parseJson(source);
+    fields = parseJson(text);
   } catch {
     throw new Refusal("invalid_request", `line ${line}: this is not valid JSON`);
   }
-  if (!isJsonObject(value)) {
+  if (!isJsonObject(fields)) {
     throw new Refusal("invalid_request", `line ${line}: this is not a JSON object`);
   }
-  return value;
+  return { line, fields };
 }
 
-async function* csvRows(
-  text: AsyncIterable<string>,
-  columns: readonly string[],
-): AsyncGenerator<Row> {
+/** The first row names the columns of all others. */
+function csvReader(columns: readonly string[]): RowReader["read"] {
   let header: readonly string[] | undefined;
-  for await (const { line, cells } of readCsv(text)) {
+  return (source) => {
+    const { line } = source;
+    const cells = splitCells(source);
     if (!header) {
       header = readHeader(line, cells, columns);
-      continue;
+      return [];
     }
     if (cells.length !== header.length) {
       const counts = `${cells.length} cells, the header has ${header.length}`;
       throw new Refusal("invalid_request", `line ${line}: this row has ${counts}`);
     }
     const fields: Record<string, unknown> = {};
-    header.forEach((column, at) => {
+    for (const [at, column] of header.entries()) {
       // An empty cell says nothing; whatever the pet has stays.
       if (cells[at] !== "") fields[column] = cellValue(column, cells[at]!);
-    });
-    yield { line, fields };
-  }
+    }
+    return { line, fields };
+  };
 }
 
 function readHeader(line: number, cells: readonly string[], columns: readonly string[]) {

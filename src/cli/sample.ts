@@ -1,36 +1,31 @@
-import { openStore, systemClock } from "../compose.ts";
 import type { Config } from "../config.ts";
 import { digestOf, generateKeyId, generateKeyText, scopes } from "../domain/keys.ts";
 import type { OrderRecord } from "../domain/orders.ts";
 import type { PetRecord } from "../domain/pets.ts";
 import { plans } from "../domain/plans.ts";
+import type { Store } from "../domain/ports.ts";
 
 /** Fills a store that has neither pets nor keys, and gives the key's text; otherwise touches nothing. */
-export async function fillEmptyStore(config: Config): Promise<string | undefined> {
-  const store = await openStore(config, systemClock, false);
-  try {
-    const isEmpty = (await store.look()).seq === 0 && (await store.listKeys()).length === 0;
-    if (!isEmpty) return undefined;
-    await store.importPets(once(samplePets), "sample catalogue");
-    await store.importOrders(once(sampleOrders));
-    const text = generateKeyText(config.environment);
-    await store.addKey(
-      {
-        id: generateKeyId(),
-        name: "first key",
-        plan: "business",
-        limits: plans.business,
-        scopes,
-        createdAt: Date.now(),
-        expiresAt: null,
-        revokedAt: null,
-      },
-      digestOf(text),
-    );
-    return text;
-  } finally {
-    await store.close();
-  }
+export async function fillEmptyStore(store: Store, config: Config): Promise<string | undefined> {
+  const isEmpty = (await store.look()).seq === 0 && (await store.listKeys()).length === 0;
+  if (!isEmpty) return undefined;
+  await store.importPets(once(samplePets), "sample catalogue");
+  await store.importOrders(once(sampleOrders));
+  const text = generateKeyText(config.environment);
+  await store.addKey(
+    {
+      id: generateKeyId(),
+      name: "first key",
+      plan: "business",
+      limits: plans.business,
+      scopes,
+      createdAt: Date.now(),
+      expiresAt: null,
+      revokedAt: null,
+    },
+    digestOf(text),
+  );
+  return text;
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {

@@ -1,6 +1,7 @@
 import { type Service, startService, systemClock } from "../compose.ts";
 import { type Config, readConfig, readFlags } from "../config.ts";
 import { Refusal } from "../domain/errors.ts";
+import type { Store } from "../domain/ports.ts";
 import { logToStderr } from "../log.ts";
 import { print } from "./open.ts";
 import { fillEmptyStore } from "./sample.ts";
@@ -22,10 +23,11 @@ function configOf(words: string[]): Config {
 
 async function run(
   config: Config,
-  prepare: (config: Config) => Promise<string | undefined>,
+  prepare: (store: Store, config: Config) => Promise<string | undefined>,
 ): Promise<number> {
-  const key = await prepare(config);
   const service = await startService(config, systemClock, logToStderr);
+  // Only once it serves: a key made before a port turned out to be taken would never be shown.
+  const key = await prepare(service.store, config);
   print(`Petstore inventory (${config.environment}) is serving at ${service.baseUrl}`);
   if (key) print(welcome(service.baseUrl, key));
   return untilStopped(service);

@@ -1,4 +1,5 @@
 import { Refusal } from "../domain/errors.ts";
+import { parseInstant } from "../domain/instants.ts";
 import { type Scope, scopes } from "../domain/keys.ts";
 import { isPlan, type Limits, type Plan, plans } from "../domain/plans.ts";
 
@@ -51,8 +52,8 @@ export function readScopes(value: unknown): readonly Scope[] {
 
 export function readInstant(flag: string, value: unknown, now: number): number | null {
   if (value === undefined) return null;
-  const time = /^\d{4}-\d{2}-\d{2}/.test(String(value)) ? Date.parse(String(value)) : Number.NaN;
-  return time > now
+  const time = parseInstant(String(value));
+  return time !== undefined && time > now
     ? time
     : fail(flag, "must be a date in the future such as 2027-01-31T00:00:00Z");
 }

@@ -42,8 +42,12 @@ export function quantityFromText(source: string): number | undefined {
   return Number(integer);
 }
 
-/** The body nearly every client sends; anything else takes the thorough way below. */
-const plainUpdate = /^\s*\{\s*"quantity"\s*:\s*(0|[1-9][0-9]{0,14})\s*\}\s*$/;
+/**
+ * The body nearly every client sends; anything else takes the thorough way below. JSON knows four
+ * kinds of white space; \s would let a no-break space pass.
+ */
+const plainUpdate =
+  /^[ \t\n\r]*\{[ \t\n\r]*"quantity"[ \t\n\r]*:[ \t\n\r]*(0|[1-9][0-9]{0,14})[ \t\n\r]*\}[ \t\n\r]*$/;
 
 /** Reads the body of a stock update: the new quantity, or a refusal that names the broken rule. */
 export function parseInventoryUpdate(text: string): number {

@@ -1,4 +1,5 @@
 import { Refusal } from "./errors.ts";
+import { parseInstant } from "./instants.ts";
 import { int64Max, int64Min } from "./integers.ts";
 import { isPetStatus, petStatuses, quantityMax, readQuantity } from "./inventory.ts";
 import { JsonNumber } from "./json.ts";
@@ -120,19 +121,9 @@ const flag: Rule<boolean> = {
   read: (value) => (typeof value === "boolean" ? value : undefined),
 };
 
-const isoInstant =
-  /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
-
 const instant: Rule<number> = {
   words: "must be a date such as 2026-05-01 or 2026-05-01T12:00:00Z",
-  read(value) {
-    if (typeof value !== "string" || !isoInstant.test(value)) return undefined;
-    const time = Date.parse(value);
-    // Date.parse takes 31 February for 3 March; the day written must be the day meant.
-    const day = new Date(`${value.slice(0, 10)}T00:00:00Z`);
-    if (Number.isNaN(time) || Number.isNaN(day.getTime())) return undefined;
-    return day.toISOString().startsWith(value.slice(0, 10)) ? time : undefined;
-  },
+  read: (value) => (typeof value === "string" ? parseInstant(value) : undefined),
 };
 
 /** Both engines store exactly what these characters say: no NUL, no half of a surrogate pair. */

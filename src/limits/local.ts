@@ -1,4 +1,13 @@
-import { type BanRules, lift, newUsage, standing, take, type Usage } from "../domain/limits.ts";
+import {
+  type BanRules,
+  lift,
+  newUsage,
+  standing,
+  take,
+  type Usage,
+  type Verdict,
+} from "../domain/limits.ts";
+import type { Limits } from "../domain/plans.ts";
 import type { Clock, Limiter, SavedUsage, UsageJournal } from "../domain/ports.ts";
 
 /** How often counts are written down: what a crash can lose at most. */
@@ -18,6 +27,8 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
   const usages = await load(journal);
   let latest = Math.max(0, ...[...usages.values()].map((usage) => usage.lastUsedAt));
   const unsaved = new Set<string>();
+  /** Under way while bans are being read again; requests wait for it, so that none misses a lift. */
+  let refreshing: Promise<void> | undefined;
   let saving = Promise.resolve();
 
   /** Time that never decreases, across restarts too: no window reopens when a clock goes back. */
@@ -48,29 +59,39 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
   const timer = setInterval(save, saveEveryMs);
   timer.unref();
 
+  function takeNow(keyId: string, limits: Limits): Verdict {
+    let usage = usages.get(keyId);
+    if (!usage) {
+      usage = newUsage();
+      usages.set(keyId, usage);
+    }
+    const verdict = take(usage, limits, rules, now());
+    if (verdict.outcome === "admitted") unsaved.add(keyId);
+    else if (verdict.banBegan) saveBan(keyId, usage);
+    return verdict;
+  }
+
+  async function readLifts(): Promise<void> {
+    try {
+      for (const ban of await journal.loadBans()) {
+        const usage = usages.get(ban.keyId);
+        if (usage && ban.liftedAt !== null && usage.banStartedAt === ban.startedAt) lift(usage);
+      }
+    } catch (error) {
+      log("bans not read", { error: String(error) });
+    }
+  }
+
   return {
     take(keyId, limits) {
-      let usage = usages.get(keyId);
-      if (!usage) {
-        usage = newUsage();
-        usages.set(keyId, usage);
-      }
-      const verdict = take(usage, limits, rules, now());
-      if (verdict.outcome === "admitted") unsaved.add(keyId);
-      else if (verdict.banBegan) saveBan(keyId, usage);
-      return verdict;
+      return refreshing ? refreshing.then(() => takeNow(keyId, limits)) : takeNow(keyId, limits);
     },
     recall: (keyId, limits) => standing(usages.get(keyId) ?? newUsage(), limits, now()),
     refresh() {
-      journal.loadBans().then(
-        (bans) => {
-          for (const ban of bans) {
-            const usage = usages.get(ban.keyId);
-            if (usage && ban.liftedAt !== null && usage.banStartedAt === ban.startedAt) lift(usage);
-          }
-        },
-        (error) => log("bans not read", { error: String(error) }),
-      );
+      const reading = (refreshing ?? Promise.resolve()).then(readLifts).then(() => {
+        if (refreshing === reading) refreshing = undefined;
+      });
+      refreshing = reading;
     },
     async close() {
       clearInterval(timer);

@@ -1,6 +1,5 @@
 import { join, normalize } from "node:path";
-import chromium from "@sparticuz/chromium";
-import { type Browser, chromium as playwright } from "playwright-core";
+import { browser } from "../browser.ts";
 import type { Project } from "./pack.ts";
 
 /** An origin that serves the installed package to a page; the service must allow that origin. */
@@ -34,27 +33,22 @@ export class PackageSite {
 
 const html = { "content-type": "text/html" };
 
-export async function launchBrowser(): Promise<Browser> {
-  return await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: chromium.args,
-    headless: true,
-  });
-}
-
 /** Runs the journey inside a page of that site; gives its report. */
 export async function journeyInBrowser(
-  browser: Browser,
   site: PackageSite,
   baseUrl: string,
   apiKey: string,
 ): Promise<unknown> {
-  const page = await browser.newPage();
+  const page = await (await browser()).newPage();
   await page.goto(site.origin);
   const program = `(async () => {
     const client = await import("/index.js");
     const { journey } = await import("/journey.js");
     return await journey(client, ${JSON.stringify(baseUrl)}, ${JSON.stringify(apiKey)});
   })()`;
-  return await page.evaluate(program);
+  try {
+    return await page.evaluate(program);
+  } finally {
+    await page.close();
+  }
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { journeyInBrowser, launchBrowser, PackageSite } from "./browser.ts";
+import { closeBrowser } from "../browser.ts";
+import { journeyInBrowser, PackageSite } from "./browser.ts";
 import { installPackedClient, journeyOn, type Project, run } from "./pack.ts";
 import { type Recipe, readRecipes, runRecipe } from "./recipes.ts";
 import { apiKey, ScriptedService } from "./service.ts";
@@ -28,6 +29,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
+  await closeBrowser();
   await project[Symbol.asyncDispose]();
 });
 
@@ -54,12 +56,7 @@ describe("the packed client, installed into an empty project", () => {
   test("works in a browser, from another origin", async () => {
     await using service = new ScriptedService();
     await using site = new PackageSite(project);
-    const browser = await launchBrowser();
-    try {
-      expect(await journeyInBrowser(browser, site, service.baseUrl, apiKey)).toEqual(expected);
-    } finally {
-      await browser.close();
-    }
+    expect(await journeyInBrowser(site, service.baseUrl, apiKey)).toEqual(expected);
   }, 60_000);
 });
 

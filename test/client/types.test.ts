@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type OpenApiDocument, typesFrom } from "../../client/generate-types.ts";
-import document from "./openapi-schemas.json";
+import document from "../../openapi.json";
 
 const typesPath = new URL("../../client/src/types.ts", import.meta.url);
 

@@ -70,22 +70,22 @@ function applyPets(database: Database, reason: string, now: number): Imported {
   );
   const { changes: rows } = database
     .query(
-      `INSERT INTO ledger (seq, pet_id, quantity_before, quantity_after, status_before,
+      `INSERT INTO ledger (pet_id, quantity_before, quantity_after, status_before,
                            status_after, previous, cause, key_id, request_id, reason, at)
-       SELECT ?1 + row_number() OVER (ORDER BY s.pet_id), s.pet_id,
-              i.quantity, coalesce(s.quantity, i.quantity, ?2),
-              i.status, coalesce(s.status, i.status, ?3),
-              i.version, 'import', NULL, NULL, ?4, ?5
+       SELECT s.pet_id,
+              i.quantity, coalesce(s.quantity, i.quantity, ?1),
+              i.status, coalesce(s.status, i.status, ?2),
+              i.version, 'import', NULL, NULL, ?3, ?4
        FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
        WHERE i.pet_id IS NULL OR s.quantity <> i.quantity OR s.status <> i.status
        ORDER BY s.pet_id`,
     )
-    .run(seq, newPetStock.quantity, newPetStock.status, reason, Math.max(now, Number(at)));
+    .run(newPetStock.quantity, newPetStock.status, reason, Math.max(now, Number(at)));
   if (rows > 0) {
     database
       .query(
         `INSERT INTO inventory (pet_id, quantity, status, version)
-       SELECT pet_id, quantity_after, status_after, seq FROM ledger WHERE seq > ?1 ORDER BY pet_id
+       SELECT pet_id, quantity_after, status_after, seq FROM ledger WHERE seq > ?1 ORDER BY seq
        ON CONFLICT (pet_id) DO UPDATE SET quantity = excluded.quantity,
          status = excluded.status, version = excluded.version`,
       )

@@ -1,0 +1,15 @@
+const isoInstant =
+  /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+
+/**
+ * A date, or a date and time with its offset from UTC, in milliseconds since 1970; undefined for
+ * anything else. A time without an offset would mean another instant on every machine.
+ */
+export function parseInstant(text: string): number | undefined {
+  if (!isoInstant.test(text)) return undefined;
+  const time = Date.parse(text);
+  // Date.parse takes 31 February for 3 March; the day written must be the day meant.
+  const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
+  if (Number.isNaN(time) || Number.isNaN(day.getTime())) return undefined;
+  return day.toISOString().startsWith(text.slice(0, 10)) ? time : undefined;
+}

@@ -1,0 +1,62 @@
+import { existsSync } from "node:fs";
+import sparticuz from "@sparticuz/chromium";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+} from "playwright-core";
+
+/**
+ * One real Chromium for all tests of a run, started by the first that asks. It is the system's
+ * where there is one, otherwise the one inside an npm package, so that nothing has to be installed.
+ */
+let started: Promise<Browser> | undefined;
+
+export function browser(): Promise<Browser> {
+  started ??= launch();
+  return started;
+}
+
+/** Closes the browser; the next call of browser() starts another. */
+export async function closeBrowser(): Promise<void> {
+  const open = await started;
+  started = undefined;
+  await open?.close();
+}
+
+export interface WatchedContext {
+  readonly context: BrowserContext;
+  /** Every address asked for, and every message of the console that is a warning or an error. */
+  readonly requested: readonly string[];
+  readonly complaints: readonly string[];
+}
+
+/** A fresh profile whose network and console are written down. */
+export async function watchedContext(options: BrowserContextOptions = {}): Promise<WatchedContext> {
+  const context = await (await browser()).newContext(options);
+  const requested: string[] = [];
+  const complaints: string[] = [];
+  context.on("request", (request) => void requested.push(request.url()));
+  context.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  context.on("weberror", (error) => void complaints.push(String(error.error())));
+  return { context, requested, complaints };
+}
+
+const systemPlaces = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+
+async function launch(): Promise<Browser> {
+  const system = systemPlaces.find((place) => existsSync(place));
+  return chromium.launch({
+    executablePath: system ?? (await sparticuz.executablePath()),
+    args: system ? ["--no-sandbox"] : sparticuz.args,
+    headless: true,
+  });
+}

@@ -1,0 +1,109 @@
+import { expect, test } from "bun:test";
+import { expectError, limitsOf } from "../answers.ts";
+import { onEveryEngine, statusesOf } from "./suite.ts";
+
+onEveryEngine("bans", (service) => {
+  const ask = (key: string) => service().call("GET", "/inventory", { key });
+  const issue = (perMinute: number, perDay: number) =>
+    service().issueKey({ plan: "enterprise", limits: { perMinute, perDay } });
+  const nextMinute = () => {
+    const now = service().clock.now();
+    service().clock.set(now - (now % 60_000) + 60_000);
+  };
+  const codeOf = async (key: string) => ((await ask(key)).json as { code?: string }).code;
+  /** Uses up a minute of 2 requests, lets the grace second pass and asks until the ban. */
+  async function provoke(key: string): Promise<void> {
+    nextMinute();
+    await statusesOf(3, () => ask(key));
+    service().clock.advance(1_001);
+    for (let strike = 1; strike < 20; strike++) {
+      expect(await codeOf(key)).toBe("rate_limit_exceeded");
+    }
+    expect(await codeOf(key)).toBe("key_banned");
+  }
+
+  test("[open.ban] twenty strikes in a minute ban a key for five minutes", async () => {
+    const { clock } = service();
+    const { text: key } = await issue(2, 1_000);
+    await provoke(key);
+    const end = clock.now() + 300_000;
+    const banned = await ask(key);
+    expectError(banned, "key_banned");
+    expect(limitsOf(banned)).toMatchObject({ remaining: 0, reset: Math.ceil(end / 1_000) });
+    expect(banned.headers.get("Retry-After")).toBe("300");
+    expect(banned.headers.get("Cache-Control")).toBe("no-store");
+    // Asking during the ban does not lengthen it.
+    clock.set(end - 1_000);
+    await statusesOf(50, () => ask(key));
+    expect((await ask(key)).headers.get("Retry-After")).toBe("1");
+    clock.set(end);
+    expect((await ask(key)).status).toBe(200);
+  });
+
+  test("[open.ban-ladder] each further ban within a day doubles, up to an hour", async () => {
+    const { clock } = service();
+    const { text: key } = await issue(2, 1_000);
+    for (const minutes of [5, 10, 20, 40, 60, 60]) {
+      await provoke(key);
+      expect((await ask(key)).headers.get("Retry-After")).toBe(String(minutes * 60));
+      clock.advance(minutes * 60_000);
+    }
+    clock.advance(86_400_000);
+    await provoke(key);
+    expect((await ask(key)).headers.get("Retry-After")).toBe("300");
+  });
+
+  test("[open.ban-strikes] a key of many requests a minute has a tenth of them as strikes", async () => {
+    const { text: key } = await issue(300, 100_000);
+    nextMinute();
+    await Promise.all(Array.from({ length: 301 }, () => ask(key)));
+    service().clock.advance(1_001);
+    const codes: (string | undefined)[] = [];
+    for (let sent = 0; sent < 30; sent++) codes.push(await codeOf(key));
+    expect(codes).toEqual([...Array(29).fill("rate_limit_exceeded"), "key_banned"]);
+  });
+
+  test("[open.ban-grace] refusals within a second of the first are no strikes", async () => {
+    const { text: key } = await issue(2, 1_000);
+    nextMinute();
+    await statusesOf(3, () => ask(key));
+    service().clock.advance(1_000);
+    for (let sent = 0; sent < 100; sent++) expect(await codeOf(key)).toBe("rate_limit_exceeded");
+  });
+
+  test("[open.ban-lift] a ban that an operator lifts is over, with its strikes and its ladder", async () => {
+    const { clock, store } = service();
+    const { id, text: key } = await issue(2, 1_000);
+    await provoke(key);
+    expect(await store.liftBan(id, clock.now())).toBe(true);
+    // The request that notices the change may still be refused; the one after it is not.
+    await ask(key);
+    expect(await codeOf(key)).toBe("rate_limit_exceeded");
+    await provoke(key);
+    expect((await ask(key)).headers.get("Retry-After")).toBe("300");
+  });
+
+  test("[limits.5] whoever keeps asking after 429 is banned, whoever backs off is not", async () => {
+    const { clock } = service();
+    const { text: stubborn } = await issue(2, 1_000);
+    await provoke(stubborn);
+    const { text: patient } = await issue(2, 40);
+    let waitMs = 500;
+    for (let attempt = 0; attempt < 200; attempt++) {
+      const answer = await ask(patient);
+      expect((answer.json as { code?: string }).code).not.toBe("key_banned");
+      waitMs = answer.status === 429 ? Math.min(2 * waitMs, 60_000) : 500;
+      clock.advance(answer.status === 429 ? waitMs : 0);
+    }
+  });
+
+  test("[open.ban-patience] a job that tries every half hour on a used-up day is never banned", async () => {
+    const { clock } = service();
+    const { text: key } = await issue(10, 1);
+    await ask(key);
+    for (let attempt = 0; attempt < 47; attempt++) {
+      clock.advance(1_800_000);
+      expect(await codeOf(key)).not.toBe("key_banned");
+    }
+  });
+});

@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { statusOf } from "../../src/api/errors.ts";
+import type { ErrorCode } from "../../src/domain/errors.ts";
+import { expectError } from "../answers.ts";
+import type { TestAnswer } from "../service.ts";
+import { onEveryEngine } from "./suite.ts";
+
+onEveryEngine("errors", (service) => {
+  /** One answer of every kind that a request alone can bring about. */
+  async function refusals(): Promise<[ErrorCode, TestAnswer][]> {
+    const { text: key } = await service().issueKey();
+    const { text: narrow } = await service().issueKey({ scopes: ["pets:read"] });
+    const limits = { perMinute: 1, perDay: 1 };
+    const { text: spent } = await service().issueKey({ plan: "enterprise", limits });
+    const body = '{"quantity":1}';
+    const call = service().call;
+    await call("GET", "/inventory", { key: spent });
+    const type = { "Content-Type": "text/csv" };
+    return [
+      ["invalid_request", await call("PATCH", "/inventory/x", { key, body })],
+      ["unauthorized", await call("GET", "/inventory")],
+      ["insufficient_scope", await call("GET", "/inventory", { key: narrow })],
+      ["not_found", await call("PATCH", "/inventory/404", { key, body })],
+      ["method_not_allowed", await call("POST", "/inventory", { key, body })],
+      [
+        "payload_too_large",
+        await call("PATCH", "/inventory/1", { key, body: body.padEnd(70_000) }),
+      ],
+      ["unsupported_media_type", await call("PATCH", "/inventory/1", { key, body, headers: type })],
+      ["rate_limit_exceeded", await call("GET", "/inventory", { key: spent })],
+    ];
+  }
+
+  test("[records.4] an Error has exactly code, message and status", async () => {
+    for (const [code, answer] of await refusals()) expectError(answer, code);
+  });
+
+  test("[errors.1] the status field repeats the HTTP status", async () => {
+    for (const [code, answer] of await refusals()) {
+      expect((answer.json as { status: number }).status).toBe(answer.status);
+      expect(answer.status).toBe(statusOf[code]);
+    }
+  });
+
+  test("[errors.2] 400, 401, 404 and 429 mean what the table of errors says", async () => {
+    const found = new Map(await refusals());
+    expect(found.get("invalid_request")?.status).toBe(400);
+    expect(found.get("unauthorized")?.status).toBe(401);
+    expect(found.get("not_found")?.status).toBe(404);
+    expect(found.get("rate_limit_exceeded")?.status).toBe(429);
+  });
+
+  test("[open.codes] the codes are a closed set, each with one status", () => {
+    expect(statusOf).toEqual({
+      invalid_request: 400,
+      unauthorized: 401,
+      insufficient_scope: 403,
+      not_found: 404,
+      method_not_allowed: 405,
+      idempotency_conflict: 409,
+      gone: 410,
+      precondition_failed: 412,
+      payload_too_large: 413,
+      unsupported_media_type: 415,
+      idempotency_key_reused: 422,
+      rate_limit_exceeded: 429,
+      key_banned: 429,
+      internal_error: 500,
+      unavailable: 503,
+    });
+  });
+
+  test("[open.messages] a message never shows an internal", async () => {
+    for (const [, answer] of await refusals()) {
+      expect(answer.text).not.toMatch(/SQL|stack|\.ts|node_modules|Error:|undefined/i);
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import { expectUnchanged } from "../answers.ts";
+import { onEveryEngine } from "./suite.ts";
+
+onEveryEngine("imports of pets", (service) => {
+  const find = async (petId: bigint) => service().store.findPet(petId);
+  const seq = async () => (await service().store.look()).seq;
+
+  test("[open.imports] a new pet needs petId and name, and starts available with none in stock", async () => {
+    await service().addPets({ petId: 1n, name: "Rex" });
+    expect(await find(1n)).toEqual({
+      petId: 1n,
+      name: "Rex",
+      category: null,
+      tags: [],
+      photoUrls: [],
+      status: "available",
+      quantity: 0,
+    });
+    await expectUnchanged(service().store, async () => {
+      const nameless = service().addPets({ petId: 2n }, { petId: 3n, name: undefined });
+      await expect(nameless).rejects.toThrow("line 2: field 'name' is required");
+    });
+  });
+
+  test("[open.imports-update] a known pet keeps what is not given, and others are untouched", async () => {
+    const full = { name: "Luna", category: "dogs", tags: ["x"], photoUrls: ["u"] };
+    await service().addPets({ petId: 10n, ...full, status: "sold", quantity: 4 }, { petId: 11n });
+    const before = await find(10n);
+    const other = await find(11n);
+    await service().addPets({ petId: 10n, name: undefined, quantity: 9 });
+    expect(await find(10n)).toEqual({ ...before!, quantity: 9 });
+    await service().addPets({ petId: 10n, name: undefined, category: null, tags: [] });
+    expect(await find(10n)).toEqual({ ...before!, quantity: 9, category: null, tags: [] });
+    expect(await find(11n)).toEqual(other!);
+  });
+
+  test("[open.imports-ledger] each entry created or changed is a row with cause import, no other", async () => {
+    const start = await seq();
+    await service().addPets({ petId: 20n, quantity: 1 }, { petId: 21n });
+    await service().addPets({ petId: 20n, quantity: 1 }, { petId: 21n, status: "pending" });
+    await service().addPets({ petId: 20n, name: "Renamed" });
+    const rows = await service().store.ledgerAfter(start, 10);
+    expect(rows.map(({ petId, cause }) => [petId, cause])).toEqual([
+      [20n, "import"],
+      [21n, "import"],
+      [21n, "import"],
+    ]);
+    expect(rows[0]).toMatchObject({ before: null, after: { quantity: 1, status: "available" } });
+    expect(rows[2]!.before).toEqual(rows[1]!.after);
+  });
+
+  test("[open.imports-seen] a running service shows an import at once", async () => {
+    const { text: key } = await service().issueKey();
+    await service().call("GET", "/inventory", { key });
+    await service().addPets({ petId: 30n, quantity: 33 });
+    const { text } = await service().call("GET", "/inventory", { key });
+    expect(text).toContain('{"petId":30,"quantity":33,"status":"available"}');
+  });
+
+  test("[service.4] every acknowledged update is one ledger row, also one that changes no number", async () => {
+    const { id, text: key } = await service().issueKey();
+    await service().addPets({ petId: 40n, quantity: 5 });
+    const start = await seq();
+    const body = '{"quantity":5}';
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => service().call("PATCH", "/inventory/40", { key, body })),
+    );
+    const rows = await service().store.ledgerAfter(start, 100);
+    expect(rows).toHaveLength(10);
+    const requestIds = answers.map(({ headers }) => headers.get("X-Request-Id"));
+    expect(rows.map(({ requestId }) => requestId).sort()).toEqual(requestIds.sort());
+    for (const row of rows) {
+      expect(row).toMatchObject({ cause: "api", keyId: id, at: service().clock.now() });
+    }
+  });
+});

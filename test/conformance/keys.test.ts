@@ -1,0 +1,89 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { digestOf, generateKeyText, isKeyText } from "../../src/domain/keys.ts";
+import { expectError } from "../answers.ts";
+import { onEveryEngine } from "./suite.ts";
+
+onEveryEngine("keys", (service) => {
+  const ask = (key: string) => service().call("GET", "/inventory", { key });
+
+  test("[open.key-format] a key names its environment, has 256 random bits and a checksum", () => {
+    const live = generateKeyText("production");
+    expect(live).toMatch(/^psk_live_[0-9A-Za-z]{49}$/);
+    expect(generateKeyText("staging")).toMatch(/^psk_test_[0-9A-Za-z]{49}$/);
+    expect(isKeyText(live, "production")).toBe(true);
+    expect(isKeyText(live, "staging")).toBe(false);
+    for (let at = "psk_live_".length; at < live.length; at++) {
+      const typo = live.slice(0, at) + (live[at] === "0" ? "1" : "0") + live.slice(at + 1);
+      expect(isKeyText(typo, "production")).toBe(false);
+    }
+    expect(new Set(Array.from({ length: 100 }, () => generateKeyText("production"))).size).toBe(
+      100,
+    );
+  });
+
+  test("[open.key-storage] only a key's SHA-256 is kept, in no file and no log its text", async () => {
+    const { id, text } = await service().issueKey({ name: "till" });
+    await ask(text);
+    await ask(`${text}x`);
+    const digest = createHash("sha256").update(text).digest("hex");
+    expect((await service().store.findSecret(digest))?.key.id).toBe(id);
+    const kept = await service().store.findKey(id);
+    expect(kept).toMatchObject({ name: "till", plan: "business", revokedAt: null });
+    expect(JSON.stringify(await service().store.listKeys())).not.toContain(text);
+    expect(service().logged.join("\n")).not.toContain(text);
+    for (const bytes of databaseFiles(service().databaseUrl)) {
+      expect(bytes.includes(text)).toBe(false);
+    }
+  });
+
+  test("[open.key-changes] issuing, revoking and rotating take effect on the next request", async () => {
+    const { clock, store } = service();
+    const first = await service().issueKey();
+    expect((await ask(first.text)).status).toBe(200);
+
+    const second = generateKeyText("production");
+    expectError(await ask(second), "unauthorized");
+    const overlapMs = 60_000;
+    await store.addSecret(first.id, digestOf(second), clock.now(), clock.now() + overlapMs);
+    expect((await ask(second)).status).toBe(200);
+    expect((await ask(first.text)).status).toBe(200);
+    clock.advance(overlapMs);
+    expectError(await ask(first.text), "unauthorized");
+    expect((await ask(second)).status).toBe(200);
+
+    await store.revokeKey(first.id, clock.now());
+    expectError(await ask(second), "unauthorized");
+  });
+
+  test("[open.key-expiry] a key is good until the instant it expires", async () => {
+    const { clock } = service();
+    const { text } = await service().issueKey({ expiresAt: clock.now() + 1_000 });
+    clock.advance(999);
+    expect((await ask(text)).status).toBe(200);
+    clock.advance(1);
+    expectError(await ask(text), "unauthorized");
+  });
+
+  test("[open.key-rotation] both texts of a rotated key draw on one limit", async () => {
+    const { clock, store } = service();
+    const limits = { perMinute: 2, perDay: 10 };
+    const { id, text } = await service().issueKey({ plan: "enterprise", limits });
+    const other = generateKeyText("production");
+    await store.addSecret(id, digestOf(other), clock.now(), clock.now() + 60_000);
+    expect((await ask(text)).status).toBe(200);
+    expect((await ask(other)).status).toBe(200);
+    expectError(await ask(text), "rate_limit_exceeded");
+  });
+});
+
+/** The bytes of every file of an embedded database; a database elsewhere has none here. */
+function databaseFiles(databaseUrl: string): Buffer[] {
+  if (!databaseUrl.startsWith("sqlite:")) return [];
+  const path = databaseUrl.slice("sqlite:".length);
+  return readdirSync(dirname(path))
+    .filter((name) => name.startsWith(basename(path)))
+    .map((name) => readFileSync(join(dirname(path), name)));
+}

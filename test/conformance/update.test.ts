@@ -1,0 +1,146 @@
+import { expect, test } from "bun:test";
+import { expectCommonHeaders, expectError, expectUnchanged } from "../answers.ts";
+import { onEveryEngine } from "./suite.ts";
+
+onEveryEngine("the stock update", (service) => {
+  const issue = async () => (await service().issueKey()).text;
+  const patch = (key: string, petId: bigint | string, body: BodyInit, type?: string) =>
+    service().call("PATCH", `/inventory/${petId}`, {
+      key,
+      body,
+      headers: type === undefined ? {} : { "Content-Type": type },
+    });
+  /** Expects a refusal that leaves the shop as it is. */
+  const refused = async (...[key, petId, body, type]: Parameters<typeof patch>) => {
+    const ask = () => patch(key, petId, body, type);
+    expectError(await expectUnchanged(service().store, ask), "invalid_request");
+  };
+
+  test("[update.1] an update answers 200 with the updated entry", async () => {
+    const key = await issue();
+    await service().addPets({ petId: 1n, quantity: 3, status: "sold" });
+    const answer = await patch(key, 1n, '{"quantity":8}', "application/json");
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({ petId: 1, quantity: 8, status: "sold" });
+    expectCommonHeaders(answer);
+  });
+
+  test("[update.2] the update is marked experimental", async () => {
+    const key = await issue();
+    const answer = await patch(key, 1n, '{"quantity":8}');
+    expect(answer.headers.get("X-Stability")).toBe("experimental");
+  });
+
+  test("[update.3] the path names the pet by a 64-bit integer, exact at both ends", async () => {
+    const key = await issue();
+    for (const petId of [9223372036854775807n, -9223372036854775808n, 9007199254740993n]) {
+      await service().addPets({ petId });
+      const answer = await patch(key, petId, '{"quantity":6}');
+      expect(answer.text).toBe(`{"petId":${petId},"quantity":6,"status":"available"}`);
+    }
+  });
+
+  test("[update.4] an update without a body is refused", async () => {
+    const key = await issue();
+    await refused(key, 1n, "");
+    await refused(key, 1n, "", "application/json");
+  });
+
+  test("[update.5] missing or invalid values are 400 and name the field", async () => {
+    const key = await issue();
+    for (const body of ["{}", '{"count":1}', '{"quantity":null}', '{"quantity":1.5}']) {
+      await refused(key, 1n, body);
+      const { json } = await patch(key, 1n, body);
+      expect((json as { message: string }).message).toContain("'quantity'");
+    }
+  });
+
+  test("[update.6] without a valid key an update answers 401 and changes nothing", async () => {
+    const ask = () => service().call("PATCH", "/inventory/1", { body: '{"quantity":1}' });
+    expectError(await expectUnchanged(service().store, ask), "unauthorized");
+  });
+
+  test("[update.7] a pet that is not in the store is 404 and stays out of it", async () => {
+    const key = await issue();
+    const ask = () => patch(key, 404n, '{"quantity":1}');
+    expectError(await expectUnchanged(service().store, ask), "not_found");
+  });
+
+  test("[open.status] a stock update leaves the status as it is", async () => {
+    const key = await issue();
+    for (const status of ["available", "pending", "sold"] as const) {
+      await service().addPets({ petId: 70n, status });
+      for (const quantity of [0, 5]) {
+        const { json } = await patch(key, 70n, JSON.stringify({ quantity }));
+        expect(json).toEqual({ petId: 70, quantity, status });
+      }
+    }
+  });
+
+  test("[open.quantity] quantity is an integer from 0 to 2^53-1, judged as it is written", async () => {
+    const key = await issue();
+    await service().addPets({ petId: 80n });
+    const taken = {
+      "0": 0,
+      "-0": 0,
+      "5.0": 5,
+      "5e0": 5,
+      "50e-1": 5,
+      "0.5E+1": 5,
+      "9007199254740991": 9007199254740991,
+      "9007199254740991.000": 9007199254740991,
+      "0e999999999999": 0,
+    };
+    for (const [written, quantity] of Object.entries(taken)) {
+      const { text } = await patch(key, 80n, `{"quantity":${written}}`);
+      expect(text).toBe(`{"petId":80,"quantity":${quantity},"status":"available"}`);
+    }
+    const wrong =
+      '5.0000000000000000001 "5" true null 1.5 -1 1e300 9007199254740992 1e999999999 [] {}';
+    for (const written of wrong.split(" ")) await refused(key, 80n, `{"quantity":${written}}`);
+  });
+
+  test("[open.unknown-fields] fields the specification does not name are ignored", async () => {
+    const key = await issue();
+    await service().addPets({ petId: 90n });
+    const body = '{"status":"sold","petId":1,"quantity":4,"note":{"quantity":"x"}}';
+    const answer = await patch(key, 90n, body);
+    expect(answer.json).toEqual({ petId: 90, quantity: 4, status: "available" });
+  });
+
+  test("[open.pet-id] any other spelling of an id in the path is 400", async () => {
+    const key = await issue();
+    const wrong = ["01", "+1", "-0", "1.0", "1e0", "0x1", "%201", "1%20", "a", "%D9%A1", "1,2"];
+    const outside = ["9223372036854775808", "-9223372036854775809", "9".repeat(40)];
+    for (const petId of [...wrong, ...outside]) await refused(key, petId, '{"quantity":1}');
+    const encoded = await patch(key, "%31", '{"quantity":2}');
+    expect(encoded.json).toEqual({ petId: 1, quantity: 2, status: "sold" });
+  });
+
+  test("[open.body] a body is JSON or merge-patch of at most 64 KiB; each fault has its status", async () => {
+    const key = await issue();
+    const body = '{"quantity":4}';
+    const types = ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON"];
+    for (const type of [...types, "application/merge-patch+json"]) {
+      expect((await patch(key, 1n, body, type)).status).toBe(200);
+    }
+    for (const type of ["text/plain", "application/json-patch+json", "application/jsonp"]) {
+      const ask = () => patch(key, 1n, body, type);
+      const answer = await expectUnchanged(service().store, ask);
+      expectError(answer, "unsupported_media_type");
+      expect(answer.headers.get("Accept-Patch")).toContain("application/merge-patch+json");
+    }
+    const untyped = await patch(key, 1n, new TextEncoder().encode(body));
+    expect(untyped.status).toBe(200);
+    for (const broken of ["{", '{"quantity":4}}', "[4]", "4", '"4"', "null", "\u00a0{}"]) {
+      await refused(key, 1n, broken);
+    }
+    await refused(key, 1n, `\u00a0${body}`);
+    await refused(key, 1n, new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]));
+    expect((await patch(key, 1n, body.padEnd(65_536))).status).toBe(200);
+    const large = () => patch(key, 1n, body.padEnd(65_537));
+    expectError(await expectUnchanged(service().store, large), "payload_too_large");
+    const repeated = await patch(key, 1n, '{"quantity":"x","quantity":1,"quantity":7}');
+    expect((repeated.json as { quantity: number }).quantity).toBe(7);
+  });
+});

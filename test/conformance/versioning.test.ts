@@ -1,0 +1,76 @@
+import { expect, test } from "bun:test";
+import { operations } from "../../src/api/operations.ts";
+import { generateKeyText } from "../../src/domain/keys.ts";
+import { expectError, expectUnchanged } from "../answers.ts";
+import { onEveryEngine, withService } from "./suite.ts";
+
+onEveryEngine("versions and environments", (service, engine) => {
+  test("[service.3] both environments are served under /v1", async () => {
+    expect(service().baseUrl).toEndWith("/v1");
+    await withService(engine, { env: "staging" }, async (staging) => {
+      expect(staging.baseUrl).toEndWith("/v1");
+      const { text: key } = await staging.issueKey();
+      expect((await staging.call("GET", "/inventory", { key })).status).toBe(200);
+    });
+  });
+
+  test("[open.environments] an environment has its own keys and refuses the other's", async () => {
+    const { text: live } = await service().issueKey();
+    expect(live).toStartWith("psk_live_");
+    await withService(engine, { env: "staging" }, async (staging) => {
+      const { text: key } = await staging.issueKey();
+      expect(key).toStartWith("psk_test_");
+      expectError(await staging.call("GET", "/inventory", { key: live }), "unauthorized");
+      expectError(await service().call("GET", "/inventory", { key }), "unauthorized");
+      expectError(
+        await staging.call("GET", "/inventory", { key: generateKeyText("production") }),
+        "unauthorized",
+      );
+    });
+  });
+
+  test("[versioning.1] the version is part of the path: without it there is no operation", async () => {
+    const { text: key } = await service().issueKey();
+    for (const path of ["~/inventory", "~/v2/inventory", "~/V1/inventory", "~/v10/inventory"]) {
+      const answer = await service().call("GET", path, { key });
+      expect(answer.status).toBe(404);
+      expect(Object.keys(answer.json as object).sort()).toEqual(["code", "message", "status"]);
+    }
+  });
+
+  test("[versioning.2] only unstable operations carry a marker: experimental or beta", async () => {
+    for (const { id, stability } of operations) {
+      expect(["stable", "beta", "experimental"]).toContain(stability);
+      if (id === "updateInventory") expect(stability).toBe("experimental");
+      if (["listInventory", "getPet", "listOrders"].includes(id)) expect(stability).toBe("stable");
+    }
+  });
+
+  test("[open.stability] X-Stability is on every answer of an unstable operation, refusals too", async () => {
+    const { text: key } = await service().issueKey();
+    await service().addPets({ petId: 1n });
+    const marker = async (method: string, path: string, body?: string, sent?: string) => {
+      const options = { key: sent, ...(body === undefined ? {} : { body }) };
+      return (await service().call(method, path, options)).headers.get("X-Stability");
+    };
+    expect(await marker("PATCH", "/inventory/1", '{"quantity":1}', key)).toBe("experimental");
+    expect(await marker("PATCH", "/inventory/1", "{}", key)).toBe("experimental");
+    expect(await marker("PATCH", "/inventory/1", "{}")).toBe("experimental");
+    expect(await marker("GET", "/inventory", undefined, key)).toBeNull();
+    expect(await marker("GET", "/pets/1", undefined, key)).toBeNull();
+    expect(await marker("GET", "/store/orders", undefined, key)).toBeNull();
+  });
+
+  test("[endpoints.1] requests and answers are application/json", async () => {
+    const { text: key } = await service().issueKey();
+    await service().addPets({ petId: 1n });
+    for (const path of ["/inventory", "/pets/1", "/store/orders", "/nothing"]) {
+      const answer = await service().call("GET", path, { key });
+      expect(answer.headers.get("Content-Type")).toBe("application/json");
+      expect(answer.json).toBeDefined();
+    }
+    const headers = { "Content-Type": "application/x-www-form-urlencoded" };
+    const ask = () => service().call("PATCH", "/inventory/1", { key, headers, body: "quantity=1" });
+    expectError(await expectUnchanged(service().store, ask), "unsupported_media_type");
+  });
+});

@@ -1,0 +1,203 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import {
+  apiDocument,
+  type DocumentedResponse,
+  documentText,
+  findTemplate,
+  headerOf,
+} from "./document.ts";
+
+/**
+ * Holds an answer of the service against the API description. Every answer that any test receives
+ * comes through here, so that no test can pass on a status, a header or a body nobody documented.
+ */
+export interface SeenAnswer {
+  readonly method: string;
+  readonly pathname: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Throws with every deviation named. What lies outside /v1 is no part of the contract. */
+export function checkAgainstContract(answer: SeenAnswer): void {
+  if (!/^\/v1(\/|$)/.test(answer.pathname)) return;
+  const faults = [...faultsOf(answer)];
+  if (faults.length === 0) return;
+  const { method, pathname, status, text } = answer;
+  throw new Error(
+    `${method} ${pathname} answered ${status} against openapi.json:\n  ${faults.join("\n  ")}\n${text.slice(0, 500)}`,
+  );
+}
+
+function* faultsOf(answer: SeenAnswer): Generator<string> {
+  const template = findTemplate(answer.pathname);
+  const here = template === undefined ? {} : apiDocument.paths[template]!;
+  const method = answer.method === "HEAD" ? "GET" : answer.method;
+  const operation = here[method.toLowerCase()];
+  const response = operation?.responses[answer.status];
+  if (!operation) yield* faultsOutsideOperations(answer, Object.keys(here));
+  else if (!response)
+    yield `status ${answer.status} is not documented for ${operation.operationId}`;
+  else yield* faultsInResponse(answer, response);
+}
+
+function* faultsInResponse(answer: SeenAnswer, response: DocumentedResponse): Generator<string> {
+  for (const [name, reference] of Object.entries(response.headers)) {
+    const { required } = headerOf(reference);
+    yield* faultsInHeader(answer.headers, name, reference.$ref, required);
+  }
+  yield* undocumentedHeaders(answer.headers, Object.keys(response.headers));
+  const schema = response.content?.["application/json"].schema;
+  if (schema === undefined || answer.method === "HEAD") {
+    if (answer.text !== "") yield "there is a body where none is documented";
+    if (schema === undefined) return;
+  }
+  if (answer.headers.get("content-type") !== "application/json") {
+    yield `Content-Type is ${answer.headers.get("content-type")}`;
+  }
+  if (answer.method === "HEAD") return;
+  const place = `#/components/x-bodies/${bodyPlaces.get(schema)}`;
+  yield* faultsInBody(answer.text, place);
+}
+
+/** Unknown paths, methods a path does not have, and OPTIONS: described in the overview's prose. */
+function* faultsOutsideOperations(
+  answer: SeenAnswer,
+  methods: readonly string[],
+): Generator<string> {
+  const { status, headers, text } = answer;
+  const expected = [...Object.keys(commonHeaders)];
+  for (const name of expected) yield* faultsInHeader(headers, name, commonHeaders[name]!, true);
+  const known = methods.length > 0;
+  const isOptions = answer.method === "OPTIONS";
+  const possible = known ? (isOptions ? [204, 429] : [401, 405, 429]) : [401, 404, 429];
+  if (![...possible, 500, 503].includes(status)) yield `status ${status} has no place here`;
+  if (status === 405 || status === 204) {
+    for (const method of methods) {
+      if (!headers.get("allow")?.includes(method.toUpperCase())) yield `Allow lacks ${method}`;
+    }
+  }
+  if (status === 401) {
+    yield* faultsInHeader(headers, "WWW-Authenticate", headerPlace("WWW-Authenticate"), true);
+  }
+  if (status === 429 || status === 503) {
+    yield* faultsInHeader(headers, "Retry-After", headerPlace("Retry-After"), true);
+  }
+  if (status < 300 || answer.method === "HEAD") {
+    if (text !== "") yield "there is a body where none is documented";
+    return;
+  }
+  if (headers.get("content-type") !== "application/json") yield "an error that is not JSON";
+  yield* faultsInBody(text, "#/components/schemas/Error");
+  if (text.startsWith("{") && JSON.parse(text).status !== status) yield "body.status differs";
+}
+
+const headerPlace = (id: string) => `#/components/headers/${id}`;
+
+/** Those of the listed headers that a documented answer of every status has. */
+const commonHeaders: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.values(apiDocument.paths)
+    .flatMap((here) => Object.values(here))
+    .flatMap((operation) => Object.values(operation.responses))
+    .map((response) => Object.entries(response.headers))
+    .reduce((common, next) =>
+      common.filter(([name]) => next.some(([candidate]) => candidate === name)),
+    )
+    .map(([name, reference]) => [name, reference.$ref]),
+);
+
+function* faultsInHeader(
+  headers: Headers,
+  name: string,
+  place: string,
+  required: boolean,
+): Generator<string> {
+  const text = headers.get(name);
+  if (text === null) {
+    if (required) yield `header ${name} is missing`;
+    return;
+  }
+  const validate = validator(`${place}/schema`);
+  const numeric = headerOf({ $ref: place }).schema.type === "integer";
+  if (numeric && !/^(0|[1-9][0-9]*)$/.test(text)) yield `header ${name} is no integer: ${text}`;
+  else if (!validate(numeric ? Number(text) : text)) yield `header ${name}: ${text}`;
+}
+
+/** HTTP's own fields, and those of CORS, which come only to configured origins. */
+const plumbing =
+  /^(content-type|content-length|content-encoding|transfer-encoding|date|connection|keep-alive|vary|access-control-.*)$/;
+
+function* undocumentedHeaders(headers: Headers, documented: readonly string[]): Generator<string> {
+  const names = new Set(documented.map((name) => name.toLowerCase()));
+  for (const name of headers.keys()) {
+    if (!names.has(name) && !plumbing.test(name)) yield `header ${name} is not documented`;
+  }
+}
+
+function* faultsInBody(text: string, place: string): Generator<string> {
+  let body: unknown;
+  const wide: string[] = [];
+  try {
+    body = parseNoting(text, (source) => {
+      if (!isInt64(source)) wide.push(source);
+    });
+  } catch {
+    yield "the body is not JSON";
+    return;
+  }
+  if (wide.length > 0) yield `numbers that are no int64 in plain digits: ${wide.join()}`;
+  const validate = validator(place);
+  if (!validate(body)) {
+    for (const fault of (validate.errors ?? []).slice(0, 5)) {
+      yield `body${fault.instancePath} ${fault.message} ${JSON.stringify(fault.params)}`;
+    }
+  }
+}
+
+/** Every number this API sends is an integer; JSON.parse would hide digits beyond 2^53. */
+function parseNoting(text: string, note: (source: string) => void): unknown {
+  const parse = JSON.parse as (
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ) => unknown;
+  return parse(text, (_key, value, context) => {
+    if (typeof value === "number") note(context.source ?? "");
+    return value;
+  });
+}
+
+function isInt64(source: string): boolean {
+  return (
+    /^(0|-?[1-9][0-9]{0,18})$/.test(source) && BigInt.asIntN(64, BigInt(source)) === BigInt(source)
+  );
+}
+
+/** Schemas inside responses, each given a place of its own that a reference can name. */
+const bodyPlaces = new Map<unknown, number>();
+for (const here of Object.values(apiDocument.paths)) {
+  for (const { responses } of Object.values(here)) {
+    for (const { content } of Object.values(responses)) {
+      if (content) bodyPlaces.set(content["application/json"].schema, bodyPlaces.size);
+    }
+  }
+}
+
+const ajv = new Ajv2020({ allErrors: true, strict: false });
+addFormats.default(ajv);
+ajv.addSchema({
+  ...JSON.parse(documentText),
+  components: { ...apiDocument.components, "x-bodies": [...bodyPlaces.keys()] },
+  $id: "api",
+});
+const validators = new Map<string, ValidateFunction>();
+
+export function validator(place: string): ValidateFunction {
+  let found = validators.get(place);
+  if (!found) {
+    found = ajv.compile({ $ref: `api${place}` });
+    validators.set(place, found);
+  }
+  return found;
+}
