@@ -52,7 +52,9 @@ const templates = new Map<string, TemplateStringsArray>();
 function asTemplate(text: string): TemplateStringsArray {
   let template = templates.get(text);
   if (!template) {
-    template = Object.assign([text], { raw: [text] });
+    template = Object.defineProperty([text], "raw", {
+      value: [text],
+    }) as unknown as TemplateStringsArray;
     templates.set(text, template);
   }
   return template;
