@@ -1,15 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Service, startService } from "../src/compose.ts";
+import { openStore, type Service, startService, systemClock } from "../src/compose.ts";
 import { readConfig } from "../src/config.ts";
 import { digestOf, generateKeyId, generateKeyText, type Key, scopes } from "../src/domain/keys.ts";
 import type { OrderRecord } from "../src/domain/orders.ts";
 import type { PetRecord } from "../src/domain/pets.ts";
 import { plans } from "../src/domain/plans.ts";
 import type { Store } from "../src/domain/ports.ts";
-import { createDatabase } from "../src/store/postgres/database.ts";
-import { openPostgres } from "../src/store/postgres/store.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { checkAgainstContract } from "./contract/answers.ts";
 import { sharedPostgres } from "./postgres.ts";
@@ -56,7 +54,8 @@ export async function startTestService(
   flags: Record<string, string> = {},
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), `petstore-${engine}-`));
-  const databaseUrl = flags.database ?? (await freshDatabase[engine](folder));
+  const databaseUrl =
+    flags.database ?? (await freshDatabase[engine](folder, flags.env ?? "production"));
   const config = readConfig({ port: "0", ...flags, database: databaseUrl }, {});
   const clock = createTestClock();
   const logged: string[] = [];
@@ -109,22 +108,20 @@ export async function startTestService(
 }
 
 /** A database of its own for every service, so that no test sees another's rows. */
-const freshDatabase: Record<Engine, (folder: string) => Promise<string>> = {
+const freshDatabase: Record<Engine, (folder: string, env: string) => Promise<string>> = {
   sqlite: async (folder) => `sqlite:${join(folder, "test.db")}`,
-  async postgres() {
-    const server = await sharedPostgres();
-    migratedTemplate ??= makeTemplate();
-    return server.freshDatabase(await migratedTemplate);
+  async postgres(_folder, env) {
+    templates[env] ??= makeTemplate(env);
+    return (await sharedPostgres()).freshDatabase(await templates[env]);
   },
 };
 
-let migratedTemplate: Promise<string> | undefined;
+const templates: Record<string, Promise<string>> = {};
 
 /** Migrating once and copying is quicker than migrating every database. */
-async function makeTemplate(): Promise<string> {
+async function makeTemplate(env: string): Promise<string> {
   const url = await (await sharedPostgres()).freshDatabase();
-  const database = createDatabase(url);
-  const store = await openPostgres({ database, environment: "production", patienceMs: 0 });
+  const store = await openStore(readConfig({ env, database: url }, {}), systemClock);
   await store.close();
   return new URL(url).pathname.slice(1);
 }

@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type { Clock, Limiter } from "../domain/ports.ts";
+import type { Clock, Limiter, Soon } from "../domain/ports.ts";
 import { createStrikes } from "./strikes.ts";
 import { type Ask, createTables, type Known, type Wish } from "./tables.ts";
 
@@ -24,7 +24,7 @@ export interface SharedLimiterOptions {
 }
 
 interface Waiter {
-  readonly resolve: (verdict: Verdict) => void;
+  readonly resolve: (verdict: Soon<Verdict>) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -51,6 +51,8 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   let asking = new Map<string, Asking>();
   let waiting = 0;
   let running: Promise<void> | undefined;
+  /** Bans are the database's to begin, so the rules applied here never begin one. */
+  const unbanning: BanRules = { ...rules, strikesMin: Infinity };
   const strikes = createStrikes({ tables, rules, log, learn });
 
   /**
@@ -63,6 +65,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
 
   function learn(keyId: string, found: Known, askedAt: number): void {
     ahead = found.now - askedAt;
+    strikes.learn(keyId, found.usage);
     // From here on only strikes of this process that the database has not counted yet.
     found.usage.strikes = 0;
     if (known.size >= knownMax) known.clear();
@@ -104,12 +107,17 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   }
 
   /** Applies the rules to what is known. Strikes go to the database, which alone can add them up. */
-  function decide(keyId: string, usage: Usage, limits: Limits, moment: number): Verdict {
+  function decide(keyId: string, usage: Usage, limits: Limits, moment: number): Soon<Verdict> {
     const verdict = take(usage, limits, unbanning, moment);
-    if (verdict.outcome !== "admitted") strikes.refused(keyId, usage, limits);
-    return verdict;
+    if (verdict.outcome === "admitted") return verdict;
+    const deciding = strikes.refused(keyId, usage, limits);
+    return deciding ? deciding.then(() => asDecided(keyId, limits, verdict)) : verdict;
   }
-  const unbanning: BanRules = { ...rules, strikesMin: Infinity };
+
+  function asDecided(keyId: string, limits: Limits, verdict: Verdict): Verdict {
+    const stands = standing(known.get(keyId) ?? newUsage(), limits, verdict.now);
+    return stands.outcome === "banned" ? stands : verdict;
+  }
 
   return {
     take(keyId, limits) {
@@ -131,6 +139,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     refresh() {
       // A ban may have been lifted, a plan changed: the next request asks.
       for (const usage of known.values()) usage.bannedUntil = 0;
+      strikes.forget();
     },
     async close() {
       while (running) await running;

@@ -1,4 +1,4 @@
-import { type BanRules, minuteMs, strike, type Usage } from "../domain/limits.ts";
+import { type BanRules, minuteMs, strike, strikesForBan, type Usage } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
 import type { createTables, Known } from "./tables.ts";
 
@@ -16,7 +16,13 @@ interface Pending {
   readonly counts: Map<number, number>;
 }
 
-/** How long refusals are gathered: a ban comes at most this late, everywhere. */
+/** The latest minute's strikes as far as this process knows: the database's and its own since. */
+interface Total {
+  minute: number;
+  strikes: number;
+}
+
+/** How long refusals are gathered: a ban that several instances bring about comes this late. */
 const gatherMs = 500;
 
 /**
@@ -25,10 +31,12 @@ const gatherMs = 500;
  */
 export function createStrikes({ tables, rules, log, learn }: StrikesOptions) {
   const pending = new Map<string, Pending>();
+  const totals = new Map<string, Total>();
   let timer: Timer | undefined;
   let flushing: Promise<void> = Promise.resolve();
 
   async function flush(): Promise<void> {
+    if (pending.size === 0) return;
     const batch = [...pending].map(([keyId, { limits, counts }]) => {
       // One minute at a time; around a minute's edge the next one waits for the next turn.
       const [minute = 0, count = 0] = counts.entries().next().value ?? [];
@@ -60,8 +68,7 @@ export function createStrikes({ tables, rules, log, learn }: StrikesOptions) {
   function schedule(): void {
     if (timer || pending.size === 0) return;
     timer = setTimeout(() => {
-      flushing = flush().catch((error) => log("strikes not saved", { error: String(error) }));
-      void flushing.finally(() => {
+      void flushNow().then(() => {
         timer = undefined;
         schedule();
       });
@@ -69,9 +76,41 @@ export function createStrikes({ tables, rules, log, learn }: StrikesOptions) {
     timer.unref();
   }
 
+  function flushNow(): Promise<void> {
+    flushing = flushing
+      .then(flush)
+      .catch((error) => log("strikes not saved", { error: String(error) }));
+    return flushing;
+  }
+
+  /** Adds to a key's strikes and tells whether, as far as is known here, they are enough. */
+  function isEnough(keyId: string, minute: number, strikes: number, limits: Limits): boolean {
+    let total = totals.get(keyId);
+    if (total?.minute !== minute) {
+      total = { minute, strikes: 0 };
+      totals.set(keyId, total);
+    }
+    total.strikes += strikes;
+    return total.strikes >= strikesForBan(limits, rules);
+  }
+
   return {
-    /** Books a refusal that the rules have just been applied to, and the strike it may have been. */
-    refused(keyId: string, usage: Usage, limits: Limits): void {
+    /** What the database said of a key's strikes. */
+    learn(keyId: string, usage: Usage): void {
+      if (usage.strikes > 0 || totals.has(keyId)) {
+        totals.set(keyId, { minute: usage.strikesMinute, strikes: usage.strikes });
+      }
+    },
+    /** Strikes may have been forgiven: none is held against anybody until the database says so. */
+    forget(): void {
+      totals.clear();
+      pending.clear();
+    },
+    /**
+     * Books a refusal that the rules have just been applied to, and the strike it may have been.
+     * Where that is likely to bring a ban, the promise is settled once the database has decided.
+     */
+    refused(keyId: string, usage: Usage, limits: Limits): Promise<void> | undefined {
       let mine = pending.get(keyId);
       if (!mine) {
         mine = { limits, counts: new Map() };
@@ -80,15 +119,17 @@ export function createStrikes({ tables, rules, log, learn }: StrikesOptions) {
       mine.limits = limits;
       if (usage.strikes > 0) {
         const { strikesMinute } = usage;
-        mine.counts.set(strikesMinute, (mine.counts.get(strikesMinute) ?? 0) + usage.strikes);
+        const { strikes } = usage;
         usage.strikes = 0;
+        mine.counts.set(strikesMinute, (mine.counts.get(strikesMinute) ?? 0) + strikes);
+        if (isEnough(keyId, strikesMinute, strikes, limits)) return flushNow();
       }
       schedule();
+      return undefined;
     },
     async close(): Promise<void> {
       clearTimeout(timer);
-      await flushing;
-      if (pending.size > 0) await flush().catch(() => {});
+      await flushNow();
     },
   };
 }
