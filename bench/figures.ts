@@ -1,0 +1,65 @@
+// The figures the project has set itself: what must hold, and what it wants to be known for.
+
+export interface Figure {
+  what: string;
+  unit: "×" | "MB" | "s" | "ms";
+  better: "lower" | "higher";
+  hold: number;
+  aim: number;
+}
+
+const ratio = (what: string, better: Figure["better"], hold: number, aim: number): Figure => ({
+  what,
+  unit: "×",
+  better,
+  hold,
+  aim,
+});
+
+export const figures = {
+  getFloor20: ratio("GET, 20 entries: server CPU against the floor", "lower", 1.6, 1.3),
+  getFloor1000: ratio("GET, 1,000 entries: server CPU against the floor", "lower", 1.35, 1.1),
+  getFloor10000: ratio("GET, 10,000 entries: server CPU against the floor", "lower", 1.2, 1.05),
+  getFloor100000: ratio("GET, 100,000 entries: server CPU against the floor", "lower", 1.2, 1.05),
+  getPeer20: ratio("GET, 20 entries: throughput against the peer", "higher", 3.5, 5),
+  getPeer10000: ratio("GET, 10,000 entries: throughput against the peer", "higher", 20, 50),
+  patchPeer: ratio("PATCH, this disk: throughput against the peer", "higher", 4, 8),
+  patchPeerSlow: ratio("PATCH, flush + 2 ms: throughput against the peer", "higher", 20, 50),
+  readsUnderWrites: {
+    what: "GET p99 while writes saturate, flush + 10 ms",
+    unit: "ms",
+    better: "lower",
+    hold: 10,
+    aim: 5,
+  },
+  firstGet: ratio(
+    "first GET after a PATCH, 100,000 entries: server CPU against unchanged bytes",
+    "lower",
+    1.5,
+    1.2,
+  ),
+  patchGrowth: ratio("PATCH: server CPU at 1,000,000 entries against 1,000", "lower", 2, 1.3),
+  memory: {
+    what: "memory with 1,000,000 entries, after reads and writes",
+    unit: "MB",
+    better: "lower",
+    hold: 600,
+    aim: 300,
+  },
+  start: {
+    what: "start to ready with 1,000,000 entries",
+    unit: "s",
+    better: "lower",
+    hold: 3,
+    aim: 1,
+  },
+  postgresPgbench: ratio("PATCH, PostgreSQL: throughput against pgbench", "higher", 0.8, 1.2),
+  postgresPeer: ratio("PATCH, PostgreSQL: throughput against the peer", "higher", 2, 3),
+  ledgerGrowth: ratio("PATCH: server CPU with a long ledger against a new one", "lower", 2, 1.3),
+} satisfies Record<string, Figure>;
+
+export type FigureName = keyof typeof figures;
+
+export function meets(figure: Figure, value: number, bar: number): boolean {
+  return figure.better === "lower" ? value <= bar : value >= bar;
+}

@@ -1,0 +1,117 @@
+// Flags of the benchmark → one frozen Options.
+import { tmpdir } from "node:os";
+import { parseArgs } from "node:util";
+
+export const sections = [
+  "get",
+  "patch",
+  "slow-flush",
+  "reads-under-writes",
+  "first-get",
+  "growth",
+  "postgres",
+  "ledger",
+  "soak",
+] as const;
+export type Section = (typeof sections)[number];
+
+export interface Options {
+  readonly only: ReadonlySet<Section>;
+  readonly quick: boolean;
+  readonly repeats: number;
+  readonly runMs: number;
+  readonly readers: number;
+  readonly writers: number;
+  readonly ledgerRows: number;
+  readonly soakMs: number;
+  readonly json: string | undefined;
+  readonly docsDirectory: string | undefined;
+  readonly directory: string;
+}
+
+export const usage = `npm run bench -- [flags]
+  --only a,b          sections: ${sections.join(", ")}
+                      (ledger and soak run only when named, or by --long and --soak)
+  --engine postgres   only the PostgreSQL section
+  --quick             short runs and small catalogues: to see that everything works
+  --repeats N         rounds per comparison, the best counts (6)
+  --seconds N         length of one run (0.8)
+  --readers N         connections that read (64)
+  --writers N         connections that write (256)
+  --long              also the ledger of --ledger-rows N rows (10000000)
+  --soak              a mixed load for --minutes N (10) and its memory curve, nothing else
+  --json FILE         write every figure
+  --docs DIRECTORY    write the plots there and the figures into its benchmarks.md
+  --directory DIR     where the databases live; its disk is the disk measured (${tmpdir()})`;
+
+export function readOptions(argv: string[]): Options {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      only: { type: "string" },
+      engine: { type: "string" },
+      quick: { type: "boolean", default: false },
+      repeats: { type: "string" },
+      seconds: { type: "string" },
+      readers: { type: "string", default: "64" },
+      writers: { type: "string", default: "256" },
+      long: { type: "boolean", default: false },
+      "ledger-rows": { type: "string", default: "10000000" },
+      soak: { type: "boolean", default: false },
+      minutes: { type: "string", default: "10" },
+      json: { type: "string" },
+      docs: { type: "string" },
+      directory: { type: "string", default: tmpdir() },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) {
+    console.log(usage);
+    process.exit(0);
+  }
+  return Object.freeze({
+    only: chosenSections(values.only, values.engine, values.long, values.soak),
+    quick: values.quick,
+    repeats: positive("repeats", values.repeats ?? (values.quick ? "2" : "6")),
+    runMs: positive("seconds", values.seconds ?? (values.quick ? "0.5" : "0.8")) * 1000,
+    readers: positive("readers", values.readers),
+    writers: positive("writers", values.writers),
+    ledgerRows: positive("ledger-rows", values["ledger-rows"]),
+    soakMs: positive("minutes", values.minutes) * 60_000,
+    json: values.json,
+    docsDirectory: values.docs,
+    directory: values.directory,
+  });
+}
+
+function chosenSections(
+  only: string | undefined,
+  engine: string | undefined,
+  long: boolean,
+  soak: boolean,
+): Set<Section> {
+  if (only !== undefined) return new Set(only.split(",").map(sectionNamed));
+  if (soak) return new Set(["soak"]);
+  if (engine !== undefined && engine !== "sqlite" && engine !== "postgres") {
+    throw new Error(`--engine is sqlite or postgres, not ${engine}.`);
+  }
+  if (engine === "postgres") return new Set(["postgres"]);
+  const chosen = new Set<Section>(sections);
+  chosen.delete("soak");
+  if (!long) chosen.delete("ledger");
+  if (engine === "sqlite") chosen.delete("postgres");
+  return chosen;
+}
+
+function sectionNamed(name: string): Section {
+  const found = sections.find((section) => section === name);
+  if (found === undefined)
+    throw new Error(`There is no section ${name}; there are ${sections.join(", ")}.`);
+  return found;
+}
+
+function positive(flag: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new Error(`--${flag} takes a number above 0, not ${text}.`);
+  return value;
+}

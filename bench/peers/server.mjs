@@ -1,0 +1,101 @@
+// The peer: the specification's two operations as a competent team would write them in an
+// afternoon on Fastify, with schemas, the rate-limit plugin and one statement per request.
+// It runs on Node and knows nothing of the service beside it.
+//
+//   node server.mjs --port 8081 --store sqlite:/tmp/peer.db --key KEY [--catalogue FILE.ndjson]
+import { parseArgs } from "node:util";
+import rateLimit from "@fastify/rate-limit";
+import Fastify from "fastify";
+import { openPostgres } from "./postgres.mjs";
+import { openSqlite } from "./sqlite.mjs";
+
+const { values: flags } = parseArgs({
+  options: {
+    port: { type: "string" },
+    store: { type: "string" },
+    key: { type: "string" },
+    catalogue: { type: "string" },
+  },
+});
+
+const store = flags.store.startsWith("postgres")
+  ? await openPostgres(flags.store, flags.key, flags.catalogue)
+  : await openSqlite(flags.store.replace(/^sqlite:/, ""), flags.key, flags.catalogue);
+
+const item = {
+  type: "object",
+  required: ["petId", "quantity", "status"],
+  properties: {
+    petId: { type: "integer" },
+    quantity: { type: "integer" },
+    status: { type: "string", enum: ["available", "pending", "sold"] },
+  },
+};
+const failure = {
+  type: "object",
+  required: ["code", "message", "status"],
+  properties: {
+    code: { type: "string" },
+    message: { type: "string" },
+    status: { type: "integer" },
+  },
+};
+
+const app = Fastify({ logger: false });
+
+app.addHook("onRequest", async (request, reply) => {
+  const [scheme, key] = (request.headers.authorization ?? "").split(" ");
+  const known = scheme === "Bearer" && key ? await store.findKey(key) : undefined;
+  if (known === undefined) {
+    return reply
+      .code(401)
+      .send({ code: "unauthorized", message: "The API key is missing or invalid.", status: 401 });
+  }
+  request.keyId = known;
+});
+
+await app.register(rateLimit, {
+  max: 1_000_000_000,
+  timeWindow: "1 minute",
+  keyGenerator: (request) => request.keyId ?? request.ip,
+});
+
+app.get(
+  "/v1/inventory",
+  { schema: { response: { 200: { type: "array", items: item }, 401: failure } } },
+  async () => store.listInventory(),
+);
+
+app.patch(
+  "/v1/inventory/:petId",
+  {
+    schema: {
+      params: { type: "object", properties: { petId: { type: "integer" } } },
+      body: {
+        type: "object",
+        required: ["quantity"],
+        properties: { quantity: { type: "integer", minimum: 0 } },
+      },
+      response: { 200: item, 400: failure, 401: failure, 404: failure },
+    },
+  },
+  async (request, reply) => {
+    const entry = await store.updateInventory(request.params.petId, request.body.quantity);
+    if (entry === undefined) {
+      return reply
+        .code(404)
+        .send({ code: "not_found", message: "There is no such pet.", status: 404 });
+    }
+    return entry;
+  },
+);
+
+app.get("/readyz", async () => "ready");
+
+process.on("SIGTERM", async () => {
+  await app.close();
+  await store.close();
+  process.exit(0);
+});
+
+await app.listen({ port: Number(flags.port), host: "127.0.0.1" });

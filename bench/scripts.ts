@@ -1,0 +1,132 @@
+// What one connection sends and what it accepts as an answer. Every script throws on a wrong one.
+import { quantityMax, quantityMin } from "./catalogue.ts";
+import type { Head } from "./wire.ts";
+
+export interface Target {
+  host: string;
+  port: number;
+  key: string;
+}
+
+export type Kind = "get" | "patch";
+
+export interface Script {
+  /** The kind of the request that `next` gave last. */
+  readonly kind: Kind;
+  next(): string | Buffer;
+  body(bytes: Buffer, offset: number): void;
+  finish(head: Head, length: number): void;
+}
+
+export function getRequest(target: Target, path = "/v1/inventory"): string {
+  return `GET ${path} HTTP/1.1\r\nHost: ${target.host}:${target.port}\r\nAuthorization: Bearer ${target.key}\r\n\r\n`;
+}
+
+export function checkHead(head: Head): void {
+  if (!head.text.startsWith("HTTP/1.1 200 ")) throw new Error(`Not a 200: ${head.text}`);
+  for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
+    const value = head.find(name);
+    if (value === undefined || !/^\d+$/.test(value)) {
+      throw new Error(`An answer's ${name} is ${value}: ${head.text}`);
+    }
+  }
+}
+
+/** Reads the list; every body must be the expected bytes. */
+export class GetScript implements Script {
+  readonly kind = "get";
+  readonly #request: Buffer;
+  readonly #expected: Buffer;
+
+  constructor(target: Target, expected: Buffer) {
+    this.#request = Buffer.from(getRequest(target));
+    this.#expected = expected;
+  }
+
+  next(): Buffer {
+    return this.#request;
+  }
+
+  body(bytes: Buffer, offset: number): void {
+    const end = offset + bytes.length;
+    if (
+      end > this.#expected.length ||
+      this.#expected.compare(bytes, 0, bytes.length, offset, end)
+    ) {
+      throw new Error(`The list differs from the expected bytes somewhere in ${offset} to ${end}.`);
+    }
+  }
+
+  finish(head: Head, length: number): void {
+    checkHead(head);
+    if (length !== this.#expected.length) throw new Error(`The list is ${length} bytes long.`);
+  }
+}
+
+/** Sets quantities of a range of pets, one after another; the answer must repeat both numbers. */
+export class PatchScript implements Script {
+  readonly kind = "patch";
+  readonly #target: Target;
+  readonly #petIdFirst: number;
+  readonly #petIdStep: number;
+  readonly #petIdLast: number;
+  #petId: number;
+  #quantity: number;
+  #text = "";
+
+  /** Takes every `step`th pet from `first` to `last`, so that scripts side by side share none. */
+  constructor(target: Target, first: number, step: number, last: number, quantity: number) {
+    this.#target = target;
+    this.#petIdFirst = first;
+    this.#petIdStep = step;
+    this.#petIdLast = last;
+    this.#petId = first - step;
+    this.#quantity = quantity;
+  }
+
+  get petId(): number {
+    return this.#petId;
+  }
+
+  get quantity(): number {
+    return this.#quantity;
+  }
+
+  next(): string {
+    this.#petId += this.#petIdStep;
+    if (this.#petId > this.#petIdLast) this.#petId = this.#petIdFirst;
+    this.#quantity = this.#quantity === quantityMax ? quantityMin : this.#quantity + 1;
+    return patchRequest(this.#target, this.#petId, this.#quantity);
+  }
+
+  body(bytes: Buffer): void {
+    this.#text += bytes.toString("latin1");
+  }
+
+  finish(head: Head): void {
+    checkHead(head);
+    const text = this.#text;
+    this.#text = "";
+    checkEntry(text, this.#petId, this.#quantity);
+  }
+}
+
+export function patchRequest(target: Target, petId: number, quantity: number): string {
+  const body = `{"quantity":${quantity}}`;
+  return `PATCH /v1/inventory/${petId} HTTP/1.1\r\nHost: ${target.host}:${target.port}\r\nAuthorization: Bearer ${target.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** The digits themselves are compared: a number that was rounded on its way would show. */
+export function checkEntry(text: string, petId: number, quantity: number): void {
+  if (!hasNumber(text, "petId", petId) || !hasNumber(text, "quantity", quantity)) {
+    throw new Error(`Pet ${petId} was set to ${quantity}, and the answer is ${text}`);
+  }
+}
+
+function hasNumber(text: string, field: string, value: number): boolean {
+  const member = `"${field}":${value}`;
+  const at = text.indexOf(member);
+  if (at < 0) return false;
+  const after = text[at + member.length];
+  return after === "," || after === "}";
+}

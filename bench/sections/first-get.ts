@@ -1,0 +1,45 @@
+// What the first GET after a change costs, against a GET of bytes that did not change.
+import { type Bench, best, divide, sized } from "../bench.ts";
+import { checkPets } from "../catalogue.ts";
+import { captureList, startService } from "../contestants.ts";
+import type { Measured } from "../generator.ts";
+import type { Work } from "../load.ts";
+
+export async function firstGet(bench: Bench): Promise<void> {
+  const { book, directory, generator, options } = bench;
+  const entries = options.quick ? 10_000 : 100_000;
+  const service = await startService({ directory, entries });
+  const rounds: { unchanged: Measured[]; pair: Measured[]; patch: Measured[] } = {
+    unchanged: [],
+    pair: [],
+    patch: [],
+  };
+  for (let round = 0; round <= options.repeats; round++) {
+    // The list as it is by now: the rounds before have changed it.
+    const expectedFile = await captureList(service, directory, entries, checkPets);
+    const measure = (work: Work) => generator.measure(service, work, options.runMs);
+    const unchanged = await measure({ kind: "get", connections: 1, expectedFile });
+    const pair = await measure({ kind: "first-get", entries, expectedFile });
+    const patch = await measure({ kind: "patch", connections: 1, entries });
+    if (round === 0) continue;
+    rounds.unchanged.push(unchanged);
+    rounds.pair.push(pair);
+    rounds.patch.push(patch);
+  }
+  const unchanged = best(rounds.unchanged);
+  const pair = best(rounds.pair);
+  const patch = best(rounds.patch);
+
+  // A pair's processor time is shared by two answers; what is left after the PATCH's own cost is
+  // the GET's, work in the background that the change set off included.
+  const cpuMicroseconds =
+    pair.cpuMicroseconds === undefined || patch.cpuMicroseconds === undefined
+      ? undefined
+      : 2 * pair.cpuMicroseconds - patch.cpuMicroseconds;
+  const scenario = `first GET, ${sized(entries)}, 1 connection`;
+  book.row(scenario, "service, unchanged", "get", unchanged);
+  book.row(scenario, "service, after PATCH", "get", { ...pair, cpuMicroseconds });
+  book.row(scenario, "service, PATCH alone", "patch", patch);
+  if (!options.quick) book.figure("firstGet", divide(cpuMicroseconds, unchanged.cpuMicroseconds));
+  await service.stop();
+}

@@ -1,0 +1,52 @@
+// GET /v1/inventory against the floor and the peer, by size of the catalogue.
+import { type Bench, compare, divide, type Entrant, readersFor, sized } from "../bench.ts";
+import {
+  type Contestant,
+  captureList,
+  startFloor,
+  startPeer,
+  startService,
+} from "../contestants.ts";
+import type { FigureName } from "../figures.ts";
+import type { Measured } from "../generator.ts";
+
+// The peer encodes the whole list for each request: beyond this it only takes time.
+const peerEntriesMax = 10_000;
+
+const floorFigures: Record<number, FigureName> = {
+  20: "getFloor20",
+  1000: "getFloor1000",
+  10000: "getFloor10000",
+  100000: "getFloor100000",
+};
+const peerFigures: Record<number, FigureName> = { 20: "getPeer20", 10000: "getPeer10000" };
+
+export async function get(bench: Bench): Promise<void> {
+  const sizes = bench.options.quick ? [20, 1000] : [20, 1000, 10_000, 100_000];
+  for (const entries of sizes) await getAt(bench, entries);
+}
+
+async function getAt(bench: Bench, entries: number): Promise<void> {
+  const { book, directory } = bench;
+  const service = await startService({ directory, entries });
+  const contestants: Contestant[] = [service, await startFloor(service, directory)];
+  if (bench.peerProblem === undefined && entries <= peerEntriesMax) {
+    contestants.push(await startPeer({ directory, entries }));
+  }
+  const entrants: Entrant[] = [];
+  for (const contestant of contestants) {
+    const expectedFile = await captureList(contestant, directory, entries);
+    const connections = readersFor(bench.options, entries);
+    entrants.push({ contestant, work: { kind: "get", connections, expectedFile } });
+  }
+  const measured = await compare(bench, entrants);
+  for (const [index, { name }] of contestants.entries()) {
+    book.row(`GET, ${sized(entries)}`, name, "get", measured[index]!);
+  }
+  const [ours, floor, peer] = measured as [Measured, Measured, Measured | undefined];
+  const floorFigure = floorFigures[entries];
+  if (floorFigure) book.figure(floorFigure, divide(ours.cpuMicroseconds, floor.cpuMicroseconds));
+  const peerFigure = peerFigures[entries];
+  if (peerFigure && peer) book.figure(peerFigure, divide(ours.throughput, peer.throughput));
+  await Promise.all(contestants.map((contestant) => contestant.stop()));
+}

