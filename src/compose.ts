@@ -7,6 +7,7 @@ import { operations } from "./api/operations.ts";
 import { createPipeline } from "./api/pipeline.ts";
 import { referencePages } from "./api/reference/pages.ts";
 import { routesOf } from "./api/routes.ts";
+import { createSender } from "./api/sending.ts";
 import { type RunningServer, startServer } from "./api/server.ts";
 import type { Config } from "./config.ts";
 import { createCommitter } from "./domain/commits.ts";
@@ -120,6 +121,7 @@ export async function startService(
     follower,
     listing,
     codings: createCodings(),
+    sender: createSender(listing, () => performance.now()),
     petsSunsetAt: config.petsSunsetAt,
     bodyBytesMax: config.bodyBytesMax,
   };

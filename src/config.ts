@@ -207,7 +207,7 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
     requestsWaitingMax: 10_000,
     databasePatienceMs: value(settings.databasePatienceSeconds) * 1_000,
     keysRememberedMax: 10_000,
-    listChunkEntries: 8_192,
+    listChunkEntries: 4_096,
     listHeldBytesMax: 256 * 1024 * 1024,
     stopGraceMs: 10_000,
   });

@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -134,4 +135,13 @@ function listen(...streams: ReadableStream<Uint8Array>[]) {
   }
 
   return { written: () => written, find };
+}
+
+/** Anything wrong is one plain sentence on standard error and exit code 2. */
+export function expectRefused(ran: Ran, sentence: string): void {
+  expect(ran.err).toContain(sentence);
+  expect(ran.err).toMatch(/^petstore: [^\n]+\n$/);
+  expect(ran.err).not.toMatch(/\bat .*:\d+:\d+/);
+  expect(ran.out).toBe("");
+  expect(ran.code).toBe(2);
 }

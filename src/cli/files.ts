@@ -1,6 +1,7 @@
 import { createReadStream, createWriteStream } from "node:fs";
 import { extname } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { Refusal } from "../domain/errors.ts";
 
 export const formats = ["csv", "ndjson", "json"] as const;
@@ -39,19 +40,12 @@ function decode(decoder: TextDecoder, file: string, bytes: Uint8Array | undefine
 /** Writes pieces of text to a file or to standard output, waiting while it is slow. */
 export async function writeText(file: string, pieces: AsyncIterable<string>): Promise<void> {
   const stream: Writable = file === "-" ? process.stdout : createWriteStream(file);
-  const failed = new Promise<never>((_, reject) => stream.once("error", reject));
-  failed.catch(() => {});
   try {
-    for await (const piece of pieces) {
-      if (!stream.write(piece)) {
-        await Promise.race([failed, new Promise((resolve) => stream.once("drain", resolve))]);
-      }
-    }
-    if (file !== "-") {
-      await Promise.race([failed, new Promise<void>((resolve) => stream.end(() => resolve()))]);
-    }
+    await pipeline(pieces, stream, { end: file !== "-" });
   } catch (error) {
-    throw new Refusal("invalid_request", `cannot write ${file}: ${reasonOf(error)}`);
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "there is no such folder" : reasonOf(error);
+    throw new Refusal("invalid_request", `cannot write ${file}: ${reason}`);
   }
 }
 
@@ -60,5 +54,7 @@ function reasonOf(error: unknown): string {
   if (code === "ENOENT") return "there is no such file";
   if (code === "EACCES") return "permission denied";
   if (code === "EISDIR") return "it is a directory";
+  if (code === "ENOSPC") return "no space is left";
+  if (code === "EPIPE") return "its reader has left";
   return error instanceof Error ? error.message : String(error);
 }

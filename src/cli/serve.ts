@@ -26,11 +26,13 @@ async function run(
   prepare: (store: Store, config: Config) => Promise<string | undefined>,
 ): Promise<number> {
   const service = await startService(config, systemClock, logToStderr);
+  // Before anybody can know that it serves, and so before anybody would signal.
+  const stopped = untilStopped(service);
   // Only once it serves: a key made before a port turned out to be taken would never be shown.
   const key = await prepare(service.store, config);
   print(`Petstore inventory (${config.environment}) is serving at ${service.baseUrl}`);
   if (key) print(welcome(service.baseUrl, key));
-  return untilStopped(service);
+  return stopped;
 }
 
 function welcome(baseUrl: string, key: string): string {

@@ -49,8 +49,8 @@ export function createAddressLimiter(
 /** IPv6 networks hand every customer a /64, so that is what counts as one address. */
 export function bucketOf(address: string): string {
   if (!address.includes(":")) return address;
-  const mapped = /^::ffff:([0-9.]+)$/i.exec(address);
-  if (mapped) return mapped[1]!;
+  const mapped = /^::ffff:(?:([0-9.]+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i.exec(address);
+  if (mapped) return mapped[1] ?? dotted(mapped[2]!, mapped[3]!);
   const [head = "", tail] = address.split("%")[0]!.split("::");
   const front = head === "" ? [] : head.split(":");
   const back = tail ? tail.split(":") : [];
@@ -60,4 +60,10 @@ export function bucketOf(address: string): string {
     .slice(0, 4)
     .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ""))
     .join(":");
+}
+
+/** The IPv4 address that two groups of an IPv6 one hold. */
+function dotted(...groups: string[]): string {
+  const bytes = groups.map((group) => Number.parseInt(group, 16)).flatMap((n) => [n >> 8, n & 255]);
+  return bytes.join(".");
 }

@@ -25,7 +25,8 @@ export interface LocalLimiterOptions {
 export async function createLocalLimiter(options: LocalLimiterOptions): Promise<Limiter> {
   const { journal, clock, rules, log } = options;
   const usages = await load(journal);
-  let latest = Math.max(0, ...[...usages.values()].map((usage) => usage.lastUsedAt));
+  let latest = 0;
+  for (const usage of usages.values()) latest = Math.max(latest, usage.lastUsedAt);
   const unsaved = new Set<string>();
   /** Under way while bans are being read again; requests wait for it, so that none misses a lift. */
   let refreshing: Promise<void> | undefined;

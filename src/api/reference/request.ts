@@ -53,5 +53,5 @@ export function curlLine(request: ShownRequest, key: string): string {
 }
 
 function quote(text: string): string {
-  return /^[\w:/.@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

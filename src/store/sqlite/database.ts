@@ -72,5 +72,5 @@ const unavailableTexts: Record<number, string> = {
   10: "The store cannot be reached; try again later.", // SQLITE_IOERR
   13: "The store is full; try again later.", // SQLITE_FULL
   14: "The store's file cannot be opened.", // SQLITE_CANTOPEN
-  26: "The store's file is not a petstore database.", // SQLITE_NOTADB
+  26: "the store's file is not a petstore database", // SQLITE_NOTADB
 };

@@ -54,20 +54,22 @@ function applyPets(database: Database, reason: string, now: number): Imported {
       `line ${nameless[0]}: field 'name' is required for a new pet (petId ${nameless[1]})`,
     );
   }
-  const summary = countPets(database);
-  const [seq, at] = database.query("SELECT seq, at FROM head").values()[0] as [bigint, bigint];
+  const changed = countChanged(database);
   database.run(
-    `INSERT INTO pets (pet_id, name, category, tags, photo_urls)
-     SELECT s.pet_id, coalesce(s.name, p.name),
-            CASE WHEN s.category_given THEN s.category ELSE p.category END,
-            coalesce(s.tags, p.tags, '[]'), coalesce(s.photo_urls, p.photo_urls, '[]')
-     FROM staged_pets s LEFT JOIN pets p USING (pet_id)
-     WHERE p.pet_id IS NULL
-        OR s.name <> p.name OR s.tags <> p.tags OR s.photo_urls <> p.photo_urls
-        OR (s.category_given AND s.category IS NOT p.category)
-     ON CONFLICT (pet_id) DO UPDATE SET name = excluded.name, category = excluded.category,
-       tags = excluded.tags, photo_urls = excluded.photo_urls`,
+    `UPDATE pets SET name = coalesce(s.name, pets.name),
+       category = CASE WHEN s.category_given THEN s.category ELSE pets.category END,
+       tags = coalesce(s.tags, pets.tags), photo_urls = coalesce(s.photo_urls, pets.photo_urls)
+     FROM staged_pets s WHERE s.pet_id = pets.pet_id AND ${petDiffers}`,
   );
+  // Known pets are passed over by the conflict, not by a look at the table: a statement that also
+  // reads the table it fills has to copy all its rows aside first.
+  const { changes: created } = database.run(
+    `INSERT INTO pets (pet_id, name, category, tags, photo_urls)
+     SELECT pet_id, coalesce(name, ''), category, coalesce(tags, '[]'), coalesce(photo_urls, '[]')
+     FROM staged_pets WHERE true ON CONFLICT DO NOTHING`,
+  );
+  const [seq, at] = database.query("SELECT seq, at FROM head").values()[0] as [bigint, bigint];
+  // The ledger's seq is its row number, which the engine counts on by itself, in this order.
   const { changes: rows } = database
     .query(
       `INSERT INTO ledger (pet_id, quantity_before, quantity_after, status_before,
@@ -77,7 +79,7 @@ function applyPets(database: Database, reason: string, now: number): Imported {
               i.status, coalesce(s.status, i.status, ?2),
               i.version, 'import', NULL, NULL, ?3, ?4
        FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
-       WHERE i.pet_id IS NULL OR s.quantity <> i.quantity OR s.status <> i.status
+       WHERE i.pet_id IS NULL OR ${stockDiffers}
        ORDER BY s.pet_id`,
     )
     .run(newPetStock.quantity, newPetStock.status, reason, Math.max(now, Number(at)));
@@ -94,23 +96,23 @@ function applyPets(database: Database, reason: string, now: number): Imported {
       .query("UPDATE head SET seq = ?, at = ?")
       .run(Number(seq) + rows, Math.max(now, Number(at)));
   }
-  return summary;
+  const [staged] = database.query("SELECT count(*) FROM staged_pets").values()[0] as [bigint];
+  return { created, changed, unchanged: Number(staged) - created - changed };
 }
 
-function countPets(database: Database): Imported {
-  const row = database
+/** What a row gives and the known pet has otherwise; what it does not give compares as null. */
+const petDiffers = `(s.name <> pets.name OR s.tags <> pets.tags OR s.photo_urls <> pets.photo_urls
+  OR (s.category_given AND s.category IS NOT pets.category))`;
+const stockDiffers = "(s.quantity <> i.quantity OR s.status <> i.status)";
+
+function countChanged(database: Database): number {
+  const [count] = database
     .query(
-      `SELECT count(*), coalesce(sum(p.pet_id IS NULL), 0),
-              coalesce(sum(p.pet_id IS NOT NULL AND (
-                coalesce(s.name <> p.name, 0) OR coalesce(s.tags <> p.tags, 0)
-                OR coalesce(s.photo_urls <> p.photo_urls, 0)
-                OR (s.category_given AND s.category IS NOT p.category)
-                OR coalesce(s.quantity <> i.quantity, 0) OR coalesce(s.status <> i.status, 0))), 0)
-       FROM staged_pets s LEFT JOIN pets p USING (pet_id) LEFT JOIN inventory i USING (pet_id)`,
+      `SELECT count(*) FROM staged_pets s JOIN pets USING (pet_id) JOIN inventory i USING (pet_id)
+       WHERE ${petDiffers} OR ${stockDiffers}`,
     )
-    .values()[0] as [bigint, bigint, bigint];
-  const [staged, created, changed] = row.map(Number) as [number, number, number];
-  return { created, changed, unchanged: staged - created - changed };
+    .values()[0] as [bigint];
+  return Number(count);
 }
 
 export async function importOrders(

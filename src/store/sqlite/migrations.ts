@@ -103,6 +103,7 @@ const migrations: readonly string[] = [
 
 /** Brings the schema up to date and makes sure that the file belongs to this environment. */
 export function migrate(database: Database, environment: Environment): void {
+  refuseForeign(database);
   if (versionOf(database) < migrations.length) {
     database
       .transaction(() => {
@@ -128,6 +129,18 @@ export function migrate(database: Database, environment: Environment): void {
       "unavailable",
       `the database belongs to the ${row.environment} environment, not to ${environment}`,
     );
+  }
+}
+
+/** Another program's file is not ours to add tables to. */
+function refuseForeign(database: Database): void {
+  const tables = database
+    .query(
+      "SELECT count(*), coalesce(sum(name = 'head'), 0) FROM sqlite_schema WHERE type = 'table'",
+    )
+    .values()[0] as [bigint, bigint];
+  if (tables[0] > 0n && tables[1] === 0n) {
+    refuse("unavailable", "the store's file is not a petstore database");
   }
 }
 

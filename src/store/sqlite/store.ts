@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
@@ -109,7 +109,9 @@ function inline(writer: Writer): Asynchronous<Writer> {
  */
 export function claimForServing(path: string): () => void {
   mkdirSync(dirname(path), { recursive: true });
-  const claim = new Database(`${path}-serving`, { create: true });
+  // A link to the file is the file: the engine itself follows it too.
+  const file = existsSync(path) ? realpathSync(path) : path;
+  const claim = new Database(`${file}-serving`, { create: true });
   try {
     claim.run("PRAGMA busy_timeout = 0");
     claim.run("PRAGMA locking_mode = EXCLUSIVE");

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { enterPlace, expectRefused, type Served } from "../process.ts";
+import { call } from "../service.ts";
+
+interface IssuedKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+const place = enterPlace();
+let service: Served;
+beforeAll(async () => {
+  service = await place.serve();
+});
+afterAll(() => place.leave());
+
+const issue = (...words: string[]) =>
+  place.json<IssuedKey & Record<string, unknown>>("keys", "create", "--name", "till", ...words);
+const list = (key: string) => call(service.baseUrl, "GET", "/inventory", { key });
+
+describe("while the service runs", () => {
+  test("a new key works on the next request, and what it is can be read back", async () => {
+    const { key, ...shown } = await issue("--plan", "free");
+    expect((await list(key)).status).toBe(200);
+    expect(key).toMatch(/^psk_live_[0-9A-Za-z]{49}$/);
+    expect(shown).toMatchObject({ name: "till", plan: "free", perMinute: 60, perDay: 1000 });
+    const { lastUsedAt, ...described } = await place.json("keys", "show", shown.id);
+    expect(described).toEqual(expect.objectContaining({ id: shown.id, revokedAt: null }));
+    expect(lastUsedAt === null || typeof lastUsedAt === "string").toBe(true);
+    const keys = await place.json<{ id: string }[]>("keys", "list");
+    expect(keys.map((one) => one.id)).toContain(shown.id);
+  });
+
+  test("a revoked key is refused on the next request, and stays revoked", async () => {
+    const { id, key } = await issue("--plan", "pro");
+    expect((await list(key)).status).toBe(200);
+    const first = await place.json("keys", "revoke", id);
+    expect((await list(key)).status).toBe(401);
+    expect(await place.json("keys", "revoke", id)).toEqual(first);
+    expectRefused(await place.run(["keys", "rotate", id]), `key ${id} is revoked`);
+  });
+
+  test("a rotated key has two texts for the overlap, and only the new one without", async () => {
+    const { id, key } = await issue("--plan", "business");
+    const second = await place.json<IssuedKey>("keys", "rotate", id, "--overlap", "1h");
+    expect((await list(key)).status).toBe(200);
+    expect((await list(second.key)).status).toBe(200);
+    const third = await place.json<IssuedKey>("keys", "rotate", id, "--overlap", "0");
+    expect((await list(key)).status).toBe(401);
+    expect((await list(second.key)).status).toBe(401);
+    expect((await list(third.key)).status).toBe(200);
+    expectRefused(await place.run(["keys", "rotate", id, "--overlap", "soon"]), "--overlap must");
+  });
+
+  test("both texts of a rotated key draw on one limit", async () => {
+    const { id, key } = await issue("--plan", "enterprise", "--per-minute", "90", "--per-day", "3");
+    const second = await place.json<IssuedKey>("keys", "rotate", id);
+    const answers = [await list(key), await list(second.key), await list(key)];
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200]);
+    expect((await list(second.key)).status).toBe(429);
+  });
+
+  test("scopes, limits and expiry are those it was made with", async () => {
+    const words = ["--plan", "enterprise", "--per-minute", "7", "--per-day", "9"];
+    const { key, ...shown } = await issue(
+      ...words,
+      "--scopes",
+      "orders:read, pets:read",
+      "--expires",
+      "2099-01-01",
+    );
+    expect(shown).toMatchObject({ perMinute: 7, perDay: 9, scopes: ["pets:read", "orders:read"] });
+    expect(shown.expiresAt).toBe("2099-01-01T00:00:00.000Z");
+    const answer = await list(key);
+    expect(answer.status).toBe(403);
+    expect(answer.headers.get("x-ratelimit-limit")).toBe("7");
+  });
+
+  test("unban answers whether there was a ban", async () => {
+    const { id } = await issue("--plan", "free");
+    expect(await place.json("keys", "unban", id)).toEqual({ id, lifted: false });
+  });
+});
+
+test("without --json the same is said in words, and the key's text stands on a line of its own", async () => {
+  const made = await place.run(["keys", "create", "--name", "by hand", "--plan", "free"]);
+  expect(made.out).toMatch(/^Key key_\w+ \(by hand, free\)\. .*\npsk_live_\w+\n$/);
+  const [, id] = /Key (key_\w+)/.exec(made.out)!;
+  expect((await place.run(["keys", "list"])).out).toContain(`${id}  free`);
+  expect((await place.run(["keys", "show", id!])).out).toMatch(/^id +key_\w+\nname +by hand\n/);
+  expect((await place.run(["keys", "rotate", id!])).out).toContain("The old key works until 20");
+  expect((await place.run(["keys", "unban", id!])).out).toBe(`Key ${id} was not banned.\n`);
+  expect((await place.run(["keys", "revoke", id!])).out).toBe(`Key ${id} (by hand) is revoked.\n`);
+  expect((await place.run(["keys", "list"])).out).toMatch(new RegExp(`${id} .*revoked\n`));
+});
+
+test("no key's text is in any file of the database or in what the service wrote", async () => {
+  const texts: string[] = [];
+  for (const plan of ["free", "pro"]) {
+    const { id, key } = await issue("--plan", plan);
+    texts.push(key, (await place.json<IssuedKey>("keys", "rotate", id)).key);
+  }
+  for (const key of texts) {
+    expect((await list(key)).status).toBe(200);
+    expect((await list(`${key}x`)).status).toBe(401);
+  }
+  const files = readdirSync(place.path("data"));
+  expect(files.some((file) => file.endsWith("-wal"))).toBe(true);
+  const kept = files.map((file) => readFileSync(place.path(`data/${file}`), "latin1"));
+  for (const text of texts) {
+    // Neither whole nor the random part alone.
+    for (const secret of [text, text.slice("psk_live_".length, -6)]) {
+      expect(kept.some((content) => content.includes(secret))).toBe(false);
+      expect(service.written()).not.toContain(secret);
+    }
+  }
+});

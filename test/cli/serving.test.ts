@@ -1,0 +1,173 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, symlinkSync } from "node:fs";
+import { enterPlace, expectRefused, type Place, petstore } from "../process.ts";
+import { call } from "../service.ts";
+
+let place: Place;
+beforeEach(() => {
+  place = enterPlace();
+});
+afterEach(() => place.leave());
+
+const issue = () =>
+  place.json<{ key: string }>("keys", "create", "--name", "till", "--plan", "business");
+const addPet = () => place.run(["pets", "import", "-"], { stdin: '{"petId":1,"name":"Rex"}\n' });
+
+describe("serve", () => {
+  test("invents neither data nor keys, and is ready when it says so", async () => {
+    const service = await place.serve();
+    expect((await call(service.baseUrl, "GET", "~/readyz")).status).toBe(200);
+    expect(await place.json<unknown[]>("keys", "list")).toEqual([]);
+    expect((await place.run(["pets", "export", "-"])).out).toBe("");
+    expect(existsSync(place.path("data/production.db"))).toBe(true);
+  });
+
+  test("is refused on a database that is being served, also through a link to it", async () => {
+    await place.serve();
+    expectRefused(await place.run(["serve", "--port", "0"]), "another petstore is already serving");
+    symlinkSync("production.db", place.path("data/link.db"));
+    expectRefused(
+      await place.run(["serve", "--port", "0", "--database", "sqlite:./data/link.db"]),
+      "another petstore is already serving",
+    );
+  });
+
+  test("is refused on a port that is taken", async () => {
+    const service = await place.serve();
+    const { port } = new URL(service.baseUrl);
+    const refused = await place.run(["serve", "--port", port, "--database", "sqlite:./other.db"]);
+    expectRefused(refused, `cannot listen on 127.0.0.1:${port}`);
+  });
+
+  test("can be started again at once after kill -9", async () => {
+    const service = await place.serve();
+    service.kill("SIGKILL");
+    await service.exited;
+    await place.serve();
+  });
+});
+
+describe("a first signal", () => {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    test(`${signal} finishes what is in flight, turns new connections away, and exits 0`, async () => {
+      await addPet();
+      const { key } = await issue();
+      const service = await place.serve();
+      // Held by another process, the write lock keeps the update in flight for as long as we like.
+      const holder = new Database(place.path("data/production.db"));
+      holder.run("BEGIN IMMEDIATE");
+      const update = call(service.baseUrl, "PATCH", "/inventory/1", {
+        key,
+        body: '{"quantity":5}',
+      });
+      await untilInFlight(service.baseUrl, key);
+      service.kill(signal);
+      await service.wrote('"stopping"');
+      holder.run("COMMIT");
+      holder.close();
+      const answer = await update;
+      expect(answer.status).toBe(200);
+      expect(await service.exited).toBe(0);
+      expect(call(service.baseUrl, "GET", "~/healthz")).rejects.toThrow();
+      expect((await place.run(["pets", "export", "-"])).out).toContain('"quantity":5');
+      expect((await place.run(["verify"])).code).toBe(0);
+    });
+  }
+
+  test("does not wait for connections on which nothing is asked", async () => {
+    const service = await place.serve();
+    const { hostname, port } = new URL(service.baseUrl);
+    const idle = await Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: { data() {} },
+    });
+    expect((await call(service.baseUrl, "GET", "~/healthz")).status).toBe(200);
+    const started = performance.now();
+    service.kill("SIGTERM");
+    expect(await service.exited).toBe(0);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    idle.end();
+  });
+});
+
+test("a second signal ends the process at once, whatever is in flight", async () => {
+  await addPet();
+  const { key } = await issue();
+  const service = await place.serve();
+  const holder = new Database(place.path("data/production.db"));
+  holder.run("BEGIN IMMEDIATE");
+  const update = call(service.baseUrl, "PATCH", "/inventory/1", { key, body: '{"quantity":5}' });
+  update.catch(() => {});
+  await untilInFlight(service.baseUrl, key);
+  service.kill("SIGTERM");
+  await service.wrote('"stopping"');
+  const started = performance.now();
+  service.kill("SIGTERM");
+  expect(await service.exited).toBe(1);
+  expect(performance.now() - started).toBeLessThan(2_000);
+  holder.close();
+  expect(update).rejects.toThrow();
+});
+
+describe("quickstart", () => {
+  const keyLine = /^ {2}(psk_live_\w+)$/m;
+
+  test("fills an empty place and prints a key and a curl line that works; later runs change nothing", async () => {
+    const first = await place.serve(["quickstart"]);
+    await first.wrote("curl");
+    const [, key] = keyLine.exec(first.written())!;
+    await first.wrote("/inventory\n");
+    const [, curl] = /^ {2}(curl .*)$/m.exec(first.written())!;
+    expect(curl).toBe(`curl -H "Authorization: Bearer ${key}" ${first.baseUrl}/inventory`);
+    const shown = await call(first.baseUrl, "GET", "/inventory", { key });
+    expect(shown.status).toBe(200);
+    expect(shown.json).toHaveLength(10);
+    first.kill("SIGTERM");
+    expect(await first.exited).toBe(0);
+
+    const catalogue = await place.run(["pets", "export", "-"]);
+    const second = await place.serve(["quickstart"]);
+    expect((await call(second.baseUrl, "GET", "/inventory", { key })).status).toBe(200);
+    second.kill("SIGTERM");
+    expect(await second.exited).toBe(0);
+    expect(second.written()).not.toContain("psk_live_");
+    expect(await place.run(["pets", "export", "-"])).toEqual(catalogue);
+    expect(await place.json<unknown[]>("keys", "list")).toHaveLength(1);
+  });
+
+  test("that cannot listen makes no key, so that the next run can still show one", async () => {
+    const other = enterPlace();
+    const taken = new URL((await other.serve()).baseUrl).port;
+    expectRefused(await place.run(["quickstart", "--port", taken]), "cannot listen");
+    await other.leave();
+    const service = await place.serve(["quickstart"]);
+    await service.wrote("curl");
+    expect(service.written()).toMatch(keyLine);
+  });
+
+  test("leaves a place that has pets or keys as it is", async () => {
+    await addPet();
+    const service = await place.serve(["quickstart"]);
+    expect(await place.json<unknown[]>("keys", "list")).toEqual([]);
+    service.kill("SIGTERM");
+    await service.exited;
+    expect(service.written()).not.toContain("psk_live_");
+  });
+});
+
+test("signals to npm start's script reach the service itself", async () => {
+  // bin/start ends in an exec of bin/petstore, which ends in an exec of Bun: one process id.
+  const service = await place.serve(["quickstart"], { command: ["sh", petstore] });
+  process.kill(service.pid, "SIGTERM");
+  expect(await service.exited).toBe(0);
+});
+
+/** An update has reached the service once its key has been counted for it. */
+async function untilInFlight(baseUrl: string, key: string): Promise<void> {
+  for (;;) {
+    const answer = await call(baseUrl, "GET", "/nothing", { key });
+    if (Number(answer.headers.get("x-ratelimit-remaining")) < 999) return;
+  }
+}

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { csvCell, splitCells } from "../../src/cli/csv.ts";
+import { createElementSplitter } from "../../src/cli/elements.ts";
+import { createLineSplitter, type Source, type Splitter } from "../../src/cli/lines.ts";
+
+/** Feeds a text in pieces cut at these places, which may fall anywhere, inside a character too. */
+function split(splitter: Splitter, text: string, cuts: readonly number[]): Source[] {
+  const places = cuts.map((cut) => cut % (text.length + 1)).sort((one, other) => one - other);
+  const found: Source[] = [];
+  let from = 0;
+  for (const place of [...places, text.length]) {
+    found.push(...splitter.take(text.slice(from, place)));
+    from = place;
+  }
+  return [...found, ...splitter.end()];
+}
+
+const cuts = fc.array(fc.nat(2_000), { maxLength: 30 });
+const space = fc.constantFrom("", " ", "\n", "\r\n", "\t", " \n\n ");
+const awkward = fc.string({
+  unit: fc.constantFrom('"', "\\", ",", "\n", "\r", "[", "]", "{", "}", "|", "a", "é", "🐕", " "),
+  maxLength: 12,
+});
+
+describe("a JSON array", () => {
+  const value = fc.oneof(awkward, fc.jsonValue({ depthSize: "small" }));
+
+  test("gives the elements JSON.parse finds, however it is cut into pieces", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(value, space, space)), space, cuts, (items, edge, places) => {
+        const body = items.map(([item, before, after]) => before + JSON.stringify(item) + after);
+        const text = `${edge}[${body.join()}${edge}]${edge}`;
+        const found = split(createElementSplitter(), text, places);
+        expect(found.map((one) => JSON.parse(one.text))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  test("names the line on which an element starts", () => {
+    const text = '\n[\n{"a":\n1}, \n\n{"b":"\\"]"}\n,3]\n';
+    const found = split(createElementSplitter(), text, [7, 8, 15]);
+    expect(found.map((one) => [one.line, one.text.trim()])).toEqual([
+      [3, '{"a":\n1}'],
+      [6, '{"b":"\\"]"}'],
+      [7, "3"],
+    ]);
+  });
+
+  test("is accepted only when JSON.parse accepts it too", () => {
+    const tokens = fc.constantFrom("[", "]", "{", "}", ",", '"', "1", '"a":', "\n", "\\", "null");
+    fc.assert(
+      fc.property(fc.array(tokens, { maxLength: 14 }), cuts, (parts, places) => {
+        const text = `[${parts.join("")}]`;
+        let elements: unknown;
+        try {
+          const found = split(createElementSplitter(), text, places);
+          elements = found.map((one) => JSON.parse(one.text));
+        } catch {
+          expect(() => JSON.parse(text)).toThrow();
+          return;
+        }
+        expect(elements).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe("comma-separated values", () => {
+  const cell = fc.oneof(awkward, fc.string());
+
+  test("written and read again are the same cells, however the text is cut into pieces", () => {
+    const table = fc.integer({ min: 1, max: 4 }).chain((width) =>
+      fc.array(
+        // A row of nothing but spaces is a blank line; no row of ours is one, ids come first.
+        fc
+          .tuple(fc.bigInt().map(String), fc.array(cell, { minLength: width, maxLength: width }))
+          .map(([first, rest]) => [first, ...rest]),
+      ),
+    );
+    fc.assert(
+      fc.property(table, fc.constantFrom("\n", "\r\n"), cuts, (rows, end, places) => {
+        const text = rows.map((row) => row.map(csvCell).join() + end).join("");
+        const found = split(createLineSplitter({ quotes: true }), text, places);
+        expect(found.map(splitCells)).toEqual(rows);
+      }),
+    );
+  });
+
+  test("names the line on which a row starts, blank lines and quoted line ends counted", () => {
+    const text = 'a,b\n\n"x\ny",1\r\n  \r\n2,3';
+    const found = split(createLineSplitter({ quotes: true }), text, [5, 6, 9]);
+    expect(found.map((one) => [one.line, splitCells(one)])).toEqual([
+      [1, ["a", "b"]],
+      [3, ["x\ny", "1"]],
+      [6, ["2", "3"]],
+    ]);
+  });
+
+  test("refuses a quote inside an unquoted cell, after a quoted one, and one never closed", () => {
+    const cells = (text: string) => () => splitCells({ line: 7, text });
+    expect(cells('5" pipe,1')).toThrow("line 7: a quote stands where none can");
+    expect(cells('"a"b,1')).toThrow("line 7: a quote stands where none can");
+    expect(cells('1,"a')).toThrow("line 7: a quote is never closed");
+  });
+});
+
+describe("lines", () => {
+  test("are the lines that hold something, with their numbers, however the text is cut", () => {
+    const line = fc.string({ unit: fc.constantFrom('"', "a", " ", "\r", "{"), maxLength: 6 });
+    fc.assert(
+      fc.property(fc.array(line), cuts, (lines, places) => {
+        const found = split(createLineSplitter({ quotes: false }), lines.join("\n"), places);
+        const expected = lines
+          .map((text, at) => ({ line: at + 1, text }))
+          .filter(({ text }) => text.trim() !== "");
+        expect(found).toEqual(expected);
+      }),
+    );
+  });
+
+  test("past their bound are refused before they fill the memory", () => {
+    for (const splitter of [
+      createLineSplitter({ quotes: false }),
+      createLineSplitter({ quotes: true }),
+      createElementSplitter(),
+    ]) {
+      splitter.take('["');
+      const flood = () => {
+        for (let piece = 0; piece < 100; piece++) splitter.take("x".repeat(65_536));
+      };
+      expect(flood).toThrow("line 1: this row has more than 2000000 characters");
+    }
+  });
+});

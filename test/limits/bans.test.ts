@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { plans } from "../../src/domain/plans.ts";
+import { enterPlace } from "../process.ts";
+import { call, startTestService, type TestAnswer, type TestService } from "../service.ts";
+
+let service: TestService;
+let id: string;
+let key: string;
+beforeEach(async () => {
+  service = await startTestService();
+  ({ id, text: key } = await service.issueKey({ plan: "free", limits: plans.free }));
+});
+afterEach(() => service.stop());
+
+const minuteMs = 60_000;
+const ask = () => service.call("GET", "/nothing", { key });
+const codeOf = (answer: TestAnswer) => (answer.json as { code: string }).code;
+
+async function times<T>(count: number, work: () => Promise<T>): Promise<T> {
+  let last: T | undefined;
+  for (let at = 0; at < count; at++) last = await work();
+  return last!;
+}
+
+/** Uses the minute up, has it refused once, and lets the second of grace pass. */
+async function exhaust(): Promise<void> {
+  await times(plans.free.perMinute, ask);
+  expect(codeOf(await ask())).toBe("rate_limit_exceeded");
+  service.clock.advance(1_001);
+}
+
+/** Earns a ban in a minute of its own and gives its length in minutes. */
+async function earnBan(): Promise<number> {
+  const past = service.clock.now() % minuteMs;
+  if (past > 0) service.clock.advance(minuteMs - past);
+  await exhaust();
+  expect(codeOf(await times(19, ask))).toBe("rate_limit_exceeded");
+  const banned = await ask();
+  expect(codeOf(banned)).toBe("key_banned");
+  const seconds = Number(banned.headers.get("retry-after"));
+  service.clock.advance(seconds * 1000);
+  expect(codeOf(await ask())).toBe("not_found");
+  return seconds / 60;
+}
+
+describe("strikes", () => {
+  test("are not refusals within a second of the first one, however many", async () => {
+    await times(plans.free.perMinute + 200, ask);
+    service.clock.advance(1_000);
+    expect(codeOf(await times(200, ask))).toBe("rate_limit_exceeded");
+  });
+
+  test("ban a key with the twentieth in one minute, for five minutes", async () => {
+    await exhaust();
+    expect(codeOf(await times(19, ask))).toBe("rate_limit_exceeded");
+    const banned = await ask();
+    expect(banned.status).toBe(429);
+    expect(codeOf(banned)).toBe("key_banned");
+    const until = (service.clock.now() + 5 * minuteMs) / 1000;
+    expect(banned.headers.get("x-ratelimit-remaining")).toBe("0");
+    expect(Number(banned.headers.get("x-ratelimit-reset"))).toBe(Math.ceil(until));
+    expect(banned.headers.get("retry-after")).toBe("300");
+  });
+
+  test("are counted per minute: nineteen in each of two on a used-up day ban nobody", async () => {
+    const limits = { perMinute: 60, perDay: 5 };
+    ({ text: key } = await service.issueKey({ plan: "enterprise", limits }));
+    await times(6, ask);
+    service.clock.advance(1_001);
+    for (let minute = 0; minute < 3; minute++) {
+      expect(codeOf(await times(19, ask))).toBe("rate_limit_exceeded");
+      service.clock.advance(minuteMs);
+    }
+  });
+
+  test("needed for a larger plan are a tenth of its requests per minute", async () => {
+    const limits = { perMinute: 255, perDay: 1_000 };
+    ({ text: key } = await service.issueKey({ plan: "enterprise", limits }));
+    await times(256, ask);
+    service.clock.advance(1_001);
+    expect(codeOf(await times(25, ask))).toBe("rate_limit_exceeded");
+    expect(codeOf(await ask())).toBe("key_banned");
+  });
+});
+
+describe("a ban", () => {
+  test("doubles within a day up to an hour, and starts over after a day without", async () => {
+    const lengths: number[] = [];
+    for (let ban = 0; ban < 6; ban++) lengths.push(await earnBan());
+    expect(lengths).toEqual([5, 10, 20, 40, 60, 60]);
+    service.clock.advance(24 * 60 * minuteMs);
+    expect(await earnBan()).toBe(5);
+  });
+
+  test("is not lengthened by requests during it", async () => {
+    await exhaust();
+    await times(20, ask);
+    const end = service.clock.now() + 5 * minuteMs;
+    for (let minute = 1; minute < 5; minute++) {
+      service.clock.advance(minuteMs);
+      expect(codeOf(await times(40, ask))).toBe("key_banned");
+    }
+    service.clock.set(end - 1);
+    expect((await ask()).headers.get("retry-after")).toBe("1");
+    service.clock.set(end);
+    expect(codeOf(await ask())).toBe("not_found");
+  });
+
+  test("survives a restart, and so does its place on the ladder", async () => {
+    await exhaust();
+    await times(20, ask);
+    await service.restart();
+    expect(codeOf(await ask())).toBe("key_banned");
+    service.clock.advance(5 * minuteMs);
+    await service.restart();
+    expect(codeOf(await ask())).toBe("not_found");
+    expect(await earnBan()).toBe(10);
+  });
+
+  test("lifted by an operator is gone on the next request, also after a restart", async () => {
+    await exhaust();
+    await times(20, ask);
+    expect(codeOf(await ask())).toBe("key_banned");
+    expect(await service.store.liftBan(id, service.clock.now())).toBe(true);
+    expect(codeOf(await ask())).toBe("rate_limit_exceeded");
+    service.clock.advance(minuteMs);
+    expect(codeOf(await ask())).toBe("not_found");
+    await service.restart();
+    expect(codeOf(await ask())).toBe("not_found");
+    expect(await earnBan()).toBe(5);
+  });
+
+  test("of one key leaves others alone", async () => {
+    await exhaust();
+    await times(20, ask);
+    const other = await service.issueKey({ plan: "free", limits: plans.free });
+    expect((await service.call("GET", "/inventory", { key: other.text })).status).toBe(200);
+  });
+});
+
+describe("nobody who behaves is banned", () => {
+  test("a client that backs off exponentially, minute after minute", async () => {
+    for (let minute = 0; minute < 30; minute++) {
+      const end = (Math.floor(service.clock.now() / minuteMs) + 1) * minuteMs;
+      let waitMs = 100;
+      for (;;) {
+        const answer = await ask();
+        expect(codeOf(answer)).not.toBe("key_banned");
+        if (answer.status !== 429) continue;
+        service.clock.advance(waitMs);
+        waitMs *= 2;
+        if (service.clock.now() >= end) break;
+      }
+    }
+  });
+
+  test("a job that tries every half hour on a day that is used up", async () => {
+    const limits = { perMinute: 60, perDay: 3 };
+    ({ text: key } = await service.issueKey({ plan: "enterprise", limits }));
+    await times(3, ask);
+    for (let hour = 0; hour < 11; hour++) {
+      for (let half = 0; half < 2; half++) {
+        expect(codeOf(await ask())).toBe("rate_limit_exceeded");
+        service.clock.advance(30 * minuteMs);
+      }
+    }
+  });
+});
+
+test("petstore keys unban is noticed by a running service on the next request", async () => {
+  const place = enterPlace();
+  try {
+    const flags = ["--ban-grace-ms", "1", "--ban-strikes-min", "3"];
+    const served = await place.serve(["serve", ...flags]);
+    const plan = ["--plan", "enterprise", "--per-minute", "1", "--per-day", "1"];
+    const made = await place.json<{ id: string; key: string }>(
+      "keys",
+      "create",
+      "--name",
+      "a",
+      ...plan,
+    );
+    const askServed = () => call(served.baseUrl, "GET", "/inventory", { key: made.key });
+    expect((await askServed()).status).toBe(200);
+    let refused = await askServed();
+    while (codeOf(refused) !== "key_banned") refused = await askServed();
+    await served.wrote('"key banned"');
+    const shown = await place.json("keys", "show", made.id);
+    expect(Date.parse(String(shown.bannedUntil))).toBeGreaterThan(Date.now());
+    expect(await place.json("keys", "unban", made.id)).toEqual({ id: made.id, lifted: true });
+    expect(codeOf(await askServed())).toBe("rate_limit_exceeded");
+  } finally {
+    await place.leave();
+  }
+});

@@ -1,0 +1,43 @@
+import { Database } from "bun:sqlite";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Store } from "../../src/domain/ports.ts";
+import { openSqlite } from "../../src/store/sqlite/store.ts";
+import type { TestClock } from "../clock.ts";
+import { type StorePlace, storeSuite } from "./suite.ts";
+
+async function enter(clock: TestClock, threaded: boolean): Promise<StorePlace> {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-store-"));
+  const path = join(folder, "test.db");
+  const opened = new Set<Store>();
+  return {
+    async open(environment = "production") {
+      const store = await openSqlite({ path, environment, clock, threaded });
+      opened.add(store);
+      return {
+        ...store,
+        close: () => {
+          opened.delete(store);
+          return store.close();
+        },
+      };
+    },
+    async execute(sql) {
+      const database = new Database(path, { strict: true });
+      try {
+        database.run("PRAGMA foreign_keys = ON");
+        return database.run(sql);
+      } finally {
+        database.close();
+      }
+    },
+    async remove() {
+      await Promise.all([...opened].map((store) => store.close()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+storeSuite("SQLite, as commands open it", (clock) => enter(clock, false));
+storeSuite("SQLite, as the service opens it", (clock) => enter(clock, true));
