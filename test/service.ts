@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore, type Service, startService, systemClock } from "../src/compose.ts";
+import { type Service, startService } from "../src/compose.ts";
 import { readConfig } from "../src/config.ts";
 import { digestOf, generateKeyId, generateKeyText, type Key, scopes } from "../src/domain/keys.ts";
 import type { OrderRecord } from "../src/domain/orders.ts";
@@ -10,7 +10,7 @@ import { plans } from "../src/domain/plans.ts";
 import type { Store } from "../src/domain/ports.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { checkAgainstContract } from "./contract/answers.ts";
-import { sharedPostgres } from "./postgres.ts";
+import { migratedDatabase } from "./postgresTemplate.ts";
 
 /** The engines the service runs on; suites that speak HTTP loop over them. */
 export const engines = ["sqlite", "postgres"] as const;
@@ -110,21 +110,8 @@ export async function startTestService(
 /** A database of its own for every service, so that no test sees another's rows. */
 const freshDatabase: Record<Engine, (folder: string, env: string) => Promise<string>> = {
   sqlite: async (folder) => `sqlite:${join(folder, "test.db")}`,
-  async postgres(_folder, env) {
-    templates[env] ??= makeTemplate(env);
-    return (await sharedPostgres()).freshDatabase(await templates[env]);
-  },
+  postgres: (_folder, env) => migratedDatabase(env),
 };
-
-const templates: Record<string, Promise<string>> = {};
-
-/** Migrating once and copying is quicker than migrating every database. */
-async function makeTemplate(env: string): Promise<string> {
-  const url = await (await sharedPostgres()).freshDatabase();
-  const store = await openStore(readConfig({ env, database: url }, {}), systemClock);
-  await store.close();
-  return new URL(url).pathname.slice(1);
-}
 
 /**
  * One request; the only place where tests speak HTTP to the service. Every answer is held against
