@@ -37,11 +37,11 @@ const watchEveryMs = 400;
 
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { database, clock } = options;
-  await prepare(options);
+  const place = await prepare(options);
   const quick = database.lane(quickMs);
   const long = database.lane(longMs);
   const writes = database.lane(commitMs);
-  const reader = createReader(quick.query, long.query);
+  const reader = createReader(place, quick.query, long.query);
   const listeners: (() => void)[] = [];
   const tellListeners = () => {
     for (const listener of listeners) listener();
@@ -89,7 +89,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     snapshot: (work) =>
       onOwnSession(async ({ sql, query }) => {
         await sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
-        return work(createReader(query, query));
+        return work(createReader(place, query, query));
       }),
     commit: (changes) => writes.alone((session) => commit(session, changes, now())),
     importPets: (records, reason) =>
@@ -102,15 +102,23 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   };
 }
 
-/** Migrates; waits for a database that is not there yet, but not for one that never will be. */
-async function prepare({ database, environment, patienceMs }: PostgresOptions): Promise<void> {
+/**
+ * Migrates, and gives the number the server knows the database by. Waits for a database that is
+ * not there yet, but not for one that never will be.
+ */
+async function prepare({ database, environment, patienceMs }: PostgresOptions): Promise<string> {
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
     try {
       const session = await database.connect();
-      const work = withinDeadline(session, patientMs, (own) => migrate(own, environment));
-      await work.finally(() => session.close());
-      return;
+      const work = withinDeadline(session, patientMs, async (own) => {
+        await migrate(own, environment);
+        const [row] = await own.query(
+          "SELECT oid::text FROM pg_database WHERE datname = current_database()",
+        );
+        return String(row?.[0]);
+      });
+      return await work.finally(() => session.close());
     } catch (error) {
       if (!isPassing(error) || performance.now() > giveUpAt) throw unopened(database, error);
       await Bun.sleep(retryMs);
