@@ -86,6 +86,22 @@ export function take(usage: Usage, limits: Limits, rules: BanRules, now: number)
   return verdict(banBegan ? "banned" : "limited", usage, limits, now, banBegan);
 }
 
+/** How a key stands at `now`, for the headers of an answer that took nothing from it. */
+export function standing(usage: Usage, limits: Limits, now: number): Verdict {
+  const rolled = { ...usage };
+  roll(rolled, now);
+  return verdict(now < usage.bannedUntil ? "banned" : "admitted", rolled, limits, now, false);
+}
+
+/** Whether a request at `now` is refused by what is known already; `usage` stays as it is. */
+export function isRefused(usage: Usage, limits: Limits, now: number): boolean {
+  return (
+    now < usage.bannedUntil ||
+    (now < usage.minuteStart + minuteMs && usage.minuteCount >= limits.perMinute) ||
+    (now < usage.dayStart + dayMs && usage.dayCount >= limits.perDay)
+  );
+}
+
 /** Opens the windows `now` lies in. A window that is ahead of `now` stays: none ever reopens. */
 function roll(usage: Usage, now: number): void {
   const minuteStart = now - (now % minuteMs);
