@@ -8,6 +8,8 @@ export interface Session {
   readonly sql: ReservedSQL;
   /** One statement; several sent without waiting travel together. */
   query(text: string, values?: readonly unknown[]): Promise<Rows>;
+  /** False once the connection is gone, also if nobody was using it when it went. */
+  isOpen(): boolean;
   /** Cuts the connection at once: whatever is under way on it rejects. */
   close(): void;
 }
@@ -17,6 +19,7 @@ const connectSeconds = 2;
 
 /** Connects to one host and makes sure that it is one that can be written. */
 export async function openSession(url: string, prepare: boolean): Promise<Session> {
+  let open = true;
   const pool = new SQL(url, {
     max: 1,
     bigint: true,
@@ -24,6 +27,9 @@ export async function openSession(url: string, prepare: boolean): Promise<Sessio
     connectionTimeout: connectSeconds,
     idleTimeout: 0,
     maxLifetime: 0,
+    onclose: () => {
+      open = false;
+    },
   });
   const close = () => void pool.close({ timeout: 0 }).catch(() => {});
   const timer = setTimeout(close, 1.5 * connectSeconds * 1_000);
@@ -37,7 +43,7 @@ export async function openSession(url: string, prepare: boolean): Promise<Sessio
     if (isStandby || readOnly !== "off") {
       throw new UnwritableServer();
     }
-    return { sql, query, close };
+    return { sql, query, isOpen: () => open, close };
   } catch (error) {
     close();
     throw error;
