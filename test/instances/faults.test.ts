@@ -113,6 +113,18 @@ for (const { name, begin, end } of outages) {
   }, 60_000);
 }
 
+test("a database that was restarted while nobody asked costs no request its answer", async () => {
+  expect((await patch(1)).status).toBe(200);
+  await server.restart();
+  await until(
+    async () => (await fleet.call(0, "GET", "~/readyz")).status === 200,
+    recoveryMsMax,
+    "readiness",
+  );
+  expect((await patch(2)).status).toBe(200);
+  expect((await fleet.call(0, "GET", "/inventory", { key: known.key })).status).toBe(200);
+});
+
 test("1,000 requests that meet a silent database are all answered within 5 s, and the process goes on", async () => {
   expect((await patch(1, unused.key)).status).toBe(200);
   server.pause();
