@@ -106,6 +106,14 @@ describe("what the client knows of a window", () => {
     expect(knowledge.judge(5000).kind).toBe("go");
   });
 
+  test("requests that hang keep their place in the window until it ends", () => {
+    const knowledge = new WindowKnowledge(16);
+    knowledge.learn(knowledge.sent(0), lesson(2, 60), 0);
+    expect(burst(knowledge, 0)).toBe(2);
+    expect(knowledge.judge(59_999)).toEqual({ kind: "wait", untilMs: 60_000 });
+    expect(knowledge.judge(60_000).kind).toBe("go");
+  });
+
   test("a raised limit is believed when the answer is to a later request", () => {
     const knowledge = new WindowKnowledge(16);
     const early = knowledge.sent(0);
