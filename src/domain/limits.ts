@@ -47,6 +47,7 @@ export interface Verdict {
   readonly outcome: "admitted" | "limited" | "banned";
   /** True on the one request whose strike brought the ban. */
   readonly banBegan: boolean;
+  /** The time from which a wait is counted. */
   readonly now: number;
   /** What the three X-RateLimit headers describe. */
   readonly binding: Window;

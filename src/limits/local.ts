@@ -69,7 +69,8 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
     const verdict = take(usage, limits, rules, now());
     if (verdict.outcome === "admitted") unsaved.add(keyId);
     else if (verdict.banBegan) saveBan(keyId, usage);
-    return verdict;
+    // After a clock went back, a window lasts until the clock is there again: say the real wait.
+    return clock.now() < verdict.now ? { ...verdict, now: clock.now() } : verdict;
   }
 
   async function readLifts(): Promise<void> {
