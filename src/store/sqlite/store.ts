@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Head, Store } from "../../domain/ports.ts";
+import { rowsFrom, takeOver } from "./carrying.ts";
 import {
   guarded,
   guardedReader,
@@ -67,6 +68,16 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     importPets: (records, reason) =>
       onOwnConnection((own) => importPets(own, records, reason, clock.now)),
     importOrders: (records) => onOwnConnection((own) => importOrders(own, records)),
+    async carryOut(work) {
+      const own = openForReading(path);
+      try {
+        own.run("BEGIN");
+        return await work(rowsFrom(own));
+      } finally {
+        own.close();
+      }
+    },
+    carryIn: (rowsOf) => onOwnConnection((own) => takeOver(own, rowsOf)),
     findSecret: keys.findSecret,
     findKey: async (id) => keys.findKey(id),
     listKeys: async () => keys.listKeys(),
