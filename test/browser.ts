@@ -56,7 +56,9 @@ async function launch(): Promise<Browser> {
   const system = systemPlaces.find((place) => existsSync(place));
   return chromium.launch({
     executablePath: system ?? (await sparticuz.executablePath()),
-    args: system ? ["--no-sandbox"] : sparticuz.args,
+    // Root may not use the sandbox; the pages are our own. The package's further switches suit
+    // functions in a cloud: with its single process, closing one context ends the browser.
+    args: ["--no-sandbox"],
     headless: true,
   });
 }

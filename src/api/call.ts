@@ -5,7 +5,7 @@ import type { Clock, Head, Store } from "../domain/ports.ts";
 import type { Codings } from "./codings.ts";
 import type { Sheet } from "./headers.ts";
 import type { Listing } from "./listing.ts";
-import type { SentBody } from "./sending.ts";
+import type { Sender, SentBody } from "./sending.ts";
 
 /** What operations work with. */
 export interface Shop {
@@ -15,6 +15,7 @@ export interface Shop {
   readonly follower: Follower;
   readonly listing: Listing;
   readonly codings: Codings;
+  readonly sender: Sender;
   readonly petsSunsetAt: number;
   readonly bodyBytesMax: number;
 }

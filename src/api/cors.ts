@@ -13,6 +13,8 @@ const exposed = [
   "Deprecation",
   "Sunset",
   "X-Stability",
+  // By it a client can tell how far its own clock is off.
+  "Date",
 ].join(", ");
 
 export type CorsHeaders = (request: Request, route: Route | undefined) => Record<string, string>;

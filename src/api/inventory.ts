@@ -6,7 +6,6 @@ import type { Answer, Call, Shop } from "./call.ts";
 import { isCoding, preferredCoding } from "./codings.ts";
 import { createSheet, type Sheet } from "./headers.ts";
 import { itemJson, type ListVersion } from "./listing.ts";
-import { bodyOf } from "./sending.ts";
 
 export function listInventory(shop: Shop, call: Call): Answer | Promise<Answer> {
   const wait = shop.follower.catchUp(call.head);
@@ -32,7 +31,7 @@ function currentList(shop: Shop, call: Call): Answer {
     const length = { "Content-Length": String(version.byteLength) };
     return { status: 200, body: null, headers: { ETag: `"${tag}"`, ...length, ...listHeaders } };
   }
-  const body = bodyOf(listing, version, call.request);
+  const body = shop.sender.bodyOf(version, call.request);
   return { status: 200, body, sheet: listSheet(version, tag) };
 }
 

@@ -129,16 +129,17 @@ type Item = readonly [petId: bigint, stock: Stock];
 
 /** Text is ASCII throughout, so a string's length is its number of bytes. */
 function encode(items: readonly Item[]): Chunk {
-  const ids = new BigInt64Array(items.length);
-  const ends = new Uint32Array(items.length);
   let text = "";
-  for (let index = 0; index < items.length; index++) {
-    const [petId, stock] = items[index]!;
+  const ends: number[] = [];
+  for (const [petId, stock] of items) {
     text += `,${itemJson(petId, stock)}`;
-    ids[index] = petId;
-    ends[index] = text.length;
+    ends.push(text.length);
   }
-  return { bytes: latin1(text), ids, ends, readers: 0, superseded: false };
+  const chunk = emptyChunk(items.length, text.length);
+  Buffer.from(chunk.bytes.buffer).write(text, "latin1");
+  chunk.ids.set(items.map(([petId]) => petId));
+  chunk.ends.set(ends);
+  return chunk;
 }
 
 /** The same entries as the beginning of the list. */
@@ -151,48 +152,56 @@ function asFirst(chunk: Chunk): Chunk {
 /** A chunk with its changes in place: unchanged runs are copied whole, changed entries written. */
 function rewrite(chunk: Chunk, changes: ReadonlyMap<bigint, Stock | null>): Chunk {
   const order = [...changes.keys()].sort((a, b) => (a < b ? -1 : 1));
+  const places = order.map((petId) => placeIn(chunk.ids, petId));
   const written = encode(
     order.flatMap((petId): Item[] => {
       const stock = changes.get(petId)!;
       return stock ? [[petId, stock]] : [];
     }),
   );
-  const bytes = new Uint8Array(chunk.bytes.length + written.bytes.length);
-  const ids = new BigInt64Array(chunk.ids.length + order.length);
-  const ends = new Uint32Array(ids.length);
-  let count = 0;
-  let length = 0;
-
-  /** Copies entries `from` up to `to` of a chunk behind what is there already. */
-  function copy(source: Chunk, from: number, to: number): void {
-    if (from === to) return;
-    const start = startOf(source, from);
-    bytes.set(source.bytes.subarray(start, source.ends[to - 1]!), length);
-    // The list's first chunk begins with a bracket; whatever comes first keeps that place.
-    bytes[length] = length === 0 ? chunk.bytes[0]! : comma;
-    ids.set(source.ids.subarray(from, to), count);
-    for (let index = from; index < to; index++) {
-      ends[count++] = source.ends[index]! - start + length;
-    }
-    length = ends[count - 1]!;
-  }
-
+  let count = chunk.ids.length + written.ids.length;
+  let length = chunk.bytes.length + written.bytes.length;
+  order.forEach((petId, at) => {
+    const place = places[at]!;
+    if (chunk.ids[place] !== petId) return;
+    count -= 1;
+    length -= chunk.ends[place]! - startOf(chunk, place);
+  });
+  const fresh = emptyChunk(count, length);
+  const target = { entries: 0, bytes: 0 };
   let copied = 0;
   let next = 0;
-  for (const petId of order) {
-    const place = placeIn(chunk.ids, petId, copied);
-    copy(chunk, copied, place);
+  order.forEach((petId, at) => {
+    const place = places[at]!;
+    copyEntries(chunk, copied, place, fresh, target);
     copied = chunk.ids[place] === petId ? place + 1 : place;
-    if (changes.get(petId)) copy(written, next, ++next);
+    if (changes.get(petId)) copyEntries(written, next, ++next, fresh, target);
+  });
+  copyEntries(chunk, copied, chunk.ids.length, fresh, target);
+  // The list's first chunk begins with a bracket; whatever comes first now takes that place.
+  if (length > 0) fresh.bytes[0] = chunk.bytes[0] ?? comma;
+  return fresh;
+}
+
+/** Copies entries `from` up to `to` of one chunk behind what another has already. */
+function copyEntries(
+  source: Chunk,
+  from: number,
+  to: number,
+  into: Chunk,
+  target: { entries: number; bytes: number },
+): void {
+  if (from === to) return;
+  const start = startOf(source, from);
+  const end = source.ends[to - 1]!;
+  into.bytes.set(source.bytes.subarray(start, end), target.bytes);
+  into.bytes[target.bytes] = comma;
+  into.ids.set(source.ids.subarray(from, to), target.entries);
+  const shift = target.bytes - start;
+  for (let index = from; index < to; index++) {
+    into.ends[target.entries++] = source.ends[index]! + shift;
   }
-  copy(chunk, copied, chunk.ids.length);
-  return {
-    bytes: bytes.slice(0, length),
-    ids: ids.slice(0, count),
-    ends: ends.slice(0, count),
-    readers: 0,
-    superseded: false,
-  };
+  target.bytes += end - start;
 }
 
 /** One chunk, or none when it became empty, or several when it grew to more than twice its size. */
@@ -203,14 +212,10 @@ function split(chunk: Chunk, chunkEntries: number): Chunk[] {
   const parts: Chunk[] = [];
   for (let from = 0; from < count; from += chunkEntries) {
     const to = Math.min(count, from + chunkEntries);
-    const start = startOf(chunk, from);
-    parts.push({
-      bytes: chunk.bytes.slice(start, chunk.ends[to - 1]),
-      ids: chunk.ids.slice(from, to),
-      ends: chunk.ends.slice(from, to).map((end) => end - start),
-      readers: 0,
-      superseded: false,
-    });
+    const part = emptyChunk(to - from, chunk.ends[to - 1]! - startOf(chunk, from));
+    copyEntries(chunk, from, to, part, { entries: 0, bytes: 0 });
+    if (from === 0) part.bytes[0] = chunk.bytes[0]!;
+    parts.push(part);
   }
   return parts;
 }
@@ -231,8 +236,8 @@ function chunkFor(chunks: readonly Chunk[], petId: bigint): number {
   return low;
 }
 
-function placeIn(ids: BigInt64Array, petId: bigint, from: number): number {
-  let low = from;
+function placeIn(ids: BigInt64Array, petId: bigint): number {
+  let low = 0;
   let high = ids.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -242,13 +247,19 @@ function placeIn(ids: BigInt64Array, petId: bigint, from: number): number {
   return low;
 }
 
-function fixedChunk(text: string): Chunk {
-  const ids = new BigInt64Array(0);
-  return { bytes: latin1(text), ids, ends: new Uint32Array(0), readers: 0, superseded: false };
+/** Room for so many entries; the bytes are not cleared, every one of them will be written. */
+function emptyChunk(entries: number, byteLength: number): Chunk {
+  return {
+    bytes: Buffer.allocUnsafeSlow(byteLength),
+    ids: new BigInt64Array(entries),
+    ends: new Uint32Array(entries),
+    readers: 0,
+    superseded: false,
+  };
 }
 
-function latin1(text: string): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(text.length);
-  Buffer.from(bytes.buffer).write(text, "latin1");
-  return bytes;
+function fixedChunk(text: string): Chunk {
+  const chunk = emptyChunk(0, text.length);
+  Buffer.from(chunk.bytes.buffer).write(text, "latin1");
+  return chunk;
 }

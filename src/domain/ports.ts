@@ -85,6 +85,11 @@ export interface UsageJournal {
 export interface Store extends Reader, KeyStore, UsageJournal {
   /** A look that costs no wait; engines across a network have none. */
   glance?(): Head;
+  /**
+   * For engines without a glance: calls back when keys or bans were changed, at once if through
+   * this store, within a second if elsewhere.
+   */
+  onKeysChanged?(listener: () => void): void;
   /** Runs `work` on one consistent state of the whole store. */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   /** One transaction for all; one outcome per change, in their order. */
@@ -102,6 +107,8 @@ export interface Store extends Reader, KeyStore, UsageJournal {
 /** Admits or refuses requests of valid keys. */
 export interface Limiter {
   take(keyId: string, limits: Limits): Soon<Verdict>;
+  /** How a key stood when last known, for the headers of an answer given without asking. */
+  recall(keyId: string, limits: Limits): Verdict;
   /** Keys or bans changed in the store: look again at what was lifted. */
   refresh(): void;
   close(): Promise<void>;

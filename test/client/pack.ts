@@ -52,3 +52,19 @@ export async function journeyOn(
   const command = runtime === "bun" ? process.execPath : "node";
   return JSON.parse(await run([command, "main.js"], project.folder));
 }
+
+/** The journey's report on a service with those three pets and five orders. */
+export const expectedReport = {
+  ids: ["1", "2", "9223372036854775807"],
+  isKept: true,
+  isUpdated: true,
+  isSeen: true,
+  isSamePet: true,
+  orders: [7, 6, 5, 4, 3].map((digit) => `922337203685477580${digit}`),
+  paged: [7, 6, 5, 4, 3].map((digit) => `922337203685477580${digit}`),
+  missing: "not_found",
+  hasRequestId: true,
+  refused: "unauthorized",
+  parallel: 8,
+  hasLimits: true,
+};

@@ -25,7 +25,7 @@ onEveryEngine("one request", (service, engine) => {
     expectError(await service().call("GET", "/healthz", { key }), "not_found");
   });
 
-  test("[endpoints.2] the scope is judged before the input, and the input before the store", async () => {
+  test("[pipeline.3] the scope is judged before the input, and the input before the store", async () => {
     const { text: narrow } = await service().issueKey({ scopes: ["inventory:read"] });
     const bad = { key: narrow, body: "{" };
     expectError(await service().call("PATCH", "/inventory/x", bad), "insufficient_scope");

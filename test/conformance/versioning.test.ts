@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { operations } from "../../src/api/operations.ts";
 import { generateKeyText } from "../../src/domain/keys.ts";
 import { expectError, expectUnchanged } from "../answers.ts";
@@ -72,5 +73,14 @@ onEveryEngine("versions and environments", (service, engine) => {
     const headers = { "Content-Type": "application/x-www-form-urlencoded" };
     const ask = () => service().call("PATCH", "/inventory/1", { key, headers, body: "quantity=1" });
     expectError(await expectUnchanged(service().store, ask), "unsupported_media_type");
+  });
+
+  test("[open.version] the API description is 1.0.0, whatever the package's version", async () => {
+    const written = JSON.parse(readFileSync("openapi.json", "utf8")) as {
+      info: { version: string };
+    };
+    expect(written.info.version).toBe("1.0.0");
+    const served = await service().call("GET", "~/openapi.json");
+    expect((served.json as typeof written).info.version).toBe("1.0.0");
   });
 });

@@ -28,32 +28,32 @@ const guards = {
   "Referrer-Policy": "no-referrer",
 };
 
+/** Stands for the base address in texts that are made once and sent at any address. */
+const anywhere = "http://address.invalid";
+
 /** The API description as JSON and as a page. Neither needs a key. */
 export function referencePages(operations: readonly Operation[], options: ReferenceOptions): Pages {
-  const describe = (request: Request) =>
-    describeApi(operations, {
-      petsSunsetAt: options.petsSunsetAt,
-      servers: [
-        {
-          url: addressOf(request),
-          description: options.environment === "production" ? "Production" : "Staging",
-        },
-      ],
+  const document = describeApi(operations, {
+    petsSunsetAt: options.petsSunsetAt,
+    servers: [
+      {
+        url: anywhere + basePath,
+        description: options.environment === "production" ? "Production" : "Staging",
+      },
+    ],
+  });
+  const json = JSON.stringify(document);
+  const text = referencePage(document);
+  // Both name the address that was asked, so no cache may hand them to somebody else.
+  const answer = (request: Request, text: string, type: string, more = {}) =>
+    new Response(text.replaceAll(anywhere, addressOf(request)), {
+      headers: { ...guards, ...more, "Content-Type": type, "Cache-Control": "no-store" },
     });
-  // Both depend on the address that was asked, so no cache may hand them to somebody else.
-  const answer = (text: string, type: string) =>
-    new Response(text, {
-      headers: { ...guards, "Content-Type": type, "Cache-Control": "no-store" },
-    });
-  const page = (request: Request) =>
-    answer(referencePage(describe(request)), "text/html; charset=utf-8");
+  const page = (request: Request) => answer(request, text, "text/html; charset=utf-8");
   return {
-    "/openapi.json": (request) => {
-      const response = answer(JSON.stringify(describe(request)), "application/json");
-      // Public, and free of secrets: pages of any origin may read it.
-      response.headers.set("Access-Control-Allow-Origin", "*");
-      return response;
-    },
+    // Free of secrets: pages of any origin may read it.
+    "/openapi.json": (request) =>
+      answer(request, json, "application/json", { "Access-Control-Allow-Origin": "*" }),
     "/docs": page,
     "/docs/": page,
     "/docs/style.css": asset("style.css", "text/css; charset=utf-8"),
@@ -64,12 +64,16 @@ export function referencePages(operations: readonly Operation[], options: Refere
   };
 }
 
-/** The base address as the client knows it; a proxy in front tells of its TLS. */
-function addressOf(request: Request): string {
-  const url = new URL(request.url);
-  const forwarded = request.headers.get("x-forwarded-proto");
-  const protocol = forwarded === "https" ? "https:" : url.protocol;
-  return `${protocol}//${url.host}${basePath}`;
+const plainHost = /^[\w.:[\]-]+$/;
+
+/**
+ * The service's address as the client knows it; a proxy in front tells of its TLS. A Host that is no
+ * plain name would end up in a page and in shell lines, so it does not.
+ */
+function addressOf({ headers }: Request): string {
+  const host = headers.get("host") ?? "";
+  const isSecure = headers.get("x-forwarded-proto") === "https";
+  return `${isSecure ? "https" : "http"}://${plainHost.test(host) ? host : "localhost"}`;
 }
 
 /** Scripts are TypeScript here and JavaScript on the wire: their types are stripped at start. */

@@ -43,7 +43,8 @@ function prepare(form: HTMLFormElement): void {
     event.preventDefault();
     void send(form);
   });
-  copy.hidden = false;
+  // Pages that came over plain HTTP from another machine have no clipboard.
+  copy.hidden = navigator.clipboard === undefined;
   copy.addEventListener("click", async () => {
     // The key is put in only here: a page on a projector should not show it.
     await navigator.clipboard.writeText(curlLine(requestOf(form), keyInput.value.trim()));

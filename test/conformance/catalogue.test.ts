@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+
+/**
+ * docs/conformance.md says for every clause which test holds it. This keeps the two in step: a
+ * clause without a test, a test without a clause, or a title that was changed on one side fails.
+ */
+
+const folder = "test/conformance";
+const sources = readdirSync(folder)
+  .filter((name) => name.endsWith(".test.ts"))
+  .map((name) => `${folder}/${name}`)
+  .concat("test/hostile.test.ts");
+
+const clause = "[a-z]+\\.[a-z0-9-]+";
+
+function titlesInTests(): string[] {
+  const title = new RegExp(`"(\\[${clause}\\] [^"]+)"`, "g");
+  const found = sources.flatMap((path) =>
+    [...readFileSync(path, "utf8").matchAll(title)].map((match) => match[1]!),
+  );
+  return [...new Set(found)].sort();
+}
+
+/** Rows look like `| limits.3 | what is asked | what we do | title |`, the id in code marks. */
+function titlesInDocument(): string[] {
+  const row = new RegExp(`^\\| \`(${clause})\` +\\|[^|]+\\|[^|]+\\| ([^|]+?) +\\|$`, "gm");
+  const text = readFileSync("docs/conformance.md", "utf8");
+  return [...text.matchAll(row)].map((match) => `[${match[1]}] ${match[2]}`).sort();
+}
+
+test("every clause in docs/conformance.md is held by the test it names, and every such test is listed", () => {
+  expect(titlesInDocument()).toEqual(titlesInTests());
+});
+
+test("no clause is listed twice", () => {
+  const ids = titlesInDocument().map((title) => title.slice(0, title.indexOf("]")));
+  expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
+});
+
+test("every row of the document's tables can be read", () => {
+  const lines = readFileSync("docs/conformance.md", "utf8").split("\n");
+  const rows = lines.filter((line) => line.startsWith("| `"));
+  expect(rows).toHaveLength(titlesInDocument().length);
+});

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestService, type TestService } from "../service.ts";
+import { checkAgainstContract, type SeenAnswer } from "./answers.ts";
+import { documentedOperations } from "./document.ts";
+
+let service: TestService;
+let key: string;
+beforeAll(async () => {
+  service = await startTestService();
+  key = (await service.issueKey()).text;
+  await service.addPets({ petId: 7n });
+});
+afterAll(() => service.stop());
+
+async function seen(method = "GET", path = "/inventory"): Promise<SeenAnswer> {
+  const { status, headers, text } = await service.call(method, path, { key });
+  return { method, pathname: `/v1${path}`, status, headers: new Headers(headers), text };
+}
+
+describe("an answer fails the test that met it", () => {
+  test("when its status is not documented", async () => {
+    const answer = { ...(await seen()), status: 418 };
+    expect(() => checkAgainstContract(answer)).toThrow("status 418 is not documented");
+  });
+
+  test("when a header is missing, is not of its type, or is documented nowhere", async () => {
+    const answer = await seen();
+    answer.headers.delete("X-RateLimit-Limit");
+    answer.headers.set("X-RateLimit-Reset", "soon");
+    answer.headers.set("X-Surprise", "1");
+    expect(() => checkAgainstContract(answer)).toThrow(
+      /X-RateLimit-Limit is missing\n.*X-RateLimit-Reset is no integer: soon\n.*x-surprise is not doc/,
+    );
+  });
+
+  test("when its body lacks a field, has one too many, or a number that is no int64", async () => {
+    for (const text of [
+      '[{"petId":7,"quantity":0}]',
+      '[{"petId":7,"quantity":0,"status":"available","extra":1}]',
+      '[{"petId":9223372036854775808,"quantity":0,"status":"available"}]',
+      '[{"petId":7.0,"quantity":0,"status":"available"}]',
+      "not JSON",
+    ]) {
+      const answer = { ...(await seen()), text };
+      expect(() => checkAgainstContract(answer)).toThrow("against openapi.json");
+    }
+  });
+
+  test("when a refusal has a code that its status does not have there", async () => {
+    const answer = await seen("GET", "/pets/8");
+    const text = '{"code":"gone","message":"","status":404}';
+    expect(() => checkAgainstContract({ ...answer, text })).toThrow("body/code");
+  });
+
+  test("when an unknown path answers with anything but an Error and the limits", async () => {
+    const answer = await seen("GET", "/nothing");
+    checkAgainstContract(answer);
+    expect(() => checkAgainstContract({ ...answer, text: "{}" })).toThrow("required property");
+    answer.headers.delete("X-Request-Id");
+    expect(() => checkAgainstContract(answer)).toThrow("X-Request-Id is missing");
+  });
+});
+
+test("every documented status but a failure of ours can be had", async () => {
+  const narrow = (await service.issueKey({ scopes: [] })).text;
+  const spent = await service.issueKey({ limits: { perMinute: 1, perDay: 1 } });
+  const etag = (await seen()).headers.get("etag")!;
+  const reached = new Map<string, Set<number>>();
+  const visit = async (given: string | undefined, path?: string, body = '{"quantity":1}') => {
+    for (const { path: template, method, operation } of documentedOperations) {
+      const sent = method === "PATCH" ? { body } : {};
+      for (const headers of [{}, { "If-None-Match": etag }, { "Content-Type": "text/plain" }]) {
+        const address = path ? template.replace("{petId}", path) : template;
+        const to = address === "/store/orders" && path === "x" ? `${address}?limit=0` : address;
+        const answer = await service.call(method, to, { key: given, headers, ...sent });
+        const statuses = reached.get(operation.operationId) ?? new Set();
+        reached.set(operation.operationId, statuses.add(answer.status));
+      }
+    }
+  };
+  await visit(key, "7");
+  await visit(key, "7", "x".repeat(70_000));
+  await visit(key, "8");
+  await visit(key, "x");
+  await visit(undefined, "7");
+  await visit(narrow, "7");
+  await visit(spent.text, "7");
+  service.clock.set(Date.UTC(2028, 0, 1));
+  await visit(key, "7");
+  for (const { operation } of documentedOperations) {
+    const documented = Object.keys(operation.responses).map(Number);
+    const statuses = [...reached.get(operation.operationId)!].sort();
+    expect([operation.operationId, statuses]).toEqual([
+      operation.operationId,
+      documented.filter((status) => status < 500),
+    ]);
+  }
+});

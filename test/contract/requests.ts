@@ -1,0 +1,269 @@
+import fc from "fast-check";
+import {
+  apiDocument,
+  type DocumentedSchema,
+  documentedOperations,
+  type PlacedOperation,
+} from "./document.ts";
+
+/**
+ * Requests made from openapi.json alone: every part is drawn as the document allows it, or broken
+ * on purpose, and remembers which. A broken part names the statuses that may refuse it.
+ */
+export interface FuzzedRequest {
+  readonly method: string;
+  /** Relative to the base address, with its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly key: KeyKind;
+  /** The statuses of every fault; empty for a request that has to be taken. */
+  readonly faults: readonly number[];
+  /** Whether the pet that the path names exists, where it names one. */
+  readonly namesKnownPet: boolean;
+}
+
+export type KeyKind = "good" | "narrow" | "missing" | "unknown" | "malformed";
+
+/** The pets that the service under test has. */
+export const knownPets = [1n, 7n, 9007199254740993n, -9223372036854775808n, 9223372036854775807n];
+
+interface Part<T> {
+  readonly value: T;
+  readonly faults: readonly number[];
+}
+
+const fine = <T>(value: T): Part<T> => ({ value, faults: [] });
+const broken =
+  (status: number) =>
+  <T>(value: T): Part<T> => ({ value, faults: [status] });
+
+/** Mostly fine, so that single faults are not hidden behind others. */
+function mostly<T>(good: fc.Arbitrary<Part<T>>, bad: fc.Arbitrary<Part<T>>) {
+  return fc.oneof({ arbitrary: good, weight: 2 }, { arbitrary: bad, weight: 1 });
+}
+
+function boundsOf(schema: DocumentedSchema): { min: bigint; max: bigint } {
+  // The document's ends of int64 were rounded when it was parsed.
+  if (schema.format === "int64") return { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+  return { min: BigInt(schema.minimum!), max: BigInt(schema.maximum!) };
+}
+
+function integerIn({ min, max }: { min: bigint; max: bigint }): fc.Arbitrary<bigint> {
+  const small = { min: min > -20n ? min : -20n, max: max < 20n ? max : 20n };
+  return fc.oneof(fc.bigInt({ min, max }), fc.bigInt(small), fc.constantFrom(min, max));
+}
+
+function integerOutside({ min, max }: { min: bigint; max: bigint }): fc.Arbitrary<bigint> {
+  const beyond = fc.oneof(fc.constant(1n), fc.bigInt({ min: 1n, max: 2n ** 70n }));
+  return fc.oneof(
+    beyond.map((more) => max + more),
+    beyond.map((less) => min - less),
+  );
+}
+
+/** A number that is no integer, in the ways in which JSON may write it. */
+const writtenFraction = fc
+  .record({
+    whole: fc.bigInt({ min: -99n, max: 2n ** 60n }),
+    tenths: fc.integer({ min: 1, max: 9 }),
+    zeros: fc.integer({ min: 0, max: 24 }),
+    tail: fc.constantFrom("", "e0", "e-1", "E-30"),
+  })
+  .map(({ whole, tenths, zeros, tail }) => `${whole}.${"0".repeat(zeros)}${tenths}${tail}`);
+
+const notDigits = fc.oneof(
+  fc.constantFrom("1.5", "1e3", "0x10", "+1", "01", "-0", "null", "true", "٣", "1_000", "NaN"),
+  fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/^-?\d+$|^\.{1,2}$/.test(text)),
+);
+
+/** An integer in a path or a query: plain decimal digits within its bounds, or not. */
+function integerText(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
+  const bounds = boundsOf(schema);
+  return mostly(
+    integerIn(bounds).map((value) => fine(String(value))),
+    fc.oneof(notDigits, integerOutside(bounds).map(String)).map(broken(400)),
+  );
+}
+
+/** The ways in which JSON may write an integer. */
+function writtenInteger(schema: DocumentedSchema): fc.Arbitrary<string> {
+  return fc
+    .tuple(integerIn(boundsOf(schema)), fc.constantFrom("", ".0", "e0", "E+0", "0e-1"))
+    .map(([value, tail]) => (value === 0n ? `0${tail.replace("0e-1", "e-1")}` : `${value}${tail}`));
+}
+
+function wrongValue(schema: DocumentedSchema): fc.Arbitrary<string> {
+  return fc.oneof(
+    integerOutside(boundsOf(schema)).map(String),
+    writtenFraction,
+    fc.constantFrom("1.5", '"5"', "true", "null", "[]", "{}", "1e300", "5.0000000000000000001"),
+    fc.string().map((text) => JSON.stringify(text)),
+  );
+}
+
+const extras = fc.dictionary(
+  fc.string({ maxLength: 8 }).filter((name) => name !== "quantity" && name !== "__proto__"),
+  fc.jsonValue({ maxDepth: 2 }),
+  { maxKeys: 2 },
+);
+
+function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
+  const resolved = schema.$ref
+    ? apiDocument.components.schemas[schema.$ref.split("/").at(-1)!]!
+    : schema;
+  const [field, property] = Object.entries(resolved.properties!)[0]!;
+  const written = (value: string, rest: Record<string, unknown>) => {
+    const others = JSON.stringify(rest).slice(1, -1);
+    return `{${others}${others && ","}${JSON.stringify(field)}:${value}}`;
+  };
+  const object = (value: fc.Arbitrary<string>) =>
+    fc.tuple(value, extras).map(([text, rest]) => written(text, rest));
+  const malformed = fc.oneof(
+    { arbitrary: object(wrongValue(property)), weight: 4 },
+    extras.map((rest) => JSON.stringify(rest)),
+    notAnObject.map((value) => JSON.stringify(value)),
+    fc.constantFrom("", "{", '{"quantity":}', "{quantity:1}", '{"quantity":1}}', "\u0000"),
+  );
+  const oversized = object(writtenInteger(property)).map((text) => text + " ".repeat(65_536));
+  return fc.oneof(
+    { arbitrary: object(writtenInteger(property)).map(fine), weight: 10 },
+    { arbitrary: malformed.map(broken(400)), weight: 9 },
+    { arbitrary: oversized.map(broken(413)), weight: 1 },
+  );
+}
+const notAnObject = fc.jsonValue().filter((value) => !isObject(value));
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const contentType = (types: readonly string[]): fc.Arbitrary<Part<string | undefined>> =>
+  mostly(
+    fc
+      .constantFrom(undefined, ...types, ...types.map((type) => `${type}; charset=utf-8`))
+      .map(fine<string | undefined>),
+    fc.constantFrom("text/plain", "application/xml", "application/jsonx", "*/*").map(broken(415)),
+  );
+
+const keyKinds: fc.Arbitrary<Part<KeyKind>> = fc.oneof(
+  { arbitrary: fc.constant(fine<KeyKind>("good")), weight: 12 },
+  { arbitrary: fc.constant(broken(403)<KeyKind>("narrow")), weight: 1 },
+  {
+    arbitrary: fc.constantFrom<KeyKind>("missing", "unknown", "malformed").map(broken(401)),
+    weight: 2,
+  },
+);
+
+/** A request to one documented operation. */
+function toOperation(placed: PlacedOperation): fc.Arbitrary<FuzzedRequest> {
+  const { operation, method, path } = placed;
+  const parameters = operation.parameters ?? [];
+  const inPath = parameters.filter((one) => one.in === "path");
+  const inQuery = parameters.filter((one) => one.in === "query");
+  const inHeaders = parameters.filter((one) => one.in === "header");
+  const content = Object.entries(operation.requestBody?.content ?? {});
+  return fc
+    .record({
+      key: keyKinds,
+      path: fc.tuple(...inPath.map((one) => pathValue(one.schema))),
+      query: fc.tuple(...inQuery.map((one) => queryValues(one.name, one.schema))),
+      headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name))),
+      type:
+        content.length > 0
+          ? contentType(content.map(([type]) => type))
+          : fc.constant(fine(undefined)),
+      body: content[0] ? bodyOf(content[0][1].schema) : fc.constant(fine(undefined)),
+      stray: fc.constantFrom("", "", "color=blue"),
+      head: fc.boolean(),
+    })
+    .map((drawn) => {
+      const query = [...drawn.query.flatMap((part) => part.value), drawn.stray].filter(Boolean);
+      const address = inPath.reduce(
+        (text, one, at) => text.replace(`{${one.name}}`, encodeURIComponent(drawn.path[at]!.value)),
+        path,
+      );
+      const parts = [drawn.key, ...drawn.path, ...drawn.query, drawn.type, drawn.body];
+      return {
+        method: method === "GET" && drawn.head ? "HEAD" : method,
+        path: address + (query.length > 0 ? `?${query.join("&")}` : ""),
+        headers: {
+          ...Object.assign({}, ...drawn.headers),
+          ...(drawn.type.value === undefined ? {} : { "Content-Type": drawn.type.value }),
+        },
+        body: drawn.body.value,
+        key: drawn.key.value,
+        faults: parts.flatMap((part) => part.faults),
+        namesKnownPet: drawn.path.every(({ value }) => knownPets.map(String).includes(value)),
+      };
+    });
+}
+
+function pathValue(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
+  const known = fc.constantFrom(...knownPets).map((value) => fine(String(value)));
+  return fc.oneof({ arbitrary: known, weight: 2 }, { arbitrary: integerText(schema), weight: 1 });
+}
+
+/** A query parameter: left out, given once, or given twice, which is one time too many. */
+function queryValues(name: string, schema: DocumentedSchema): fc.Arbitrary<Part<string[]>> {
+  const pair = (value: string) => `${name}=${encodeURIComponent(value)}`;
+  return fc.oneof(
+    fc.constant(fine<string[]>([])),
+    integerText(schema).map(({ value, faults }) => ({ value: [pair(value)], faults })),
+    fc.constant(broken(400)([pair("1"), pair("2")])),
+  );
+}
+
+function headerValue(name: string): fc.Arbitrary<Record<string, string>> {
+  // Bun's fetch sets Accept-Encoding for itself and takes back what it decoded.
+  if (name === "Accept-Encoding") return fc.constant({});
+  const text = fc.stringMatching(/^[!-~]{1,20}$/).filter((one) => one !== "*");
+  return fc
+    .option(text, { nil: undefined })
+    .map((value): Record<string, string> => (value === undefined ? {} : { [name]: value }));
+}
+
+/** A method that a documented path does not have. */
+const undeclaredMethod: fc.Arbitrary<FuzzedRequest> = fc
+  .record({
+    path: fc.constantFrom(...Object.keys(apiDocument.paths)),
+    method: fc.constantFrom("GET", "POST", "PUT", "PATCH", "DELETE"),
+    key: keyKinds,
+    body: fc.option(fc.json({ maxDepth: 1 }), { nil: undefined }),
+  })
+  .filter(({ path, method }) => !(method.toLowerCase() in apiDocument.paths[path]!))
+  .map(({ path, method, key, body }) => ({
+    method,
+    path: path.replace("{petId}", "7"),
+    headers: {},
+    body: method === "GET" ? undefined : body,
+    key: key.value,
+    faults: [405, ...key.faults.filter((status) => status === 401)],
+    namesKnownPet: true,
+  }));
+
+const unknownPath: fc.Arbitrary<FuzzedRequest> = fc
+  .record({
+    path: fc.constantFrom("/", "/pets", "/inventory/7/history", "/store", "/store/orders/1", "/ü"),
+    method: fc.constantFrom("GET", "HEAD", "PATCH", "POST", "DELETE", "OPTIONS"),
+    key: keyKinds,
+  })
+  .map(({ path, method, key }) => ({
+    method,
+    path,
+    headers: {},
+    body: undefined,
+    key: key.value,
+    faults: [404, ...key.faults.filter((status) => status === 401)],
+    namesKnownPet: false,
+  }));
+
+export const anyRequest: fc.Arbitrary<FuzzedRequest> = fc.oneof(
+  ...documentedOperations.map((placed) => ({
+    arbitrary: toOperation(placed),
+    // The more there is to get wrong, the more often.
+    weight: placed.operation.requestBody ? 12 : 3 * (placed.operation.parameters ?? []).length,
+  })),
+  { arbitrary: undeclaredMethod, weight: 2 },
+  { arbitrary: unknownPath, weight: 1 },
+);

@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "./answers.ts";
+import { engines, startTestService, type TestService } from "./service.ts";
+import { connectRaw, type RawClient } from "./socket.ts";
+
+const update = '{"quantity":4}';
+
+describe.each(engines)("a hostile client on %s", (engine) => {
+  let service: TestService;
+  let key: string;
+  beforeAll(async () => {
+    service = await startTestService(engine, { "idle-timeout-seconds": "1" });
+    key = (await service.issueKey()).text;
+    await service.addPets({ petId: 1n, quantity: 3 });
+  });
+  afterAll(() => service.stop());
+
+  const head = (line: string, ...more: string[]) =>
+    [`${line} HTTP/1.1`, "Host: shop", `Authorization: Bearer ${key}`, ...more, "", ""].join(
+      "\r\n",
+    );
+  const get = () => head("GET /v1/inventory");
+  const patch = (...more: string[]) => head("PATCH /v1/inventory/1", ...more);
+  const open = () => connectRaw(service.baseUrl);
+  const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+  /** The connection is still good for an ordinary request. */
+  const expectUsable = async (client: RawClient) => {
+    client.send(get());
+    expect((await client.answer()).status).toBe(200);
+    client.abort();
+  };
+  /** One request that the service answers itself, on a connection that stays usable. */
+  const ask = async (bytes: string | Uint8Array) => {
+    const client = await open();
+    client.send(bytes);
+    const answer = await client.answer();
+    await expectUsable(client);
+    return answer;
+  };
+  const unchanged = <T>(work: () => Promise<T>) => expectUnchanged(service.store, work);
+
+  test("a chunked body over 64 KiB is 413 with an Error, and the connection goes on", async () => {
+    const body = chunk("x".repeat(40_000)) + chunk("x".repeat(40_000)) + chunk("").slice(0, 5);
+    const answer = await unchanged(() => ask(patch("Transfer-Encoding: chunked") + body));
+    expectError(answer, "payload_too_large");
+  });
+
+  test("a chunked body over 64 KiB that never ends is 413 as soon as it is too long", async () => {
+    const client = await open();
+    client.send(patch("Transfer-Encoding: chunked") + chunk("x".repeat(70_000)));
+    expectError(await client.answer(), "payload_too_large");
+    client.abort();
+  });
+
+  test("a declared length over 64 KiB is 413 before a byte of the body has come", async () => {
+    const client = await open();
+    client.send(patch("Content-Length: 65537"));
+    expectError(await client.answer(), "payload_too_large");
+    client.abort();
+  });
+
+  test("a chunked body within bounds is read whole, however it is cut", async () => {
+    const pieces = [...update].map(chunk).join("");
+    const answer = await ask(`${patch("Transfer-Encoding: chunked") + pieces}0\r\n\r\n`);
+    expect(answer.json).toEqual({ petId: 1, quantity: 4, status: "available" });
+  });
+
+  test("a Content-Length shorter than the body cuts it: 400, and the rest is no request", async () => {
+    const client = await open();
+    await unchanged(async () => {
+      client.send(patch("Content-Length: 5") + update);
+      expectError(await client.answer(), "invalid_request");
+      expect(await client.closed()).toStartWith("HTTP/1.1 400 ");
+    });
+  });
+
+  test("a body that stops before its end changes nothing and is cut off", async () => {
+    const stalled = [
+      patch("Content-Length: 100") + update,
+      patch("Transfer-Encoding: chunked") + chunk(update),
+    ];
+    await unchanged(async () => {
+      const clients = await Promise.all(stalled.map(() => open()));
+      clients.forEach((client, at) => {
+        client.send(stalled[at]!);
+      });
+      expect(await Promise.all(clients.map((client) => client.closed()))).toEqual(["", ""]);
+    });
+  });
+
+  test("a client that goes away in the middle of its body changes nothing", async () => {
+    await unchanged(async () => {
+      for (let times = 0; times < 20; times++) {
+        const client = await open();
+        client.send(patch("Content-Length: 100") + update);
+        client.abort();
+      }
+      expect((await service.call("GET", "/inventory", { key })).status).toBe(200);
+    });
+  });
+
+  test("pipelined requests that need no wait are answered in order, each with its own limits", async () => {
+    await service.call("GET", "/inventory", { key });
+    const client = await open();
+    client.send(get() + head("GET /v1/nothing") + head("GET /v1/pets/1") + get());
+    const answers = [];
+    for (let times = 0; times < 4; times++) answers.push(await client.answer());
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 200, 200]);
+    const remaining = answers.map((answer) => limitsOf(answer).remaining);
+    expect(remaining).toEqual([0, 1, 2, 3].map((used) => remaining[0]! - used));
+    for (const answer of answers) expectCommonHeaders(answer);
+    client.abort();
+  });
+
+  test("a HEAD answer has a GET's headers and no body that could be taken for the next", async () => {
+    for (const path of ["/v1/inventory", "/v1/pets/1", "/v1/nothing"]) {
+      const client = await open();
+      client.send(head(`GET ${path}`) + head(`HEAD ${path}`) + get());
+      const full = await client.answer();
+      const bare = await client.answer("noBody");
+      expect((await client.answer()).status).toBe(200);
+      expect(bare.status).toBe(full.status);
+      // Bun dates no answer to HEAD; everything else is the same but for the count and the id.
+      const own = ["date", "ratelimit", "x-ratelimit-remaining", "x-request-id"];
+      const rest = (answer: { headers: Headers }) =>
+        [...answer.headers].filter(([name]) => !own.includes(name)).sort();
+      expect(rest(bare)).toEqual(rest(full));
+      client.abort();
+    }
+  });
+
+  test("Expect: 100-continue is answered before the body is sent, then the update", async () => {
+    const client = await open();
+    client.send(patch("Content-Length: 14", "Expect: 100-continue"));
+    expect((await client.answer()).status).toBe(100);
+    client.send('{"quantity":6}');
+    expect((await client.answer()).json).toEqual({ petId: 1, quantity: 6, status: "available" });
+    await expectUsable(client);
+  });
+
+  test("two Authorization headers are no key, even if both are the same good one", async () => {
+    const answer = await ask(head("GET /v1/inventory", `Authorization: Bearer ${key}`));
+    expectError(answer, "unauthorized");
+  });
+
+  test("a target in absolute form names the same operation", async () => {
+    expect((await ask(head("GET http://elsewhere.example/v1/inventory"))).status).toBe(200);
+    expectError(await ask(head("GET http://elsewhere.example/v1/nothing")), "not_found");
+  });
+
+  test("a Host header that is no host changes nothing about the answer", async () => {
+    const from = (path: string, host: string) => head(`GET ${path}`).replace("Host: shop", host);
+    for (const host of ["Host: ::::", "Host: a b%", "Host: a?b#c", "Host:", "Host: x/v1/y?"]) {
+      expect((await ask(from("/v1/store/orders?limit=1", host))).status).toBe(200);
+      expectError(await ask(from("/v1/store/orders?limit=0", host)), "invalid_request");
+      expectError(await ask(from("/v1/nothing", host)), "not_found");
+      expect((await ask(from("/openapi.json", host))).status).toBe(200);
+      expect((await ask(from("/docs", host))).status).toBe(200);
+    }
+  });
+
+  test("a percent-encoded id is the id, and any other encoding is refused as an id", async () => {
+    expect((await ask(head("GET /v1/pets/%31"))).status).toBe(200);
+    const wrong = ["%zz", "%", "%FF", "%00", "1%00", "1%2F", "%2e", "%C3%A9", "1%3Fx", "1;a=b"];
+    for (const id of wrong) {
+      expectError(await ask(head(`GET /v1/pets/${id}`)), "invalid_request");
+    }
+    expectError(await ask(Buffer.from(head("GET /v1/pets/é"))), "invalid_request");
+    expectError(await ask(head(`GET /v1/pets/${"1".repeat(8_000)}`)), "invalid_request");
+  });
+
+  test("paths are taken as sent: other spellings of a path are other paths, and need a key too", async () => {
+    const paths = ["/v1/%69nventory", "/v1//inventory", "/v1/inventory/", "/v1/x/../inventory"];
+    for (const path of [...paths, "/v1/../healthz", "/v1/.", "/v1/inventory#x", "/v1/%zz"]) {
+      expectError(await ask(head(`GET ${path}`)), "not_found");
+      const keyless = head(`GET ${path}`).replace(`Bearer ${key}`, "Bearer x");
+      expectError(await ask(keyless), "unauthorized");
+    }
+  });
+
+  test("methods HTTP knows and we do not are 405 under the base", async () => {
+    for (const method of ["TRACE", "PROPFIND", "LOCK", "PURGE", "SEARCH"]) {
+      const answer = await unchanged(() => ask(head(`${method} /v1/inventory/1`)));
+      expectError(answer, "method_not_allowed");
+      expect(answer.headers.get("Allow")).toBe("PATCH, OPTIONS");
+    }
+  });
+
+  test("a body on a GET is passed over, not taken for the next request", async () => {
+    const body = head("GET /v1/nothing");
+    const answer = await ask(head("GET /v1/inventory", `Content-Length: ${body.length}`) + body);
+    expect(answer.status).toBe(200);
+  });
+
+  test("a connection goes on after every kind of refusal", async () => {
+    const client = await open();
+    const requests: [string, number][] = [
+      [head("GET /v1/nothing"), 404],
+      [`${head("DELETE /v1/inventory", "Content-Length: 3")}abc`, 405],
+      [`${patch("Content-Length: 2", "Content-Type: text/plain")}{}`, 415],
+      [`${patch("Content-Length: 2")}{}`, 400],
+      [patch("Content-Length: 70000") + "x".repeat(70_000), 413],
+      [get().replace(key, "nonsense"), 401],
+      [get(), 200],
+    ];
+    for (const [request, status] of requests) {
+      client.send(request);
+      expect((await client.answer()).status).toBe(status);
+    }
+    client.abort();
+  });
+
+  test("HTTP/1.0 is answered and closed", async () => {
+    const client = await open();
+    client.send(`GET /v1/inventory HTTP/1.0\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+    expect((await client.answer()).status).toBe(200);
+    await client.closed();
+  });
+
+  const refusedByTheParser: [string, string, () => string][] = [
+    [
+      "[parser.1] a header block over 16 KB is 431",
+      "431",
+      () => head("GET /v1/inventory", `X: ${"a".repeat(20_000)}`),
+    ],
+    ["[parser.2] a request without Host is 400", "400", () => get().replace("Host: shop\r\n", "")],
+    [
+      "[parser.3] a header that is malformed is 400",
+      "400",
+      () => head("GET /v1/inventory", "X : 1"),
+    ],
+    [
+      "[parser.4] a length given twice, signed or beside chunks is 400",
+      "400",
+      () => patch("Content-Length: 14", "Content-Length: 15") + update,
+    ],
+    [
+      "[parser.4] a length given twice, signed or beside chunks is 400",
+      "400",
+      () => patch("Content-Length: +14") + update,
+    ],
+    [
+      "[parser.4] a length given twice, signed or beside chunks is 400",
+      "400",
+      () => patch("Content-Length: 14", "Transfer-Encoding: chunked") + update,
+    ],
+    [
+      "[parser.5] a body over the server's own 1 MiB is 413",
+      "413",
+      () => patch("Content-Length: 2000000"),
+    ],
+    ["[parser.6] OPTIONS for the server as a whole is 400", "400", () => head("OPTIONS *")],
+  ];
+  const titles = [...new Set(refusedByTheParser.map(([title]) => title))];
+  test.each(titles)("%s, without a body, and closes", async (title) => {
+    for (const [, status, request] of refusedByTheParser.filter(([one]) => one === title)) {
+      const client = await open();
+      await unchanged(async () => {
+        client.send(request());
+        const rest = await client.closed();
+        expect(rest).toStartWith(`HTTP/1.1 ${status} `);
+        expect(rest).toEndWith("Connection: close\r\n\r\n");
+      });
+    }
+  });
+
+  test("[parser.7] a method that HTTP does not know closes the connection without a word", async () => {
+    const client = await open();
+    client.send(head("FETCH /v1/inventory"));
+    expect(await client.closed()).toBe("");
+  });
+
+  test("[parser.8] a request pipelined behind an unfinished one closes the connection", async () => {
+    const client = await open();
+    client.send(`${patch("Content-Length: 14") + update}${get()}`);
+    expect(await client.closed()).toBe("");
+  });
+
+  test("after all of this the service answers and its log names no bug", async () => {
+    expect((await service.call("GET", "/inventory", { key })).status).toBe(200);
+    expect(service.logged.filter((line) => line.includes("bug"))).toEqual([]);
+  });
+});

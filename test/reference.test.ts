@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { closeBrowser, type WatchedContext, watchedContext } from "./browser.ts";
+import { apiDocument, documentedOperations } from "./contract/document.ts";
+import { startTestService, type TestService } from "./service.ts";
+
+const wideId = "9223372036854775807";
+let service: TestService;
+let key: string;
+let docs: string;
+
+beforeAll(async () => {
+  service = await startTestService();
+  key = (await service.issueKey()).text;
+  await service.addPets({ petId: 7n, quantity: 3 }, { petId: BigInt(wideId), quantity: 1 });
+  docs = new URL("/docs", service.baseUrl).href;
+});
+afterAll(async () => {
+  await closeBrowser();
+  await service.stop();
+});
+
+async function open(options: Parameters<typeof watchedContext>[0] = {}) {
+  const watched = await watchedContext(options);
+  const page = await watched.context.newPage();
+  await page.goto(docs);
+  return { ...watched, page };
+}
+
+const trial = (page: Page, id: string) => page.locator(`form[data-operation=${id}]`);
+
+async function send(page: Page, id: string): Promise<string> {
+  const form = trial(page, id);
+  // What was shown before must not be taken for the answer.
+  await form.locator("[data-outcome]").evaluate((outcome) => outcome.replaceChildren());
+  await form.locator("button[type=submit]").click();
+  await form.locator(".result").waitFor();
+  return (await form.locator("[data-outcome]").textContent())!;
+}
+
+/** What a page must never do, whatever it was used for. */
+function expectQuiet({ requested, complaints }: WatchedContext): void {
+  const hosts = new Set(requested.map((url) => new URL(url).host));
+  expect([...hosts]).toEqual([new URL(docs).host]);
+  expect(complaints.filter((text) => !text.includes("status of 40"))).toEqual([]);
+}
+
+test("the page allows nothing but its own files, and no other place may frame it", async () => {
+  const answer = await service.call("GET", "~/docs");
+  const policy = answer.headers.get("content-security-policy")!;
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toMatch(/https?:|unsafe|\*/);
+  expect((await service.call("POST", "~/docs")).status).toBe(405);
+  expect(answer.text).not.toMatch(/<script(?! type="module" src="\/docs)|<style| on\w+="| style="/);
+});
+
+test("the page shows every operation with its parameters, statuses, headers and schemas", async () => {
+  const { context, page } = await open();
+  for (const { path, method, operation } of documentedOperations) {
+    const text = (await page.locator(`#${operation.operationId}`).textContent())!;
+    const responses = Object.entries(operation.responses);
+    const expected = [
+      method,
+      path,
+      operation.summary,
+      ...(operation.parameters ?? []).map(({ name }) => name),
+      ...responses.flatMap(([status, { headers }]) => [status, ...Object.keys(headers)]),
+    ];
+    for (const piece of expected) expect(text).toContain(piece);
+  }
+  for (const name of Object.keys(apiDocument.components.schemas)) {
+    expect(await page.locator(`#schema-${name}`).count()).toBe(1);
+  }
+  // Nothing of the Markdown that descriptions are written in is left over.
+  const words = (await page.locator("main .words").allInnerTexts()).join("\n");
+  expect(words).not.toMatch(/`|\*\*|^#|\]\(/m);
+  const anchors = await page
+    .locator('a[href^="#"]')
+    .evaluateAll((links) =>
+      links
+        .map((link) => link.getAttribute("href")!.slice(1))
+        .filter((id) => !document.getElementById(id)),
+    );
+  expect(anchors).toEqual([]);
+  await context.close();
+});
+
+describe("the console", () => {
+  test("lists, updates and is refused, with every digit, and speaks to this service only", async () => {
+    const watched = await open();
+    const { page, context } = watched;
+    expect(await send(page, "listInventory")).toContain("unauthorized");
+    await page.fill("#key", key);
+    const list = await send(page, "listInventory");
+    expect(list).toContain(`"petId": ${wideId}`);
+    expect(list).toContain("x-ratelimit-remaining");
+    await trial(page, "updateInventory").locator("[name=petId]").fill(wideId);
+    await trial(page, "updateInventory").locator("textarea").fill('{"quantity": 41}');
+    expect(await send(page, "updateInventory")).toContain('"quantity": 41');
+    const after = await service.call("GET", "/inventory", { key });
+    expect(after.text).toContain(`{"petId":${wideId},"quantity":41,`);
+    const etag = /etag("[^"]+")/.exec(await send(page, "listInventory"))![1]!;
+    await trial(page, "listInventory").locator("[name=If-None-Match]").fill(etag);
+    expect(await send(page, "listInventory")).toContain("304");
+    expect(await send(page, "getPet")).toContain("deprecation");
+    await trial(page, "listOrders").locator("[name=limit]").fill("0");
+    expect(await send(page, "listOrders")).toContain("'limit' must be an integer");
+    expectQuiet(watched);
+    await context.close();
+  });
+
+  test("keeps the key in its tab until told to forget it", async () => {
+    const { page, context } = await open();
+    await page.fill("#key", key);
+    await page.reload();
+    expect(await page.inputValue("#key")).toBe(key);
+    const other = await context.newPage();
+    await other.goto(docs);
+    expect(await other.inputValue("#key")).toBe("");
+    expect(await page.evaluate(() => localStorage.length + document.cookie.length)).toBe(0);
+    await page.click("#key-form button");
+    await page.reload();
+    expect(await page.inputValue("#key")).toBe("");
+    await context.close();
+  });
+
+  test("gives shell lines that work by paste, and shows the key in none", async () => {
+    const { page, context } = await open({ permissions: ["clipboard-read", "clipboard-write"] });
+    await page.fill("#key", key);
+    for (const { operation } of documentedOperations) {
+      const form = trial(page, operation.operationId);
+      const shown = (await form.locator("[data-curl]").textContent())!;
+      expect(shown).not.toContain(key);
+      await form.locator("[data-copy]").click();
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      for (const line of [`API_KEY=${key}; ${shown}`, copied]) {
+        const output = await Bun.$`sh -c ${line}`.quiet().text();
+        expect(output.split("\r\n")[0]).toBe("HTTP/1.1 200 OK");
+      }
+    }
+    await context.close();
+  });
+
+  test("puts whatever is typed into the shell line, quoted for the shell", async () => {
+    const { page, context } = await open();
+    const form = trial(page, "updateInventory");
+    await form.locator("[name=petId]").fill("1/../2");
+    await form.locator("textarea").fill(`{"quantity": 1, "note": "it's"}`);
+    const line = (await form.locator("[data-curl]").textContent())!;
+    expect(line).toContain("/inventory/1%2F..%2F2");
+    expect(line).toContain(`'{"quantity": 1, "note": "it'\\''s"}'`);
+    await context.close();
+  });
+});
+
+describe("the page is readable", () => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`in ${colorScheme} surroundings, with enough contrast everywhere`, async () => {
+      const { page, context } = await open({ colorScheme });
+      await page.fill("#key", key);
+      await send(page, "listInventory");
+      await page.locator("details").evaluateAll((all) => {
+        for (const one of all) (one as HTMLDetailsElement).open = true;
+      });
+      const dim = await page.evaluate(contrasts);
+      expect(dim.filter(({ ratio }) => ratio < 4.5)).toEqual([]);
+      expect(dim.length).toBeGreaterThan(300);
+      const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      const brightness = Math.max(...ground.match(/\d+/g)!.map(Number));
+      expect(brightness > 128).toBe(colorScheme === "light");
+      await context.close();
+    });
+  }
+
+  test("on a phone, without scrolling sideways", async () => {
+    const { page, context } = await open({ viewport: { width: 360, height: 740 } });
+    await page.fill("#key", key);
+    await send(page, "listInventory");
+    await page.locator("details").evaluateAll((all) => {
+      for (const one of all) (one as HTMLDetailsElement).open = true;
+    });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    await context.close();
+  });
+
+  test("without a script", async () => {
+    const { page, context } = await open({ javaScriptEnabled: false });
+    expect(await page.locator("#listInventory h2").textContent()).toBe(
+      "List the stock of all pets",
+    );
+    expect(await page.locator("fieldset:not([disabled])").count()).toBe(0);
+    await context.close();
+  });
+
+  test("by a screen reader and a keyboard", async () => {
+    const { page, context } = await open();
+    expect(await page.locator("h1").count()).toBe(1);
+    for (const landmark of ["main", "nav[aria-label]"]) {
+      expect(await page.locator(landmark).count()).toBe(1);
+    }
+    const nameless = await page
+      .locator("input, textarea, button")
+      .evaluateAll(
+        (all) =>
+          all.filter(
+            (one) => !((one as HTMLInputElement).labels?.length || one.textContent?.trim()),
+          ).length,
+      );
+    expect(nameless).toBe(0);
+    const levels = await page
+      .locator("h1, h2, h3")
+      .evaluateAll((all) => all.map((one) => Number(one.tagName[1])));
+    for (const [at, level] of levels.entries()) {
+      expect(level - (levels[at - 1] ?? 0)).toBeLessThanOrEqual(1);
+    }
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(
+      "Skip to the content",
+    );
+    await context.close();
+  });
+});
+
+/** Runs in the page: the contrast of every piece of text with the ground it stands on. */
+function contrasts(): { text: string; ratio: number }[] {
+  const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number);
+  const luminance = (color: string) => {
+    const [red = 0, green = 0, blue = 0] = channels(color).map((value) => {
+      const part = value / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const groundOf = (element: Element | null): string => {
+    if (!element) return "rgb(255, 255, 255)";
+    const color = getComputedStyle(element).backgroundColor;
+    return channels(color)[3] === 0 ? groundOf(element.parentElement) : color;
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found: { text: string; ratio: number }[] = [];
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement!;
+    const text = walker.currentNode.textContent!.trim();
+    if (text === "" || !element.checkVisibility()) continue;
+    const [one, other] = [getComputedStyle(element).color, groundOf(element)].map(luminance);
+    const [high, low] = [Math.max(one!, other!), Math.min(one!, other!)];
+    found.push({ text, ratio: (high + 0.05) / (low + 0.05) });
+  }
+  return found;
+}
