@@ -34,9 +34,8 @@ const busyWaitMs = 60_000;
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, clock } = options;
-  const writer: Asynchronous<Writer> = options.threaded
-    ? await startWriterThread(path, environment)
-    : inline(createWriter(path, environment));
+  const thread = options.threaded ? await startWriterThread(path, environment) : undefined;
+  const writer = thread ?? inline(createWriter(path, environment));
   const database = openForReading(path);
   const reader = guardedReader(createReader(database));
   const keys = guardedReader(createKeyReader(database));
@@ -64,6 +63,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
         own.close();
       }
     },
+    canWrite: () => thread?.isAlive() ?? true,
     commit: (changes) => writer.commit(changes, clock.now()),
     importPets: (records, reason) =>
       onOwnConnection((own) => importPets(own, records, reason, clock.now)),
