@@ -14,10 +14,13 @@ import { createCommitter } from "./domain/commits.ts";
 import { Refusal } from "./domain/errors.ts";
 import { createFollower } from "./domain/follower.ts";
 import { createKeyring } from "./domain/keyring.ts";
-import type { Clock, Store } from "./domain/ports.ts";
+import type { Clock, Limiter, Store } from "./domain/ports.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
 import { createLocalLimiter } from "./limits/local.ts";
+import { createSharedLimiter } from "./limits/shared.ts";
 import type { Log } from "./log.ts";
+import { createDatabase } from "./store/postgres/database.ts";
+import { openPostgres } from "./store/postgres/store.ts";
 import { claimForServing, openSqlite } from "./store/sqlite/store.ts";
 
 export const systemClock: Clock = { now: () => Date.now() };
@@ -29,26 +32,82 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Opens the store a database address names. */
-export function openStore(config: Config, clock: Clock, threaded: boolean): Promise<Store> {
-  return openSqlite({
-    path: sqlitePath(config.databaseUrl),
-    environment: config.environment,
-    clock,
-    threaded,
-  });
+/** Opens the store a database address names, for a command that does one thing and ends. */
+export function openStore(config: Config, clock: Clock): Promise<Store> {
+  const { databaseUrl, environment } = config;
+  if (databaseUrl.startsWith("sqlite:")) {
+    return openSqlite({ path: sqlitePath(databaseUrl), environment, clock, threaded: false });
+  }
+  return openPostgres({ database: createDatabase(databaseUrl), environment, patienceMs: 0 });
 }
 
-/** Config in, running service out. */
-export async function startService(config: Config, clock: Clock, log: Log): Promise<Service> {
-  // What was opened is closed in reverse order, also when a later step fails: a writing thread
-  // left behind would keep the process from ending.
-  await using opened = new AsyncDisposableStack();
-  opened.defer(claimForServing(sqlitePath(config.databaseUrl)));
-  const store = await openStore(config, clock, true);
+/** Makes sure that nobody serves from a file while it is moved; gives what ends the claim. */
+export function claimSource({ databaseUrl }: Config): () => void {
+  return databaseUrl.startsWith("sqlite:") ? claimForServing(sqlitePath(databaseUrl)) : () => {};
+}
+
+/** What an engine brings: where things are kept, and who counts requests. */
+interface Engine {
+  readonly store: Store;
+  readonly limiter: Limiter;
+}
+
+/** One process on one file: it counts in memory, and no second one may serve from it. */
+async function openForOne(
+  config: Config,
+  clock: Clock,
+  log: Log,
+  opened: AsyncDisposableStack,
+): Promise<Engine> {
+  const path = sqlitePath(config.databaseUrl);
+  opened.defer(claimForServing(path));
+  const store = await openSqlite({ path, environment: config.environment, clock, threaded: true });
   opened.defer(() => store.close());
   const limiter = await createLocalLimiter({ journal: store, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
+  return { store, limiter };
+}
+
+/**
+ * Many processes on one database: they count in it, by its clock. A database that is still
+ * starting is waited for, because machines that start together start in any order.
+ */
+async function openForMany(
+  config: Config,
+  clock: Clock | undefined,
+  log: Log,
+  opened: AsyncDisposableStack,
+): Promise<Engine> {
+  const database = createDatabase(config.databaseUrl);
+  const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
+  const store = await openPostgres({ database, environment, clock, patienceMs });
+  opened.defer(() => store.close());
+  const ask = database.lane(limiterDeadlineMs).query;
+  const waitingMax = config.requestsWaitingMax;
+  const limiter = createSharedLimiter({ ask, rules, clock, waitingMax, log });
+  opened.defer(() => limiter.close());
+  return { store, limiter };
+}
+
+/** How long a request waits to be counted before it is answered 503. */
+const limiterDeadlineMs = 2_000;
+
+/**
+ * Config in, running service out. `databaseClock` stands in for the clock of a database that
+ * several instances share; without it the database's own time counts.
+ */
+export async function startService(
+  config: Config,
+  clock: Clock,
+  log: Log,
+  databaseClock?: Clock,
+): Promise<Service> {
+  // What was opened is closed in reverse order, also when a later step fails: a writing thread
+  // left behind would keep the process from ending.
+  await using opened = new AsyncDisposableStack();
+  const { store, limiter } = config.databaseUrl.startsWith("sqlite:")
+    ? await openForOne(config, clock, log, opened)
+    : await openForMany(config, databaseClock, log, opened);
   const listing = createListing({
     chunkEntries: config.listChunkEntries,
     heldBytesMax: config.listHeldBytesMax,
@@ -72,6 +131,10 @@ export async function startService(config: Config, clock: Clock, log: Log): Prom
     bodyBytesMax: config.bodyBytesMax,
   };
   const keyring = createKeyring(store, clock, config.environment, config.keysRememberedMax);
+  store.onKeysChanged?.(() => {
+    keyring.forget();
+    limiter.refresh();
+  });
   const addresses = createAddressLimiter(clock, config.addressPerMinute, config.addressesMax);
   const cors = createCors(config.corsOrigins);
   const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log });
@@ -107,7 +170,7 @@ export async function startService(config: Config, clock: Clock, log: Log): Prom
   }
 
   async function isReady(): Promise<boolean> {
-    if (stopping) return false;
+    if (stopping || store.canWrite?.() === false) return false;
     try {
       await store.look();
       return true;
@@ -118,8 +181,5 @@ export async function startService(config: Config, clock: Clock, log: Log): Prom
 }
 
 function sqlitePath(databaseUrl: string): string {
-  if (!databaseUrl.startsWith("sqlite:")) {
-    throw new Refusal("invalid_request", "only sqlite: databases are supported so far");
-  }
   return resolve(databaseUrl.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""));
 }

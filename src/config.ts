@@ -25,6 +25,10 @@ export interface Config {
   readonly idleTimeoutSeconds: number;
   readonly writesPerGroupMax: number;
   readonly writesWaitingMax: number;
+  /** Requests that may wait to be counted in a shared database; one more is answered 503. */
+  readonly requestsWaitingMax: number;
+  /** How long a start waits for a database that cannot be reached yet. */
+  readonly databasePatienceMs: number;
   readonly keysRememberedMax: number;
   /** Entries whose bytes are written anew together when one of them changes. */
   readonly listChunkEntries: number;
@@ -138,6 +142,13 @@ export const settings = {
     "updates that share one transaction at most",
     count,
   ),
+  databasePatienceSeconds: setting(
+    "database-patience-seconds",
+    "PETSTORE_DATABASE_PATIENCE_SECONDS",
+    "30",
+    "how long a start waits for a PostgreSQL that cannot be reached yet",
+    count,
+  ),
   idleTimeoutSeconds: setting(
     "idle-timeout-seconds",
     "PETSTORE_IDLE_TIMEOUT_SECONDS",
@@ -193,6 +204,8 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
     idleTimeoutSeconds: value(settings.idleTimeoutSeconds),
     writesPerGroupMax: value(settings.writesPerGroupMax),
     writesWaitingMax: value(settings.writesWaitingMax),
+    requestsWaitingMax: 10_000,
+    databasePatienceMs: value(settings.databasePatienceSeconds) * 1_000,
     keysRememberedMax: 10_000,
     listChunkEntries: 4_096,
     listHeldBytesMax: 256 * 1024 * 1024,

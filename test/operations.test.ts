@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Operation, operations } from "../src/api/operations.ts";
 import type { ErrorCode } from "../src/domain/errors.ts";
 import { generateKeyText, scopes } from "../src/domain/keys.ts";
-import { expectCommonHeaders, expectError, expectUnchanged } from "./answers.ts";
+import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "./answers.ts";
 import { type CallOptions, engines, startTestService, type TestService } from "./service.ts";
 
 /** A request an operation accepts, and requests it must refuse, by operation id. */
@@ -206,6 +206,27 @@ describe.each(engines)("operations on %s", (engine) => {
     const { text: key } = await service.issueKey({ plan: "enterprise", limits });
     expectError(await service.call("GET", "/nothing", { key }), "not_found");
     expectError(await service.call("GET", "/nothing", { key }), "rate_limit_exceeded");
+  });
+
+  test("no answer shows another caller's limits, however many are under way", async () => {
+    const callers = await Promise.all(
+      [7, 50].map(async (perMinute) => {
+        const limits = { perMinute, perDay: 1_000 };
+        return { perMinute, key: (await service.issueKey({ plan: "enterprise", limits })).text };
+      }),
+    );
+    const seen = await Promise.all(
+      Array.from({ length: 60 }, async (_, at) => {
+        const { perMinute, key } = callers[at % 2]!;
+        const answer = await service.call("GET", at % 3 === 0 ? "/pets/1" : "/inventory", { key });
+        const { limit, remaining } = limitsOf(answer);
+        expect(limit).toBe(perMinute);
+        return answer.status === 200 ? `${perMinute}: ${remaining}` : "refused";
+      }),
+    );
+    const admitted = seen.filter((one) => one !== "refused");
+    expect(admitted).toHaveLength(7 + 30);
+    expect(new Set(admitted).size).toBe(admitted.length);
   });
 
   test("no two answers share a request id", async () => {

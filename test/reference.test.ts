@@ -51,6 +51,7 @@ test("the page allows nothing but its own files, and no other place may frame it
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("frame-ancestors 'none'");
   expect(policy).not.toMatch(/https?:|unsafe|\*/);
+  expect((await service.call("POST", "~/docs")).status).toBe(405);
   expect(answer.text).not.toMatch(/<script(?! type="module" src="\/docs)|<style| on\w+="| style="/);
 });
 

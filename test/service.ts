@@ -10,9 +10,10 @@ import { plans } from "../src/domain/plans.ts";
 import type { Store } from "../src/domain/ports.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { checkAgainstContract } from "./contract/answers.ts";
+import { migratedDatabase } from "./postgresTemplate.ts";
 
 /** The engines the service runs on; suites that speak HTTP loop over them. */
-export const engines = ["sqlite"] as const;
+export const engines = ["sqlite", "postgres"] as const;
 export type Engine = (typeof engines)[number];
 
 export interface TestAnswer {
@@ -53,13 +54,14 @@ export async function startTestService(
   flags: Record<string, string> = {},
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), `petstore-${engine}-`));
-  const databaseUrl = flags.database ?? `sqlite:${join(folder, "test.db")}`;
+  const databaseUrl =
+    flags.database ?? (await freshDatabase[engine](folder, flags.env ?? "production"));
   const config = readConfig({ port: "0", ...flags, database: databaseUrl }, {});
   const clock = createTestClock();
   const logged: string[] = [];
   const log = (event: string, details?: Record<string, unknown>) =>
     void logged.push(JSON.stringify({ event, ...details }));
-  let service: Service = await startService(config, clock, log);
+  let service: Service = await startService(config, clock, log, clock);
 
   return {
     get baseUrl() {
@@ -96,7 +98,7 @@ export async function startTestService(
     },
     async restart() {
       await service.stop();
-      service = await startService(config, clock, log);
+      service = await startService(config, clock, log, clock);
     },
     async stop() {
       await service.stop();
@@ -104,6 +106,12 @@ export async function startTestService(
     },
   };
 }
+
+/** A database of its own for every service, so that no test sees another's rows. */
+const freshDatabase: Record<Engine, (folder: string, env: string) => Promise<string>> = {
+  sqlite: async (folder) => `sqlite:${join(folder, "test.db")}`,
+  postgres: (_folder, env) => migratedDatabase(env),
+};
 
 /**
  * One request; the only place where tests speak HTTP to the service. Every answer is held against

@@ -99,13 +99,14 @@ export function createPipeline(parts: PipelineParts): Pipeline {
   return async (arrival) => {
     const { request } = arrival;
     const requestId = nextRequestId();
+    let caller: Caller | undefined;
     let verdict: Verdict | undefined;
     let answer: Answer;
     try {
       const head = glance();
       const authorization = request.headers.get("authorization");
       const found = request.method === "OPTIONS" ? undefined : identify(keyring, authorization);
-      const caller = found instanceof Promise ? await found : found;
+      caller = found instanceof Promise ? await found : found;
       const taken = caller
         ? limiter.take(caller.keyId, caller.limits)
         : addresses.take(arrival.address());
@@ -119,8 +120,11 @@ export function createPipeline(parts: PipelineParts): Pipeline {
         log("bug", { requestId, error: bug instanceof Error ? bug.stack : String(bug) }),
       );
     }
-    // A failure before the limit was asked still needs its headers: count it by address.
-    verdict ??= addresses.take(arrival.address());
+    // A failure before the limit was known still needs its headers: what a known caller had left
+    // last, or what the address has.
+    verdict ??= caller
+      ? limiter.recall(caller.keyId, caller.limits)
+      : addresses.take(arrival.address());
     const headers = stamp(sheetFor(arrival, answer), verdict, requestId);
     return new Response(answer.body, { status: answer.status, headers });
   };

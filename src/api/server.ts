@@ -53,7 +53,9 @@ export function startServer(
       // Host header that is no host makes it no URL.
       [basePath]: unknown,
       [`${basePath}/*`]: unknown,
-      ...pages,
+      ...Object.fromEntries(
+        Object.entries(pages).map(([path, page]) => [path, onlyForReading(page)]),
+      ),
       "/healthz": () => json(200, { status: "ok" }),
       "/readyz": async () =>
         (await isReady()) ? json(200, { status: "ready" }) : json(503, { status: "unavailable" }),
@@ -71,6 +73,17 @@ export function startServer(
       await server.stop(true);
     },
   };
+}
+
+function onlyForReading(page: Pages[string]): Pages[string] {
+  return (request) =>
+    request.method === "GET" || request.method === "HEAD"
+      ? page(request)
+      : toResponse(
+          errorAnswer("method_not_allowed", "Only GET, HEAD are possible here.", {
+            Allow: "GET, HEAD",
+          }),
+        );
 }
 
 function json(status: number, body: unknown): Response {

@@ -28,7 +28,7 @@ export async function withStore(
     throw new Refusal("invalid_request", `this command takes ${expected}`);
   }
   const config = readConfig(flags);
-  const store = await openStore(config, systemClock, false);
+  const store = await openStore(config, systemClock);
   try {
     return await work({ config, flags, rest, store });
   } finally {

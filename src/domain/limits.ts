@@ -47,6 +47,7 @@ export interface Verdict {
   readonly outcome: "admitted" | "limited" | "banned";
   /** True on the one request whose strike brought the ban. */
   readonly banBegan: boolean;
+  /** The time from which a wait is counted. */
   readonly now: number;
   /** What the three X-RateLimit headers describe. */
   readonly binding: Window;
@@ -83,6 +84,22 @@ export function take(usage: Usage, limits: Limits, rules: BanRules, now: number)
   }
   const banBegan = refuseOnce(usage, limits, rules, now);
   return verdict(banBegan ? "banned" : "limited", usage, limits, now, banBegan);
+}
+
+/** How a key stands at `now`, for the headers of an answer that took nothing from it. */
+export function standing(usage: Usage, limits: Limits, now: number): Verdict {
+  const rolled = { ...usage };
+  roll(rolled, now);
+  return verdict(now < usage.bannedUntil ? "banned" : "admitted", rolled, limits, now, false);
+}
+
+/** Whether a request at `now` is refused by what is known already; `usage` stays as it is. */
+export function isRefused(usage: Usage, limits: Limits, now: number): boolean {
+  return (
+    now < usage.bannedUntil ||
+    (now < usage.minuteStart + minuteMs && usage.minuteCount >= limits.perMinute) ||
+    (now < usage.dayStart + dayMs && usage.dayCount >= limits.perDay)
+  );
 }
 
 /** Opens the windows `now` lies in. A window that is ahead of `now` stays: none ever reopens. */

@@ -66,6 +66,9 @@ export type SavedUsage = Pick<
   "minuteStart" | "minuteCount" | "dayStart" | "dayCount" | "lastUsedAt"
 > & { readonly keyId: string };
 
+/** The rows of one table, in batches; engines agree on tables, columns and order. */
+export type RowsOf = (table: string) => AsyncIterable<readonly (readonly unknown[])[]>;
+
 /** Where a limiter that counts in memory leaves its numbers, so that they survive a restart. */
 export interface UsageJournal {
   loadUsage(): Promise<readonly SavedUsage[]>;
@@ -83,8 +86,15 @@ export interface UsageJournal {
  * `unavailable`; nothing of the operation then counts as answered.
  */
 export interface Store extends Reader, KeyStore, UsageJournal {
+  /** False once no write can succeed any more until the process is started anew. */
+  canWrite?(): boolean;
   /** A look that costs no wait; engines across a network have none. */
   glance?(): Head;
+  /**
+   * For engines without a glance: calls back when keys or bans were changed, at once if through
+   * this store, within a second if elsewhere.
+   */
+  onKeysChanged?(listener: () => void): void;
   /** Runs `work` on one consistent state of the whole store. */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   /** One transaction for all; one outcome per change, in their order. */
@@ -96,12 +106,18 @@ export interface Store extends Reader, KeyStore, UsageJournal {
    */
   importPets(records: AsyncIterable<readonly PetRecord[]>, reason: string): Promise<Imported>;
   importOrders(records: AsyncIterable<readonly OrderRecord[]>): Promise<Imported>;
+  /** Hands out every row there is, as of one moment. */
+  carryOut<T>(work: (rowsOf: RowsOf) => Promise<T>): Promise<T>;
+  /** Takes over every row of another store, all or none; refused unless this one is empty. */
+  carryIn(rowsOf: RowsOf): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Admits or refuses requests of valid keys. */
 export interface Limiter {
   take(keyId: string, limits: Limits): Soon<Verdict>;
+  /** How a key stood when last known, for the headers of an answer given without asking. */
+  recall(keyId: string, limits: Limits): Verdict;
   /** Keys or bans changed in the store: look again at what was lifted. */
   refresh(): void;
   close(): Promise<void>;

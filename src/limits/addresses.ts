@@ -21,7 +21,7 @@ export function createAddressLimiter(
 
   return {
     take(address) {
-      const now = Math.max(clock.now(), minuteStart);
+      const now = clock.now();
       const start = now - (now % minuteMs);
       if (start > minuteStart) {
         minuteStart = start;

@@ -1,4 +1,12 @@
-import { type BanRules, lift, newUsage, take, type Usage, type Verdict } from "../domain/limits.ts";
+import {
+  type BanRules,
+  lift,
+  newUsage,
+  standing,
+  take,
+  type Usage,
+  type Verdict,
+} from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
 import type { Clock, Limiter, SavedUsage, UsageJournal } from "../domain/ports.ts";
 
@@ -61,7 +69,8 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
     const verdict = take(usage, limits, rules, now());
     if (verdict.outcome === "admitted") unsaved.add(keyId);
     else if (verdict.banBegan) saveBan(keyId, usage);
-    return verdict;
+    // After a clock went back, a window lasts until the clock is there again: say the real wait.
+    return clock.now() < verdict.now ? { ...verdict, now: clock.now() } : verdict;
   }
 
   async function readLifts(): Promise<void> {
@@ -79,6 +88,7 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
     take(keyId, limits) {
       return refreshing ? refreshing.then(() => takeNow(keyId, limits)) : takeNow(keyId, limits);
     },
+    recall: (keyId, limits) => standing(usages.get(keyId) ?? newUsage(), limits, now()),
     refresh() {
       const reading = (refreshing ?? Promise.resolve()).then(readLifts).then(() => {
         if (refreshing === reading) refreshing = undefined;

@@ -189,6 +189,10 @@ onEveryEngine("limits", (service) => {
       const answer = await ask(key);
       expectError(answer, "rate_limit_exceeded");
       expect(limitsOf(answer).reset).toBe((start + 60_000) / 1_000);
+      // Whoever waits as long as told comes when the window has ended, not before.
+      const waitMs = Number(answer.headers.get("Retry-After")) * 1_000;
+      expect(clock.now() + waitMs).toBeGreaterThanOrEqual(start + 60_000);
+      expect(clock.now() + waitMs).toBeLessThan(start + 61_000);
     }
     clock.set(start + 60_000);
     expect((await ask(key)).status).toBe(200);

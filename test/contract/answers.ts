@@ -158,6 +158,8 @@ function* faultsInBody(text: string, place: string): Generator<string> {
 
 /** Every number this API sends is an integer; JSON.parse would hide digits beyond 2^53. */
 function parseNoting(text: string, note: (source: string) => void): unknown {
+  // Most texts hold short plain digits only, and the careful way takes thirty times as long.
+  if (!/\d{16}|\d[.eE]|-0/.test(text)) return JSON.parse(text);
   const parse = JSON.parse as (
     text: string,
     reviver: (key: string, value: unknown, context: { source?: string }) => unknown,

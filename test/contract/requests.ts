@@ -40,7 +40,7 @@ const broken =
 
 /** Mostly fine, so that single faults are not hidden behind others. */
 function mostly<T>(good: fc.Arbitrary<Part<T>>, bad: fc.Arbitrary<Part<T>>) {
-  return fc.oneof({ arbitrary: good, weight: 3 }, { arbitrary: bad, weight: 1 });
+  return fc.oneof({ arbitrary: good, weight: 2 }, { arbitrary: bad, weight: 1 });
 }
 
 function boundsOf(schema: DocumentedSchema): { min: bigint; max: bigint } {
@@ -55,11 +55,22 @@ function integerIn({ min, max }: { min: bigint; max: bigint }): fc.Arbitrary<big
 }
 
 function integerOutside({ min, max }: { min: bigint; max: bigint }): fc.Arbitrary<bigint> {
+  const beyond = fc.oneof(fc.constant(1n), fc.bigInt({ min: 1n, max: 2n ** 70n }));
   return fc.oneof(
-    fc.bigInt({ min: 1n, max: 2n ** 70n }).map((beyond) => max + beyond),
-    fc.bigInt({ min: 1n, max: 2n ** 70n }).map((beyond) => min - beyond),
+    beyond.map((more) => max + more),
+    beyond.map((less) => min - less),
   );
 }
+
+/** A number that is no integer, in the ways in which JSON may write it. */
+const writtenFraction = fc
+  .record({
+    whole: fc.bigInt({ min: -99n, max: 2n ** 60n }),
+    tenths: fc.integer({ min: 1, max: 9 }),
+    zeros: fc.integer({ min: 0, max: 24 }),
+    tail: fc.constantFrom("", "e0", "e-1", "E-30"),
+  })
+  .map(({ whole, tenths, zeros, tail }) => `${whole}.${"0".repeat(zeros)}${tenths}${tail}`);
 
 const notDigits = fc.oneof(
   fc.constantFrom("1.5", "1e3", "0x10", "+1", "01", "-0", "null", "true", "٣", "1_000", "NaN"),
@@ -85,6 +96,7 @@ function writtenInteger(schema: DocumentedSchema): fc.Arbitrary<string> {
 function wrongValue(schema: DocumentedSchema): fc.Arbitrary<string> {
   return fc.oneof(
     integerOutside(boundsOf(schema)).map(String),
+    writtenFraction,
     fc.constantFrom("1.5", '"5"', "true", "null", "[]", "{}", "1e300", "5.0000000000000000001"),
     fc.string().map((text) => JSON.stringify(text)),
   );
@@ -108,23 +120,20 @@ function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
   const object = (value: fc.Arbitrary<string>) =>
     fc.tuple(value, extras).map(([text, rest]) => written(text, rest));
   const malformed = fc.oneof(
-    object(wrongValue(property)),
+    { arbitrary: object(wrongValue(property)), weight: 4 },
     extras.map((rest) => JSON.stringify(rest)),
-    fc
-      .jsonValue()
-      .filter((value) => !isObject(value))
-      .map((value) => JSON.stringify(value)),
+    notAnObject.map((value) => JSON.stringify(value)),
     fc.constantFrom("", "{", '{"quantity":}', "{quantity:1}", '{"quantity":1}}', "\u0000"),
   );
   const oversized = object(writtenInteger(property)).map((text) => text + " ".repeat(65_536));
-  return mostly(
-    object(writtenInteger(property)).map(fine),
-    fc.oneof(
-      { arbitrary: oversized.map(broken(413)), weight: 1 },
-      { arbitrary: malformed.map(broken(400)), weight: 7 },
-    ),
+  return fc.oneof(
+    { arbitrary: object(writtenInteger(property)).map(fine), weight: 10 },
+    { arbitrary: malformed.map(broken(400)), weight: 9 },
+    { arbitrary: oversized.map(broken(413)), weight: 1 },
   );
 }
+const notAnObject = fc.jsonValue().filter((value) => !isObject(value));
+
 function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -250,7 +259,11 @@ const unknownPath: fc.Arbitrary<FuzzedRequest> = fc
   }));
 
 export const anyRequest: fc.Arbitrary<FuzzedRequest> = fc.oneof(
-  ...documentedOperations.map((placed) => ({ arbitrary: toOperation(placed), weight: 5 })),
+  ...documentedOperations.map((placed) => ({
+    arbitrary: toOperation(placed),
+    // The more there is to get wrong, the more often.
+    weight: placed.operation.requestBody ? 12 : 3 * (placed.operation.parameters ?? []).length,
+  })),
   { arbitrary: undeclaredMethod, weight: 2 },
   { arbitrary: unknownPath, weight: 1 },
 );

@@ -42,13 +42,14 @@ export function requestFrom(
 /** The line to paste into a shell. Without a key it reads the variable API_KEY. */
 export function curlLine(request: ShownRequest, key: string): string {
   const authorization = `"Authorization: Bearer ${key === "" ? "$API_KEY" : key}"`;
-  const words = [`curl -i ${quote(request.url)}`];
-  if (request.method !== "GET") words.push(`-X ${request.method}`);
+  const words = ["curl -i"];
+  if (request.method !== "GET") words[0] += ` -X ${request.method}`;
   words.push(`-H ${authorization}`);
   for (const [name, value] of Object.entries(request.headers)) {
     words.push(`-H ${quote(`${name}: ${value}`)}`);
   }
   if (request.body !== undefined) words.push(`-d ${quote(request.body)}`);
+  words.push(quote(request.url));
   return words.join(" \\\n  ");
 }
 

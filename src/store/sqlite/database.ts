@@ -65,6 +65,23 @@ export function unavailableOr(error: unknown): unknown {
     : error;
 }
 
+/** Engine failures leave as refusals, so that nothing above knows which engine it is. */
+export function guarded<A extends unknown[], T>(work: (...args: A) => T): (...args: A) => T {
+  return (...args) => {
+    try {
+      return work(...args);
+    } catch (error) {
+      throw unavailableOr(error);
+    }
+  };
+}
+
+/** The same for every method of a reader. */
+export function guardedReader<T extends object>(reader: T): T {
+  const methods = Object.entries(reader).map(([name, method]) => [name, guarded(method)]);
+  return Object.fromEntries(methods) as T;
+}
+
 const unavailableTexts: Record<number, string> = {
   5: "The store is busy; try again.", // SQLITE_BUSY
   6: "The store is busy; try again.", // SQLITE_LOCKED

@@ -1,10 +1,7 @@
 import type { Database } from "bun:sqlite";
-import type { Key, Scope, Secret } from "../../domain/keys.ts";
-import type { Plan } from "../../domain/plans.ts";
+import type { Key, Secret } from "../../domain/keys.ts";
 import type { Ban, SavedUsage } from "../../domain/ports.ts";
-
-const keyColumns = `keys.id, keys.name, keys.plan, keys.per_minute, keys.per_day, keys.scopes,
-  keys.created_at, keys.expires_at, keys.revoked_at`;
+import { banColumns, keyColumns, toBan, toKey, toNumber, toUsage, usageColumns } from "../rows.ts";
 
 /** Reading keys, usage and bans. */
 export function createKeyReader(database: Database) {
@@ -14,11 +11,9 @@ export function createKeyReader(database: Database) {
   );
   const key = database.query(`SELECT ${keyColumns} FROM keys WHERE id = ?`);
   const keys = database.query(`SELECT ${keyColumns} FROM keys ORDER BY created_at, id`);
-  const usage = database.query(
-    "SELECT key_id, minute_start, minute_count, day_start, day_count, last_used_at FROM usage",
-  );
+  const usage = database.query(`SELECT ${usageColumns} FROM usage`);
   const bans = database.query(
-    `SELECT key_id, started_at, until, lifted_at FROM bans AS ban
+    `SELECT ${banColumns} FROM bans AS ban
      WHERE started_at = (SELECT max(started_at) FROM bans WHERE key_id = ban.key_id)`,
   );
   return {
@@ -121,43 +116,4 @@ export function createKeyWriter(database: Database) {
     const bound = database.transaction(work);
     return (...args) => bound.immediate(...args) as T;
   }
-}
-
-type Row = readonly unknown[];
-
-function toKey(row: Row): Key {
-  return {
-    id: row[0] as string,
-    name: row[1] as string,
-    plan: row[2] as Plan,
-    limits: { perMinute: Number(row[3]), perDay: Number(row[4]) },
-    scopes: (row[5] as string).split(" ").filter(Boolean) as Scope[],
-    createdAt: Number(row[6]),
-    expiresAt: toNumber(row[7]),
-    revokedAt: toNumber(row[8]),
-  };
-}
-
-function toUsage(row: Row): SavedUsage {
-  return {
-    keyId: row[0] as string,
-    minuteStart: Number(row[1]),
-    minuteCount: Number(row[2]),
-    dayStart: Number(row[3]),
-    dayCount: Number(row[4]),
-    lastUsedAt: Number(row[5]),
-  };
-}
-
-function toBan(row: Row): Ban {
-  return {
-    keyId: row[0] as string,
-    startedAt: Number(row[1]),
-    until: Number(row[2]),
-    liftedAt: toNumber(row[3]),
-  };
-}
-
-function toNumber(value: unknown): number | null {
-  return value === null ? null : Number(value);
 }

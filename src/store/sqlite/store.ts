@@ -4,7 +4,14 @@ import { dirname } from "node:path";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Head, Store } from "../../domain/ports.ts";
-import { openForReading, openForWriting, unavailableOr } from "./database.ts";
+import { rowsFrom, takeOver } from "./carrying.ts";
+import {
+  guarded,
+  guardedReader,
+  openForReading,
+  openForWriting,
+  unavailableOr,
+} from "./database.ts";
 import { importOrders, importPets } from "./importing.ts";
 import { createKeyReader } from "./keeping.ts";
 import { createReader } from "./reading.ts";
@@ -27,12 +34,11 @@ const busyWaitMs = 60_000;
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, clock } = options;
-  const writer: Asynchronous<Writer> = options.threaded
-    ? await startWriterThread(path, environment)
-    : inline(createWriter(path, environment));
+  const thread = options.threaded ? await startWriterThread(path, environment) : undefined;
+  const writer = thread ?? inline(createWriter(path, environment));
   const database = openForReading(path);
-  const reader = createReader(database);
-  const keys = createKeyReader(database);
+  const reader = guardedReader(createReader(database));
+  const keys = guardedReader(createKeyReader(database));
   const dataVersion = database.query("PRAGMA data_version");
   let seen: unknown;
   let head: Head;
@@ -40,27 +46,38 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   return {
     ...reader,
     /** The file is read only if some other connection has written since the last glance. */
-    glance() {
+    glance: guarded(() => {
       const version = (dataVersion.values()[0] as unknown[])[0];
       if (version !== seen) {
         head = reader.look();
         seen = version;
       }
       return head;
-    },
+    }),
     async snapshot(work) {
       const own = openForReading(path);
       try {
         own.run("BEGIN");
-        return await work(createReader(own));
+        return await work(guardedReader(createReader(own)));
       } finally {
         own.close();
       }
     },
+    canWrite: () => thread?.isAlive() ?? true,
     commit: (changes) => writer.commit(changes, clock.now()),
     importPets: (records, reason) =>
       onOwnConnection((own) => importPets(own, records, reason, clock.now)),
     importOrders: (records) => onOwnConnection((own) => importOrders(own, records)),
+    async carryOut(work) {
+      const own = openForReading(path);
+      try {
+        own.run("BEGIN");
+        return await work(rowsFrom(own));
+      } finally {
+        own.close();
+      }
+    },
+    carryIn: (rowsOf) => onOwnConnection((own) => takeOver(own, rowsOf)),
     findSecret: keys.findSecret,
     findKey: async (id) => keys.findKey(id),
     listKeys: async () => keys.listKeys(),

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Change } from "../../domain/ledger.ts";
-import { openForWriting, unavailableOr } from "./database.ts";
+import { guarded, openForWriting } from "./database.ts";
 import { createKeyWriter } from "./keeping.ts";
 import type { PackedChanges } from "./packing.ts";
 import { createLedgerWriter } from "./writing.ts";
@@ -39,16 +39,5 @@ export function createWriter(path: string, environment: Environment) {
     saveBan: guarded(keys.saveBan),
     liftBan: guarded(keys.liftBan),
     close: () => database.close(),
-  };
-}
-
-/** Engine failures leave as refusals, so that nothing above knows which engine it is. */
-function guarded<A extends unknown[], T>(work: (...args: A) => T): (...args: A) => T {
-  return (...args) => {
-    try {
-      return work(...args);
-    } catch (error) {
-      throw unavailableOr(error);
-    }
   };
 }

@@ -1,0 +1,149 @@
+import { Refusal } from "../domain/errors.ts";
+import {
+  type BanRules,
+  isRefused,
+  newUsage,
+  standing,
+  take,
+  type Usage,
+  type Verdict,
+} from "../domain/limits.ts";
+import type { Limits } from "../domain/plans.ts";
+import type { Clock, Limiter, Soon } from "../domain/ports.ts";
+import { createStrikes } from "./strikes.ts";
+import { type Ask, createTables, type Known, type Wish } from "./tables.ts";
+
+export interface SharedLimiterOptions {
+  /** Runs one statement as a transaction of its own. */
+  readonly ask: Ask;
+  readonly rules: BanRules;
+  /** What time it is; the database's own time unless given, so that no instance's clock matters. */
+  readonly clock?: Clock | undefined;
+  readonly waitingMax: number;
+  readonly log: (event: string, details: Record<string, unknown>) => void;
+}
+
+interface Waiter {
+  readonly resolve: (verdict: Soon<Verdict>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Asking {
+  readonly limits: Limits;
+  readonly waiters: Waiter[];
+}
+
+/** Keys whose standing is remembered; what is forgotten is asked for again. */
+const knownMax = 100_000;
+
+/**
+ * The limiter of many processes: it counts in the database they share. While one statement is
+ * under way, arriving requests gather, and the next statement asks for all of them at once. What
+ * is sure to be refused, because a window is known to be used up or a ban to be in force, is
+ * refused without asking.
+ */
+export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
+  const { rules, clock, log } = options;
+  const tables = createTables(options.ask, () => clock?.now() ?? null);
+  const known = new Map<string, Usage>();
+  /** The database's time less this process's, as of the last answer. */
+  let ahead = Date.now() - performance.now();
+  let asking = new Map<string, Asking>();
+  let waiting = 0;
+  let running: Promise<void> | undefined;
+  /** Bans are the database's to begin, so the rules applied here never begin one. */
+  const unbanning: BanRules = { ...rules, strikesMin: Infinity };
+  const strikes = createStrikes({ tables, rules, log, learn });
+
+  /**
+   * The database's time, never behind it: a window must not be taken for used up when it is over.
+   * Too early only means to ask.
+   */
+  function now(): number {
+    return clock ? clock.now() : Math.ceil(performance.now() + ahead);
+  }
+
+  function learn(keyId: string, found: Known, askedAt: number): void {
+    ahead = found.now - askedAt;
+    strikes.learn(keyId, found.usage);
+    // From here on only strikes of this process that the database has not counted yet.
+    found.usage.strikes = 0;
+    if (known.size >= knownMax) known.clear();
+    known.set(keyId, found.usage);
+  }
+
+  async function run(): Promise<void> {
+    await Promise.resolve();
+    while (asking.size > 0) {
+      const group = asking;
+      asking = new Map();
+      waiting = 0;
+      await settle(group);
+    }
+    running = undefined;
+  }
+
+  async function settle(group: ReadonlyMap<string, Asking>): Promise<void> {
+    const wishes: Wish[] = [];
+    for (const [keyId, { limits, waiters }] of group) {
+      wishes.push({ keyId, limits, wanted: waiters.length });
+    }
+    const askedAt = performance.now();
+    let answers: Map<string, Known>;
+    try {
+      answers = await tables.take(wishes);
+    } catch (error) {
+      for (const { waiters } of group.values()) for (const one of waiters) one.reject(error);
+      return;
+    }
+    for (const [keyId, { limits, waiters }] of group) {
+      const found = answers.get(keyId)!;
+      learn(keyId, found, askedAt);
+      // The count stands after the whole group; each of it gets the count after its own turn.
+      found.usage.minuteCount -= found.granted;
+      found.usage.dayCount -= found.granted;
+      for (const one of waiters) one.resolve(decide(keyId, found.usage, limits, found.now));
+    }
+  }
+
+  /** Applies the rules to what is known. Strikes go to the database, which alone can add them up. */
+  function decide(keyId: string, usage: Usage, limits: Limits, moment: number): Soon<Verdict> {
+    const verdict = take(usage, limits, unbanning, moment);
+    if (verdict.outcome === "admitted") return verdict;
+    const deciding = strikes.refused(keyId, usage, limits);
+    return deciding ? deciding.then(() => asDecided(keyId, limits, verdict)) : verdict;
+  }
+
+  function asDecided(keyId: string, limits: Limits, verdict: Verdict): Verdict {
+    const stands = standing(known.get(keyId) ?? newUsage(), limits, verdict.now);
+    return stands.outcome === "banned" ? stands : verdict;
+  }
+
+  return {
+    take(keyId, limits) {
+      const usage = known.get(keyId);
+      const moment = now();
+      if (usage && isRefused(usage, limits, moment)) return decide(keyId, usage, limits, moment);
+      if (waiting >= options.waitingMax) {
+        throw new Refusal("unavailable", "Too many requests are waiting; try again.");
+      }
+      waiting += 1;
+      return new Promise((resolve, reject) => {
+        const same = asking.get(keyId);
+        if (same) same.waiters.push({ resolve, reject });
+        else asking.set(keyId, { limits, waiters: [{ resolve, reject }] });
+        running ??= run();
+      });
+    },
+    recall: (keyId, limits) => standing(known.get(keyId) ?? newUsage(), limits, now()),
+    refresh() {
+      // A ban may have been lifted, a plan changed: the next request asks.
+      for (const usage of known.values()) usage.bannedUntil = 0;
+      strikes.forget();
+    },
+    async close() {
+      while (running) await running;
+      await strikes.close();
+    },
+  };
+}

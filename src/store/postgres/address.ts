@@ -1,0 +1,37 @@
+import { Refusal } from "../../domain/errors.ts";
+
+/** A connection string taken apart. */
+export interface Address {
+  /** One connection string per host: Bun's client takes only one host at a time. */
+  readonly urls: readonly string[];
+  /**
+   * Whether statements are prepared under a name. A pooler that hands connections from client to
+   * client may not know the name; `?prepare=false` costs two more round trips a group.
+   */
+  readonly prepare: boolean;
+  /** Where it points, without user and password: fit for messages. */
+  readonly label: string;
+}
+
+const shape = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(\/[^?]*)?(?:\?(.*))?$/;
+
+/** Reads `postgres://user:password@host:5432,other:5433/name?sslmode=require&prepare=false`. */
+export function parseAddress(text: string): Address {
+  const match = shape.exec(text);
+  if (!match) throw new Refusal("invalid_request", "the database address is not postgres://…");
+  const [, opening, hosts = "", path = "", queryText = ""] = match;
+  const query = new URLSearchParams(queryText);
+  const prepare = query.get("prepare");
+  if (prepare !== null && prepare !== "true" && prepare !== "false") {
+    throw new Refusal("invalid_request", "prepare in the database address must be true or false");
+  }
+  query.delete("prepare");
+  // Several hosts always mean the one that can be written; nothing else is offered.
+  query.delete("target_session_attrs");
+  const ending = path + (query.size > 0 ? `?${query}` : "");
+  const urls = hosts.split(",").map((host) => `${opening}${host}${ending}`);
+  if (!urls.every((url) => URL.canParse(url))) {
+    throw new Refusal("invalid_request", "the database address names a host that is none");
+  }
+  return { urls, prepare: prepare !== "false", label: `${hosts}${path}` };
+}

@@ -1,0 +1,21 @@
+/**
+ * Columns of values as PostgreSQL's array literals: one parameter carries a whole column, and
+ * joining numbers is the cheapest way to write one.
+ */
+export function integerArray(values: readonly (bigint | number | null)[]): string {
+  let text = "";
+  for (const value of values) text += text === "" ? (value ?? "NULL") : `,${value ?? "NULL"}`;
+  return `{${text}}`;
+}
+
+const special = /["\\]/;
+
+export function textArray(values: readonly (string | null)[]): string {
+  let text = "";
+  for (const value of values) {
+    if (text !== "") text += ",";
+    if (value === null) text += "NULL";
+    else text += special.test(value) ? `"${value.replace(/["\\]/g, "\\$&")}"` : `"${value}"`;
+  }
+  return `{${text}}`;
+}

@@ -1,0 +1,171 @@
+import { Refusal } from "../../domain/errors.ts";
+import type { OrderRecord } from "../../domain/orders.ts";
+import { newPetStock, type PetRecord } from "../../domain/pets.ts";
+import type { Imported } from "../../domain/ports.ts";
+import { copyIn } from "./copying.ts";
+import type { Session } from "./session.ts";
+import { assertCommitted, lockHead } from "./writing.ts";
+
+/**
+ * Rows are staged in a temporary table, which locks nothing, and then applied by a handful of
+ * statements over all of them. All of it is one transaction on one connection, so that a pooler
+ * cannot part it; the head is locked only for the last, short part.
+ */
+export async function importPets(
+  session: Session,
+  records: AsyncIterable<readonly PetRecord[]>,
+  reason: string,
+  now: number | null,
+): Promise<Imported> {
+  const { sql, query } = session;
+  await sql`BEGIN ISOLATION LEVEL READ COMMITTED`;
+  await sql.unsafe(`CREATE TEMP TABLE staged_pets (
+    pet_id int8, line int8, name text, category text, category_given bool,
+    tags text, photo_urls text, status text, quantity int8) ON COMMIT DROP`);
+  await copyIn(session, "staged_pets", records, (record) => [
+    record.petId,
+    record.line,
+    record.name ?? null,
+    record.category ?? null,
+    record.category !== undefined,
+    record.tags ? JSON.stringify(record.tags) : null,
+    record.photoUrls ? JSON.stringify(record.photoUrls) : null,
+    record.status ?? null,
+    record.quantity ?? null,
+  ]);
+  await sql.unsafe("ANALYZE staged_pets");
+  await refuseRepeats(session, "staged_pets", "pet_id", "petId");
+  const [head] = await query(lockHead, [now]);
+  const [seq, at, moment] = head!.map(Number) as [number, number, number];
+  await refuseNameless(session);
+  const summary = await countPets(session);
+  await applyPets(session, reason, seq, Math.max(at, moment));
+  assertCommitted(await sql`COMMIT`);
+  return summary;
+}
+
+async function refuseRepeats({ query }: Session, table: string, column: string, field: string) {
+  const [repeat] = await query(
+    `SELECT line, ${column} FROM (
+       SELECT line, ${column}, row_number() OVER (PARTITION BY ${column} ORDER BY line) AS nth
+       FROM ${table}) AS numbered
+     WHERE nth > 1 ORDER BY line LIMIT 1`,
+  );
+  if (!repeat) return;
+  const [line, id] = repeat;
+  throw new Refusal("invalid_request", `line ${line}: field '${field}': ${id} was already given`);
+}
+
+async function refuseNameless({ query }: Session): Promise<void> {
+  const [nameless] = await query(
+    `SELECT line, pet_id FROM staged_pets s
+     WHERE name IS NULL AND NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
+     ORDER BY line LIMIT 1`,
+  );
+  if (!nameless) return;
+  throw new Refusal(
+    "invalid_request",
+    `line ${nameless[0]}: field 'name' is required for a new pet (petId ${nameless[1]})`,
+  );
+}
+
+/** True for a staged row that says something else of the pet than the catalogue does. */
+const petDiffers = `(s.name <> p.name OR s.tags <> p.tags OR s.photo_urls <> p.photo_urls
+  OR (s.category_given AND s.category IS DISTINCT FROM p.category))`;
+
+const stockDiffers = "(s.quantity <> i.quantity OR s.status <> i.status)";
+
+async function countPets({ query }: Session): Promise<Imported> {
+  const [row] = await query(
+    `SELECT count(*), count(*) FILTER (WHERE p.pet_id IS NULL),
+            count(*) FILTER (WHERE p.pet_id IS NOT NULL AND ((${petDiffers}) IS TRUE
+                                                           OR (${stockDiffers}) IS TRUE))
+     FROM staged_pets s LEFT JOIN pets p USING (pet_id) LEFT JOIN inventory i USING (pet_id)`,
+  );
+  const [staged, created, changed] = row!.map(Number) as [number, number, number];
+  return { created, changed, unchanged: staged - created - changed };
+}
+
+async function applyPets({ query }: Session, reason: string, seq: number, at: number) {
+  await query(
+    `INSERT INTO pets (pet_id, name, category, tags, photo_urls)
+     SELECT s.pet_id, coalesce(s.name, p.name),
+            CASE WHEN s.category_given THEN s.category ELSE p.category END,
+            coalesce(s.tags, p.tags, '[]'), coalesce(s.photo_urls, p.photo_urls, '[]')
+     FROM staged_pets s LEFT JOIN pets p USING (pet_id)
+     WHERE p.pet_id IS NULL OR ${petDiffers}
+     ON CONFLICT (pet_id) DO UPDATE SET name = excluded.name, category = excluded.category,
+       tags = excluded.tags, photo_urls = excluded.photo_urls`,
+  );
+  const [added] = await query(
+    `WITH added AS (
+       INSERT INTO ledger (seq, pet_id, quantity_before, quantity_after, status_before,
+                           status_after, previous, cause, key_id, request_id, reason, at)
+       SELECT $1::int8 + row_number() OVER (ORDER BY s.pet_id), s.pet_id,
+              i.quantity, coalesce(s.quantity, i.quantity, $2::int8),
+              i.status, coalesce(s.status, i.status, $3::text),
+              i.version, 'import', NULL, NULL, $4::text, $5::int8
+       FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
+       WHERE i.pet_id IS NULL OR ${stockDiffers}
+       ORDER BY s.pet_id
+       RETURNING 1)
+     SELECT count(*) FROM added`,
+    [seq, newPetStock.quantity, newPetStock.status, reason, at],
+  );
+  const rows = Number(added![0]);
+  if (rows === 0) return;
+  await query(
+    `INSERT INTO inventory (pet_id, quantity, status, version)
+     SELECT pet_id, quantity_after, status_after, seq FROM ledger WHERE seq > $1::int8
+     ORDER BY pet_id
+     ON CONFLICT (pet_id) DO UPDATE SET quantity = excluded.quantity,
+       status = excluded.status, version = excluded.version`,
+    [seq],
+  );
+  await query("UPDATE head SET seq = $1::int8, at = $2::int8 WHERE id = 1", [seq + rows, at]);
+}
+
+export async function importOrders(
+  session: Session,
+  records: AsyncIterable<readonly OrderRecord[]>,
+): Promise<Imported> {
+  const { sql, query } = session;
+  await sql`BEGIN ISOLATION LEVEL READ COMMITTED`;
+  await sql.unsafe(`CREATE TEMP TABLE staged_orders (
+    id int8, pet_id int8, quantity int8, ship_date int8, status text, complete int2, line int8)
+    ON COMMIT DROP`);
+  await copyIn(session, "staged_orders", records, (record) => [
+    record.id,
+    record.petId,
+    record.quantity,
+    record.shipDate,
+    record.status,
+    record.complete ? 1 : 0,
+    record.line,
+  ]);
+  await sql.unsafe("ANALYZE staged_orders");
+  await refuseRepeats(session, "staged_orders", "id", "id");
+  // One import of orders at a time: two that overlap could each hold a row the other wants.
+  await sql.unsafe("LOCK TABLE orders IN SHARE ROW EXCLUSIVE MODE");
+  const [counts] = await query(
+    `SELECT count(*), count(*) FILTER (WHERE o.id IS NULL)
+     FROM staged_orders s LEFT JOIN orders o USING (id)`,
+  );
+  const [written] = await query(
+    `WITH written AS (
+       INSERT INTO orders (id, pet_id, quantity, ship_date, status, complete)
+       SELECT s.id, s.pet_id, s.quantity, s.ship_date, s.status, s.complete
+       FROM staged_orders s LEFT JOIN orders o USING (id)
+       WHERE o.id IS NULL OR (s.pet_id, s.quantity, s.ship_date, s.status, s.complete)
+             IS DISTINCT FROM (o.pet_id, o.quantity, o.ship_date, o.status, o.complete)
+       ORDER BY s.id
+       ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, quantity = excluded.quantity,
+         ship_date = excluded.ship_date, status = excluded.status, complete = excluded.complete
+       RETURNING 1)
+     SELECT count(*) FROM written`,
+  );
+  assertCommitted(await sql`COMMIT`);
+  const [staged, created] = counts!.map(Number) as [number, number];
+  const changes = Number(written![0]);
+  return { created, changed: changes - created, unchanged: staged - changes };
+}

@@ -1,0 +1,97 @@
+import { Refusal } from "../../domain/errors.ts";
+import { isLost, unavailableOr } from "./failures.ts";
+import { type Rows, type Session, withinDeadline } from "./session.ts";
+
+/**
+ * A way to the database with a connection of its own, opened when it is first needed and again
+ * whenever it was lost. Every call ends within its deadline, and a database that is down is asked
+ * again only every so often, however many callers there are.
+ */
+export interface Lane {
+  /** One statement. Statements of several callers share the connection and do not wait in line. */
+  query(text: string, values?: readonly unknown[]): Promise<Rows>;
+  /**
+   * Work that needs the connection for itself, a transaction for one. Callers wait in line. After
+   * any failure the connection is cut, which rolls back whatever it had begun.
+   */
+  alone<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  close(): void;
+}
+
+/** A call that finds no connection waits this long for one. */
+const connectWaitMs = 1_000;
+
+/** After a failed attempt to connect, calls are refused for this long without another. */
+const restMs = 100;
+
+export function createLane(connect: () => Promise<Session>, deadlineMs: number): Lane {
+  let session: Session | undefined;
+  let connecting: Promise<Session> | undefined;
+  let restUntil = 0;
+  let closed = false;
+  let line: Promise<unknown> = Promise.resolve();
+
+  function connected(): Promise<Session> {
+    if (closed || performance.now() < restUntil) return Promise.reject(unreachable());
+    connecting ??= connect()
+      .then(
+        (opened) => {
+          if (closed) opened.close();
+          else session = opened;
+          return opened;
+        },
+        (error) => {
+          restUntil = performance.now() + restMs;
+          throw error;
+        },
+      )
+      .finally(() => {
+        connecting = undefined;
+      });
+    return soonEnough(connecting);
+  }
+
+  function drop(lost: Session): void {
+    lost.close();
+    if (session === lost) session = undefined;
+  }
+
+  async function run<T>(work: (session: Session) => Promise<T>, isAlone: boolean): Promise<T> {
+    let own: Session | undefined;
+    try {
+      // A server that went and came back has ended the connection; no caller has to find that out.
+      own = session?.isOpen ? session : await connected();
+      return await withinDeadline(own, deadlineMs, work);
+    } catch (error) {
+      if (own && (isAlone || isLost(error))) drop(own);
+      throw unavailableOr(error);
+    }
+  }
+
+  return {
+    query: (text, values) => run((own) => own.query(text, values), false),
+    alone(work) {
+      const turn = line.then(() => run(work, true));
+      line = turn.catch(() => {});
+      return turn;
+    },
+    close() {
+      closed = true;
+      session?.close();
+    },
+  };
+}
+
+async function soonEnough(connecting: Promise<Session>): Promise<Session> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(unreachable()), connectWaitMs);
+  try {
+    return await Promise.race([connecting, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unreachable(): Refusal {
+  return new Refusal("unavailable", "The store cannot be reached; try again.");
+}

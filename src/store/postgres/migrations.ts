@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import { refuse } from "../../domain/errors.ts";
+import type { Environment } from "../../domain/keys.ts";
+import type { Session } from "./session.ts";
+
+interface Step {
+  readonly text: string;
+  /**
+   * The oldest version of the schema whose code still works after this step. Versions run side by
+   * side while instances are replaced one by one, so a step first only adds, and what nobody uses
+   * any more goes in a later release.
+   */
+  readonly fits: number;
+}
+
+/** Numbered from 1, applied in order and never edited once released. */
+const steps: readonly Step[] = [
+  {
+    fits: 1,
+    text: `
+    CREATE TABLE head (
+      id           int2 PRIMARY KEY CHECK (id = 1),
+      environment  text NOT NULL,
+      epoch        text NOT NULL,
+      seq          int8 NOT NULL CHECK (seq >= 0),
+      at           int8 NOT NULL,
+      keys_version int8 NOT NULL
+    ) WITH (fillfactor = 50);
+
+    CREATE TABLE pets (
+      pet_id     int8 PRIMARY KEY,
+      name       text NOT NULL,
+      category   text,
+      tags       text NOT NULL,
+      photo_urls text NOT NULL
+    );
+
+    CREATE TABLE inventory (
+      pet_id   int8 PRIMARY KEY REFERENCES pets,
+      quantity int8 NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
+      status   text NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
+      version  int8 NOT NULL
+    ) WITH (fillfactor = 70);
+
+    CREATE TABLE ledger (
+      seq             int8 PRIMARY KEY,
+      pet_id          int8 NOT NULL,
+      quantity_before int8 CHECK (quantity_before >= 0),
+      quantity_after  int8 CHECK (quantity_after >= 0),
+      status_before   text CHECK (status_before IN ('available', 'pending', 'sold')),
+      status_after    text CHECK (status_after IN ('available', 'pending', 'sold')),
+      previous        int8 CHECK (previous < seq),
+      cause           text NOT NULL,
+      key_id          text,
+      request_id      text,
+      reason          text,
+      at              int8 NOT NULL
+    );
+
+    CREATE FUNCTION petstore_ledger_stays() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'ledger rows are never changed or deleted'; END $$;
+
+    CREATE TRIGGER ledger_rows_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger
+    FOR EACH STATEMENT EXECUTE FUNCTION petstore_ledger_stays();
+
+    CREATE TABLE orders (
+      id        int8 PRIMARY KEY,
+      pet_id    int8 NOT NULL,
+      quantity  int8 NOT NULL CHECK (quantity >= 0),
+      ship_date int8,
+      status    text NOT NULL CHECK (status IN ('placed', 'approved', 'delivered')),
+      complete  int2 NOT NULL CHECK (complete IN (0, 1))
+    );
+
+    CREATE TABLE keys (
+      id         text COLLATE "C" PRIMARY KEY,
+      name       text NOT NULL,
+      plan       text NOT NULL,
+      per_minute int8 NOT NULL CHECK (per_minute > 0),
+      per_day    int8 NOT NULL CHECK (per_day > 0),
+      scopes     text NOT NULL,
+      created_at int8 NOT NULL,
+      expires_at int8,
+      revoked_at int8
+    );
+
+    CREATE TABLE secrets (
+      digest     text COLLATE "C" PRIMARY KEY,
+      key_id     text COLLATE "C" NOT NULL REFERENCES keys,
+      created_at int8 NOT NULL,
+      expires_at int8
+    );
+
+    CREATE TABLE usage (
+      key_id            text COLLATE "C" PRIMARY KEY REFERENCES keys,
+      minute_start      int8 NOT NULL DEFAULT 0,
+      minute_count      int8 NOT NULL DEFAULT 0,
+      minute_refused_at int8 NOT NULL DEFAULT 0,
+      day_start         int8 NOT NULL DEFAULT 0,
+      day_count         int8 NOT NULL DEFAULT 0,
+      day_refused_at    int8 NOT NULL DEFAULT 0,
+      last_used_at      int8 NOT NULL DEFAULT 0,
+      -- What the latest question asked and was granted, for the statement to give back.
+      asked_at          int8 NOT NULL DEFAULT 0,
+      wanted            int8 NOT NULL DEFAULT 0,
+      granted           int8 NOT NULL DEFAULT 0,
+      per_minute        int8 NOT NULL DEFAULT 0,
+      per_day           int8 NOT NULL DEFAULT 0,
+      strikes_minute    int8 NOT NULL DEFAULT 0,
+      strikes           int8 NOT NULL DEFAULT 0,
+      ban_started_at    int8 NOT NULL DEFAULT 0,
+      banned_until      int8 NOT NULL DEFAULT 0
+    ) WITH (fillfactor = 50);
+
+    CREATE TABLE bans (
+      key_id     text COLLATE "C" NOT NULL REFERENCES keys,
+      started_at int8 NOT NULL,
+      until      int8 NOT NULL,
+      lifted_at  int8,
+      PRIMARY KEY (key_id, started_at)
+    );
+    `,
+  },
+];
+
+/** Any number will do that nobody else on the server takes for a lock of theirs. */
+const migrationLock = 7_381_002;
+
+/**
+ * Brings the schema up to date, once, whichever instance comes first; the others wait for the
+ * lock and find nothing to do. Then makes sure that the store belongs to this environment.
+ */
+export async function migrate(session: Session, environment: Environment): Promise<void> {
+  const { sql, query } = session;
+  if ((await versionOf(session)).version < steps.length) {
+    await sql`BEGIN`;
+    await query("SELECT pg_advisory_xact_lock($1::int8)", [migrationLock]);
+    await sql.unsafe(`CREATE TABLE IF NOT EXISTS petstore_schema (
+      id int2 PRIMARY KEY CHECK (id = 1), version int4 NOT NULL, fits int4 NOT NULL)`);
+    for (let { version } = await versionOf(session); version < steps.length; version++) {
+      const { text, fits } = steps[version]!;
+      await sql.unsafe(text);
+      await query(
+        `INSERT INTO petstore_schema VALUES (1, $1::int4, $2::int4)
+         ON CONFLICT (id) DO UPDATE SET version = excluded.version, fits = excluded.fits`,
+        [version + 1, fits],
+      );
+    }
+    await query(
+      `INSERT INTO head (id, environment, epoch, seq, at, keys_version)
+       VALUES (1, $1::text, $2::text, 0, 0, 0) ON CONFLICT DO NOTHING`,
+      [environment, randomUUID()],
+    );
+    await sql`COMMIT`;
+  }
+  if ((await versionOf(session)).fits > steps.length) {
+    refuse("unavailable", "the database was made for a newer version of petstore");
+  }
+  const [row] = await query("SELECT environment FROM head WHERE id = 1");
+  const owner = row?.[0];
+  if (owner !== environment) {
+    refuse(
+      "unavailable",
+      `the database belongs to the ${owner} environment, not to ${environment}`,
+    );
+  }
+}
+
+async function versionOf({ query }: Session): Promise<{ version: number; fits: number }> {
+  const [present] = await query("SELECT to_regclass('petstore_schema')::text");
+  if (present?.[0] === null) return { version: 0, fits: 0 };
+  const [row] = await query("SELECT version, fits FROM petstore_schema WHERE id = 1");
+  return { version: Number(row?.[0] ?? 0), fits: Number(row?.[1] ?? 0) };
+}

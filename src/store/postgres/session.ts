@@ -1,0 +1,97 @@
+import { type ReservedSQL, SQL } from "bun";
+import { isLost, UnwritableServer } from "./failures.ts";
+
+export type Rows = readonly (readonly unknown[])[];
+
+/** One connection to a server that can be written. */
+export interface Session {
+  readonly sql: ReservedSQL;
+  /** One statement; several sent without waiting travel together. */
+  query(text: string, values?: readonly unknown[]): Promise<Rows>;
+  /** Cuts the connection at once: whatever is under way on it rejects. */
+  close(): void;
+  /** False once the connection has ended, by whichever side. */
+  readonly isOpen: boolean;
+}
+
+/** How long a server may take to accept a connection, or to answer the first question on it. */
+const connectSeconds = 2;
+
+/** Connects to one host and makes sure that it is one that can be written. */
+export async function openSession(url: string, prepare: boolean): Promise<Session> {
+  let isOpen = true;
+  const pool = new SQL(url, {
+    max: 1,
+    onclose: () => {
+      isOpen = false;
+    },
+    bigint: true,
+    prepare,
+    connectionTimeout: connectSeconds,
+    idleTimeout: 0,
+    maxLifetime: 0,
+  });
+  const close = () => {
+    isOpen = false;
+    void pool.close({ timeout: 0 }).catch(() => {});
+  };
+  const timer = setTimeout(close, 1.5 * connectSeconds * 1_000);
+  try {
+    const sql = await pool.reserve();
+    const query = (text: string, values?: readonly unknown[]) =>
+      (values ? sql.unsafe(text, values as unknown[]) : sql(asTemplate(text))).values();
+    const [[isStandby, readOnly] = []] = await query(
+      "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')",
+    );
+    if (isStandby || readOnly !== "off") {
+      throw new UnwritableServer();
+    }
+    return {
+      sql,
+      query,
+      close,
+      get isOpen() {
+        return isOpen;
+      },
+    };
+  } catch (error) {
+    close();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const templates = new Map<string, TemplateStringsArray>();
+
+/** A text without parameters is prepared, and travels together with others, only as a template. */
+function asTemplate(text: string): TemplateStringsArray {
+  let template = templates.get(text);
+  if (!template) {
+    template = Object.defineProperty([text], "raw", {
+      value: [text],
+    }) as unknown as TemplateStringsArray;
+    templates.set(text, template);
+  }
+  return template;
+}
+
+/**
+ * Runs work on a session within a deadline. A query that hangs on a dead network cannot be called
+ * back, so what a passed deadline does is cut the connection; so does a lost one.
+ */
+export async function withinDeadline<T>(
+  session: Session,
+  deadlineMs: number,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const timer = setTimeout(() => session.close(), deadlineMs);
+  try {
+    return await work(session);
+  } catch (error) {
+    if (isLost(error)) session.close();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

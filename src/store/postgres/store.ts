@@ -1,0 +1,141 @@
+import { Refusal } from "../../domain/errors.ts";
+import type { Environment } from "../../domain/keys.ts";
+import type { Clock, Store } from "../../domain/ports.ts";
+import { rowsFrom, takeOver } from "./carrying.ts";
+import type { Database } from "./database.ts";
+import { isPassing, unavailableOr } from "./failures.ts";
+import { importOrders, importPets } from "./importing.ts";
+import { createKeeper } from "./keeping.ts";
+import { migrate } from "./migrations.ts";
+import { createReader } from "./reading.ts";
+import { type Session, withinDeadline } from "./session.ts";
+import { commit } from "./writing.ts";
+
+export interface PostgresOptions {
+  readonly database: Database;
+  readonly environment: Environment;
+  /** What time it is; the database's own time unless given. */
+  readonly clock?: Clock | undefined;
+  /** How long to wait for a database that cannot be reached yet. */
+  readonly patienceMs: number;
+}
+
+/**
+ * Deadlines, so chosen that whoever waits behind a call that hangs is answered within five seconds
+ * all the same: the call ahead, plus the second a new connection is waited for.
+ */
+const quickMs = 2_000;
+const longMs = 3_000;
+const commitMs = 3_500;
+/** For work of a command, or of a migration, that nobody waits for on a socket. */
+const patientMs = 600_000;
+
+/** How long a start waits before it tries an absent database again. */
+const retryMs = 500;
+
+/** How often an instance asks whether keys or bans were changed elsewhere. */
+const watchEveryMs = 400;
+
+export async function openPostgres(options: PostgresOptions): Promise<Store> {
+  const { database, clock } = options;
+  const place = await prepare(options);
+  const quick = database.lane(quickMs);
+  const long = database.lane(longMs);
+  const writes = database.lane(commitMs);
+  const reader = createReader(place, quick.query, long.query);
+  const listeners: (() => void)[] = [];
+  const tellListeners = () => {
+    for (const listener of listeners) listener();
+  };
+  const keeper = createKeeper(quick.query, long.query, tellListeners);
+  const now = () => clock?.now() ?? null;
+  let watching: Timer | undefined;
+
+  /** Notifications can be lost in silence, so the guarantee is to ask, and one way is enough. */
+  function watch(): void {
+    let known: number | undefined;
+    let asking = false;
+    watching = setInterval(async () => {
+      if (asking) return;
+      asking = true;
+      try {
+        const { keysVersion } = await reader.look();
+        if (known !== undefined && known !== keysVersion) tellListeners();
+        known = keysVersion;
+      } catch {
+        // Keys that were changed while the database was away are noticed on its return.
+      } finally {
+        asking = false;
+      }
+    }, watchEveryMs);
+    watching.unref();
+  }
+
+  async function onOwnSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    try {
+      const session = await database.connect();
+      return await withinDeadline(session, patientMs, work).finally(() => session.close());
+    } catch (error) {
+      throw unavailableOr(error);
+    }
+  }
+
+  return {
+    ...reader,
+    ...keeper,
+    onKeysChanged(listener) {
+      listeners.push(listener);
+      if (!watching) watch();
+    },
+    snapshot: (work) =>
+      onOwnSession(async ({ sql, query }) => {
+        await sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
+        return work(createReader(place, query, query));
+      }),
+    commit: (changes) => writes.alone((session) => commit(session, changes, now())),
+    importPets: (records, reason) =>
+      onOwnSession((session) => importPets(session, records, reason, now())),
+    importOrders: (records) => onOwnSession((session) => importOrders(session, records)),
+    carryOut: (work) =>
+      onOwnSession(async (session) => {
+        await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
+        return work(rowsFrom(session));
+      }),
+    carryIn: (rowsOf) => onOwnSession((session) => takeOver(session, rowsOf)),
+    async close() {
+      clearInterval(watching);
+      database.close();
+    },
+  };
+}
+
+/**
+ * Migrates, and gives the number the server knows the database by. Waits for a database that is
+ * not there yet, but not for one that never will be.
+ */
+async function prepare({ database, environment, patienceMs }: PostgresOptions): Promise<string> {
+  const giveUpAt = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      const session = await database.connect();
+      const work = withinDeadline(session, patientMs, async (own) => {
+        await migrate(own, environment);
+        const [row] = await own.query(
+          "SELECT oid::text FROM pg_database WHERE datname = current_database()",
+        );
+        return String(row?.[0]);
+      });
+      return await work.finally(() => session.close());
+    } catch (error) {
+      if (!isPassing(error) || performance.now() > giveUpAt) throw unopened(database, error);
+      await Bun.sleep(retryMs);
+    }
+  }
+}
+
+/** One plain sentence for the operator; callers of the API never see it. */
+function unopened(database: Database, error: unknown): unknown {
+  if (error instanceof Refusal && error.code !== "unavailable") return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new Refusal("unavailable", `cannot open the database at ${database.label}: ${reason}`);
+}

@@ -1,0 +1,118 @@
+import type { Entry, PetStatus, Stock } from "../domain/inventory.ts";
+import type { Key, Scope } from "../domain/keys.ts";
+import type { Cause, LedgerRow } from "../domain/ledger.ts";
+import type { Order, OrderStatus } from "../domain/orders.ts";
+import type { Pet } from "../domain/pets.ts";
+import type { Plan } from "../domain/plans.ts";
+import type { Ban, SavedUsage } from "../domain/ports.ts";
+
+/**
+ * What a row of each table means. Both engines have the same columns and give 64-bit integers as
+ * bigints, so the meaning exists once.
+ */
+export type Row = readonly unknown[];
+
+export const ledgerColumns = `seq, pet_id, quantity_before, quantity_after, status_before,
+  status_after, previous, cause, key_id, request_id, reason, at`;
+
+export const entryColumns = "pet_id, quantity, status, version";
+
+export const petColumns = "pet_id, name, category, tags, photo_urls, status, quantity";
+
+export const orderColumns = "id, pet_id, quantity, ship_date, status, complete";
+
+export const keyColumns = `keys.id, keys.name, keys.plan, keys.per_minute, keys.per_day, keys.scopes,
+  keys.created_at, keys.expires_at, keys.revoked_at`;
+
+export const usageColumns =
+  "key_id, minute_start, minute_count, day_start, day_count, last_used_at";
+
+export const banColumns = "key_id, started_at, until, lifted_at";
+
+export function toEntry(row: Row): Entry {
+  return {
+    petId: row[0] as bigint,
+    quantity: Number(row[1]),
+    status: row[2] as PetStatus,
+    version: Number(row[3]),
+  };
+}
+
+export function toLedgerRow(row: Row): LedgerRow {
+  return {
+    seq: Number(row[0]),
+    petId: row[1] as bigint,
+    before: toStock(row[2], row[4]),
+    after: toStock(row[3], row[5]),
+    previous: toNumber(row[6]),
+    cause: row[7] as Cause,
+    keyId: row[8] as string | null,
+    requestId: row[9] as string | null,
+    reason: row[10] as string | null,
+    at: Number(row[11]),
+  };
+}
+
+function toStock(quantity: unknown, status: unknown): Stock | null {
+  return quantity === null ? null : { quantity: Number(quantity), status: status as PetStatus };
+}
+
+export function toPet(row: Row): Pet {
+  return {
+    petId: row[0] as bigint,
+    name: row[1] as string,
+    category: row[2] as string | null,
+    tags: JSON.parse(row[3] as string) as string[],
+    photoUrls: JSON.parse(row[4] as string) as string[],
+    status: row[5] as PetStatus,
+    quantity: Number(row[6]),
+  };
+}
+
+export function toOrder(row: Row): Order {
+  return {
+    id: row[0] as bigint,
+    petId: row[1] as bigint,
+    quantity: Number(row[2]),
+    shipDate: toNumber(row[3]),
+    status: row[4] as OrderStatus,
+    complete: Number(row[5]) === 1,
+  };
+}
+
+export function toKey(row: Row): Key {
+  return {
+    id: row[0] as string,
+    name: row[1] as string,
+    plan: row[2] as Plan,
+    limits: { perMinute: Number(row[3]), perDay: Number(row[4]) },
+    scopes: (row[5] as string).split(" ").filter(Boolean) as Scope[],
+    createdAt: Number(row[6]),
+    expiresAt: toNumber(row[7]),
+    revokedAt: toNumber(row[8]),
+  };
+}
+
+export function toUsage(row: Row): SavedUsage {
+  return {
+    keyId: row[0] as string,
+    minuteStart: Number(row[1]),
+    minuteCount: Number(row[2]),
+    dayStart: Number(row[3]),
+    dayCount: Number(row[4]),
+    lastUsedAt: Number(row[5]),
+  };
+}
+
+export function toBan(row: Row): Ban {
+  return {
+    keyId: row[0] as string,
+    startedAt: Number(row[1]),
+    until: Number(row[2]),
+    liftedAt: toNumber(row[3]),
+  };
+}
+
+export function toNumber(value: unknown): number | null {
+  return value === null ? null : Number(value);
+}

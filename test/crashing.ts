@@ -1,0 +1,96 @@
+import { expect } from "bun:test";
+import { enterPlace, type Place, type Served } from "./process.ts";
+import { call } from "./service.ts";
+
+/** One client that sets one pet to ever larger numbers, and remembers what it was told. */
+export interface Client {
+  readonly petId: number;
+  acknowledged: number;
+  sent: number;
+}
+
+/** A place with pets, a key without practical limits, and a client for every pet. */
+export interface LoadedPlace {
+  readonly place: Place;
+  readonly key: string;
+  readonly clients: readonly Client[];
+  /** One update; tells its status. */
+  update(service: Served, client: Client): Promise<number>;
+  /** Every entry is what its client was last told, or what it asked for after that. */
+  expectNothingLost(service: Served): Promise<void>;
+}
+
+const petsCount = 16;
+
+export async function enterLoadedPlace(): Promise<LoadedPlace> {
+  const place = enterPlace();
+  const rows = Array.from({ length: petsCount }, (_, at) => `{"petId":${at},"name":"Pet ${at}"}`);
+  await place.run(["pets", "import", "-"], { stdin: rows.join("\n") });
+  const plan = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "100000000"];
+  const { key } = await place.json<{ key: string }>("keys", "create", "--name", "load", ...plan);
+  const clients: Client[] = rows.map((_, petId) => ({ petId, acknowledged: 0, sent: 0 }));
+
+  return {
+    place,
+    key,
+    clients,
+    async update(service, client) {
+      client.sent += 1;
+      const { petId, sent } = client;
+      const body = `{"quantity":${sent}}`;
+      const answer = await call(service.baseUrl, "PATCH", `/inventory/${petId}`, { key, body });
+      if (answer.status === 200) client.acknowledged = sent;
+      return answer.status;
+    },
+    async expectNothingLost(service) {
+      const list = await call(service.baseUrl, "GET", "/inventory", { key });
+      const entries = list.json as { petId: number; quantity: number }[];
+      expect(entries).toHaveLength(petsCount);
+      for (const { petId, acknowledged, sent } of clients) {
+        const { quantity } = entries.find((entry) => entry.petId === petId)!;
+        // What was under way when the process died may have happened or not; nothing else.
+        expect(quantity).toBeGreaterThanOrEqual(acknowledged);
+        expect(quantity).toBeLessThanOrEqual(sent);
+      }
+    },
+  };
+}
+
+/** Kills the service in the middle of parallel updates, again and again, and looks for losses. */
+export async function crashAgainAndAgain(loaded: LoadedPlace, rounds: number): Promise<void> {
+  const { place, clients } = loaded;
+  for (let round = 0; round < rounds; round++) {
+    const service = await place.serve();
+    // The kill comes after a number of answers that differs from round to round, and with the
+    // answer, so that it meets commits at every stage.
+    let left = petsCount * (2 + ((round * 7) % 23));
+    const onAcknowledged = () => {
+      left -= 1;
+      if (left === 0) service.kill("SIGKILL");
+    };
+    await Promise.all(
+      clients.map((client) => updateUntilGone(loaded, service, client, onAcknowledged)),
+    );
+    await service.exited;
+    expect(await place.run(["verify"])).toMatchObject({ code: 0, err: "" });
+    const again = await place.serve();
+    await loaded.expectNothingLost(again);
+    again.kill("SIGKILL");
+    await again.exited;
+  }
+  expect(clients.every((client) => client.acknowledged > rounds)).toBe(true);
+}
+
+async function updateUntilGone(
+  loaded: LoadedPlace,
+  service: Served,
+  client: Client,
+  onAcknowledged: () => void,
+): Promise<void> {
+  for (;;) {
+    const status = await loaded.update(service, client).catch(() => "gone");
+    if (status === "gone") return;
+    expect(status).toBe(200);
+    onAcknowledged();
+  }
+}

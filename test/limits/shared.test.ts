@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { openStore, systemClock } from "../../src/compose.ts";
+import { readConfig } from "../../src/config.ts";
+import { digestOf, generateKeyId, scopes } from "../../src/domain/keys.ts";
+import type { BanRules, Verdict } from "../../src/domain/limits.ts";
+import type { Limits } from "../../src/domain/plans.ts";
+import type { Limiter, Store } from "../../src/domain/ports.ts";
+import { createSharedLimiter } from "../../src/limits/shared.ts";
+import { createDatabase, type Database } from "../../src/store/postgres/database.ts";
+import { createTestClock, type TestClock } from "../clock.ts";
+import { sharedPostgres } from "../postgres.ts";
+
+const rules: BanRules = {
+  ...{ graceMs: 1_000, strikesMin: 20, strikesDivisor: 10 },
+  ...{ banMs: 300_000, banMsMax: 3_600_000, ladderMs: 86_400_000 },
+};
+
+let url: string;
+let store: Store;
+let clock: TestClock;
+let limiters: Limiter[] = [];
+const databases: Database[] = [];
+/** Statements the limiters sent, all together. */
+let statements = 0;
+
+beforeAll(async () => {
+  url = await (await sharedPostgres()).freshDatabase();
+  store = await openStore(readConfig({ database: url }, {}), systemClock);
+});
+afterAll(async () => {
+  for (const database of databases) database.close();
+  await store.close();
+});
+
+beforeEach(() => {
+  clock = createTestClock();
+  statements = 0;
+  limiters = [1, 2, 3].map(() => {
+    const database = createDatabase(url);
+    databases.push(database);
+    const lane = database.lane(5_000);
+    const ask: typeof lane.query = (text, values) => {
+      statements += 1;
+      return lane.query(text, values);
+    };
+    return createSharedLimiter({
+      ask: ask as never,
+      rules,
+      clock,
+      waitingMax: 10_000,
+      log: () => {},
+    });
+  });
+});
+
+async function issueKey(): Promise<string> {
+  const id = generateKeyId();
+  const limits = { perMinute: 1, perDay: 1 };
+  const times = { createdAt: 0, expiresAt: null, revokedAt: null };
+  await store.addKey({ id, name: "test", plan: "free", limits, scopes, ...times }, digestOf(id));
+  return id;
+}
+
+async function ask(limiter: Limiter, key: string, limits: Limits, times: number) {
+  return Promise.all(Array.from({ length: times }, async () => limiter.take(key, limits)));
+}
+
+const admitted = (verdicts: readonly Verdict[]) =>
+  verdicts.filter(({ outcome }) => outcome === "admitted").length;
+
+test("three limiters admit as many as one key may have in every minute, and not one more", async () => {
+  const key = await issueKey();
+  const limits = { perMinute: 100, perDay: 100_000 };
+  const perWindow = new Map<number, number>();
+  const load = limiters.map(async (limiter, index) => {
+    for (let round = 0; round < 40; round++) {
+      for (const verdict of await ask(limiter, key, limits, 7 + index)) {
+        if (verdict.outcome !== "admitted") continue;
+        const { resetAt } = verdict.minute;
+        perWindow.set(resetAt, (perWindow.get(resetAt) ?? 0) + 1);
+      }
+      // The edge comes in the middle of the load, while statements are under way.
+      if (index === 0 && round % 13 === 12) clock.advance(60_000);
+    }
+  });
+  await Promise.all(load);
+  // The load after the last edge is short of the limit, so it is made up for first.
+  for (const verdict of await ask(limiters[0]!, key, limits, 100)) {
+    if (verdict.outcome === "admitted") {
+      perWindow.set(verdict.minute.resetAt, perWindow.get(verdict.minute.resetAt)! + 1);
+    }
+  }
+  expect([...perWindow.values()]).toEqual([100, 100, 100, 100]);
+});
+
+test("the day's limit is exact over three limiters too", async () => {
+  const key = await issueKey();
+  const limits = { perMinute: 50, perDay: 120 };
+  let total = 0;
+  for (let minute = 0; minute < 4; minute++) {
+    const verdicts = await Promise.all(limiters.map((one) => ask(one, key, limits, 40)));
+    total += admitted(verdicts.flat());
+    clock.advance(60_000);
+  }
+  expect(total).toBe(120);
+  clock.advance(86_400_000);
+  expect(admitted(await ask(limiters[1]!, key, limits, 60))).toBe(50);
+});
+
+test("remaining counts down over all limiters, one by one", async () => {
+  const key = await issueKey();
+  const limits = { perMinute: 30, perDay: 1_000 };
+  const verdicts = await Promise.all(limiters.map((one) => ask(one, key, limits, 10)));
+  const left = verdicts.flat().map(({ binding }) => binding.remaining);
+  expect(left.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => at));
+});
+
+test("a clock that goes back opens no window again", async () => {
+  const key = await issueKey();
+  const limits = { perMinute: 5, perDay: 1_000 };
+  expect(admitted(await ask(limiters[0]!, key, limits, 5))).toBe(5);
+  clock.advance(-120_000);
+  expect(admitted(await ask(limiters[1]!, key, limits, 5))).toBe(0);
+});
+
+test("requests that arrive together are counted by one statement", async () => {
+  const keys = await Promise.all(Array.from({ length: 8 }, issueKey));
+  const limits = { perMinute: 100, perDay: 1_000 };
+  await Promise.all(keys.map((key) => ask(limiters[0]!, key, limits, 10)));
+  expect(statements).toBeLessThanOrEqual(2);
+});
+
+test("refusals in a window known to be used up cost the database nothing", async () => {
+  const key = await issueKey();
+  const limits = { perMinute: 5, perDay: 1_000 };
+  await ask(limiters[0]!, key, limits, 6);
+  const before = statements;
+  expect(admitted(await ask(limiters[0]!, key, limits, 1_000))).toBe(0);
+  expect(statements).toBe(before);
+});
+
+/** Strikes are settled by a timer, so the wait is for what it brings about. */
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUpAt = Date.now() + 5_000;
+  while (!(await isTrue())) {
+    if (Date.now() > giveUpAt) throw new Error("it did not come about within five seconds");
+    await Bun.sleep(10);
+  }
+}
+
+test("strikes on three limiters add up to one ban, in force on all of them", async () => {
+  const key = await issueKey();
+  const limits = { perMinute: 5, perDay: 1_000 };
+  await ask(limiters[0]!, key, limits, 6);
+  for (const limiter of limiters) await ask(limiter, key, limits, 1);
+  clock.advance(1_001);
+  // 18 strikes, 6 on each: two short of a ban, whoever adds them up.
+  for (const limiter of limiters) await ask(limiter, key, limits, 6);
+  await Bun.sleep(700);
+  expect((await store.loadBans()).filter(({ keyId }) => keyId === key)).toEqual([]);
+  await ask(limiters[0]!, key, limits, 1);
+  await ask(limiters[1]!, key, limits, 1);
+  await until(async () => {
+    const verdicts = await Promise.all(limiters.map((one) => one.take(key, limits)));
+    return verdicts.every(({ outcome }) => outcome === "banned");
+  });
+  const bans = (await store.loadBans()).filter(({ keyId }) => keyId === key);
+  expect(bans.map(({ startedAt, until }) => until - startedAt)).toEqual([300_000]);
+});
+
+test("a ban that was lifted is over on every limiter that was told, with its strikes", async () => {
+  const key = await issueKey();
+  const limits = { perMinute: 5, perDay: 1_000 };
+  await ask(limiters[0]!, key, limits, 6);
+  clock.advance(1_001);
+  const verdicts = await ask(limiters[0]!, key, limits, 20);
+  expect(verdicts.at(-1)!.outcome).toBe("banned");
+  expect((await limiters[1]!.take(key, limits)).outcome).toBe("banned");
+  expect(await store.liftBan(key, clock.now())).toBe(true);
+  for (const limiter of limiters) limiter.refresh();
+  clock.advance(60_000);
+  for (const limiter of limiters) {
+    expect((await limiter.take(key, limits)).outcome).toBe("admitted");
+  }
+});
+
+test("three processes admit exactly the limit in every minute, by the database's count", async () => {
+  const key = await issueKey();
+  const base = Math.floor(Date.now() / 60_000) * 60_000;
+  const started = Date.now();
+  const workers = [1, 2, 3].map(() =>
+    Bun.spawn(
+      [process.execPath, `${import.meta.dir}/sharedWorker.ts`, url, key, `${base}`, `${started}`],
+      { stdout: "pipe", stderr: "inherit" },
+    ),
+  );
+  const perWindow = new Map<string, number>();
+  for (const worker of workers) {
+    const counts = JSON.parse(await new Response(worker.stdout).text()) as Record<string, number>;
+    for (const [window, count] of Object.entries(counts)) {
+      perWindow.set(window, (perWindow.get(window) ?? 0) + count);
+    }
+  }
+  const counts = [...perWindow.entries()].toSorted().map(([, count]) => count);
+  expect(counts.length).toBeGreaterThan(3);
+  // The last window is cut short by the end of the test.
+  expect(counts.slice(0, -1)).toEqual(counts.slice(0, -1).fill(200));
+  expect(counts.at(-1)!).toBeLessThanOrEqual(200);
+});
