@@ -41,6 +41,11 @@ export function openStore(config: Config, clock: Clock): Promise<Store> {
   return openPostgres({ database: createDatabase(databaseUrl), environment, patienceMs: 0 });
 }
 
+/** Makes sure that nobody serves from a file while it is moved; gives what ends the claim. */
+export function claimSource({ databaseUrl }: Config): () => void {
+  return databaseUrl.startsWith("sqlite:") ? claimForServing(sqlitePath(databaseUrl)) : () => {};
+}
+
 /** What an engine brings: where things are kept, and who counts requests. */
 interface Engine {
   readonly store: Store;
@@ -165,7 +170,7 @@ export async function startService(
   }
 
   async function isReady(): Promise<boolean> {
-    if (stopping) return false;
+    if (stopping || store.canWrite?.() === false) return false;
     try {
       await store.look();
       return true;

@@ -1,6 +1,7 @@
 import { exportPets } from "./cli/export.ts";
 import { importOrders, importPets } from "./cli/import.ts";
 import { createKey, liftBan, listKeys, revokeKey, rotateKey, showKey } from "./cli/keys.ts";
+import { migrateStore } from "./cli/migrate.ts";
 import { quickstart, serve } from "./cli/serve.ts";
 import { usage } from "./cli/usage.ts";
 import { verifyStore } from "./cli/verify.ts";
@@ -22,6 +23,7 @@ const commands: Record<string, Command> = {
   "pets export": exportPets,
   "orders import": importOrders,
   verify: verifyStore,
+  "migrate-store": migrateStore,
 };
 
 async function run(words: string[]): Promise<number> {

@@ -27,8 +27,13 @@ export async function importBesideService(rowsCount: number): Promise<void> {
 }
 
 async function importUnderLoad(place: Place, service: Served, key: string, rowsCount: number) {
-  const ask = (method: string, path: string, body?: string) => () =>
-    call(service.baseUrl, method, path, { key, ...(body ? { body } : {}) });
+  const headers = { Authorization: `Bearer ${key}` };
+  // Bare, so that parsing a list of this length does not count as the service's time.
+  const ask = (method: string, path: string, body?: string) => async () => {
+    const answer = await fetch(service.baseUrl + path, { method, headers, body: body ?? null });
+    await answer.arrayBuffer();
+    return answer;
+  };
   const started = performance.now();
   const importing = Bun.spawn([petstore, "pets", "import", "pets.csv", "--json"], {
     cwd: place.folder,

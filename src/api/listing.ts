@@ -144,7 +144,8 @@ function encode(items: readonly Item[]): Chunk {
 
 /** The same entries as the beginning of the list. */
 function asFirst(chunk: Chunk): Chunk {
-  const bytes = chunk.bytes.slice();
+  // Not slice(): of a Buffer that is a view, and the old bytes may be on their way to somebody.
+  const bytes = new Uint8Array(chunk.bytes);
   bytes[0] = openingBracket;
   return { ...chunk, bytes, readers: 0, superseded: false };
 }

@@ -44,6 +44,8 @@ A sample catalogue was loaded. Your API key (plan Business), shown only this onc
 Try it:
 
   curl -H "Authorization: Bearer ${key}" ${baseUrl}/inventory
+
+Every operation, and a page to try them on: ${new URL("/docs", baseUrl)}
 `;
 }
 

@@ -15,6 +15,7 @@ export function usage(): string {
   petstore pets import FILE | export FILE    .json .ndjson .csv; - for a pipe (--format csv)
   petstore orders import FILE
   petstore verify                            recompute the inventory from the ledger and compare
+  petstore migrate-store --from DATABASE --to DATABASE    carry everything over to an empty store
 
 Settings, as a flag or in the environment; the flag wins:
 ${rows.join("\n")}

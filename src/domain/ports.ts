@@ -66,6 +66,9 @@ export type SavedUsage = Pick<
   "minuteStart" | "minuteCount" | "dayStart" | "dayCount" | "lastUsedAt"
 > & { readonly keyId: string };
 
+/** The rows of one table, in batches; engines agree on tables, columns and order. */
+export type RowsOf = (table: string) => AsyncIterable<readonly (readonly unknown[])[]>;
+
 /** Where a limiter that counts in memory leaves its numbers, so that they survive a restart. */
 export interface UsageJournal {
   loadUsage(): Promise<readonly SavedUsage[]>;
@@ -83,6 +86,8 @@ export interface UsageJournal {
  * `unavailable`; nothing of the operation then counts as answered.
  */
 export interface Store extends Reader, KeyStore, UsageJournal {
+  /** False once no write can succeed any more until the process is started anew. */
+  canWrite?(): boolean;
   /** A look that costs no wait; engines across a network have none. */
   glance?(): Head;
   /**
@@ -101,6 +106,10 @@ export interface Store extends Reader, KeyStore, UsageJournal {
    */
   importPets(records: AsyncIterable<readonly PetRecord[]>, reason: string): Promise<Imported>;
   importOrders(records: AsyncIterable<readonly OrderRecord[]>): Promise<Imported>;
+  /** Hands out every row there is, as of one moment. */
+  carryOut<T>(work: (rowsOf: RowsOf) => Promise<T>): Promise<T>;
+  /** Takes over every row of another store, all or none; refused unless this one is empty. */
+  carryIn(rowsOf: RowsOf): Promise<void>;
   close(): Promise<void>;
 }
 

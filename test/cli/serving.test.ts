@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, symlinkSync } from "node:fs";
-import { enterPlace, expectRefused, type Place, petstore } from "../process.ts";
+import { cpSync, existsSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { enterPlace, expectRefused, type Place } from "../process.ts";
 import { call } from "../service.ts";
 
 let place: Place;
@@ -157,11 +158,32 @@ describe("quickstart", () => {
   });
 });
 
-test("signals to npm start's script reach the service itself", async () => {
-  // bin/start ends in an exec of bin/petstore, which ends in an exec of Bun: one process id.
-  const service = await place.serve(["quickstart"], { command: ["sh", petstore] });
-  process.kill(service.pid, "SIGTERM");
-  expect(await service.exited).toBe(0);
+describe("npm start in a checkout", () => {
+  const root = resolve(import.meta.dir, "../..");
+  beforeEach(() => {
+    for (const part of ["bin", "src", "package.json"]) {
+      cpSync(join(root, part), place.path(part), { recursive: true });
+    }
+    symlinkSync(join(root, "node_modules"), place.path("node_modules"));
+  });
+
+  test("serves with a key and a curl line to paste, and keeps its data in the checkout", async () => {
+    const service = await place.serve([], { command: ["npm", "start", "--silent", "--"] });
+    await service.wrote("/inventory\n");
+    const [, key] = /^ {2}(psk_live_\w+)$/m.exec(service.written())!;
+    expect((await call(service.baseUrl, "GET", "/inventory", { key })).status).toBe(200);
+    expect(existsSync(place.path("data/production.db"))).toBe(true);
+    service.kill("SIGTERM");
+    await service.wrote('"stopping"');
+    await service.exited;
+  });
+
+  test("is one process from the script to the service, so that a signal reaches it", async () => {
+    const service = await place.serve([], { command: ["sh", "bin/start"] });
+    service.kill("SIGTERM");
+    expect(await service.exited).toBe(0);
+    expect(service.written()).toContain('"signal":"SIGTERM"');
+  });
 });
 
 /** An update has reached the service once its key has been counted for it. */

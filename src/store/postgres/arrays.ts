@@ -3,9 +3,7 @@
  * joining numbers is the cheapest way to write one.
  */
 export function integerArray(values: readonly (bigint | number | null)[]): string {
-  let text = "";
-  for (const value of values) text += text === "" ? (value ?? "NULL") : `,${value ?? "NULL"}`;
-  return `{${text}}`;
+  return `{${values.map((value) => value ?? "NULL").join()}}`;
 }
 
 const special = /["\\]/;

@@ -1,6 +1,6 @@
 import type { Session } from "./session.ts";
 
-type Value = string | number | bigint | boolean | null;
+export type Value = string | number | bigint | boolean | null;
 
 /** Streams rows into a table by COPY, the quickest way in: a million rows in about a second. */
 export async function copyIn<T>(

@@ -59,8 +59,8 @@ export function createLane(connect: () => Promise<Session>, deadlineMs: number):
   async function run<T>(work: (session: Session) => Promise<T>, isAlone: boolean): Promise<T> {
     let own: Session | undefined;
     try {
-      // A connection that was lost while nobody used it, in a restart for one, costs no answer.
-      own = session?.isOpen() ? session : await connected();
+      // A server that went and came back has ended the connection; no caller has to find that out.
+      own = session?.isOpen ? session : await connected();
       return await withinDeadline(own, deadlineMs, work);
     } catch (error) {
       if (own && (isAlone || isLost(error))) drop(own);

@@ -8,10 +8,10 @@ export interface Session {
   readonly sql: ReservedSQL;
   /** One statement; several sent without waiting travel together. */
   query(text: string, values?: readonly unknown[]): Promise<Rows>;
-  /** False once the connection is gone, also if nobody was using it when it went. */
-  isOpen(): boolean;
   /** Cuts the connection at once: whatever is under way on it rejects. */
   close(): void;
+  /** False once the connection has ended, by whichever side. */
+  readonly isOpen: boolean;
 }
 
 /** How long a server may take to accept a connection, or to answer the first question on it. */
@@ -19,19 +19,22 @@ const connectSeconds = 2;
 
 /** Connects to one host and makes sure that it is one that can be written. */
 export async function openSession(url: string, prepare: boolean): Promise<Session> {
-  let open = true;
+  let isOpen = true;
   const pool = new SQL(url, {
     max: 1,
+    onclose: () => {
+      isOpen = false;
+    },
     bigint: true,
     prepare,
     connectionTimeout: connectSeconds,
     idleTimeout: 0,
     maxLifetime: 0,
-    onclose: () => {
-      open = false;
-    },
   });
-  const close = () => void pool.close({ timeout: 0 }).catch(() => {});
+  const close = () => {
+    isOpen = false;
+    void pool.close({ timeout: 0 }).catch(() => {});
+  };
   const timer = setTimeout(close, 1.5 * connectSeconds * 1_000);
   try {
     const sql = await pool.reserve();
@@ -43,7 +46,14 @@ export async function openSession(url: string, prepare: boolean): Promise<Sessio
     if (isStandby || readOnly !== "off") {
       throw new UnwritableServer();
     }
-    return { sql, query, isOpen: () => open, close };
+    return {
+      sql,
+      query,
+      close,
+      get isOpen() {
+        return isOpen;
+      },
+    };
   } catch (error) {
     close();
     throw error;

@@ -1,6 +1,7 @@
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
+import { rowsFrom, takeOver } from "./carrying.ts";
 import type { Database } from "./database.ts";
 import { isPassing, unavailableOr } from "./failures.ts";
 import { importOrders, importPets } from "./importing.ts";
@@ -96,6 +97,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     importPets: (records, reason) =>
       onOwnSession((session) => importPets(session, records, reason, now())),
     importOrders: (records) => onOwnSession((session) => importOrders(session, records)),
+    carryOut: (work) =>
+      onOwnSession(async (session) => {
+        await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
+        return work(rowsFrom(session));
+      }),
+    carryIn: (rowsOf) => onOwnSession((session) => takeOver(session, rowsOf)),
     async close() {
       clearInterval(watching);
       database.close();

@@ -1,0 +1,44 @@
+import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { refuse } from "../../domain/errors.ts";
+import type { RowsOf } from "../../domain/ports.ts";
+import { anyRow, batchRows, headFromLedger, selectAll, type Table, tables } from "../tables.ts";
+
+/** Reads whole tables from a connection that holds still at one moment. */
+export function rowsFrom(database: Database): RowsOf {
+  return async function* rowsOf(name) {
+    const rows = database.query(selectAll(name)).iterate();
+    let batch: unknown[][] = [];
+    for (const row of rows) {
+      batch.push(Object.values(row as object));
+      if (batch.length < batchRows) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
+  };
+}
+
+/** Takes over every row of another store, all or none. */
+export async function takeOver(database: Database, rowsOf: RowsOf): Promise<void> {
+  database.run("BEGIN IMMEDIATE");
+  try {
+    const [present] = database.query(anyRow).values()[0]!;
+    if (Number(present) !== 0) refuse("invalid_request", "the target is not empty");
+    for (const table of tables) {
+      const add = database.query(insertText(table));
+      for await (const batch of rowsOf(table.name)) {
+        for (const row of batch) add.run(...(row as SQLQueryBindings[]));
+      }
+    }
+    database.run(headFromLedger);
+    database.run("COMMIT");
+  } catch (error) {
+    database.run("ROLLBACK");
+    throw error;
+  }
+}
+
+function insertText({ name, columns }: Table): string {
+  const marks = columns.split(",").map(() => "?");
+  return `INSERT INTO ${name} (${columns}) VALUES (${marks.join()})`;
+}

@@ -1,0 +1,58 @@
+/**
+ * What a store holds and another can take over, in an order in which no row comes before one it
+ * refers to. Both engines have these columns under the same names.
+ */
+export interface Table {
+  readonly name: string;
+  readonly columns: string;
+  /** The order rows are read in, so that two stores with the same rows give the same sequence. */
+  readonly order: string;
+  /** Which rows count; all unless given. */
+  readonly where?: string;
+}
+
+export const tables: readonly Table[] = [
+  { name: "pets", columns: "pet_id, name, category, tags, photo_urls", order: "pet_id" },
+  { name: "inventory", columns: "pet_id, quantity, status, version", order: "pet_id" },
+  {
+    name: "ledger",
+    columns: `seq, pet_id, quantity_before, quantity_after, status_before, status_after, previous,
+      cause, key_id, request_id, reason, at`,
+    order: "seq",
+  },
+  { name: "orders", columns: "id, pet_id, quantity, ship_date, status, complete", order: "id" },
+  {
+    name: "keys",
+    columns: "id, name, plan, per_minute, per_day, scopes, created_at, expires_at, revoked_at",
+    order: "id",
+  },
+  { name: "secrets", columns: "digest, key_id, created_at, expires_at", order: "digest" },
+  {
+    name: "usage",
+    columns: "key_id, minute_start, minute_count, day_start, day_count, last_used_at",
+    order: "key_id",
+    // PostgreSQL keeps a ban in force here too, also of a key that has not been used since.
+    where: "last_used_at > 0",
+  },
+  {
+    name: "bans",
+    columns: "key_id, started_at, until, lifted_at",
+    order: "key_id, started_at",
+  },
+];
+
+/** Rows read or written at a time. */
+export const batchRows = 5_000;
+
+/** Tells whether a store has anything in it; a store just made has not. */
+export const anyRow = `SELECT EXISTS (SELECT 1 FROM ledger) OR EXISTS (SELECT 1 FROM pets)
+  OR EXISTS (SELECT 1 FROM keys) OR EXISTS (SELECT 1 FROM orders)`;
+
+export const headFromLedger = `UPDATE head SET seq = (SELECT coalesce(max(seq), 0) FROM ledger),
+  at = (SELECT coalesce(max(at), 0) FROM ledger), keys_version = keys_version + 1`;
+
+/** Reads all that counts of a table, in its order. */
+export function selectAll(name: string): string {
+  const { columns, order, where = "true" } = tables.find((table) => table.name === name)!;
+  return `SELECT ${columns} FROM ${name} WHERE ${where} ORDER BY ${order}`;
+}

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { openStore, systemClock } from "../../src/compose.ts";
+import { readConfig } from "../../src/config.ts";
+import type { Store } from "../../src/domain/ports.ts";
+import { migratedDatabase } from "../postgresTemplate.ts";
+import { enterPlace, type Place } from "../process.ts";
+
+let place: Place;
+beforeAll(() => {
+  place = enterPlace();
+});
+afterAll(() => place.leave());
+
+async function withStore<T>(database: string, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(readConfig({ database }, {}), systemClock);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** A store with something in every table, and text that a careless copy would spoil. */
+async function fill(database: string): Promise<string> {
+  await Bun.write(
+    place.path("pets.json"),
+    JSON.stringify([
+      { petId: 1, name: 'tab\there, "quote", back\\slash', tags: ["a|b", "\n"], quantity: 3 },
+      { petId: 2, name: "\\N", category: "NULL", status: "sold" },
+      { petId: 3, name: "Ünïcødé 🐢", photoUrls: ["https://example.com/a?b=c"] },
+    ]).replace('"petId":3', '"petId":9223372036854775807'),
+  );
+  await Bun.write(
+    place.path("orders.csv"),
+    "id,petId,quantity,shipDate,status,complete\n1,1,2,2026-01-01,placed,true\n2,2,1,,approved,false\n",
+  );
+  const run = async (...words: string[]) =>
+    expect(await place.run([...words, "--database", database])).toMatchObject({ code: 0 });
+  await run("pets", "import", place.path("pets.json"));
+  await run("orders", "import", place.path("orders.csv"));
+  const words = ["keys", "create", "--name", "k", "--plan", "free", "--json"];
+  const { id, key } = await place.json<{ id: string; key: string }>(
+    ...words,
+    "--database",
+    database,
+  );
+  await run("keys", "rotate", id);
+  await withStore(database, async (store) => {
+    const change = { petId: 1n, quantity: 7, cause: "api" as const, keyId: id, reason: null };
+    await store.commit([
+      { ...change, requestId: "req_1" },
+      { ...change, quantity: 8, requestId: "req_2" },
+    ]);
+    const windows = { minuteStart: 60_000, minuteCount: 4, dayStart: 0, dayCount: 9 };
+    await store.saveUsage([{ keyId: id, ...windows, lastUsedAt: 61_000 }]);
+    const started = Date.now();
+    await store.saveBan({ keyId: id, startedAt: started, until: started + 3e5, liftedAt: null });
+  });
+  return key;
+}
+
+test("a store is carried over whole, from SQLite to PostgreSQL and back", async () => {
+  const first = `sqlite:${place.path("first.db")}`;
+  const key = await fill(first);
+  const second = await migratedDatabase();
+  const there = await place.run(["migrate-store", "--from", first, "--to", second]);
+  expect(there.err).toBe("");
+  expect(there.out).toContain(
+    "3 pets, 3 inventory, 5 ledger, 2 orders, 1 keys, 2 secrets, 1 usage, 1 bans",
+  );
+  const verified = await place.run(["verify", "--database", second]);
+  expect(verified.out).toContain("All is well");
+  const shown = await place.json<{ bannedUntil: string }[]>(
+    ...["keys", "list", "--json", "--database", second],
+  );
+  expect(shown[0]!.bannedUntil).not.toBeNull();
+
+  const third = `sqlite:${place.path("third.db")}`;
+  expect((await place.run(["migrate-store", "--from", second, "--to", third])).code).toBe(0);
+  for (const file of ["first", "third"]) {
+    const words = ["pets", "export", place.path(`${file}.json`)];
+    await place.run([...words, "--database", `sqlite:${place.path(`${file}.db`)}`]);
+  }
+  const exported = (file: string) => Bun.file(place.path(`${file}.json`)).text();
+  expect(await exported("third")).toBe(await exported("first"));
+  expect(key).toStartWith("psk_live_");
+});
+
+test("a target that is not empty is refused and left as it is", async () => {
+  const source = `sqlite:${place.path("source.db")}`;
+  await fill(source);
+  const target = await migratedDatabase();
+  const create = ["keys", "create", "--name", "there", "--plan", "pro", "--database", target];
+  await place.run(create);
+  const refused = await place.run(["migrate-store", "--from", source, "--to", target]);
+  expect(refused).toMatchObject({ code: 2, out: "", err: "petstore: the target is not empty\n" });
+  expect((await withStore(target, async (store) => store.look())).seq).toBe(0);
+});
+
+test("a store that is being served is not moved under the service", async () => {
+  const source = `sqlite:${place.path("served.db")}`;
+  const served = await place.serve(["serve", "--port", "0", "--database", source]);
+  const target = await migratedDatabase();
+  const refused = await place.run(["migrate-store", "--from", source, "--to", target]);
+  expect(refused.code).toBe(2);
+  expect(refused.err).toContain("already serving");
+  served.kill("SIGTERM");
+  await served.exited;
+});
