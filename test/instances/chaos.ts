@@ -3,6 +3,7 @@ import { checkHistory } from "../linearizability/checker.ts";
 import { startPostgres } from "../postgres.ts";
 import { boundless, startFleet } from "./fleet.ts";
 import { startRecorder } from "./recording.ts";
+import { openSlowWay } from "./slowWay.ts";
 import { startTraffic } from "./traffic.ts";
 
 export const faults = [
@@ -34,7 +35,12 @@ export async function endureFaults(
 ): Promise<Figures> {
   const server = await startPostgres();
   const databaseUrl = await server.freshDatabase();
-  const fleet = await startFleet(databaseUrl, { pets });
+  // One instance hears everything a little late, so that others overtake it and a kill of the
+  // database meets commits whose acknowledgement is on the way.
+  const slowWay = openSlowWay(server.port, 8);
+  const wayOf = (index: number) =>
+    index === 1 ? databaseUrl.replace(`${server.port}`, `${slowWay.port}`) : databaseUrl;
+  const fleet = await startFleet(databaseUrl, { pets, wayOf });
   try {
     const { key } = await fleet.issueKey(...boundless);
     const recorder = await startRecorder(fleet, key, databaseUrl);
@@ -80,6 +86,7 @@ export async function endureFaults(
     };
   } finally {
     await fleet.leave();
+    slowWay.close();
     await server.destroy();
   }
 }

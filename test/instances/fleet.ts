@@ -23,6 +23,8 @@ export interface FleetOptions {
   readonly size?: number;
   readonly flags?: readonly string[];
   readonly pets?: readonly (bigint | number)[];
+  /** Where one instance finds the database, if it goes another way than the others. */
+  readonly wayOf?: (index: number) => string;
   /** How the process of one instance differs from the others. */
   readonly options?: (index: number) => RunOptions;
 }
@@ -33,13 +35,12 @@ export const boundless = ["--plan", "enterprise", "--per-minute", "900000000"].c
   "900000000",
 );
 
-export async function startFleet(
-  databaseUrl: string,
-  { size = 3, flags = [], pets = [], options = () => ({}) }: FleetOptions = {},
-): Promise<Fleet> {
+export async function startFleet(databaseUrl: string, asked: FleetOptions = {}): Promise<Fleet> {
+  const { size = 3, flags = [], pets = [], wayOf = () => databaseUrl } = asked;
   const place = enterPlace();
   const onDatabase = ["--database", databaseUrl];
-  const launch = (index: number) => place.serve(["serve", ...onDatabase, ...flags], options(index));
+  const launch = (index: number) =>
+    place.serve(["serve", "--database", wayOf(index), ...flags], asked.options?.(index));
   const rows = pets.map((petId) => `{"petId":${petId},"name":"Pet ${petId}"}`);
   if (rows.length > 0) {
     const stdin = rows.join("\n");
