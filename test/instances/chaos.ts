@@ -3,7 +3,7 @@ import { checkHistory } from "../linearizability/checker.ts";
 import { startPostgres } from "../postgres.ts";
 import { boundless, startFleet } from "./fleet.ts";
 import { startRecorder } from "./recording.ts";
-import { openSlowWay } from "./slowWay.ts";
+import { openSlowWay, upTo } from "./slowWay.ts";
 import { startTraffic } from "./traffic.ts";
 
 export const faults = [
@@ -37,7 +37,7 @@ export async function endureFaults(
   const databaseUrl = await server.freshDatabase();
   // One instance hears everything a little late, so that others overtake it and a kill of the
   // database meets commits whose acknowledgement is on the way.
-  const slowWay = openSlowWay(server.port, 8);
+  const slowWay = openSlowWay(server.port, upTo(8));
   const wayOf = (index: number) =>
     index === 1 ? databaseUrl.replace(`${server.port}`, `${slowWay.port}`) : databaseUrl;
   const fleet = await startFleet(databaseUrl, { pets, wayOf });

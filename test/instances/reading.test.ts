@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { migratedDatabase } from "../postgresTemplate.ts";
 import { boundless, type Fleet, startFleet } from "./fleet.ts";
 import { entriesOf } from "./recording.ts";
-import { openSlowWay, type SlowWay } from "./slowWay.ts";
+import { openSlowWay, type SlowWay, upTo } from "./slowWay.ts";
 
 /** Trials run side by side, so that reads of one share looks at the head with those of others. */
 const lanes = 6;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const databaseUrl = await migratedDatabase();
   const { port } = new URL(databaseUrl);
   // On two instances a look at the head takes long enough for others to write meanwhile.
-  slowWay = openSlowWay(Number(port), 10);
+  slowWay = openSlowWay(Number(port), upTo(10));
   const wayOf = (index: number) =>
     index === 0 ? databaseUrl : databaseUrl.replace(port, `${slowWay.port}`);
   fleet = await startFleet(databaseUrl, { pets, wayOf });

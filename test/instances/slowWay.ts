@@ -3,6 +3,8 @@ import type { Socket } from "bun";
 /** A way to a server whose answers arrive late, as over a distance. */
 export interface SlowWay {
   readonly port: number;
+  /** Ends every connection, and with them the answers under way. */
+  cut(): void;
   close(): void;
 }
 
@@ -12,19 +14,24 @@ interface Traveller {
   readonly early: Uint8Array[];
 }
 
+/** Any time up to this. */
+export const upTo = (ms: number) => () => ms * Math.random();
+
 /**
- * Answers of the server on this port are held back, each for up to so long, in their order. When
- * the server goes, what was held back goes with it: commits that nobody hears of.
+ * Answers of the server on this port are held back, each for so long, in their order. When the
+ * server goes, what was held back goes with it: commits that nobody hears of.
  */
-export function openSlowWay(serverPort: number, delayMsMax: number): SlowWay {
+export function openSlowWay(serverPort: number, delayMs: () => number): SlowWay {
+  const clients = new Set<Socket<Traveller>>();
   const listener = Bun.listen<Traveller>({
     hostname: "127.0.0.1",
     port: 0,
     socket: {
       async open(client) {
         client.data = { server: undefined, early: [] };
+        clients.add(client);
         try {
-          client.data.server = await connect(client, serverPort, delayMsMax);
+          client.data.server = await connect(client, serverPort, delayMs);
           for (const chunk of client.data.early) client.data.server.write(chunk);
         } catch {
           client.terminate();
@@ -34,13 +41,22 @@ export function openSlowWay(serverPort: number, delayMsMax: number): SlowWay {
         if (client.data.server) client.data.server.write(chunk);
         else client.data.early.push(Uint8Array.from(chunk));
       },
-      close: (client) => void client.data.server?.terminate(),
+      close(client) {
+        clients.delete(client);
+        client.data.server?.terminate();
+      },
     },
   });
-  return { port: listener.port, close: () => listener.stop(true) };
+  return {
+    port: listener.port,
+    cut() {
+      for (const client of clients) client.terminate();
+    },
+    close: () => listener.stop(true),
+  };
 }
 
-function connect(client: Socket<Traveller>, port: number, delayMsMax: number) {
+function connect(client: Socket<Traveller>, port: number, delayMs: () => number) {
   let line = Promise.resolve();
   return Bun.connect<{ client: Socket<Traveller> }>({
     hostname: "127.0.0.1",
@@ -49,7 +65,7 @@ function connect(client: Socket<Traveller>, port: number, delayMsMax: number) {
     socket: {
       data(server, chunk) {
         const copy = Uint8Array.from(chunk);
-        const travel = Bun.sleep(delayMsMax * Math.random());
+        const travel = Bun.sleep(delayMs());
         // Never before what was sent earlier.
         line = line.then(() => travel).then(() => void server.data.client.write(copy));
       },
