@@ -8,6 +8,7 @@ import { startTraffic } from "./traffic.ts";
 
 export const faults = [
   "an instance is killed",
+  "an instance is replaced in good order",
   "the database is killed",
   "the database is restarted",
   "an instance is stopped and wakes up late",
@@ -51,6 +52,10 @@ export async function endureFaults(
       switch (fault) {
         case "an instance is killed":
           await fleet.kill(victim);
+          await fleet.start(victim);
+          break;
+        case "an instance is replaced in good order":
+          expect(await fleet.stop(victim)).toBe(0);
           await fleet.start(victim);
           break;
         case "the database is killed":

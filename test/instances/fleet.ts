@@ -10,7 +10,9 @@ export interface Fleet {
   call(index: number, method: string, path: string, options?: CallOptions): Promise<TestAnswer>;
   /** Ends one instance as a crash would. */
   kill(index: number): Promise<void>;
-  /** Puts a new process where one was killed. */
+  /** Ends one instance in good order; its exit code. */
+  stop(index: number): Promise<number>;
+  /** Puts a new process where one ended. */
   start(index: number): Promise<void>;
   /** Runs a command on the same database. */
   run(...words: string[]): Promise<Ran>;
@@ -57,6 +59,10 @@ export async function startFleet(databaseUrl: string, asked: FleetOptions = {}):
     async kill(index) {
       instances[index]!.kill("SIGKILL");
       await instances[index]!.exited;
+    },
+    stop(index) {
+      instances[index]!.kill("SIGTERM");
+      return instances[index]!.exited;
     },
     async start(index) {
       instances[index] = await launch(index);
