@@ -1,4 +1,7 @@
-// Writes src/types.ts from the OpenAPI document: bun client/generate-types.ts openapi.json
+/**
+ * Writes src/types.ts from openapi.json. With --check it writes nothing and fails when the committed
+ * file is not what the document makes.
+ */
 
 interface Schema {
   readonly $ref?: string;
@@ -102,7 +105,13 @@ function comment(schema: Schema, indent: string): string {
 }
 
 if (import.meta.main) {
-  const source = process.argv[2] ?? "openapi.json";
-  const document: OpenApiDocument = await Bun.file(source).json();
-  await Bun.write(new URL("src/types.ts", import.meta.url), typesFrom(document));
+  const document = Bun.file(new URL("../openapi.json", import.meta.url));
+  const types = Bun.file(new URL("src/types.ts", import.meta.url));
+  const fresh = typesFrom(await document.json());
+  if (!process.argv.includes("--check")) {
+    await Bun.write(types, fresh);
+  } else if ((await types.text()) !== fresh) {
+    console.error("client/src/types.ts is not what openapi.json makes; run npm run openapi");
+    process.exit(1);
+  }
 }

@@ -170,7 +170,7 @@ export async function startService(
   }
 
   async function isReady(): Promise<boolean> {
-    if (stopping) return false;
+    if (stopping || store.canWrite?.() === false) return false;
     try {
       await store.look();
       return true;

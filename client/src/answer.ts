@@ -1,6 +1,6 @@
-import { decodeError } from "./decode.ts";
-import { ApiError } from "./errors.ts";
-import { type Json, parseExact } from "./json.ts";
+import { decodeError } from "./decode.js";
+import { ApiError } from "./errors.js";
+import { type Json, parseWithLongIds } from "./json.js";
 
 /** One answer of the service, read to its end. */
 export interface Answer {
@@ -12,7 +12,7 @@ export interface Answer {
 /** The body of a successful answer as `decode` reads it. */
 export function readBody<T>(answer: Answer, decode: (value: Json) => T): T {
   try {
-    return decode(parseExact(answer.text));
+    return decode(parseWithLongIds(answer.text));
   } catch (cause) {
     throw unexpected(
       answer,
@@ -36,7 +36,7 @@ export function unexpected(answer: Answer, message: string, cause?: unknown): Ap
 /** The refusal that an answer holds; also of one that never came from the service. */
 export function readRefusal(answer: Answer, retryAfter: number | undefined): ApiError {
   try {
-    const { code, message } = decodeError(parseExact(answer.text));
+    const { code, message } = decodeError(parseWithLongIds(answer.text));
     const requestId = answer.headers.get("x-request-id") ?? undefined;
     return new ApiError({ code, message, status: answer.status, requestId, retryAfter });
   } catch {

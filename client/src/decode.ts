@@ -1,4 +1,4 @@
-import type { Json } from "./json.ts";
+import type { Json } from "./json.js";
 import {
   type ErrorBody,
   errorCodeValues,
@@ -7,18 +7,19 @@ import {
   orderStatusValues,
   type Pet,
   petStatusValues,
-} from "./types.ts";
+} from "./types.js";
 
 // From what was read to what the contract promises. Answers are checked, not trusted: a proxy or a
-// wrong address can answer 200 with anything, and a list that is cached is shared, hence frozen.
+// wrong address can answer 200 with anything.
 
 // Fields are handed over as `fields.petId`, not by name: engines make that several times faster.
 type Fields = { readonly [key: string]: Json };
 
-export function decodeInventory(value: Json): readonly InventoryItem[] {
+export function decodeInventory(value: Json): InventoryItem[] {
   return decodeList(value, decodeInventoryItem);
 }
 
+/** Frozen, because the client keeps the items of a list and gives them out again. */
 export function decodeInventoryItem(value: Json): InventoryItem {
   const fields = readFields(value);
   return Object.freeze({
@@ -30,30 +31,30 @@ export function decodeInventoryItem(value: Json): InventoryItem {
 
 export function decodePet(value: Json): Pet {
   const fields = readFields(value);
-  return Object.freeze({
+  return {
     id: readId(fields.id, "id"),
     name: readString(fields.name, "name"),
     category: readStringOrNull(fields.category, "category"),
     photoUrls: readStrings(fields.photoUrls, "photoUrls"),
     tags: readStrings(fields.tags, "tags"),
     status: readChoice(fields.status, "status", petStatusValues),
-  });
+  };
 }
 
-export function decodeOrders(value: Json): readonly Order[] {
+export function decodeOrders(value: Json): Order[] {
   return decodeList(value, decodeOrder);
 }
 
 function decodeOrder(value: Json): Order {
   const fields = readFields(value);
-  return Object.freeze({
+  return {
     id: readId(fields.id, "id"),
     petId: readId(fields.petId, "petId"),
     quantity: readInteger(fields.quantity, "quantity"),
     shipDate: readStringOrNull(fields.shipDate, "shipDate"),
     status: readChoice(fields.status, "status", orderStatusValues),
     complete: readBoolean(fields.complete, "complete"),
-  });
+  };
 }
 
 export function decodeError(value: Json): ErrorBody {
@@ -65,9 +66,9 @@ export function decodeError(value: Json): ErrorBody {
   };
 }
 
-function decodeList<T>(value: Json, decode: (item: Json) => T): readonly T[] {
+function decodeList<T>(value: Json, decode: (item: Json) => T): T[] {
   if (!Array.isArray(value)) throw new TypeError("the body is not an array");
-  return Object.freeze(value.map((item) => decode(item)));
+  return value.map((item) => decode(item));
 }
 
 function readFields(value: Json): Fields {
@@ -77,8 +78,11 @@ function readFields(value: Json): Fields {
   return value as Fields;
 }
 
+/** See parseWithLongIds for the form that long ids come in. */
+const longDigits = /^-?\d{16,19}$/;
+
 function readId(value: Json | undefined, name: string): bigint {
-  if (typeof value === "bigint") return value;
+  if (typeof value === "string" && longDigits.test(value)) return BigInt(value);
   return BigInt(readInteger(value, name));
 }
 
@@ -100,9 +104,7 @@ function readBoolean(value: Json | undefined, name: string): boolean {
 
 function readStrings(value: Json | undefined, name: string): readonly string[] {
   if (!Array.isArray(value)) return refuse(name, "an array");
-  return Object.freeze(
-    value.map((item) => (typeof item === "string" ? item : refuse(name, "of strings"))),
-  );
+  return value.map((item) => (typeof item === "string" ? item : refuse(name, "of strings")));
 }
 
 function readChoice<T extends string>(
@@ -110,7 +112,6 @@ function readChoice<T extends string>(
   name: string,
   choices: readonly T[],
 ): T {
-  // The value of the list is returned, not the one read: a slice may keep the whole answer in memory.
   return choices.find((choice) => choice === value) ?? refuse(name, `one of ${choices.join(", ")}`);
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "./types.ts";
+import type { ErrorCode } from "./types.js";
 
 /**
  * `unexpected_answer` is the client's own: what came back is not an answer of the service, such as

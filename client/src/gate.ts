@@ -1,7 +1,7 @@
-import type { Clock } from "./clock.ts";
-import { ApiError, TimeoutError } from "./errors.ts";
-import type { Lesson } from "./limits.ts";
-import { type Permit, type Verdict, WindowKnowledge } from "./window.ts";
+import type { Clock } from "./clock.js";
+import { ApiError, TimeoutError } from "./errors.js";
+import type { Lesson } from "./limits.js";
+import { type Permit, type Verdict, WindowKnowledge } from "./window.js";
 
 /** An answer as the gate sees it. */
 export interface Report {

@@ -1,7 +1,7 @@
 // The one entrance of the package: what is not named here is not public.
 
-export { type Id, type ListOrdersOptions, type OrderPage, PetstoreClient } from "./client.ts";
-export type { Clock } from "./clock.ts";
+export { type Id, type ListOrdersOptions, type OrderPage, PetstoreClient } from "./client.js";
+export type { Clock } from "./clock.js";
 export {
   ApiError,
   type ApiErrorCode,
@@ -11,9 +11,9 @@ export {
   NetworkError,
   type PetstoreError,
   TimeoutError,
-} from "./errors.ts";
-export type { Limits } from "./limits.ts";
-export type { Budget, CallOptions, ClientOptions, Fetch } from "./options.ts";
+} from "./errors.js";
+export type { Limits } from "./limits.js";
+export type { Budget, CallOptions, ClientOptions, Fetch } from "./options.js";
 export type {
   ErrorCode,
   InventoryItem,
@@ -22,4 +22,4 @@ export type {
   OrderStatus,
   Pet,
   PetStatus,
-} from "./types.ts";
+} from "./types.js";

@@ -1,5 +1,5 @@
-import type { Clock } from "./clock.ts";
-import { systemClock } from "./clock.ts";
+import type { Clock } from "./clock.js";
+import { systemClock } from "./clock.js";
 
 /** How long and how often a call tries. Given to a client, and to single calls. */
 export interface Budget {

@@ -1,11 +1,11 @@
-import { onAbort } from "./abort.ts";
-import { type Answer, readRefusal } from "./answer.ts";
-import { pauseMs } from "./backoff.ts";
-import { type ApiError, NetworkError, type PetstoreError, TimeoutError } from "./errors.ts";
-import type { Gate } from "./gate.ts";
-import { type Lesson, readLesson, readRetryAfterSeconds } from "./limits.ts";
-import { type Budget, type CallOptions, type Settings, settleBudget } from "./options.ts";
-import type { Permit } from "./window.ts";
+import { onAbort } from "./abort.js";
+import { type Answer, readRefusal } from "./answer.js";
+import { pauseMs } from "./backoff.js";
+import { type ApiError, NetworkError, type PetstoreError, TimeoutError } from "./errors.js";
+import type { Gate } from "./gate.js";
+import { type Lesson, readLesson, readRetryAfterSeconds } from "./limits.js";
+import { type Budget, type CallOptions, type Settings, settleBudget } from "./options.js";
+import type { Permit } from "./window.js";
 
 /** One operation called once, however many attempts that takes. */
 export interface Call {

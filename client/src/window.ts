@@ -1,4 +1,4 @@
-import type { Lesson } from "./limits.ts";
+import type { Lesson } from "./limits.js";
 
 /**
  * Whether a request may leave now. `wait` ends at a time or with the next answer, whichever comes

@@ -20,10 +20,12 @@ export interface Shop {
   readonly bodyBytesMax: number;
 }
 
+/** A request as the HTTP server's router hands it over, with the parameters of its path. */
+export type IncomingRequest = Request & { readonly params?: Readonly<Record<string, string>> };
+
 /** One admitted request on its way to an operation. */
 export interface Call {
-  readonly request: Request;
-  readonly params: Readonly<Record<string, string>>;
+  readonly request: IncomingRequest;
   readonly requestId: string;
   readonly caller: Caller;
   /** The store's head as looked up for this request, where the engine gives it for free. */

@@ -72,7 +72,7 @@ export async function updateInventory(shop: Shop, call: Call): Promise<Answer> {
 }
 
 export function readPetId(call: Call): bigint {
-  const petId = parseInt64(call.params.petId ?? "");
+  const petId = parseInt64(call.request.params?.petId ?? "");
   if (petId === undefined) {
     throw new Refusal(
       "invalid_request",

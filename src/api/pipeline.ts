@@ -3,8 +3,8 @@ import { Refusal } from "../domain/errors.ts";
 import type { Keyring } from "../domain/keyring.ts";
 import type { Caller } from "../domain/keys.ts";
 import type { Verdict } from "../domain/limits.ts";
-import type { Head, Limiter } from "../domain/ports.ts";
-import type { Answer, Shop } from "./call.ts";
+import type { Head, Limiter, Soon } from "../domain/ports.ts";
+import type { Answer, IncomingRequest, Shop } from "./call.ts";
 import type { CorsHeaders } from "./cors.ts";
 import { answerFor, errorAnswer } from "./errors.ts";
 import { createSheet, type Sheet, stamp } from "./headers.ts";
@@ -23,9 +23,8 @@ export interface PipelineParts {
 
 /** A request as the HTTP server hands it over. */
 export interface Arrival {
-  readonly request: Request;
+  readonly request: IncomingRequest;
   readonly route: Route | undefined;
-  readonly params: Readonly<Record<string, string>>;
   /** The client's address, looked up only when it is needed. */
   address(): string;
 }
@@ -51,20 +50,19 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     return head;
   }
 
-  async function operate(
-    arrival: Arrival,
+  function operate(
+    { request, route }: Arrival,
     requestId: string,
     caller: Caller,
     head: Head | undefined,
-  ): Promise<Answer> {
-    const { request, route, params } = arrival;
+  ): Soon<Answer> {
     if (!route) throw new Refusal("not_found", "There is nothing at this path.");
     const operation = route.operations.get(request.method);
     if (!operation) return methodNotAllowed(route);
     if (!caller.scopes.includes(operation.scope)) {
       throw new Refusal("insufficient_scope", `This API key lacks the scope ${operation.scope}.`);
     }
-    return await operation.handle(shop, { request, params, requestId, caller, head });
+    return operation.handle(shop, { request, requestId, caller, head });
   }
 
   /** An answer without headers of its own needs only what its operation always says. */
@@ -112,8 +110,10 @@ export function createPipeline(parts: PipelineParts): Pipeline {
         : addresses.take(arrival.address());
       verdict = taken instanceof Promise ? await taken : taken;
       if (verdict.outcome !== "admitted") answer = denial(verdict);
-      else if (caller) answer = await operate(arrival, requestId, caller, head);
-      else if (request.method === "OPTIONS") answer = optionsAnswer(arrival.route);
+      else if (caller) {
+        const operated = operate(arrival, requestId, caller, head);
+        answer = operated instanceof Promise ? await operated : operated;
+      } else if (request.method === "OPTIONS") answer = optionsAnswer(arrival.route);
       else answer = unauthorized(authorization !== null);
     } catch (error) {
       answer = answerFor(error, requestId, (bug) =>

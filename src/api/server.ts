@@ -36,7 +36,6 @@ export function startServer(
     pipeline({
       request,
       route,
-      params: request.params ?? {},
       address: () => addressOf(server.requestIP(request)?.address ?? "unknown", request.headers),
     });
   const unknown = handle(undefined);

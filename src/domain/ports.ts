@@ -86,6 +86,8 @@ export interface UsageJournal {
  * `unavailable`; nothing of the operation then counts as answered.
  */
 export interface Store extends Reader, KeyStore, UsageJournal {
+  /** False once no write can succeed any more until the process is started anew. */
+  canWrite?(): boolean;
   /** A look that costs no wait; engines across a network have none. */
   glance?(): Head;
   /**

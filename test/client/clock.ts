@@ -1,23 +1,29 @@
 import type { Clock } from "../../client/src/clock.ts";
-import type { Fetch } from "../../client/src/options.ts";
+import type { TestClock } from "../clock.ts";
+import type { Traffic } from "./traffic.ts";
 
 interface Timer {
   readonly atMs: number;
   readonly fire: () => void;
 }
 
-/** A clock that stands still until it is moved. */
+/**
+ * The client's view of a clock that stands still until it is moved. Made over the service's clock
+ * it puts both into the same time; `skewMs` is how far the client's own clock is ahead.
+ */
 export class ManualClock implements Clock {
   readonly #timers = new Set<Timer>();
-  #nowMs: number;
+  readonly #time: TestClock;
+  readonly #skewMs: number;
   #onSleep: (() => void)[] = [];
 
-  constructor(nowMs: number) {
-    this.#nowMs = nowMs;
+  constructor(time: TestClock, skewMs = 0) {
+    this.#time = time;
+    this.#skewMs = skewMs;
   }
 
   now(): number {
-    return this.#nowMs;
+    return this.#time.now() + this.#skewMs;
   }
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {
@@ -27,7 +33,8 @@ export class ManualClock implements Clock {
         this.#timers.delete(timer);
         resolve();
       };
-      const timer = { atMs: this.#nowMs + Math.max(0, ms), fire };
+      // Clocks show whole milliseconds, as Date.now() does.
+      const timer = { atMs: Math.ceil(this.now() + Math.max(0, ms)), fire };
       this.#timers.add(timer);
       signal.addEventListener("abort", fire, { once: true });
       for (const wake of this.#onSleep.splice(0)) wake();
@@ -48,36 +55,8 @@ export class ManualClock implements Clock {
   }
 
   advanceTo(ms: number): void {
-    this.#nowMs = Math.max(this.#nowMs, ms);
-    for (const timer of [...this.#timers]) if (timer.atMs <= this.#nowMs) timer.fire();
-  }
-}
-
-/** Real requests, watched: a simulated clock may only move while none is on its way. */
-export class Traffic {
-  #inFlight = 0;
-  #onIdle: (() => void)[] = [];
-
-  readonly fetch: Fetch = async (url, init) => {
-    this.#inFlight++;
-    try {
-      const response = await fetch(url, init);
-      const body = await response.arrayBuffer();
-      const { status, headers } = response;
-      return new Response(status === 304 ? null : body, { status, headers });
-    } finally {
-      if (--this.#inFlight === 0) for (const wake of this.#onIdle.splice(0)) wake();
-    }
-  };
-
-  async idle(): Promise<void> {
-    // A few turns of the event loop let calls that were just answered send their next request.
-    for (let turn = 0; turn < 4; turn++) {
-      await new Promise((resolve) => setImmediate(resolve));
-      if (this.#inFlight === 0) continue;
-      await new Promise<void>((resolve) => this.#onIdle.push(resolve));
-      turn = 0;
-    }
+    this.#time.set(Math.max(this.#time.now(), ms - this.#skewMs));
+    for (const timer of [...this.#timers]) if (timer.atMs <= this.now()) timer.fire();
   }
 }
 

@@ -24,7 +24,7 @@ export async function journey({ PetstoreClient, isApiError }, baseUrl, apiKey) {
   const parallel = await Promise.all(Array.from({ length: 8 }, () => shop.listInventory()));
   return {
     ids: list.map((item) => String(item.petId)),
-    isKept: again === list,
+    isKept: again.length === list.length && again.every((item, at) => item === list[at]),
     isUpdated: updated.quantity === last.quantity + 1,
     isSeen: after[after.length - 1]?.quantity === updated.quantity,
     isSamePet: pet.id === last.petId,

@@ -6,17 +6,19 @@ import {
   isTimeoutError,
   PetstoreClient,
 } from "../../client/src/index.ts";
-import { ManualClock, runOut, Traffic } from "./clock.ts";
-import { apiKey, refuse, ScriptedService } from "./service.ts";
+import { createTestClock } from "../clock.ts";
+import { ManualClock, runOut } from "./clock.ts";
+import { apiKey, refuse, ScriptedServer } from "./scripted.ts";
+import { Traffic } from "./traffic.ts";
 
 const start = Date.parse("2026-11-15T10:00:20Z");
 const unavailable = () => refuse(503, "unavailable", "Busy");
 
 function setUp(options: Partial<ClientOptions> = {}) {
-  const clock = new ManualClock(start);
+  const clock = new ManualClock(createTestClock(start));
   const traffic = new Traffic();
-  const service = new ScriptedService({ now: () => clock.now() });
-  const { baseUrl } = service;
+  const server = new ScriptedServer();
+  const { baseUrl } = server;
   const client = new PetstoreClient({ baseUrl, apiKey, clock, fetch: traffic.fetch, ...options });
   const run = <T>(work: Promise<T>) => runOut(clock, traffic, work);
   const fails = (work: Promise<unknown>) =>
@@ -29,11 +31,11 @@ function setUp(options: Partial<ClientOptions> = {}) {
   return {
     clock,
     client,
-    service,
+    server,
     run,
     fails,
     traffic,
-    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
@@ -65,7 +67,7 @@ describe("a call that fails for the moment", () => {
     await using it = setUp({ random: () => 0.5 });
     const times: number[] = [];
     for (let count = 0; count < 4; count++) {
-      it.service.interject(() => {
+      it.server.play(() => {
         times.push(it.clock.now() - start);
         return unavailable();
       });
@@ -77,22 +79,22 @@ describe("a call that fails for the moment", () => {
 
   test("is never tried again before Retry-After, whatever the jitter", async () => {
     await using it = setUp({ random: () => 0 });
-    it.service.interject(() => refuse(503, "unavailable", "Busy", { "retry-after": "9" }));
+    it.server.play(() => refuse(503, "unavailable", "Busy", { "retry-after": "9" }));
     await it.run(it.client.listInventory());
     expect(it.clock.now() - start).toBe(9000);
   });
 
   test("gives the last refusal when the attempts are spent", async () => {
     await using it = setUp({ attemptsMax: 3 });
-    it.service.interject(unavailable, unavailable, unavailable);
+    it.server.play(unavailable, unavailable, unavailable);
     const error = await it.fails(it.client.listInventory());
     expect(isApiError(error) && error).toMatchObject({ code: "unavailable", status: 503 });
-    expect(it.service.received).toHaveLength(3);
+    expect(it.server.received).toHaveLength(3);
   });
 
   test("begins no attempt after the time for the call is spent", async () => {
     await using it = setUp({ retryForMs: 5000 });
-    it.service.interject(() => refuse(503, "unavailable", "Busy", { "retry-after": "6" }));
+    it.server.play(() => refuse(503, "unavailable", "Busy", { "retry-after": "6" }));
     const error = await it.fails(it.client.listInventory());
     expect(isApiError(error) && error).toMatchObject({ code: "unavailable", retryAfter: 6 });
     expect(it.clock.now()).toBe(start);
@@ -102,7 +104,7 @@ describe("a call that fails for the moment", () => {
     using silent = cutOff("");
     using partial = cutOff("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n[");
     await using it = setUp();
-    const { baseUrl } = it.service;
+    const { baseUrl } = it.server;
     const detours = [deadUrl(), silent.baseUrl, partial.baseUrl];
     const client = new PetstoreClient({
       baseUrl,
@@ -111,9 +113,9 @@ describe("a call that fails for the moment", () => {
       fetch: (url, init) =>
         it.traffic.fetch(url.replace(baseUrl, detours.shift() ?? baseUrl), init),
     });
-    expect(await it.run(client.listInventory())).toHaveLength(3);
+    expect(await it.run(client.listInventory())).toEqual([]);
     expect(detours).toEqual([]);
-    expect(it.service.received).toHaveLength(1);
+    expect(it.server.received).toHaveLength(1);
   });
 
   test("is a NetworkError when the connection fails every time", async () => {
@@ -124,43 +126,37 @@ describe("a call that fails for the moment", () => {
   });
 });
 
-describe("a refusal that is final", () => {
-  test("is given at once, with code, status, request id and message", async () => {
-    await using it = setUp();
-    const error = await it.fails(it.client.updateInventory(5, { quantity: 1 }));
-    expect(isApiError(error) && error).toMatchObject({
-      name: "ApiError",
-      code: "not_found",
-      status: 404,
-      requestId: "request-1",
-      message: "No such pet",
-      retryAfter: undefined,
+test("after a 429 no call is sent before Retry-After, also none that came later", async () => {
+  await using it = setUp({ random: () => 0 });
+  const sentAt: number[] = [];
+  for (const [code, seconds] of [
+    ["rate_limit_exceeded", "17"],
+    ["key_banned", "90"],
+  ] as const) {
+    it.server.play(() => {
+      sentAt.push(it.clock.now() - start);
+      return refuse(429, code, "Wait", { "retry-after": seconds });
     });
-    expect(it.service.received).toHaveLength(1);
-  });
-
-  test("is an unexpected_answer when it does not come from the service", async () => {
-    await using it = setUp();
-    it.service.interject(() => new Response("<h1>Bad gateway</h1>", { status: 502 }));
-    const error = await it.fails(it.client.listInventory());
-    expect(isApiError(error) && error).toMatchObject({ code: "unexpected_answer", status: 502 });
-    expect(String(error)).toContain("Bad gateway");
-  });
+  }
+  await it.run(Promise.all([it.client.listInventory(), it.client.listInventory()]));
+  expect(sentAt).toEqual([0, 17_000]);
+  expect(it.clock.now() - start).toBe(107_000);
+  expect(it.server.received).toHaveLength(4);
 });
 
 describe("an attempt without an answer", () => {
   test("ends at its timeout, is tried again, and is a TimeoutError in the end", async () => {
-    const clock = new ManualClock(start);
-    await using service = new ScriptedService({ now: () => clock.now() });
+    const clock = new ManualClock(createTestClock(start));
+    await using server = new ScriptedServer();
     const { promise: never } = Promise.withResolvers<Response>();
     const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     for (const arrival of arrivals) {
-      service.interject(() => {
+      server.play(() => {
         arrival.resolve();
         return never;
       });
     }
-    const { baseUrl } = service;
+    const { baseUrl } = server;
     const options = { baseUrl, apiKey, clock, timeoutMs: 4000, attemptsMax: 2, backoffBaseMs: 0 };
     const call = new PetstoreClient(options).listInventory().catch((reason: unknown) => reason);
     await arrivals[0]?.promise;
@@ -174,14 +170,12 @@ describe("an attempt without an answer", () => {
   });
 
   test("ends at its timeout also when only the body is missing", async () => {
-    const clock = new ManualClock(start);
-    await using service = new ScriptedService({ now: () => clock.now() });
-    service.interject(
-      () => new Response(new ReadableStream({ start: (stream) => stream.enqueue("[") })),
-    );
+    const clock = new ManualClock(createTestClock(start));
+    await using server = new ScriptedServer();
+    server.play(() => new Response(new ReadableStream({ start: (stream) => stream.enqueue("[") })));
     const begun = Promise.withResolvers<void>();
     const client = new PetstoreClient({
-      baseUrl: service.baseUrl,
+      baseUrl: server.baseUrl,
       apiKey,
       clock,
       attemptsMax: 1,
@@ -200,15 +194,15 @@ describe("an attempt without an answer", () => {
 });
 
 test("a call that gets no turn to be sent within its time is a TimeoutError", async () => {
-  const clock = new ManualClock(start);
-  await using service = new ScriptedService({ now: () => clock.now() });
+  const clock = new ManualClock(createTestClock(start));
+  await using server = new ScriptedServer();
   const arrived = Promise.withResolvers<void>();
   const { promise: held, resolve: release } = Promise.withResolvers<Response>();
-  service.interject(() => {
+  server.play(() => {
     arrived.resolve();
     return held;
   });
-  const client = new PetstoreClient({ baseUrl: service.baseUrl, apiKey, clock, parallelMax: 1 });
+  const client = new PetstoreClient({ baseUrl: server.baseUrl, apiKey, clock, parallelMax: 1 });
   const first = client.listInventory();
   const second = client.listInventory({ retryForMs: 2000 }).catch((reason: unknown) => reason);
   await arrived.promise;
@@ -216,63 +210,30 @@ test("a call that gets no turn to be sent within its time is a TimeoutError", as
   expect(isTimeoutError(await second)).toBe(true);
   release(new Response("[]"));
   expect(await first).toEqual([]);
-  expect(service.received).toHaveLength(1);
+  expect(server.received).toHaveLength(1);
 });
 
 describe("an AbortSignal", () => {
   test("ends a request on its way with its own reason", async () => {
-    await using service = new ScriptedService();
+    await using server = new ScriptedServer();
     const abort = new AbortController();
-    service.interject(() => {
+    server.play(() => {
       abort.abort("enough");
       return new Promise<Response>(() => {});
     });
-    const client = new PetstoreClient({ baseUrl: service.baseUrl, apiKey });
+    const client = new PetstoreClient({ baseUrl: server.baseUrl, apiKey });
     await expect(client.listInventory({ signal: abort.signal })).rejects.toBe("enough");
   });
 
   test("ends a pause between attempts", async () => {
     await using it = setUp();
     const abort = new AbortController();
-    it.service.interject(() => {
+    it.server.play(() => {
       queueMicrotask(() => it.traffic.idle().then(() => abort.abort("enough")));
       return refuse(503, "unavailable", "Busy", { "retry-after": "60" });
     });
     const call = it.client.listInventory({ signal: abort.signal });
     expect(await call.catch((reason: unknown) => reason)).toBe("enough");
-    expect(it.service.received).toHaveLength(1);
-  });
-
-  test("ends the wait for the next window, and an aborted one sends nothing", async () => {
-    await using service = new ScriptedService({ now: () => start, perMinute: 1 });
-    const client = new PetstoreClient({ baseUrl: service.baseUrl, apiKey });
-    await client.listInventory();
-    const abort = new AbortController();
-    const call = client.listInventory({ signal: abort.signal });
-    abort.abort("enough");
-    expect(await call.catch((reason: unknown) => reason)).toBe("enough");
-    const late = client.listInventory({ signal: abort.signal });
-    expect(await late.catch((reason: unknown) => reason)).toBe("enough");
-    expect(service.received).toHaveLength(1);
-  });
-
-  test("shared by many calls gets one listener, and ends them all", async () => {
-    await using service = new ScriptedService({ now: () => start, perMinute: 1 });
-    const client = new PetstoreClient({ baseUrl: service.baseUrl, apiKey });
-    await client.listInventory();
-    const abort = new AbortController();
-    let listeners = 0;
-    const listen = abort.signal.addEventListener.bind(abort.signal);
-    abort.signal.addEventListener = (type: string, listener: EventListener) => {
-      listeners++;
-      listen(type, listener);
-    };
-    const { signal } = abort;
-    const calls = Array.from({ length: 50 }, () => client.listInventory({ signal }));
-    abort.abort("enough");
-    const outcomes = await Promise.allSettled(calls);
-    expect(outcomes.every((outcome) => outcome.status === "rejected")).toBe(true);
-    expect(listeners).toBe(1);
-    expect(service.received).toHaveLength(1);
+    expect(it.server.received).toHaveLength(1);
   });
 });

@@ -5,6 +5,7 @@ import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Head, Store } from "../../domain/ports.ts";
 import { rowsFrom, takeOver } from "./carrying.ts";
+import { watchChanges } from "./changes.ts";
 import {
   guarded,
   guardedReader,
@@ -34,24 +35,23 @@ const busyWaitMs = 60_000;
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, clock } = options;
-  const writer: Asynchronous<Writer> = options.threaded
-    ? await startWriterThread(path, environment)
-    : inline(createWriter(path, environment));
+  const thread = options.threaded ? await startWriterThread(path, environment) : undefined;
+  const writer = thread ?? inline(createWriter(path, environment));
   const database = openForReading(path);
   const reader = guardedReader(createReader(database));
   const keys = guardedReader(createKeyReader(database));
-  const dataVersion = database.query("PRAGMA data_version");
-  let seen: unknown;
+  const watch = watchChanges(database, path, options.threaded);
+  let seen: number | undefined;
   let head: Head;
 
   return {
     ...reader,
-    /** The file is read only if some other connection has written since the last glance. */
+    /** The file is read only if somebody has written since the last glance. */
     glance: guarded(() => {
-      const version = (dataVersion.values()[0] as unknown[])[0];
-      if (version !== seen) {
+      const mark = watch.mark();
+      if (mark !== seen) {
         head = reader.look();
-        seen = version;
+        seen = mark;
       }
       return head;
     }),
@@ -64,9 +64,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
         own.close();
       }
     },
-    commit: (changes) => writer.commit(changes, clock.now()),
-    importPets: (records, reason) =>
+    canWrite: () => thread?.isAlive() ?? true,
+    commit: announced((changes) => writer.commit(changes, clock.now())),
+    importPets: announced((records, reason) =>
       onOwnConnection((own) => importPets(own, records, reason, clock.now)),
+    ),
     importOrders: (records) => onOwnConnection((own) => importOrders(own, records)),
     async carryOut(work) {
       const own = openForReading(path);
@@ -77,24 +79,38 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
         own.close();
       }
     },
-    carryIn: (rowsOf) => onOwnConnection((own) => takeOver(own, rowsOf)),
+    carryIn: announced((rowsOf) => onOwnConnection((own) => takeOver(own, rowsOf))),
     findSecret: keys.findSecret,
     findKey: async (id) => keys.findKey(id),
     listKeys: async () => keys.listKeys(),
     loadUsage: async () => keys.loadUsage(),
     loadBans: async () => keys.loadBans(),
-    addKey: writer.addKey,
-    addSecret: writer.addSecret,
-    revokeKey: writer.revokeKey,
+    addKey: announced(writer.addKey),
+    addSecret: announced(writer.addSecret),
+    revokeKey: announced(writer.revokeKey),
     saveUsage: writer.saveUsage,
     saveBan: writer.saveBan,
-    liftBan: writer.liftBan,
+    liftBan: announced(writer.liftBan),
     async close() {
+      watch.close();
       // The writer leaves last: only a connection that may write can fold the log into the file.
       database.close();
       await writer.close();
     },
   };
+
+  /** What changes the head is announced before anybody is told that it is done. */
+  function announced<A extends unknown[], T>(
+    work: (...args: A) => Promise<T>,
+  ): (...args: A) => Promise<T> {
+    return async (...args) => {
+      try {
+        return await work(...args);
+      } finally {
+        watch.announce();
+      }
+    };
+  }
 
   async function onOwnConnection<T>(work: (own: Database) => Promise<T>): Promise<T> {
     const own = openForWriting(path, environment, busyWaitMs);

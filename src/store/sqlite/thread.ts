@@ -10,11 +10,16 @@ interface Pending {
   reject(error: unknown): void;
 }
 
+export interface WriterThread extends Asynchronous<Writer> {
+  /** False once the thread has died; only a new process has a new one. */
+  isAlive(): boolean;
+}
+
 /** Starts the writing thread and speaks to it by messages, answered in the order they were sent. */
 export async function startWriterThread(
   path: string,
   environment: Environment,
-): Promise<Asynchronous<Writer>> {
+): Promise<WriterThread> {
   const worker = new Worker(new URL("./worker.ts", import.meta.url));
   const pending = new Map<number, Pending>();
   let lastId = 0;
@@ -69,7 +74,8 @@ export async function startWriterThread(
       await ask("close", []);
       worker.terminate();
     },
-  } as Asynchronous<Writer>;
+    isAlive: () => !broken,
+  } as WriterThread;
 }
 
 function threadLost(): Refusal {

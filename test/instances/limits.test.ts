@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { migratedDatabase } from "../postgresTemplate.ts";
+import { type Fleet, startFleet } from "./fleet.ts";
+import { makeTimeMovable, startNext } from "./movableTime.ts";
+import { ask } from "./recording.ts";
+import { startSpending } from "./spending.ts";
+
+let databaseUrl: string;
+let fleet: Fleet;
+beforeEach(async () => {
+  databaseUrl = await migratedDatabase();
+  await makeTimeMovable(databaseUrl);
+  // The load asks on and on after a refusal, which would ban it.
+  fleet = await startFleet(databaseUrl, { flags: ["--ban-strikes-min", "900000000"] });
+});
+afterEach(() => fleet.leave());
+
+function issueKey(perMinute: number, perDay: number) {
+  const limits = ["--per-minute", `${perMinute}`, "--per-day", `${perDay}`];
+  return fleet.issueKey("--plan", "enterprise", ...limits);
+}
+
+/** How many requests of a key the database has counted since the day began. */
+async function countedToday(keyId: string): Promise<number> {
+  const [row] = await ask(
+    databaseUrl,
+    (sql) =>
+      sql`SELECT day_count FROM usage WHERE key_id = ${keyId}`.values() as Promise<bigint[][]>,
+  );
+  return Number(row![0]);
+}
+
+test("three instances under parallel load admit exactly the limit of every minute", async () => {
+  const perMinute = 60;
+  const { id, key } = await issueKey(perMinute, 900_000_000);
+  let resetAt = await startNext(databaseUrl, "minute");
+  const spending = startSpending(fleet, key, 4);
+  for (let minute = 0; minute < 6; minute++) {
+    // Some edges come to a window that is used up, others cut one short in the middle.
+    if (minute % 3 === 2) await spending.moreAdmitted(perMinute / 3);
+    else await spending.usedUp(resetAt);
+    resetAt = await startNext(databaseUrl, "minute");
+  }
+  await spending.usedUp(resetAt);
+  await spending.end();
+  expect(spending.surprises).toEqual([]);
+  for (const { admitted, refusedBy } of spending.windows()) {
+    expect(admitted).toBeLessThanOrEqual(perMinute);
+    if (refusedBy.size > 0) expect(admitted).toBe(perMinute);
+  }
+  const usedUp = spending.windows().filter(({ refusedBy }) => refusedBy.size === 3);
+  expect(usedUp.length).toBeGreaterThanOrEqual(5);
+  expect(await countedToday(id)).toBe(spending.admitted());
+});
+
+test("three instances under parallel load admit exactly the limit of every day", async () => {
+  const perDay = 100;
+  const { id, key } = await issueKey(900_000, perDay);
+  const spending = startSpending(fleet, key, 4);
+  for (let day = 1; day <= 3; day++) {
+    const resetAt = await startNext(databaseUrl, "day");
+    await spending.usedUp(resetAt);
+    expect(spending.window(resetAt).admitted).toBe(perDay);
+    expect(await countedToday(id)).toBe(perDay);
+  }
+  await spending.end();
+  expect(spending.surprises).toEqual([]);
+});
+
+test("an instance that was stopped and wakes up minutes later gives nothing away", async () => {
+  const perMinute = 60;
+  const { key } = await issueKey(perMinute, 900_000_000);
+  let resetAt = await startNext(databaseUrl, "minute");
+  const spending = startSpending(fleet, key, 4);
+  await spending.moreAdmitted(perMinute / 2);
+  fleet.instance(2).kill("SIGSTOP");
+  for (let minute = 0; minute < 3; minute++) {
+    await spending.usedUp(resetAt, [0, 1]);
+    resetAt = await startNext(databaseUrl, "minute");
+  }
+  fleet.instance(2).kill("SIGCONT");
+  await spending.usedUp(resetAt);
+  resetAt = await startNext(databaseUrl, "minute");
+  await spending.usedUp(resetAt);
+  await spending.end();
+  // The sleeper may have slept through an answer: then it was counted and given to nobody.
+  for (const { admitted } of spending.windows()) expect(admitted).toBeLessThanOrEqual(perMinute);
+  expect(spending.window(resetAt).admitted).toBe(perMinute);
+  expect(spending.surprises.filter((one) => one !== "503 from instance 2")).toEqual([]);
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { migratedDatabase } from "../postgresTemplate.ts";
+import { boundless, type Fleet, startFleet } from "./fleet.ts";
+import { entriesOf } from "./recording.ts";
+
+/** Trials run side by side, so that reads of one share looks at the head with those of others. */
+const lanes = 6;
+const trialsPerLane = 50;
+
+let fleet: Fleet;
+let key: string;
+beforeAll(async () => {
+  const pets = Array.from({ length: lanes }, (_, lane) => lane);
+  fleet = await startFleet(await migratedDatabase(), { pets });
+  ({ key } = await fleet.issueKey(...boundless));
+});
+afterAll(() => fleet.leave());
+
+test(`over ${lanes * trialsPerLane} updates here and reads there, every read shows the update, and no 304 hides it`, async () => {
+  /** The tags of the lists that a lane saw last, by instance and coding. */
+  const tags = new Map<string, string>();
+  let stale = 0;
+  let hidden = 0;
+  let shown = 0;
+
+  async function trial(lane: number, turn: number): Promise<void> {
+    const quantity = turn + 1;
+    const here = (lane + turn) % fleet.size;
+    const there = (here + 1 + (turn % (fleet.size - 1))) % fleet.size;
+    const coding = turn % 3 === 0 ? "gzip" : "identity";
+    const seen = `${lane} ${there} ${coding}`;
+    const body = `{"quantity":${quantity}}`;
+    const update = await fleet.call(here, "PATCH", `/inventory/${lane}`, { key, body });
+    expect(update.status).toBe(200);
+    const headers: Record<string, string> = { "Accept-Encoding": coding };
+    if (tags.has(seen)) headers["If-None-Match"] = tags.get(seen)!;
+    const list = await fleet.call(there, "GET", "/inventory", { key, headers });
+    if (list.status === 304) hidden += 1;
+    else if (entriesOf(list.text).get(BigInt(lane)) !== quantity) stale += 1;
+    else shown += 1;
+    const tag = list.headers.get("etag")!;
+    tags.set(seen, tag);
+    // The tag is good for what it was given for: unless others wrote since, it still matches.
+    const again = await fleet.call(there, "GET", "/inventory", {
+      key,
+      headers: { "Accept-Encoding": coding, "If-None-Match": tag },
+    });
+    expect(again.status === 304 || again.headers.get("etag") !== tag).toBe(true);
+  }
+
+  await Promise.all(
+    Array.from({ length: lanes }, async (_, lane) => {
+      for (let turn = 0; turn < trialsPerLane; turn++) await trial(lane, turn);
+    }),
+  );
+  expect({ stale, hidden, shown }).toEqual({ stale: 0, hidden: 0, shown: lanes * trialsPerLane });
+});
+
+test("what a command imports shows on every instance on the next read", async () => {
+  const tags = await Promise.all(
+    [0, 1, 2].map(async (index) => {
+      const list = await fleet.call(index, "GET", "/inventory", { key });
+      return list.headers.get("etag")!;
+    }),
+  );
+  await Bun.write(fleet.place.path("more.csv"), "petId,name,quantity\n77,Late,5\n");
+  expect(await fleet.run("pets", "import", "more.csv")).toMatchObject({ code: 0 });
+  for (const [index, tag] of tags.entries()) {
+    const headers = { "If-None-Match": tag };
+    const list = await fleet.call(index, "GET", "/inventory", { key, headers });
+    expect(entriesOf(list.text).get(77n)).toBe(5);
+  }
+});

@@ -1,0 +1,119 @@
+import { SQL } from "bun";
+import type { History, LedgerRow, Read, Update } from "../linearizability/history.ts";
+import type { Fleet } from "./fleet.ts";
+
+/** Sends requests to a fleet and writes down what came of them, for the checker to judge. */
+export interface Recorder {
+  readonly updates: readonly Update[];
+  readonly reads: readonly Read[];
+  /** Answers that no fault explains. */
+  readonly surprises: readonly string[];
+  /** Sets a pet to a quantity that no other update ever sets; tells what is known of it. */
+  update(index: number, petId: bigint): Promise<Update["outcome"]>;
+  /** Reads the list, with the tag that this reader saw last. False if it got none. */
+  read(index: number, reader: Reader): Promise<boolean>;
+  /** Acknowledged updates so far. */
+  acknowledged(): number;
+  /** The whole history, with the ledger as the database at this address has it now. */
+  history(databaseUrl: string): Promise<History>;
+}
+
+/** What one client remembers of the list between two reads. */
+export interface Reader {
+  tag?: string;
+  entries?: ReadonlyMap<bigint, number>;
+}
+
+export async function startRecorder(
+  fleet: Fleet,
+  key: string,
+  databaseUrl: string,
+): Promise<Recorder> {
+  const updates: Update[] = [];
+  const reads: Read[] = [];
+  const surprises: string[] = [];
+  const initial = new Map<bigint, number>();
+  const [initialSeq] = await ask(databaseUrl, async (sql) => {
+    for (const [petId, quantity] of await sql`SELECT pet_id, quantity FROM inventory`.values()) {
+      initial.set(petId, Number(quantity));
+    }
+    return (await sql`SELECT seq FROM head`.values())[0] as [bigint];
+  });
+  let quantities = 0;
+  let acknowledged = 0;
+
+  return {
+    updates,
+    reads,
+    surprises,
+    acknowledged: () => acknowledged,
+    async update(index, petId) {
+      const quantity = ++quantities;
+      const start = performance.now();
+      const body = `{"quantity":${quantity}}`;
+      const answer = await fleet
+        .call(index, "PATCH", `/inventory/${petId}`, { key, body })
+        .catch(lost);
+      const end = performance.now();
+      const outcome = answer?.status === 200 ? "acknowledged" : "unknown";
+      updates.push({ id: `${quantity}`, petId, quantity, start, end, outcome });
+      if (outcome === "acknowledged") acknowledged += 1;
+      else if (answer && answer.status !== 503) surprises.push(`PATCH: ${answer.text}`);
+      return outcome;
+    },
+    async read(index, reader) {
+      const start = performance.now();
+      const headers: Record<string, string> = reader.tag ? { "If-None-Match": reader.tag } : {};
+      const answer = await fleet.call(index, "GET", "/inventory", { key, headers }).catch(lost);
+      const end = performance.now();
+      if (answer?.status === 200) {
+        reader.entries = entriesOf(answer.text);
+        reader.tag = answer.headers.get("etag")!;
+      } else if (answer?.status !== 304) {
+        if (answer && answer.status !== 503) surprises.push(`GET: ${answer.text}`);
+        return false;
+      }
+      reads.push({ start, end, entries: reader.entries!, seq: seqOf(reader.tag!) });
+      return true;
+    },
+    async history(url) {
+      const ledger = await readLedger(url, initialSeq);
+      return { initial, initialSeq, updates, reads, ledger };
+    },
+  };
+}
+
+/** A connection that broke is an answer too: that nothing is known. */
+function lost(error: unknown): undefined {
+  const { code } = error as { code?: string };
+  if (code === undefined) throw error;
+}
+
+/** Quantities tell the rows: each was asked for once. */
+async function readLedger(databaseUrl: string, after: bigint): Promise<LedgerRow[]> {
+  return ask(databaseUrl, async (sql) => {
+    const rows = await sql`SELECT seq, pet_id, quantity_before, quantity_after FROM ledger
+      WHERE seq > ${after} ORDER BY seq`.values();
+    return rows.map(([seq, petId, before, quantity]: [bigint, bigint, bigint | null, bigint]) => ({
+      ...{ seq, petId, id: `${quantity}`, quantityAfter: Number(quantity) },
+      quantityBefore: before === null ? null : Number(before),
+    }));
+  });
+}
+
+/** One question to a database, on a connection of its own. */
+export async function ask<T>(databaseUrl: string, work: (sql: SQL) => Promise<T>): Promise<T> {
+  await using sql = new SQL(databaseUrl, { max: 1, bigint: true });
+  return await work(sql);
+}
+
+/** By pattern, because 64-bit ids do not survive JSON.parse. */
+export function entriesOf(text: string): Map<bigint, number> {
+  const items = text.matchAll(/"petId":(-?\d+),"quantity":(\d+)/g);
+  return new Map(Array.from(items, ([, petId, quantity]) => [BigInt(petId!), Number(quantity)]));
+}
+
+/** The tag ends in the ledger's seq, and then perhaps in a coding. */
+export function seqOf(tag: string): bigint {
+  return BigInt(/-(\d+)(?:-[a-z]+)?"$/.exec(tag)![1]!);
+}

@@ -1,0 +1,82 @@
+import { type Fleet, until } from "./fleet.ts";
+
+/** What one window gave, as the answers tell. */
+export interface SpentWindow {
+  /** The end of the window that the headers describe, in Unix seconds. */
+  readonly resetAt: number;
+  admitted: number;
+  /** Numbers of the instances that refused somebody in it. */
+  readonly refusedBy: Set<number>;
+}
+
+/** Clients that use up one key's requests on every instance at once. */
+export interface Spending {
+  /** Answers that are neither admission nor refusal. */
+  readonly surprises: readonly string[];
+  window(resetAt: number): SpentWindow;
+  windows(): readonly SpentWindow[];
+  admitted(): number;
+  moreAdmitted(count: number): Promise<unknown>;
+  /** Resolves once each of these instances has refused somebody in the window. */
+  usedUp(resetAt: number, indexes?: readonly number[]): Promise<unknown>;
+  end(): Promise<void>;
+}
+
+const patienceMs = 20_000;
+
+export function startSpending(fleet: Fleet, key: string, clientsEach: number): Spending {
+  const windows = new Map<number, SpentWindow>();
+  const surprises: string[] = [];
+  let admitted = 0;
+  let ended = false;
+
+  function window(resetAt: number): SpentWindow {
+    let found = windows.get(resetAt);
+    if (!found) {
+      found = { resetAt, admitted: 0, refusedBy: new Set() };
+      windows.set(resetAt, found);
+    }
+    return found;
+  }
+
+  async function spend(index: number): Promise<void> {
+    while (!ended) {
+      const { status, headers } = await fleet.call(index, "HEAD", "/inventory", { key });
+      const spent = window(Number(headers.get("x-ratelimit-reset")));
+      if (status === 200) {
+        spent.admitted += 1;
+        admitted += 1;
+      } else if (status === 429) {
+        spent.refusedBy.add(index);
+        await Bun.sleep(3);
+      } else surprises.push(`${status} from instance ${index}`);
+    }
+  }
+
+  const everybody = Array.from({ length: fleet.size }, (_, index) => index);
+  const clients = everybody.flatMap((index) =>
+    Array.from({ length: clientsEach }, () => spend(index)),
+  );
+  const all = Promise.all(clients);
+  const orFailure = (wait: Promise<unknown>) => Promise.race([wait, all]);
+  all.catch(() => {});
+
+  return {
+    surprises,
+    window,
+    windows: () => [...windows.values()],
+    admitted: () => admitted,
+    moreAdmitted(count) {
+      const enough = admitted + count;
+      return orFailure(until(() => admitted >= enough, patienceMs, `${count} admissions`));
+    },
+    usedUp(resetAt, indexes = everybody) {
+      const isUsedUp = () => indexes.every((index) => window(resetAt).refusedBy.has(index));
+      return orFailure(until(isUsedUp, patienceMs, "refusals everywhere"));
+    },
+    async end() {
+      ended = true;
+      await all;
+    },
+  };
+}
