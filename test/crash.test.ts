@@ -38,7 +38,7 @@ test("without room updates are answered 503 and reads go on; with room again all
   // A limit on the size of files stands for a full disk. The signal that comes with it is not part
   // of a full disk and is ignored.
   const wrapper = `trap "" XFSZ; ulimit -S -f 1024; exec "${petstore}" "$@"`;
-  const { place, key, clients, update } = loaded;
+  const { place, clients, update } = loaded;
   const service = await place.serve(["serve"], { command: ["sh", "-c", wrapper, "sh"] });
   const statuses = new Set<number>();
   for (let turn = 0; turn < 200 && !statuses.has(503); turn++) {
@@ -47,10 +47,12 @@ test("without room updates are answered 503 and reads go on; with room again all
     }
   }
   expect([...statuses].sort()).toEqual([200, 503]);
-  const refused = await call(service.baseUrl, "PATCH", "/inventory/0", {
-    key,
-    body: '{"quantity":1}',
-  });
+  // Where a whole group found no room, a lone update may still fit in; some more and none does.
+  const last = clients[0]!;
+  let refused = await loaded.ask(service, last);
+  for (let turn = 0; turn < 5_000 && refused.status === 200; turn++) {
+    refused = await loaded.ask(service, last);
+  }
   expect(refused.status).toBe(503);
   expect(refused.json).toMatchObject({ code: "unavailable", status: 503 });
   expect(refused.headers.get("retry-after")).not.toBeNull();

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { enterPlace, type Place, type Served } from "./process.ts";
-import { call } from "./service.ts";
+import { call, type TestAnswer } from "./service.ts";
 
 /** One client that sets one pet to ever larger numbers, and remembers what it was told. */
 export interface Client {
@@ -14,6 +14,8 @@ export interface LoadedPlace {
   readonly place: Place;
   readonly key: string;
   readonly clients: readonly Client[];
+  /** One update and its answer. */
+  ask(service: Served, client: Client): Promise<TestAnswer>;
   /** One update; tells its status. */
   update(service: Served, client: Client): Promise<number>;
   /** Every entry is what its client was last told, or what it asked for after that. */
@@ -30,18 +32,21 @@ export async function enterLoadedPlace(): Promise<LoadedPlace> {
   const { key } = await place.json<{ key: string }>("keys", "create", "--name", "load", ...plan);
   const clients: Client[] = rows.map((_, petId) => ({ petId, acknowledged: 0, sent: 0 }));
 
+  async function ask(service: Served, client: Client): Promise<TestAnswer> {
+    client.sent += 1;
+    const { petId, sent } = client;
+    const body = `{"quantity":${sent}}`;
+    const answer = await call(service.baseUrl, "PATCH", `/inventory/${petId}`, { key, body });
+    if (answer.status === 200) client.acknowledged = sent;
+    return answer;
+  }
+
   return {
     place,
     key,
     clients,
-    async update(service, client) {
-      client.sent += 1;
-      const { petId, sent } = client;
-      const body = `{"quantity":${sent}}`;
-      const answer = await call(service.baseUrl, "PATCH", `/inventory/${petId}`, { key, body });
-      if (answer.status === 200) client.acknowledged = sent;
-      return answer.status;
-    },
+    ask,
+    update: async (service, client) => (await ask(service, client)).status,
     async expectNothingLost(service) {
       const list = await call(service.baseUrl, "GET", "/inventory", { key });
       const entries = list.json as { petId: number; quantity: number }[];
