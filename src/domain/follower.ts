@@ -1,5 +1,5 @@
 import type { Entry, Stock } from "./inventory.ts";
-import type { LedgerRow, Outcome } from "./ledger.ts";
+import type { Outcome, StockRow } from "./ledger.ts";
 import type { Head, Reader } from "./ports.ts";
 
 /** A copy of the inventory that can be brought forward row by row. */
@@ -28,12 +28,16 @@ export interface Follower {
 /** Rows or entries taken between two turns of the event loop, so that others get theirs. */
 const sliceRows = 10_000;
 
+/** How long a replica that nobody reads may stay behind after a commit of its own process. */
+const behindMs = 100;
+
 /**
  * Keeps a replica in step with the ledger. A read first learns the store's head and applies what
  * is newer, so no read is stale. A head of another epoch, or one that went back behind what the
  * replica already showed when the look began, means the store was replaced: load afresh.
  */
 export function createFollower(reader: Reader, replica: Replica): Follower {
+  const rowsAfter = reader.stockAfter ?? reader.ledgerAfter;
   let epoch = "";
   let seq = 0;
   /** Counts full loads, so that many readers who saw one replaced store load it once. */
@@ -41,6 +45,7 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
   let walking: Promise<void> = Promise.resolve();
   let reading = false;
   let looking: Promise<void> = Promise.resolve();
+  let isBehind = false;
   /** The look that has not started yet: readers arriving now may share it, and no other. */
   let nextLook: Promise<void> | undefined;
 
@@ -60,7 +65,7 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
     try {
       if (head.epoch !== epoch || replaced === loads) await loadAfresh();
       while (head.epoch === epoch && seq < head.seq) {
-        const rows = await reader.ledgerAfter(seq, sliceRows);
+        const rows = await rowsAfter(seq, sliceRows);
         if (rows.length === 0) break;
         applyRows(rows);
         await breathe();
@@ -92,13 +97,13 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
     seq = start.seq;
     const end = await reader.look();
     while (end.epoch === epoch && seq < end.seq) {
-      const rows = await reader.ledgerAfter(seq, sliceRows);
+      const rows = await rowsAfter(seq, sliceRows);
       if (rows.length === 0) break;
       applyRows(rows);
     }
   }
 
-  function applyRows(rows: readonly LedgerRow[]): void {
+  function applyRows(rows: readonly StockRow[]): void {
     for (const row of rows) {
       if (row.seq !== seq + 1) continue;
       replica.apply(row.petId, row.after);
@@ -117,6 +122,21 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
     await looking;
   }
 
+  /**
+   * Where others write too, nearly every group of our own finds a gap. Following each of theirs at
+   * once would cost as much as writing; readers catch up by themselves, and this only keeps the
+   * way short that the next one has to go.
+   */
+  function catchUpSoon(): void {
+    if (isBehind) return;
+    isBehind = true;
+    setTimeout(() => {
+      isBehind = false;
+      nextLook ??= lookAndReach(looking);
+      nextLook.catch(() => {});
+    }, behindMs).unref();
+  }
+
   return {
     catchUp(head) {
       if (head) return reach(head, head.epoch === epoch && head.seq < seq ? loads : undefined);
@@ -127,9 +147,9 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
       const entries = outcomes.filter((outcome) => outcome !== "not_found");
       if (entries.length === 0) return;
       // While slices are being read the walk itself will meet these rows. A gap means that another
-      // process wrote in between: catch up now, so that the next reader need not.
+      // process wrote in between.
       if (reading || entries[0]!.version !== seq + 1) {
-        void this.catchUp()?.catch(() => {});
+        catchUpSoon();
         return;
       }
       for (const entry of entries) replica.apply(entry.petId, entry);

@@ -20,6 +20,9 @@ export interface LedgerRow {
   readonly at: number;
 }
 
+/** What a row says of the stock, without who and why. */
+export type StockRow = Pick<LedgerRow, "seq" | "petId" | "after">;
+
 /** A wish to set one pet's quantity. */
 export interface Change {
   readonly petId: bigint;

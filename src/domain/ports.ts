@@ -1,6 +1,6 @@
 import type { Entry } from "./inventory.ts";
 import type { Key, Secret } from "./keys.ts";
-import type { Change, LedgerRow, Outcome } from "./ledger.ts";
+import type { Change, LedgerRow, Outcome, StockRow } from "./ledger.ts";
 import type { Usage, Verdict } from "./limits.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetRecord } from "./pets.ts";
@@ -30,6 +30,8 @@ export interface Reader {
   look(): Soon<Head>;
   /** Ledger rows after `seq`, in order, at most `rowsMax`. */
   ledgerAfter(seq: number, rowsMax: number): Soon<readonly LedgerRow[]>;
+  /** The same rows with no more than a follower needs, where an engine gives that for less. */
+  stockAfter?(seq: number, rowsMax: number): Soon<readonly StockRow[]>;
   /** Entries with a larger petId (null: from the first), ascending, at most `rowsMax`. */
   entriesAfter(petId: bigint | null, rowsMax: number): Soon<readonly Entry[]>;
   petsAfter(petId: bigint | null, rowsMax: number): Soon<readonly Pet[]>;

@@ -1,6 +1,6 @@
 import type { Entry, PetStatus, Stock } from "../domain/inventory.ts";
 import type { Key, Scope } from "../domain/keys.ts";
-import type { Cause, LedgerRow } from "../domain/ledger.ts";
+import type { Cause, LedgerRow, StockRow } from "../domain/ledger.ts";
 import type { Order, OrderStatus } from "../domain/orders.ts";
 import type { Pet } from "../domain/pets.ts";
 import type { Plan } from "../domain/plans.ts";
@@ -51,6 +51,12 @@ export function toLedgerRow(row: Row): LedgerRow {
     reason: row[10] as string | null,
     at: Number(row[11]),
   };
+}
+
+export const stockColumns = "seq, pet_id, quantity_after, status_after";
+
+export function toStockRow(row: Row): StockRow {
+  return { seq: Number(row[0]), petId: row[1] as bigint, after: toStock(row[2], row[3]) };
 }
 
 function toStock(quantity: unknown, status: unknown): Stock | null {

@@ -2,14 +2,19 @@ import { Refusal } from "../../domain/errors.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
 import type { Imported } from "../../domain/ports.ts";
+import { entryColumns, ledgerColumns } from "../rows.ts";
 import { copyIn } from "./copying.ts";
 import type { Session } from "./session.ts";
 import { assertCommitted, lockHead } from "./writing.ts";
 
+/** Any number will do that nobody else on the server takes for a lock of theirs. */
+const importLock = 7_381_003;
+
 /**
  * Rows are staged in a temporary table, which locks nothing, and then applied by a handful of
  * statements over all of them. All of it is one transaction on one connection, so that a pooler
- * cannot part it; the head is locked only for the last, short part.
+ * cannot part it. The catalogue is written before the ledger's head is taken: updates wait only
+ * for the stock.
  */
 export async function importPets(
   session: Session,
@@ -22,7 +27,7 @@ export async function importPets(
   await sql.unsafe(`CREATE TEMP TABLE staged_pets (
     pet_id int8, line int8, name text, category text, category_given bool,
     tags text, photo_urls text, status text, quantity int8) ON COMMIT DROP`);
-  await copyIn(session, "staged_pets", records, (record) => [
+  const staged = await copyIn(session, "staged_pets", records, (record) => [
     record.petId,
     record.line,
     record.name ?? null,
@@ -35,13 +40,21 @@ export async function importPets(
   ]);
   await sql.unsafe("ANALYZE staged_pets");
   await refuseRepeats(session, "staged_pets", "pet_id", "petId");
+  await query("SELECT pg_advisory_xact_lock($1::int8)", [importLock]);
+  await refuseNameless(session);
+  await applyCatalogue(session);
   const [head] = await query(lockHead, [now]);
   const [seq, at, moment] = head!.map(Number) as [number, number, number];
-  await refuseNameless(session);
-  const summary = await countPets(session);
-  await applyPets(session, reason, seq, Math.max(at, moment));
+  await applyStock(session, reason, seq, Math.max(at, moment));
+  const [counts] = await query(
+    `SELECT (SELECT count(*) FROM ledger WHERE seq > $1::int8 AND previous IS NULL),
+            (SELECT count(*) FROM (SELECT pet_id FROM changed_pets UNION
+               SELECT pet_id FROM ledger WHERE seq > $1::int8 AND previous IS NOT NULL) AS changed)`,
+    [seq],
+  );
   assertCommitted(await sql`COMMIT`);
-  return summary;
+  const [created, changed] = counts!.map(Number) as [number, number];
+  return { created, changed, unchanged: staged - created - changed };
 }
 
 async function refuseRepeats({ query }: Session, table: string, column: string, field: string) {
@@ -69,44 +82,34 @@ async function refuseNameless({ query }: Session): Promise<void> {
   );
 }
 
-/** True for a staged row that says something else of the pet than the catalogue does. */
-const petDiffers = `(s.name <> p.name OR s.tags <> p.tags OR s.photo_urls <> p.photo_urls
-  OR (s.category_given AND s.category IS DISTINCT FROM p.category))`;
-
-const stockDiffers = "(s.quantity <> i.quantity OR s.status <> i.status)";
-
-async function countPets({ query }: Session): Promise<Imported> {
-  const [row] = await query(
-    `SELECT count(*), count(*) FILTER (WHERE p.pet_id IS NULL),
-            count(*) FILTER (WHERE p.pet_id IS NOT NULL AND ((${petDiffers}) IS TRUE
-                                                           OR (${stockDiffers}) IS TRUE))
-     FROM staged_pets s LEFT JOIN pets p USING (pet_id) LEFT JOIN inventory i USING (pet_id)`,
+/** Only imports write the catalogue, one at a time, so that new and known pets stay apart. */
+async function applyCatalogue({ sql }: Session): Promise<void> {
+  await sql.unsafe(
+    `CREATE TEMP TABLE changed_pets ON COMMIT DROP AS
+       SELECT s.* FROM staged_pets s JOIN pets p USING (pet_id)
+       WHERE s.name <> p.name OR s.tags <> p.tags OR s.photo_urls <> p.photo_urls
+          OR (s.category_given AND s.category IS DISTINCT FROM p.category);
+     UPDATE pets SET name = coalesce(s.name, pets.name),
+         category = CASE WHEN s.category_given THEN s.category ELSE pets.category END,
+         tags = coalesce(s.tags, pets.tags), photo_urls = coalesce(s.photo_urls, pets.photo_urls)
+       FROM changed_pets s WHERE pets.pet_id = s.pet_id;
+     INSERT INTO pets (pet_id, name, category, tags, photo_urls)
+       SELECT pet_id, name, category, coalesce(tags, '[]'), coalesce(photo_urls, '[]')
+       FROM staged_pets s WHERE NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
+       ORDER BY pet_id`,
   );
-  const [staged, created, changed] = row!.map(Number) as [number, number, number];
-  return { created, changed, unchanged: staged - created - changed };
 }
 
-async function applyPets({ query }: Session, reason: string, seq: number, at: number) {
-  await query(
-    `INSERT INTO pets (pet_id, name, category, tags, photo_urls)
-     SELECT s.pet_id, coalesce(s.name, p.name),
-            CASE WHEN s.category_given THEN s.category ELSE p.category END,
-            coalesce(s.tags, p.tags, '[]'), coalesce(s.photo_urls, p.photo_urls, '[]')
-     FROM staged_pets s LEFT JOIN pets p USING (pet_id)
-     WHERE p.pet_id IS NULL OR ${petDiffers}
-     ON CONFLICT (pet_id) DO UPDATE SET name = excluded.name, category = excluded.category,
-       tags = excluded.tags, photo_urls = excluded.photo_urls`,
-  );
+async function applyStock({ query }: Session, reason: string, seq: number, at: number) {
   const [added] = await query(
     `WITH added AS (
-       INSERT INTO ledger (seq, pet_id, quantity_before, quantity_after, status_before,
-                           status_after, previous, cause, key_id, request_id, reason, at)
+       INSERT INTO ledger (${ledgerColumns})
        SELECT $1::int8 + row_number() OVER (ORDER BY s.pet_id), s.pet_id,
               i.quantity, coalesce(s.quantity, i.quantity, $2::int8),
               i.status, coalesce(s.status, i.status, $3::text),
               i.version, 'import', NULL, NULL, $4::text, $5::int8
        FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
-       WHERE i.pet_id IS NULL OR ${stockDiffers}
+       WHERE i.pet_id IS NULL OR s.quantity <> i.quantity OR s.status <> i.status
        ORDER BY s.pet_id
        RETURNING 1)
      SELECT count(*) FROM added`,
@@ -115,11 +118,14 @@ async function applyPets({ query }: Session, reason: string, seq: number, at: nu
   const rows = Number(added![0]);
   if (rows === 0) return;
   await query(
-    `INSERT INTO inventory (pet_id, quantity, status, version)
-     SELECT pet_id, quantity_after, status_after, seq FROM ledger WHERE seq > $1::int8
-     ORDER BY pet_id
-     ON CONFLICT (pet_id) DO UPDATE SET quantity = excluded.quantity,
-       status = excluded.status, version = excluded.version`,
+    `UPDATE inventory SET quantity = quantity_after, status = status_after, version = seq
+     FROM ledger WHERE seq > $1::int8 AND previous IS NOT NULL AND ledger.pet_id = inventory.pet_id`,
+    [seq],
+  );
+  await query(
+    `INSERT INTO inventory (${entryColumns})
+     SELECT pet_id, quantity_after, status_after, seq FROM ledger
+     WHERE seq > $1::int8 AND previous IS NULL ORDER BY pet_id`,
     [seq],
   );
   await query("UPDATE head SET seq = $1::int8, at = $2::int8 WHERE id = 1", [seq + rows, at]);

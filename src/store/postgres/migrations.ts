@@ -36,11 +36,33 @@ const steps: readonly Step[] = [
     );
 
     CREATE TABLE inventory (
-      pet_id   int8 PRIMARY KEY REFERENCES pets,
+      pet_id   int8 PRIMARY KEY,
       quantity int8 NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
       status   text NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
       version  int8 NOT NULL
     ) WITH (fillfactor = 70);
+
+    -- As a foreign key would, but for all rows of a statement at once: a foreign key looks them
+    -- up one by one, which made an import of a million pets take six seconds longer.
+    CREATE FUNCTION petstore_entries_have_pets() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF EXISTS (SELECT FROM added LEFT JOIN pets USING (pet_id) WHERE pets.pet_id IS NULL) THEN
+        RAISE EXCEPTION 'every entry belongs to a pet' USING ERRCODE = 'foreign_key_violation';
+      END IF;
+      RETURN NULL;
+    END $$;
+
+    CREATE TRIGGER entries_have_pets AFTER INSERT ON inventory REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION petstore_entries_have_pets();
+
+    CREATE FUNCTION petstore_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION '%', TG_ARGV[0] USING ERRCODE = 'restrict_violation'; END $$;
+
+    CREATE TRIGGER entries_keep_pets BEFORE UPDATE OF pet_id ON inventory
+    FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('an entry stays with its pet');
+
+    CREATE TRIGGER pets_keep_entries BEFORE UPDATE OF pet_id OR DELETE OR TRUNCATE ON pets
+    FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('a pet stays with its entry');
 
     CREATE TABLE ledger (
       seq             int8 PRIMARY KEY,
@@ -57,11 +79,8 @@ const steps: readonly Step[] = [
       at              int8 NOT NULL
     );
 
-    CREATE FUNCTION petstore_ledger_stays() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN RAISE EXCEPTION 'ledger rows are never changed or deleted'; END $$;
-
     CREATE TRIGGER ledger_rows_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger
-    FOR EACH STATEMENT EXECUTE FUNCTION petstore_ledger_stays();
+    FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('ledger rows are never changed or deleted');
 
     CREATE TABLE orders (
       id        int8 PRIMARY KEY,

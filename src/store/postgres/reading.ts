@@ -5,10 +5,12 @@ import {
   ledgerColumns,
   orderColumns,
   petColumns,
+  stockColumns,
   toEntry,
   toLedgerRow,
   toOrder,
   toPet,
+  toStockRow,
 } from "../rows.ts";
 import { type Rows, timelineNow } from "./session.ts";
 
@@ -21,6 +23,7 @@ export type Ask = (text: string, values?: readonly unknown[]) => Promise<Rows>;
  */
 const look = `SELECT epoch, ${timelineNow}, seq, keys_version FROM head WHERE id = 1`;
 const ledgerAfter = `SELECT ${ledgerColumns} FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2`;
+const stockAfter = `SELECT ${stockColumns} FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2`;
 const entriesFrom = `SELECT ${entryColumns} FROM inventory WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`;
 const petsFrom = `SELECT ${petColumns} FROM pets JOIN inventory USING (pet_id)
   WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`;
@@ -44,6 +47,7 @@ export function createReader(place: string, quick: Ask, long: Ask): Reader {
       };
     },
     ledgerAfter: async (seq, rowsMax) => (await long(ledgerAfter, [seq, rowsMax])).map(toLedgerRow),
+    stockAfter: async (seq, rowsMax) => (await long(stockAfter, [seq, rowsMax])).map(toStockRow),
     entriesAfter: async (petId, rowsMax) =>
       petId === int64Max ? [] : (await long(entriesFrom, [following(petId), rowsMax])).map(toEntry),
     petsAfter: async (petId, rowsMax) =>
