@@ -12,11 +12,12 @@ export interface Sheet {
   readonly headers: Headers;
   limit: number;
   resetAt: number;
-  policy: string;
+  perMinute: number;
+  perDay: number | undefined;
 }
 
 export function createSheet(fixed: Readonly<Record<string, string>>): Sheet {
-  return { headers: new Headers(fixed), limit: -1, resetAt: -1, policy: "" };
+  return { headers: new Headers(fixed), limit: -1, resetAt: -1, perMinute: -1, perDay: -1 };
 }
 
 /** Puts in what every answer carries: the limits, three ways, and the request's id. */
@@ -32,16 +33,14 @@ export function stamp(sheet: Sheet, verdict: Verdict, requestId: string): Header
     headers.set("X-RateLimit-Reset", `${Math.ceil(binding.resetAt / 1000)}`);
   }
   headers.set("X-RateLimit-Remaining", `${binding.remaining}`);
-  let policy = `"minute";q=${minute.limit};w=60`;
+  if (minute.limit !== sheet.perMinute || day?.limit !== sheet.perDay) {
+    sheet.perMinute = minute.limit;
+    sheet.perDay = day?.limit;
+    const perDay = day ? `, "day";q=${day.limit};w=86400` : "";
+    headers.set("RateLimit-Policy", `"minute";q=${minute.limit};w=60${perDay}`);
+  }
   let state = `"minute";r=${minute.remaining};t=${secondsUntil(minute.resetAt, now)}`;
-  if (day) {
-    policy += `, "day";q=${day.limit};w=86400`;
-    state += `, "day";r=${day.remaining};t=${secondsUntil(day.resetAt, now)}`;
-  }
-  if (policy !== sheet.policy) {
-    sheet.policy = policy;
-    headers.set("RateLimit-Policy", policy);
-  }
+  if (day) state += `, "day";r=${day.remaining};t=${secondsUntil(day.resetAt, now)}`;
   headers.set("RateLimit", state);
   headers.set("X-Request-Id", requestId);
   return headers;

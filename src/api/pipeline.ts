@@ -78,9 +78,9 @@ export function createPipeline(parts: PipelineParts): Pipeline {
   }
 
   function sheetFor(arrival: Arrival, answer: Answer): Sheet {
+    if (!cors && answer.sheet) return answer.sheet;
     const { request, route } = arrival;
     const operation = route?.operations.get(request.method);
-    if (!cors && answer.sheet) return answer.sheet;
     if (!cors && !answer.headers && route && operation) return plainSheet(operation, route);
     const sheet = createSheet(fixedHeaders(route, operation));
     const { headers } = sheet;

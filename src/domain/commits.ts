@@ -23,6 +23,12 @@ interface Waiting {
 }
 
 /**
+ * When a commit fails after more than this, those who wait behind it are refused along with it:
+ * the next try may take as long again, and nothing of theirs has been sent.
+ */
+const patienceMs = 1_000;
+
+/**
  * Groups writes: while one transaction commits, arriving changes queue, and the next transaction
  * takes them all. One disk flush is thus shared by everybody who waited for it.
  */
@@ -46,15 +52,23 @@ export function createCommitter(
   }
 
   async function settle(group: readonly Waiting[]): Promise<void> {
+    const begunAt = performance.now();
     let outcomes: readonly Outcome[];
     try {
       outcomes = await store.commit(group.map((one) => one.change));
     } catch (error) {
       for (const one of group) one.reject(error);
+      if (performance.now() - begunAt > patienceMs) refuseWaiting();
       return;
     }
     onCommitted(outcomes);
     for (let index = 0; index < group.length; index++) group[index]!.resolve(outcomes[index]!);
+  }
+
+  function refuseWaiting(): void {
+    const refusal = new Refusal("unavailable", "The store does not answer in time; try again.");
+    for (const one of waiting) one.reject(refusal);
+    waiting = [];
   }
 
   return {

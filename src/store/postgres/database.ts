@@ -14,29 +14,25 @@ export interface Database {
 }
 
 export function createDatabase(url: string): Database {
-  const { urls, prepare, label } = parseAddress(url);
+  const address = parseAddress(url);
+  const { urls, prepare, label } = address;
   const lanes: Lane[] = [];
-  const find = createFinder({ urls, prepare, label });
+  const finder = createFinder(address);
+  const isCurrent = (session: Session) => urls.length === 1 || finder.isCurrent(session.url);
 
   async function connect(): Promise<Session> {
     if (urls.length === 1) return openSession(urls[0]!, prepare);
-    // Two tries: the host found last may have lost its place since.
-    for (let attempt = 1; ; attempt++) {
-      const host = await find.current();
-      try {
-        return await openSession(host, prepare);
-      } catch (error) {
-        find.forget(host);
-        if (attempt === 2) throw error;
-      }
-    }
+    const session = await openSession(await finder.find(), prepare);
+    if (isCurrent(session)) return session;
+    session.close();
+    throw new UnwritableServer();
   }
 
   return {
     label,
     connect,
     lane(deadlineMs) {
-      const lane = createLane(connect, deadlineMs);
+      const lane = createLane(connect, isCurrent, deadlineMs);
       lanes.push(lane);
       return lane;
     },
@@ -46,40 +42,54 @@ export function createDatabase(url: string): Database {
   };
 }
 
+/** How long an answer to the question for the host that can be written is good for others too. */
+const foundGoodMs = 500;
+
+/** How long hosts that have not answered yet are waited for once one has. */
+const othersWaitMs = 200;
+
 /**
  * Finds the host that can be written. All hosts are asked at once, so that a silent one costs no
- * time, and all lanes share the answer, so that they agree.
+ * time, and all lanes share the answer: one that stayed with another host would mix two states of
+ * the store. Of two that can be written, one is an old primary that does not know it was replaced;
+ * its timeline tells.
  */
 function createFinder({ urls, prepare }: Address) {
-  let known: string | undefined;
+  let current: string | undefined;
+  let foundAt = Number.NEGATIVE_INFINITY;
   let finding: Promise<string> | undefined;
 
   async function ask(): Promise<string> {
+    const writable: Session[] = [];
     const attempts = urls.map(async (url) => {
       const session = await openSession(url, prepare);
       session.close();
-      return url;
+      writable.push(session);
     });
+    const others = Promise.allSettled(attempts);
     try {
-      known = await Promise.any(attempts);
-      return known;
+      await Promise.any(attempts);
     } catch (failure) {
       // A wrong password is worth more to an operator than that no host would do.
       const errors = (failure as AggregateError).errors as unknown[];
       throw errors.find((error) => !isPassing(error)) ?? new UnwritableServer();
     }
+    await Promise.race([others, Bun.sleep(othersWaitMs)]);
+    const latest = writable.reduce((one, other) => (other.timeline > one.timeline ? other : one));
+    current = latest.url;
+    foundAt = performance.now();
+    return current;
   }
 
   return {
-    current(): string | Promise<string> {
-      if (known !== undefined) return known;
+    find(): string | Promise<string> {
+      if (current !== undefined && performance.now() - foundAt < foundGoodMs) return current;
       finding ??= ask().finally(() => {
         finding = undefined;
       });
       return finding;
     },
-    forget(url: string): void {
-      if (known === url) known = undefined;
-    },
+    /** Whether this is the host that was found last. */
+    isCurrent: (url: string) => url === current,
   };
 }

@@ -24,7 +24,12 @@ const connectWaitMs = 1_000;
 /** After a failed attempt to connect, calls are refused for this long without another. */
 const restMs = 100;
 
-export function createLane(connect: () => Promise<Session>, deadlineMs: number): Lane {
+export function createLane(
+  connect: () => Promise<Session>,
+  /** Whether the session still goes where the store is. */
+  isCurrent: (session: Session) => boolean,
+  deadlineMs: number,
+): Lane {
   let session: Session | undefined;
   let connecting: Promise<Session> | undefined;
   let restUntil = 0;
@@ -56,11 +61,19 @@ export function createLane(connect: () => Promise<Session>, deadlineMs: number):
     if (session === lost) session = undefined;
   }
 
+  /**
+   * The connection, if it is of use. A server that went and came back has ended it, or the store
+   * has moved to another host; no caller has to find that out.
+   */
+  function atHand(): Session | undefined {
+    if (session && !(session.isOpen && isCurrent(session))) drop(session);
+    return session;
+  }
+
   async function run<T>(work: (session: Session) => Promise<T>, isAlone: boolean): Promise<T> {
     let own: Session | undefined;
     try {
-      // A server that went and came back has ended the connection; no caller has to find that out.
-      own = session?.isOpen ? session : await connected();
+      own = atHand() ?? (await connected());
       return await withinDeadline(own, deadlineMs, work);
     } catch (error) {
       if (own && (isAlone || isLost(error))) drop(own);

@@ -12,7 +12,7 @@ import {
   toPet,
   toStockRow,
 } from "../rows.ts";
-import type { Rows } from "./session.ts";
+import { type Rows, timelineNow } from "./session.ts";
 
 export type Ask = (text: string, values?: readonly unknown[]) => Promise<Rows>;
 
@@ -21,9 +21,7 @@ export type Ask = (text: string, values?: readonly unknown[]) => Promise<Rows>;
  * commits may by then show the same `seq` with other content. The function fails on a server in
  * recovery, so that no look is ever answered by a standby.
  */
-const look = `SELECT epoch, ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int4,
-    seq, keys_version
-  FROM head WHERE id = 1`;
+const look = `SELECT epoch, ${timelineNow}, seq, keys_version FROM head WHERE id = 1`;
 const ledgerAfter = `SELECT ${ledgerColumns} FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2`;
 const stockAfter = `SELECT ${stockColumns} FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2`;
 const entriesFrom = `SELECT ${entryColumns} FROM inventory WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`;

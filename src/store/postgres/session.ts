@@ -1,11 +1,19 @@
 import { type ReservedSQL, SQL } from "bun";
 import { isLost, UnwritableServer } from "./failures.ts";
 
+/** The server's timeline: the first eight hexadecimal digits of the file it writes its log to. */
+export const timelineNow =
+  "('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int4";
+
 export type Rows = readonly (readonly unknown[])[];
 
 /** One connection to a server that can be written. */
 export interface Session {
   readonly sql: ReservedSQL;
+  /** The address of the one host it goes to. */
+  readonly url: string;
+  /** Grows with every promotion of a standby. */
+  readonly timeline: number;
   /** One statement; several sent without waiting travel together. */
   query(text: string, values?: readonly unknown[]): Promise<Rows>;
   /** Cuts the connection at once: whatever is under way on it rejects. */
@@ -16,6 +24,10 @@ export interface Session {
 
 /** How long a server may take to accept a connection, or to answer the first question on it. */
 const connectSeconds = 2;
+
+/** A server in recovery has no timeline of its own to tell. */
+const firstQuestion = `SELECT pg_is_in_recovery(), current_setting('transaction_read_only'),
+  CASE WHEN pg_is_in_recovery() THEN 0 ELSE ${timelineNow} END`;
 
 /** Connects to one host and makes sure that it is one that can be written. */
 export async function openSession(url: string, prepare: boolean): Promise<Session> {
@@ -40,14 +52,14 @@ export async function openSession(url: string, prepare: boolean): Promise<Sessio
     const sql = await pool.reserve();
     const query = (text: string, values?: readonly unknown[]) =>
       (values ? sql.unsafe(text, values as unknown[]) : sql(asTemplate(text))).values();
-    const [[isStandby, readOnly] = []] = await query(
-      "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')",
-    );
+    const [[isStandby, readOnly, timeline] = []] = await query(firstQuestion);
     if (isStandby || readOnly !== "off") {
       throw new UnwritableServer();
     }
     return {
       sql,
+      url,
+      timeline: Number(timeline),
       query,
       close,
       get isOpen() {

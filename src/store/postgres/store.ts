@@ -53,6 +53,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 
   /** Notifications can be lost in silence, so the guarantee is to ask, and one way is enough. */
   function watch(): void {
+    // Nothing is known at first: keys may have been read, and changed since, before the first look.
     let known: number | undefined;
     let asking = false;
     watching = setInterval(async () => {
@@ -60,7 +61,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       asking = true;
       try {
         const { keysVersion } = await reader.look();
-        if (known !== undefined && known !== keysVersion) tellListeners();
+        if (known !== keysVersion) tellListeners();
         known = keysVersion;
       } catch {
         // Keys that were changed while the database was away are noticed on its return.

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { resolve } from "node:path";
+import { migratedDatabase } from "../postgresTemplate.ts";
+import { boundless, type Fleet, startFleet } from "./fleet.ts";
+import { makeTimeMovable, startNext } from "./movableTime.ts";
+import { ask } from "./recording.ts";
+import { startSpending } from "./spending.ts";
+
+/** How far the clocks of the three instances are off. */
+const shiftsMs = [-30_000, 0, 30_000];
+
+let databaseUrl: string;
+let fleet: Fleet;
+beforeAll(async () => {
+  databaseUrl = await migratedDatabase();
+  await makeTimeMovable(databaseUrl);
+  const command = [
+    ...[process.execPath, "--preload", resolve(import.meta.dir, "shiftedClock.ts")],
+    resolve(import.meta.dir, "../../src/main.ts"),
+  ];
+  fleet = await startFleet(databaseUrl, {
+    pets: [1],
+    flags: ["--ban-strikes-min", "900000000"],
+    options: (index) => ({ command, env: { SHIFT_MS: `${shiftsMs[index]}` } }),
+  });
+});
+afterAll(() => fleet.leave());
+
+test("the clocks of these instances are off, as what they count by themselves shows", async () => {
+  const resets = await Promise.all(
+    shiftsMs.map(async (_, index) => {
+      const { headers } = await fleet.call(index, "GET", "/inventory");
+      const secondsLeft = Number(/"minute";r=\d+;t=(\d+)/.exec(headers.get("ratelimit")!)![1]);
+      return Number(headers.get("x-ratelimit-reset")) - secondsLeft;
+    }),
+  );
+  const apart = resets.map((time) => time - resets[1]!);
+  for (const [index, shiftMs] of shiftsMs.entries()) {
+    expect(Math.abs(apart[index]! - shiftMs / 1_000)).toBeLessThan(5);
+  }
+});
+
+test("instances whose clocks differ by a minute admit exactly the limit of every minute, and agree on its end", async () => {
+  const perMinute = 45;
+  const { key } = await fleet.issueKey(
+    ...["--plan", "enterprise", "--per-minute", `${perMinute}`, "--per-day", "900000000"],
+  );
+  const expected: number[] = [];
+  let spending: ReturnType<typeof startSpending> | undefined;
+  for (let minute = 0; minute < 3; minute++) {
+    const resetAt = await startNext(databaseUrl, "minute");
+    expected.push(resetAt);
+    spending ??= startSpending(fleet, key, 3);
+    await spending.usedUp(resetAt);
+  }
+  await spending!.end();
+  expect(spending!.surprises).toEqual([]);
+  const windows = spending!.windows().map(({ resetAt, admitted }) => ({ resetAt, admitted }));
+  expect(windows).toEqual(expected.map((resetAt) => ({ resetAt, admitted: perMinute })));
+});
+
+test("the ledger's times are the database's and never go back, whichever instance wrote", async () => {
+  const { key } = await fleet.issueKey(...boundless);
+  const [[begin]] = await times("SELECT extract(epoch FROM clock_timestamp()) * 1000");
+  for (let turn = 0; turn < 30; turn++) {
+    const body = `{"quantity":${turn}}`;
+    const { status } = await fleet.call(turn % 3, "PATCH", "/inventory/1", { key, body });
+    expect(status).toBe(200);
+  }
+  const [[end]] = await times("SELECT extract(epoch FROM clock_timestamp()) * 1000");
+  const rows = await times("SELECT at FROM ledger WHERE cause = 'api' ORDER BY seq");
+  const at = rows.map(([time]) => time);
+  expect(at).toHaveLength(30);
+  expect(at).toEqual(at.toSorted((one, other) => one - other));
+  expect(at[0]).toBeGreaterThanOrEqual(Math.floor(begin));
+  expect(at.at(-1)).toBeLessThanOrEqual(end);
+  expect(await fleet.run("verify")).toMatchObject({ code: 0 });
+});
+
+async function times(text: string): Promise<[[number], ...[number][]]> {
+  const rows = await ask(databaseUrl, (sql) => sql.unsafe(text).values());
+  return rows.map((row: unknown[]) => row.map(Number)) as never;
+}

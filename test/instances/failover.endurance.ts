@@ -1,0 +1,12 @@
+import { expect, test } from "bun:test";
+import { failOver } from "./failingOver.ts";
+
+const rounds = 10;
+
+test(`no acknowledged update is lost over ${rounds} failovers under load, three instances each`, async () => {
+  for (let round = 0; round < rounds; round++) {
+    const figures = await failOver(3, 300 + 100 * round);
+    console.log(JSON.stringify(figures));
+    expect(figures.recoveryMs).toBeLessThan(10_000);
+  }
+}, 900_000);

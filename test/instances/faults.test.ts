@@ -1,0 +1,175 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { type PostgresServer, startPostgres } from "../postgres.ts";
+import type { TestAnswer } from "../service.ts";
+import { boundless, type Fleet, startFleet, until } from "./fleet.ts";
+import { ask, entriesOf } from "./recording.ts";
+
+/** The longest a request may wait for its answer, and the service for its recovery. */
+const answerMsMax = 5_000;
+const recoveryMsMax = 10_000;
+
+let server: PostgresServer;
+let databaseUrl: string;
+let fleet: Fleet;
+let known: { id: string; key: string };
+let unused: { id: string; key: string };
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.destroy());
+beforeEach(async () => {
+  databaseUrl = await server.freshDatabase();
+  const flags = ["--writes-waiting-max", "10"];
+  fleet = await startFleet(databaseUrl, { size: 1, pets: [1, 2], flags });
+  // The day binds, so that no minute's edge changes the headers in the middle of a test.
+  const limits = ["--per-minute", "100000", "--per-day", "10000"];
+  [known, unused] = await Promise.all([
+    fleet.issueKey("--plan", "enterprise", ...limits),
+    fleet.issueKey(...boundless),
+  ]);
+});
+afterEach(() => fleet.leave());
+
+function patch(quantity: number, key = known.key): Promise<TestAnswer> {
+  return fleet.call(0, "PATCH", "/inventory/1", { key, body: `{"quantity":${quantity}}` });
+}
+
+async function timed<T>(work: Promise<T>): Promise<[T, number]> {
+  const started = performance.now();
+  const result = await work;
+  return [result, performance.now() - started];
+}
+
+async function expectUnavailable(asked: Promise<TestAnswer>): Promise<TestAnswer> {
+  const [answer, tookMs] = await timed(asked);
+  expect(answer.status).toBe(503);
+  expect(answer.json).toMatchObject({ code: "unavailable", status: 503 });
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(tookMs).toBeLessThan(answerMsMax);
+  return answer;
+}
+
+/** How often each quantity stands in the ledger. */
+async function ledgerCounts(): Promise<Map<number, number>> {
+  const rows = await ask(
+    databaseUrl,
+    (sql) =>
+      sql`SELECT quantity_after, count(*) FROM ledger WHERE cause = 'api' GROUP BY 1`.values() as Promise<
+        bigint[][]
+      >,
+  );
+  return new Map(rows.map(([quantity, count]) => [Number(quantity), Number(count)]));
+}
+
+const outages = [
+  {
+    name: "down",
+    begin: () => server.kill(),
+    end: () => server.start(),
+  },
+  {
+    name: "silent",
+    begin: async () => server.pause(),
+    end: async () => server.resume(),
+  },
+];
+
+for (const { name, begin, end } of outages) {
+  test(`with the database ${name} everything is answered 503 within 5 s, and works again within 10 s of its return`, async () => {
+    expect((await patch(1)).status).toBe(200);
+    const before = await fleet.call(0, "GET", "/inventory", { key: known.key });
+    await begin();
+    const get = (path: string, key: string) => fleet.call(0, "GET", path, { key });
+    const answers = await Promise.all([
+      expectUnavailable(patch(2)),
+      expectUnavailable(get("/inventory", known.key)),
+      expectUnavailable(get("/pets/1", known.key)),
+      expectUnavailable(get("/store/orders", known.key)),
+    ]);
+    // The headers tell what was known last; these requests took nothing.
+    for (const { headers } of answers) {
+      for (const field of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
+        expect(headers.get(field)).toBe(before.headers.get(field));
+      }
+    }
+    // A key that this instance has not seen yet may be good: nobody knows.
+    await expectUnavailable(get("/inventory", unused.key));
+    expect((await get("/inventory", "no key at all")).status).toBe(401);
+    const [ready, readyMs] = await timed(fleet.call(0, "GET", "~/readyz"));
+    expect(ready.status).toBe(503);
+    expect(readyMs).toBeLessThan(answerMsMax);
+    const [healthy, healthyMs] = await timed(fleet.call(0, "GET", "~/healthz"));
+    expect(healthy.status).toBe(200);
+    expect(healthyMs).toBeLessThan(1_000);
+
+    await end();
+    const isBack = async () =>
+      (await patch(3)).status === 200 && (await fleet.call(0, "GET", "~/readyz")).status === 200;
+    const recoveryMs = await until(isBack, recoveryMsMax, "recovery");
+    expect(recoveryMs).toBeLessThan(recoveryMsMax);
+    const list = await fleet.call(0, "GET", "/inventory", { key: unused.key });
+    expect(entriesOf(list.text).get(1n)).toBe(3);
+  }, 60_000);
+}
+
+test("a database that was restarted while nobody asked costs no request its answer", async () => {
+  expect((await patch(1)).status).toBe(200);
+  await server.restart();
+  await until(
+    async () => (await fleet.call(0, "GET", "~/readyz")).status === 200,
+    recoveryMsMax,
+    "readiness",
+  );
+  expect((await patch(2)).status).toBe(200);
+  expect((await fleet.call(0, "GET", "/inventory", { key: known.key })).status).toBe(200);
+});
+
+test("1,000 requests that meet a silent database are all answered within 5 s, and the process goes on", async () => {
+  expect((await patch(1, unused.key)).status).toBe(200);
+  server.pause();
+  try {
+    const crowd = Array.from({ length: 1_000 }, async (_, at) => {
+      // Not all at once: those that come later wait behind those that came first.
+      await Bun.sleep(at * 2);
+      const [answer, tookMs] = await timed(
+        fetch(`${fleet.instance(0).baseUrl}/inventory/1`, {
+          method: "PATCH",
+          headers: { Authorization: `Bearer ${unused.key}` },
+          body: `{"quantity":${at + 2}}`,
+        }),
+      );
+      return { status: answer.status, tookMs };
+    });
+    const answers = await Promise.all(crowd);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(Math.max(...answers.map(({ tookMs }) => tookMs))).toBeLessThan(answerMsMax);
+  } finally {
+    server.resume();
+  }
+  await until(
+    async () => (await patch(5_000, unused.key)).status === 200,
+    recoveryMsMax,
+    "recovery",
+  );
+  for (const count of (await ledgerCounts()).values()) expect(count).toBe(1);
+}, 60_000);
+
+test("updates whose commit was not heard of in time are answered 503 and stored at most once, and few wait behind them", async () => {
+  expect((await patch(1)).status).toBe(200);
+  await using sql = new SQL(databaseUrl, { max: 1 });
+  await sql.begin(async (locking) => {
+    // Whoever writes waits in the middle of its transaction, with its COMMIT already on the way.
+    await locking`LOCK TABLE ledger IN SHARE MODE`;
+    const crowd = Array.from({ length: 40 }, (_, at) => expectUnavailable(patch(at + 2)));
+    const messages = (await Promise.all(crowd)).map(({ text }) => text);
+    const refusedAtOnce = messages.filter((text) => text.includes("Too many updates"));
+    expect(refusedAtOnce.length).toBeGreaterThan(0);
+  });
+  // The service was told nothing and yet an update happens, as it may: once.
+  await until(async () => (await patch(100)).status === 200, recoveryMsMax, "recovery");
+  const counts = await ledgerCounts();
+  expect(counts.size).toBeGreaterThan(2);
+  expect([...counts.values()]).toEqual([...counts.values()].fill(1));
+  expect(await fleet.run("verify")).toMatchObject({ code: 0 });
+}, 60_000);

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { migratedDatabase } from "../postgresTemplate.ts";
+import { boundless, type Fleet, startFleet, until } from "./fleet.ts";
+import { makeTimeMovable, startNext } from "./movableTime.ts";
+import { ask } from "./recording.ts";
+
+/** How soon every instance knows of a change of keys or bans. */
+const noticeMsMax = 1_000;
+
+let databaseUrl: string;
+let fleet: Fleet;
+beforeAll(async () => {
+  databaseUrl = await migratedDatabase();
+  await makeTimeMovable(databaseUrl);
+  fleet = await startFleet(databaseUrl, { flags: ["--ban-grace-ms", "1"] });
+});
+afterAll(() => fleet.leave());
+
+const everybody = [0, 1, 2];
+
+/** What an instance answers to a request with this key: a status, or the code of an error. */
+async function answerOf(index: number, key: string): Promise<string | number> {
+  const { status, json } = await fleet.call(index, "GET", "/inventory", { key });
+  return (json as { code?: string }).code ?? status;
+}
+
+const answers = (key: string) => Promise.all(everybody.map((index) => answerOf(index, key)));
+
+/** Every instance comes to answer so, within the time after a command has ended. */
+function becomes(key: string, expected: string | number): Promise<number[]> {
+  return Promise.all(
+    everybody.map((index) => {
+      const isSo = async () => (await answerOf(index, key)) === expected;
+      return until(isSo, noticeMsMax, `instance ${index} answers ${expected}`);
+    }),
+  );
+}
+
+async function command(...words: string[]): Promise<void> {
+  expect(await fleet.run(...words)).toMatchObject({ code: 0, err: "" });
+}
+
+/** Cuts every connection that the instances have: none could be told anything. */
+async function cutConnections(): Promise<number> {
+  const cut = await ask(
+    databaseUrl,
+    (sql) =>
+      sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+  return cut.length;
+}
+
+test("a revoked key is refused by every instance within a second, and a new one works at once", async () => {
+  const { id, key } = await fleet.issueKey(...boundless);
+  expect(await answers(key)).toEqual([200, 200, 200]);
+  await command("keys", "revoke", id);
+  await becomes(key, "unauthorized");
+});
+
+test("a revoked key is refused by every instance within a second, with all connections cut meanwhile", async () => {
+  const { id, key } = await fleet.issueKey(...boundless);
+  expect(await answers(key)).toEqual([200, 200, 200]);
+  expect(await cutConnections()).toBeGreaterThanOrEqual(everybody.length);
+  await command("keys", "revoke", id);
+  await cutConnections();
+  await becomes(key, "unauthorized");
+});
+
+test("a rotated key's new text works on every instance at once; old texts and expired keys end in time", async () => {
+  const { id, key } = await fleet.issueKey(...boundless);
+  expect(await answers(key)).toEqual([200, 200, 200]);
+  const ends = Date.now() + 3_000;
+  const words = ["--database", databaseUrl];
+  const [rotated, expiring] = await Promise.all([
+    fleet.place.json<{ key: string; oldValidUntil: string }>(
+      ...["keys", "rotate", id, "--overlap", "3s", ...words],
+    ),
+    fleet.issueKey(...boundless, "--expires", new Date(ends).toISOString()),
+  ]);
+  for (const text of [key, rotated.key, expiring.key]) {
+    expect(await answers(text)).toEqual([200, 200, 200]);
+  }
+  await Bun.sleep(Math.max(ends, Date.parse(rotated.oldValidUntil)) - Date.now());
+  await Promise.all([becomes(key, "unauthorized"), becomes(expiring.key, "unauthorized")]);
+  expect(await answers(rotated.key)).toEqual([200, 200, 200]);
+});
+
+test("strikes on three instances add up to one ban, and a lifted ban is over on all within a second", async () => {
+  const { id, key } = await fleet.issueKey(
+    ...["--plan", "enterprise", "--per-minute", "6", "--per-day", "1000"],
+  );
+  await startNext(databaseUrl, "minute");
+  expect(await answers(key)).toEqual([200, 200, 200]);
+  expect(await answers(key)).toEqual([200, 200, 200]);
+  // Twenty strikes ban; no instance sees more than ten of them.
+  for (let turn = 0; turn < 10; turn++) await answers(key);
+  await becomes(key, "key_banned");
+  const shown = await fleet.place.json("keys", "show", id, "--database", databaseUrl);
+  expect(shown.bannedUntil).not.toBeNull();
+  await startNext(databaseUrl, "minute");
+  await becomes(key, "key_banned");
+  await command("keys", "unban", id);
+  await becomes(key, 200);
+});
+
+test("an instance that has just started notices a key that is revoked in its first moments", async () => {
+  const { id, key } = await fleet.issueKey(...boundless);
+  await fleet.kill(0);
+  await fleet.start(0);
+  expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
+  // By the shortest way, so that it comes before the instance has first looked for changes.
+  await ask(databaseUrl, async (sql) => {
+    await sql`UPDATE keys SET revoked_at = 1 WHERE id = ${id}`;
+    await sql`UPDATE head SET keys_version = keys_version + 1`;
+  });
+  await becomes(key, "unauthorized");
+});

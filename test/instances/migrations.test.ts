@@ -1,0 +1,57 @@
+import { afterEach, expect, test } from "bun:test";
+import { sharedPostgres } from "../postgres.ts";
+import { boundless, type Fleet, startFleet } from "./fleet.ts";
+import { ask } from "./recording.ts";
+
+let fleet: Fleet | undefined;
+afterEach(async () => {
+  await fleet?.leave();
+  fleet = undefined;
+});
+
+async function emptyDatabase(): Promise<string> {
+  return (await sharedPostgres()).freshDatabase();
+}
+
+test("instances that start at once on an empty database all serve, and one of them migrated it", async () => {
+  const databaseUrl = await emptyDatabase();
+  fleet = await startFleet(databaseUrl, { size: 3 });
+  const { key } = await fleet.issueKey(...boundless);
+  const tags = await Promise.all(
+    [0, 1, 2].map(async (index) => {
+      expect((await fleet!.call(index, "GET", "~/readyz")).status).toBe(200);
+      const list = await fleet!.call(index, "GET", "/inventory", { key });
+      expect(list.status).toBe(200);
+      return list.headers.get("etag");
+    }),
+  );
+  // One store with one epoch: nobody made a second one, nobody replaced the first.
+  expect(new Set(tags).size).toBe(1);
+  const [schema, head] = await ask(databaseUrl, (sql) =>
+    Promise.all([
+      sql`SELECT count(*)::int4 FROM petstore_schema`.values(),
+      sql`SELECT count(*)::int4 FROM head`.values(),
+    ]),
+  );
+  expect([schema[0], head[0]]).toEqual([[1], [1]]);
+});
+
+test("a version starts beside a newer one whose schema still fits it, and not beside one whose does not", async () => {
+  const databaseUrl = await emptyDatabase();
+  fleet = await startFleet(databaseUrl, { size: 1 });
+  // What the next release's first step does: it only adds.
+  await ask(databaseUrl, async (sql) => {
+    await sql`ALTER TABLE pets ADD COLUMN origin text`;
+    await sql`UPDATE petstore_schema SET version = version + 1`;
+  });
+  await fleet.kill(0);
+  await fleet.start(0);
+  const { key } = await fleet.issueKey(...boundless);
+  expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
+  await ask(databaseUrl, (sql) => sql`UPDATE petstore_schema SET fits = version`);
+  const refused = await fleet.run("serve", "--port", "0");
+  expect(refused.code).toBe(2);
+  expect(refused.err).toContain("was made for a newer version");
+  // Who already serves goes on: instances are replaced one by one.
+  expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
+});
