@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../../domain/errors.ts";
+import { petNotFound } from "../../domain/pets.ts";
 import type { HeaderId } from "./headers.ts";
 
 export interface ErrorDescription {
@@ -30,7 +31,7 @@ export const errors = {
   },
   not_found: {
     description: "The store has no pet with this id.",
-    examples: { not_found: "No pet with this petId is in the store." },
+    examples: { not_found: petNotFound },
   },
   gone: {
     description: "The sunset date has passed; the operation will not come back.",
