@@ -158,7 +158,7 @@ export const settings = {
   ),
 } as const;
 
-export const settingOptions = Object.fromEntries(
+const settingOptions = Object.fromEntries(
   Object.values(settings).map((one) => [one.flag, { type: "string" as const }]),
 );
 

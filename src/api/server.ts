@@ -1,7 +1,7 @@
 import type { BunRequest, Server } from "bun";
 import { createAddressReader } from "./addresses.ts";
 import type { Answer } from "./call.ts";
-import { errorAnswer } from "./errors.ts";
+import { errorAnswer, nothingHere } from "./errors.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { basePath, type Route } from "./routes.ts";
 
@@ -61,7 +61,7 @@ export function startServer(
       "/readyz": async () =>
         (await isReady()) ? json(200, { status: "ready" }) : json(503, { status: "unavailable" }),
     },
-    fetch: () => toResponse(errorAnswer("not_found", "There is nothing at this path.")),
+    fetch: () => toResponse(errorAnswer("not_found", nothingHere)),
     error: () => toResponse(errorAnswer("internal_error", "Something went wrong on our side.")),
   });
 
