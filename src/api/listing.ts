@@ -3,8 +3,8 @@ import type { Replica } from "../domain/follower.ts";
 import type { Entry, Stock } from "../domain/inventory.ts";
 
 /**
- * The inventory as the bytes that answer `GET /inventory`. The list is cut into chunks of about
- * half a megabyte. A change waits in its chunk until somebody reads; then that chunk alone is
+ * The inventory as the bytes that answer `GET /inventory`. The list is cut into chunks of some
+ * thousand entries. A change waits in its chunk until somebody reads; then that chunk alone is
  * written anew, in one pass over all its waiting changes, and every other chunk is shared with the
  * version before. Bytes once handed out are never changed.
  */

@@ -1,7 +1,7 @@
 import type { BunRequest, Server } from "bun";
 import { createAddressReader } from "./addresses.ts";
 import type { Answer } from "./call.ts";
-import { errorAnswer } from "./errors.ts";
+import { errorAnswer, nothingHere } from "./errors.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { basePath, type Route } from "./routes.ts";
 
@@ -41,6 +41,8 @@ export function startServer(
   const unknown = handle(undefined);
 
   const server = Bun.serve({
+    // Otherwise Bun tells anyone who asks at /bun:info its version and the machine's kernel.
+    development: false,
     hostname: options.host,
     port: options.port,
     maxRequestBodySize: options.bodyBytesBackstop,
@@ -59,7 +61,7 @@ export function startServer(
       "/readyz": async () =>
         (await isReady()) ? json(200, { status: "ready" }) : json(503, { status: "unavailable" }),
     },
-    fetch: () => toResponse(errorAnswer("not_found", "There is nothing at this path.")),
+    fetch: () => toResponse(errorAnswer("not_found", nothingHere)),
     error: () => toResponse(errorAnswer("internal_error", "Something went wrong on our side.")),
   });
 
