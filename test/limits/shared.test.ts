@@ -48,7 +48,6 @@ beforeEach(() => {
       ask: ask as never,
       rules,
       clock,
-      waitingMax: 10_000,
       log: () => {},
     });
   });
