@@ -37,12 +37,11 @@ const mayImport: Record<string, readonly string[]> = {
   "src/limits/": ["src/domain/", "node:", "bun"],
   "src/api/": ["src/domain/", "node:"],
   "src/api/server.ts": ["src/domain/", "src/api/", "node:", "bun"],
-  "src/console/": ["client/src/"],
   "src/cli/": ["src/", "node:", "bun"],
   "src/compose.ts": ["src/", "node:"],
   "src/main.ts": ["src/", "node:"],
   "src/config.ts": ["src/domain/", "node:"],
-  "src/log.ts": [],
+  "src/log.ts": ["src/domain/"],
   "client/src/": [],
 };
 
