@@ -25,7 +25,8 @@ below() {
   awk -v bound="$1" -v seed="$$$2" 'BEGIN { srand(seed); print int(rand() * bound) }'
 }
 
-while read -r pet quantity; do
+# The last line counts too where no line feed ends it.
+while read -r pet quantity || [ -n "$pet" ]; do
   attempt=1
   bound=1
   while :; do

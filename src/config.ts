@@ -70,7 +70,7 @@ export const settings = {
     "PETSTORE_CORS_ORIGINS",
     "",
     "browser origins that may call the API, separated by commas; * for any",
-    list,
+    origins,
   ),
   trustedProxies: setting(
     "trusted-proxies",
@@ -280,6 +280,17 @@ function instant(text: string): number {
   const time = parseInstant(text);
   if (time === undefined) throw new Error("must be a date such as 2027-12-31T00:00:00Z");
   return time;
+}
+
+/** An origin not written as browsers write it, with a path or a capital, would never match. */
+function origins(text: string): readonly string[] {
+  const found = list(text);
+  const isOrigin = (one: string) => /^https?:/.test(one) && URL.parse(one)?.origin === one;
+  const isApp = (one: string) => /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^/?#@\sA-Z]+$/.test(one);
+  if (!found.every((one) => one === "*" || isOrigin(one) || isApp(one))) {
+    throw new Error("must be origins such as https://shop.example, separated by commas, or *");
+  }
+  return found;
 }
 
 function list(text: string): readonly string[] {

@@ -284,6 +284,10 @@ describe.each(engines)("a hostile client on %s", (engine) => {
     expect(await client.closed()).toBe("");
   });
 
+  test("nobody is told what the service runs on", async () => {
+    expect((await service.call("GET", "~/bun:info")).status).toBe(404);
+  });
+
   test("after all of this the service answers and its log names no bug", async () => {
     expect((await service.call("GET", "/inventory", { key })).status).toBe(200);
     expect(service.logged.filter((line) => line.includes("bug"))).toEqual([]);

@@ -27,11 +27,11 @@ export function createAddressReader(trustedProxies: readonly string[]) {
 }
 
 function addNetwork(list: BlockList, entry: string): void {
-  const [address = "", bits] = entry.split("/");
+  const [, address = "", bits] = /^([^/]*)(?:\/([0-9]{1,3}))?$/.exec(entry) ?? [];
   const family = isIP(address);
   const bitsMax = family === 6 ? 128 : 32;
   const prefix = bits === undefined ? bitsMax : Number(bits);
-  if (family === 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > bitsMax) {
+  if (family === 0 || prefix > bitsMax) {
     throw new Refusal("invalid_request", `trusted proxy '${entry}' is no address or network`);
   }
   list.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4");

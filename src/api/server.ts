@@ -42,6 +42,8 @@ export function startServer(
   const unknown = handle(undefined);
 
   const server = Bun.serve({
+    // Otherwise Bun tells anyone who asks at /bun:info its version and the machine's kernel.
+    development: false,
     hostname: options.host,
     port: options.port,
     maxRequestBodySize: options.bodyBytesBackstop,

@@ -4,6 +4,7 @@ import { type PostgresServer, startPostgres } from "../postgres.ts";
 import type { TestAnswer } from "../service.ts";
 import { boundless, type Fleet, startFleet, until } from "./fleet.ts";
 import { ask, entriesOf } from "./recording.ts";
+import { openSlowWay } from "./slowWay.ts";
 
 /** The longest a request may wait for its answer, and the service for its recovery. */
 const answerMsMax = 5_000;
@@ -173,3 +174,28 @@ test("updates whose commit was not heard of in time are answered 503 and stored 
   expect([...counts.values()]).toEqual([...counts.values()].fill(1));
   expect(await fleet.run("verify")).toMatchObject({ code: 0 });
 }, 60_000);
+
+test("an update that was stored while its acknowledgement got lost is answered 503 and not stored again", async () => {
+  let delayMs = 0;
+  const way = openSlowWay(server.port, () => delayMs);
+  const far = await startFleet(databaseUrl, {
+    size: 1,
+    wayOf: () => databaseUrl.replace(`${server.port}`, `${way.port}`),
+  });
+  try {
+    const farPatch = (quantity: number) =>
+      far.call(0, "PATCH", "/inventory/2", { key: known.key, body: `{"quantity":${quantity}}` });
+    expect((await farPatch(1)).status).toBe(200);
+    delayMs = 300;
+    const asked = expectUnavailable(farPatch(2));
+    await until(async () => (await ledgerCounts()).has(2), answerMsMax, "the update in the ledger");
+    way.cut();
+    delayMs = 0;
+    await asked;
+    await until(async () => (await farPatch(3)).status === 200, recoveryMsMax, "recovery");
+    expect(await ledgerCounts()).toEqual(new Map([1, 2, 3].map((quantity) => [quantity, 1])));
+  } finally {
+    await far.leave();
+    way.close();
+  }
+});

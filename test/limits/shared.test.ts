@@ -74,7 +74,7 @@ test("three limiters admit as many as one key may have in every minute, and not 
   const perWindow = new Map<number, number>();
   const load = limiters.map(async (limiter, index) => {
     for (let round = 0; round < 40; round++) {
-      for (const verdict of await ask(limiter, key, limits, 7 + index)) {
+      for (const verdict of await ask(limiter, key, limits, 20 + index)) {
         if (verdict.outcome !== "admitted") continue;
         const { resetAt } = verdict.minute;
         perWindow.set(resetAt, (perWindow.get(resetAt) ?? 0) + 1);
