@@ -1,4 +1,4 @@
-import { settings } from "../config.ts";
+import { settings } from "../settings.ts";
 
 export function usage(): string {
   const all = Object.values(settings);
