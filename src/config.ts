@@ -4,7 +4,10 @@ import type { Environment } from "./domain/keys.ts";
 import type { BanRules } from "./domain/limits.ts";
 import { type Setting, settings } from "./settings.ts";
 
-/** All settings, and the bounds that are none, in one frozen value. Units and bounds stand at the end of names. */
+/**
+ * What was set, and the bounds that cannot be, in one frozen value. Units and bounds stand at the
+ * end of names.
+ */
 export interface Config {
   readonly port: number;
   readonly host: string;
