@@ -1,4 +1,5 @@
 import type { BunRequest, Server } from "bun";
+import type { Soon } from "../domain/ports.ts";
 import { createAddressReader } from "./addresses.ts";
 import type { Answer } from "./call.ts";
 import { errorAnswer, nothingHere } from "./errors.ts";
@@ -20,7 +21,7 @@ export interface RunningServer {
 }
 
 /** What is served outside the API, by path. */
-export type Pages = Readonly<Record<string, (request: Request) => Response | Promise<Response>>>;
+export type Pages = Readonly<Record<string, (request: Request) => Soon<Response>>>;
 
 /** Puts the pipeline behind Bun's own HTTP server and router: the only file that knows them. */
 export function startServer(
