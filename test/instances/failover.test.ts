@@ -5,7 +5,8 @@ import { failOver } from "./failingOver.ts";
 import { boundless, type Fleet, startFleet, until } from "./fleet.ts";
 import { ask, entriesOf } from "./recording.ts";
 
-test("a primary killed under load loses no acknowledged update to its promoted standby, and the instances find it by themselves", async () => {
+// Most of the time is spent waiting, for servers to start and for deadlines: side by side.
+test.concurrent("a primary killed under load loses no acknowledged update to its promoted standby, and the instances find it by themselves", async () => {
   const figures = await failOver(2, 200);
   expect(figures.acknowledged).toBeGreaterThan(400);
   expect(figures.recoveryMs).toBeLessThan(10_000);
@@ -50,7 +51,7 @@ async function startPair({ synchronous }: { synchronous: boolean }) {
   };
 }
 
-test("an old primary that falls silent and wakes up after its standby was promoted is not read from", async () => {
+test.concurrent("an old primary that falls silent and wakes up after its standby was promoted is not read from", async () => {
   await using pair = await startPair({ synchronous: true });
   const { primary, standby, patch, get } = pair;
   expect(await patch(1)).toBe(200);
@@ -69,7 +70,7 @@ test("an old primary that falls silent and wakes up after its standby was promot
   expect((await get()).status).toBe(200);
 }, 60_000);
 
-test("a promoted standby that lacks the last updates is shown as it is, and no tag from before hides it", async () => {
+test.concurrent("a promoted standby that lacks the last updates is shown as it is, and no tag from before hides it", async () => {
   await using pair = await startPair({ synchronous: false });
   const { primary, standby, fleet, patch, get } = pair;
   expect(await patch(1)).toBe(200);
