@@ -48,6 +48,8 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   const { rules, clock, log } = options;
   const tables = createTables(options.ask, () => clock?.now() ?? null);
   const known = new Map<string, Usage>();
+  /** What was learnt since keys or bans last changed; only that refuses without asking. */
+  let current = new WeakSet<Usage>();
   /** The database's time less this process's, as of the last answer. */
   let ahead = Date.now() - performance.now();
   let asking = new Map<string, Asking>();
@@ -72,6 +74,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     found.usage.strikes = 0;
     if (known.size >= knownMax) known.clear();
     known.set(keyId, found.usage);
+    current.add(found.usage);
   }
 
   async function run(): Promise<void> {
@@ -126,7 +129,9 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     take(keyId, limits) {
       const usage = known.get(keyId);
       const moment = now();
-      if (usage && isRefused(usage, limits, moment)) return decide(keyId, usage, limits, moment);
+      if (usage && current.has(usage) && isRefused(usage, limits, moment)) {
+        return decide(keyId, usage, limits, moment);
+      }
       if (waiting >= waitingMax) {
         throw new Refusal("unavailable", "Too many requests are waiting; try again.");
       }
@@ -141,7 +146,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     recall: (keyId, limits) => standing(known.get(keyId) ?? newUsage(), limits, now()),
     refresh() {
       // A ban may have been lifted, a plan changed: the next request asks.
-      for (const usage of known.values()) usage.bannedUntil = 0;
+      current = new WeakSet();
       strikes.forget();
     },
     async close() {
