@@ -3,7 +3,7 @@ import { Refusal } from "../domain/errors.ts";
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** The media types a request body may have. */
-export const jsonTypes = ["application/json", "application/merge-patch+json"] as const;
+const jsonTypes = ["application/json", "application/merge-patch+json"] as const;
 
 /** The same for the header that tells clients. */
 export const acceptPatch = jsonTypes.join(", ");

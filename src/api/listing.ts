@@ -121,7 +121,7 @@ export function createListing(options: ListingOptions): Listing {
 }
 
 /** Digits are written as they are, never through a number: ids have 64 bits. */
-export function itemJson(petId: bigint, stock: Stock): string {
+export function entryJson(petId: bigint, stock: Stock): string {
   return `{"petId":${petId},"quantity":${stock.quantity},"status":"${stock.status}"}`;
 }
 
@@ -132,7 +132,7 @@ function encode(items: readonly Item[]): Chunk {
   let text = "";
   const ends: number[] = [];
   for (const [petId, stock] of items) {
-    text += `,${itemJson(petId, stock)}`;
+    text += `,${entryJson(petId, stock)}`;
     ends.push(text.length);
   }
   const chunk = emptyChunk(items.length, text.length);

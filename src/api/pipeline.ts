@@ -3,7 +3,7 @@ import { Refusal } from "../domain/errors.ts";
 import type { Keyring } from "../domain/keyring.ts";
 import type { Caller } from "../domain/keys.ts";
 import type { Verdict } from "../domain/limits.ts";
-import type { Head, Limiter, Soon } from "../domain/ports.ts";
+import type { Head, Limiter, Log, Soon } from "../domain/ports.ts";
 import type { Answer, IncomingRequest, Shop } from "./call.ts";
 import type { CorsHeaders } from "./cors.ts";
 import { answerFor, errorAnswer, nothingHere } from "./errors.ts";
@@ -18,7 +18,7 @@ export interface PipelineParts {
   readonly limiter: Limiter;
   readonly addresses: { take(address: string): Verdict };
   readonly cors: CorsHeaders | undefined;
-  readonly log: (event: string, details: Record<string, unknown>) => void;
+  readonly log: Log;
 }
 
 /** A request as the HTTP server hands it over. */

@@ -1,4 +1,5 @@
 import type { BunRequest, Server } from "bun";
+import type { Soon } from "../domain/ports.ts";
 import { createAddressReader } from "./addresses.ts";
 import type { Answer } from "./call.ts";
 import { errorAnswer, nothingHere } from "./errors.ts";
@@ -20,7 +21,7 @@ export interface RunningServer {
 }
 
 /** What is served outside the API, by path. */
-export type Pages = Readonly<Record<string, (request: Request) => Response | Promise<Response>>>;
+export type Pages = Readonly<Record<string, (request: Request) => Soon<Response>>>;
 
 /** Puts the pipeline behind Bun's own HTTP server and router: the only file that knows them. */
 export function startServer(
@@ -43,6 +44,8 @@ export function startServer(
   const server = Bun.serve({
     // Otherwise Bun tells anyone who asks at /bun:info its version and the machine's kernel.
     development: false,
+    // And without it Bun would share a port that is taken, with whatever listens there.
+    reusePort: false,
     hostname: options.host,
     port: options.port,
     maxRequestBodySize: options.bodyBytesBackstop,

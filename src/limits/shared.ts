@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type { Clock, Limiter, Soon } from "../domain/ports.ts";
+import type { Clock, Limiter, Log, Soon } from "../domain/ports.ts";
 import { createStrikes } from "./strikes.ts";
 import { type Ask, createTables, type Known, type Wish } from "./tables.ts";
 
@@ -19,7 +19,7 @@ export interface SharedLimiterOptions {
   readonly rules: BanRules;
   /** What time it is; the database's own time unless given, so that no instance's clock matters. */
   readonly clock?: Clock | undefined;
-  readonly log: (event: string, details: Record<string, unknown>) => void;
+  readonly log: Log;
 }
 
 interface Waiter {

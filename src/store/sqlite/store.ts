@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { Refusal } from "../../domain/errors.ts";
@@ -15,9 +16,10 @@ import {
 } from "./database.ts";
 import { importOrders, importPets } from "./importing.ts";
 import { createKeyReader } from "./keeping.ts";
+import { watchPlace } from "./place.ts";
 import { createReader } from "./reading.ts";
 import { startWriterThread } from "./thread.ts";
-import { createWriter, type Writer } from "./writer.ts";
+import { type Asynchronous, createWriter, type Writer } from "./writer.ts";
 
 export interface SqliteOptions {
   readonly path: string;
@@ -37,7 +39,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, clock } = options;
   const thread = options.threaded ? await startWriterThread(path, environment) : undefined;
   const writer = thread ?? inline(createWriter(path, environment));
+  // A store put back from a copy counts on from where the copy ended, with other rows under the
+  // same numbers. No list of before may pass for one of after, so every start begins an epoch.
+  await thread?.beginEpoch(randomUUID()).catch(passOverUnavailable);
   const database = openForReading(path);
+  const place = watchPlace(path);
   const reader = guardedReader(createReader(database));
   const keys = guardedReader(createKeyReader(database));
   const watch = watchChanges(database, path, options.threaded);
@@ -55,30 +61,18 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       }
       return head;
     }),
-    async snapshot(work) {
-      const own = openForReading(path);
-      try {
-        own.run("BEGIN");
-        return await work(guardedReader(createReader(own)));
-      } finally {
-        own.close();
-      }
-    },
-    canWrite: () => thread?.isAlive() ?? true,
-    commit: announced((changes) => writer.commit(changes, clock.now())),
+    snapshot: (work) => atOneMoment((own) => work(guardedReader(createReader(own)))),
+    canWrite: () => (thread?.isAlive() ?? true) && place.isHeld(),
+    commit: announced(async (changes) => {
+      const outcomes = await writer.commit(changes, clock.now());
+      place.assertHeld();
+      return outcomes;
+    }),
     importPets: announced((records, reason) =>
       onOwnConnection((own) => importPets(own, records, reason, clock.now)),
     ),
     importOrders: (records) => onOwnConnection((own) => importOrders(own, records)),
-    async carryOut(work) {
-      const own = openForReading(path);
-      try {
-        own.run("BEGIN");
-        return await work(rowsFrom(own));
-      } finally {
-        own.close();
-      }
-    },
+    carryOut: (work) => atOneMoment((own) => work(rowsFrom(own))),
     carryIn: announced((rowsOf) => onOwnConnection((own) => takeOver(own, rowsOf))),
     findSecret: keys.findSecret,
     findKey: async (id) => keys.findKey(id),
@@ -112,6 +106,17 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     };
   }
 
+  /** A transaction that only reads sees one state of the file for as long as it lasts. */
+  async function atOneMoment<T>(work: (own: Database) => Promise<T>): Promise<T> {
+    const own = openForReading(path);
+    try {
+      own.run("BEGIN");
+      return await work(own);
+    } finally {
+      own.close();
+    }
+  }
+
   async function onOwnConnection<T>(work: (own: Database) => Promise<T>): Promise<T> {
     const own = openForWriting(path, environment, busyWaitMs);
     try {
@@ -124,9 +129,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   }
 }
 
-export type Asynchronous<T> = {
-  [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
-};
+/** A full disk is no reason not to serve what is on it. */
+function passOverUnavailable(error: unknown): void {
+  if (!(error instanceof Refusal && error.code === "unavailable")) throw error;
+}
 
 function inline(writer: Writer): Asynchronous<Writer> {
   const entries = Object.entries(writer).map(([name, method]) => [

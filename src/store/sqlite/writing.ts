@@ -7,9 +7,12 @@ import {
   type Outcome,
   type Tip,
 } from "../../domain/ledger.ts";
+import { ledgerColumns } from "../rows.ts";
+import { placeholders } from "../tables.ts";
 
 export interface LedgerWriter {
   commit(changes: readonly Change[], now: number): readonly Outcome[];
+  beginEpoch(epoch: string): void;
 }
 
 /** The writing half of the ledger, on a connection that may block its thread. */
@@ -22,6 +25,7 @@ export function createLedgerWriter(database: Database): LedgerWriter {
     "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
   );
   const setTip = database.query("UPDATE head SET seq = ?, at = ?");
+  const setEpoch = database.query("UPDATE head SET epoch = ?");
   const addRows = rowInserter(database);
 
   function find(petIds: Iterable<bigint>): Map<bigint, Entry> {
@@ -56,23 +60,9 @@ export function createLedgerWriter(database: Database): LedgerWriter {
     // Immediate: a deferred transaction that starts by reading fails when it turns to writing
     // after somebody else wrote.
     commit: (changes, now) => group.immediate(changes, now),
+    beginEpoch: (epoch) => void setEpoch.run(epoch),
   };
 }
-
-const ledgerColumns = [
-  "seq",
-  "pet_id",
-  "quantity_before",
-  "quantity_after",
-  "status_before",
-  "status_after",
-  "previous",
-  "cause",
-  "key_id",
-  "request_id",
-  "reason",
-  "at",
-];
 
 /**
  * Adds ledger rows, several a statement: calling into SQLite costs as much as adding a row, so a
@@ -81,11 +71,9 @@ const ledgerColumns = [
  */
 function rowInserter(database: Database): (rows: readonly LedgerRow[]) => void {
   const blockRows = [32, 16, 8, 4, 2, 1];
-  const row = `(${ledgerColumns.map(() => "?").join()})`;
+  const row = `(${placeholders(ledgerColumns)})`;
   const statements = blockRows.map((count) =>
-    database.query(
-      `INSERT INTO ledger (${ledgerColumns.join()}) VALUES ${Array(count).fill(row).join()}`,
-    ),
+    database.query(`INSERT INTO ledger (${ledgerColumns}) VALUES ${Array(count).fill(row).join()}`),
   );
   return (rows) => {
     let from = 0;
