@@ -21,11 +21,15 @@ const granted = `(CASE WHEN usage.banned_until > excluded.asked_at THEN 0
   ELSE greatest(0, least(excluded.wanted, excluded.per_minute - ${minuteUsed},
                          excluded.per_day - ${dayUsed})) END)`;
 
-/** When the window was first found exhausted; a window that begins anew has not been yet. */
+/**
+ * When the window was first found exhausted; one that begins anew has not been yet. A question
+ * that waited across the edge is older than the window it was counted in.
+ */
 const firstRefusal = (window: "minute" | "day", limit: string, used: string) => `CASE
     WHEN usage.${window}_start >= excluded.${window}_start AND usage.${window}_refused_at > 0
     THEN usage.${window}_refused_at
-    WHEN ${granted} < excluded.wanted AND ${used} + ${granted} >= ${limit} THEN excluded.asked_at
+    WHEN ${granted} < excluded.wanted AND ${used} + ${granted} >= ${limit}
+    THEN greatest(excluded.asked_at, usage.${window}_start)
     ELSE 0 END`;
 
 const state = `key_id, minute_start, minute_count, minute_refused_at, day_start, day_count,

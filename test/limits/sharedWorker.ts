@@ -19,7 +19,7 @@ const limiter = createSharedLimiter({
   log: () => {},
 });
 const counts: Record<string, number> = {};
-const limits = { perMinute: 200, perDay: 1_000_000 };
+const limits = { perMinute: 60, perDay: 1_000_000 };
 while (Date.now() < Number(started) + runMs) {
   const verdicts = await Promise.all(
     Array.from({ length: 20 }, async () => limiter.take(key, limits)),
