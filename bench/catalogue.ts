@@ -15,7 +15,7 @@ const statuses = ["available", "pending", "sold"] as const;
 export const quantityMin = 1000;
 export const quantityMax = 9999;
 
-export function entryAt(index: number): Entry {
+function entryAt(index: number): Entry {
   return {
     petId: index + 1,
     quantity: quantityMin + ((index * 7) % (quantityMax - quantityMin + 1)),

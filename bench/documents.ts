@@ -5,17 +5,12 @@ import { join } from "node:path";
 import type { Book } from "./book.ts";
 import type { Machine } from "./machine.ts";
 import { drawPlot } from "./plot.ts";
-import { run } from "./processes.ts";
 import { toMarkdown } from "./report.ts";
 
 const opening = "<!-- figures: written by npm run bench -- --docs docs -->";
 const closing = "<!-- end of figures -->";
 
-export async function writeDocuments(
-  book: Book,
-  machine: Machine,
-  directory: string,
-): Promise<void> {
+export function writeDocuments(book: Book, machine: Machine, directory: string): void {
   mkdirSync(directory, { recursive: true });
   writePlots(book, directory);
   const file = join(directory, "benchmarks.md");
@@ -28,8 +23,6 @@ export async function writeDocuments(
     file,
     `${text.slice(0, from + opening.length)}\n\n${toMarkdown(book, machine)}\n\n${text.slice(to)}`,
   );
-  // The check holds Markdown to the formatter's table layout as well.
-  await run([join(import.meta.dir, "../node_modules/.bin/biome"), "format", "--write", file]);
 }
 
 function writePlots(book: Book, directory: string): void {

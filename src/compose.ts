@@ -4,7 +4,7 @@ import { createCodings } from "./api/codings.ts";
 import { createCors } from "./api/cors.ts";
 import { createListing } from "./api/listing.ts";
 import { operations } from "./api/operations.ts";
-import { createPipeline } from "./api/pipeline.ts";
+import { createPipeline, type Pipeline } from "./api/pipeline.ts";
 import { referencePages } from "./api/reference/pages.ts";
 import { routesOf } from "./api/routes.ts";
 import { createSender } from "./api/sending.ts";
@@ -14,11 +14,10 @@ import { createCommitter } from "./domain/commits.ts";
 import { Refusal } from "./domain/errors.ts";
 import { createFollower } from "./domain/follower.ts";
 import { createKeyring } from "./domain/keyring.ts";
-import type { Clock, Limiter, Store } from "./domain/ports.ts";
+import type { Clock, Limiter, Log, Store } from "./domain/ports.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
-import type { Log } from "./log.ts";
 import { createDatabase } from "./store/postgres/database.ts";
 import { openPostgres } from "./store/postgres/store.ts";
 import { claimForServing, openSqlite } from "./store/sqlite/store.ts";
@@ -35,15 +34,22 @@ export interface Service {
 /** Opens the store a database address names, for a command that does one thing and ends. */
 export function openStore(config: Config, clock: Clock): Promise<Store> {
   const { databaseUrl, environment } = config;
-  if (databaseUrl.startsWith("sqlite:")) {
-    return openSqlite({ path: sqlitePath(databaseUrl), environment, clock, threaded: false });
-  }
-  return openPostgres({ database: createDatabase(databaseUrl), environment, patienceMs: 0 });
+  const path = sqlitePath(config);
+  return path === undefined
+    ? openPostgres({ database: createDatabase(databaseUrl), environment, patienceMs: 0 })
+    : openSqlite({ path, environment, clock, threaded: false });
 }
 
 /** Makes sure that nobody serves from a file while it is moved; gives what ends the claim. */
-export function claimSource({ databaseUrl }: Config): () => void {
-  return databaseUrl.startsWith("sqlite:") ? claimForServing(sqlitePath(databaseUrl)) : () => {};
+export function claimStore(config: Config): () => void {
+  const path = sqlitePath(config);
+  return path === undefined ? () => {} : claimForServing(path);
+}
+
+/** The file a database address names; undefined for a database on a server. */
+function sqlitePath({ databaseUrl }: Config): string | undefined {
+  if (!databaseUrl.startsWith("sqlite:")) return undefined;
+  return resolve(databaseUrl.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""));
 }
 
 /** What an engine brings: where things are kept, and who counts requests. */
@@ -54,12 +60,12 @@ interface Engine {
 
 /** One process on one file: it counts in memory, and no second one may serve from it. */
 async function openForOne(
+  path: string,
   config: Config,
   clock: Clock,
   log: Log,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  const path = sqlitePath(config.databaseUrl);
   opened.defer(claimForServing(path));
   const store = await openSqlite({ path, environment: config.environment, clock, threaded: true });
   opened.defer(() => store.close());
@@ -67,6 +73,9 @@ async function openForOne(
   opened.defer(() => limiter.close());
   return { store, limiter };
 }
+
+/** How long a request waits to be counted before it is answered 503. */
+const limiterDeadlineMs = 2_000;
 
 /**
  * Many processes on one database: they count in it, by its clock. A database that is still
@@ -83,14 +92,36 @@ async function openForMany(
   const store = await openPostgres({ database, environment, clock, patienceMs });
   opened.defer(() => store.close());
   const ask = database.lane(limiterDeadlineMs).query;
-  const waitingMax = config.requestsWaitingMax;
-  const limiter = createSharedLimiter({ ask, rules, clock, waitingMax, log });
+  const limiter = createSharedLimiter({ ask, rules, clock, log });
   opened.defer(() => limiter.close());
   return { store, limiter };
 }
 
-/** How long a request waits to be counted before it is answered 503. */
-const limiterDeadlineMs = 2_000;
+/** What operations work with, its copy of the inventory brought up to date. */
+async function openShop(config: Config, clock: Clock, store: Store): Promise<Shop> {
+  const listing = createListing({
+    chunkEntries: config.listChunkEntries,
+    heldBytesMax: config.listHeldBytesMax,
+  });
+  const follower = createFollower(store, listing);
+  await follower.catchUp();
+  const committer = createCommitter(
+    store,
+    { groupMax: config.writesPerGroupMax, queueMax: config.writesWaitingMax },
+    (outcomes) => follower.committed(outcomes),
+  );
+  return {
+    store,
+    clock,
+    committer,
+    follower,
+    listing,
+    codings: createCodings(),
+    sender: createSender(listing, () => performance.now()),
+    petsSunsetAt: config.petsSunsetAt,
+    bodyBytesMax: config.bodyBytesMax,
+  };
+}
 
 /**
  * Config in, running service out. `databaseClock` stands in for the clock of a database that
@@ -105,31 +136,12 @@ export async function startService(
   // What was opened is closed in reverse order, also when a later step fails: a writing thread
   // left behind would keep the process from ending.
   await using opened = new AsyncDisposableStack();
-  const { store, limiter } = config.databaseUrl.startsWith("sqlite:")
-    ? await openForOne(config, clock, log, opened)
-    : await openForMany(config, databaseClock, log, opened);
-  const listing = createListing({
-    chunkEntries: config.listChunkEntries,
-    heldBytesMax: config.listHeldBytesMax,
-  });
-  const follower = createFollower(store, listing);
-  await follower.catchUp();
-  const committer = createCommitter(
-    store,
-    { groupMax: config.writesPerGroupMax, queueMax: config.writesWaitingMax },
-    (outcomes) => follower.committed(outcomes),
-  );
-  const shop: Shop = {
-    store,
-    clock,
-    committer,
-    follower,
-    listing,
-    codings: createCodings(),
-    sender: createSender(listing, () => performance.now()),
-    petsSunsetAt: config.petsSunsetAt,
-    bodyBytesMax: config.bodyBytesMax,
-  };
+  const path = sqlitePath(config);
+  const { store, limiter } =
+    path === undefined
+      ? await openForMany(config, databaseClock, log, opened)
+      : await openForOne(path, config, clock, log, opened);
+  const shop = await openShop(config, clock, store);
   const keyring = createKeyring(store, clock, config.environment, config.keysRememberedMax);
   store.onKeysChanged?.(() => {
     keyring.forget();
@@ -139,7 +151,7 @@ export async function startService(
   const cors = createCors(config.corsOrigins);
   const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log });
   let stopping = false;
-  const server = listen();
+  const server = listen(config, pipeline, async () => !stopping && (await isUsable(store)));
   const parts = opened.move();
 
   return {
@@ -148,38 +160,33 @@ export async function startService(
     async stop() {
       stopping = true;
       await server.stop(config.stopGraceMs);
-      await committer.idle();
+      await shop.committer.idle();
       await parts.disposeAsync();
     },
   };
+}
 
-  function listen(): RunningServer {
-    try {
-      return startServer(
-        pipeline,
-        routesOf(operations, config.petsSunsetAt),
-        referencePages(operations, config),
-        isReady,
-        config,
-      );
-    } catch (error) {
-      if (error instanceof Refusal) throw error;
-      const where = `${config.host}:${config.port}`;
-      throw new Refusal("unavailable", `cannot listen on ${where}: ${(error as Error).message}`);
-    }
-  }
-
-  async function isReady(): Promise<boolean> {
-    if (stopping || store.canWrite?.() === false) return false;
-    try {
-      await store.look();
-      return true;
-    } catch {
-      return false;
-    }
+function listen(
+  config: Config,
+  pipeline: Pipeline,
+  isReady: () => Promise<boolean>,
+): RunningServer {
+  const routes = routesOf(operations, config.petsSunsetAt);
+  try {
+    return startServer(pipeline, routes, referencePages(operations, config), isReady, config);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    const where = `${config.host}:${config.port}`;
+    throw new Refusal("unavailable", `cannot listen on ${where}: ${(error as Error).message}`);
   }
 }
 
-function sqlitePath(databaseUrl: string): string {
-  return resolve(databaseUrl.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""));
+async function isUsable(store: Store): Promise<boolean> {
+  if (store.canWrite?.() === false) return false;
+  try {
+    await store.look();
+    return true;
+  } catch {
+    return false;
+  }
 }

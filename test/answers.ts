@@ -41,7 +41,7 @@ export function expectError(answer: TestAnswer, code: ErrorCode): void {
 }
 
 /** Everything the store knows of the shop, to compare before and after. */
-export async function stateOf(store: Store) {
+async function stateOf(store: Store) {
   return store.snapshot(async (reader) => {
     const { epoch, seq } = await reader.look();
     return {

@@ -1,9 +1,15 @@
 // Durable PATCH on PostgreSQL: the service, the peer and pgbench on the same server.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Bench, compare, divide, type Entrant } from "../bench.ts";
-import { type Contestant, startPeer, startService } from "../contestants.ts";
-import type { Measured } from "../generator.ts";
+import { type Bench, best, compare, divide, type Entrant } from "../bench.ts";
+import {
+  type Contestant,
+  type Service,
+  startPeer,
+  startService,
+  startServiceOn,
+} from "../contestants.ts";
+import { Generator, type Measured } from "../generator.ts";
 import { type Postgres, startPostgres } from "../postgres.ts";
 import { CommandError, run } from "../processes.ts";
 
@@ -13,8 +19,10 @@ export async function postgres(bench: Bench): Promise<void> {
   const { book, directory, options } = bench;
   const server = await startPostgres(directory);
   try {
-    const contestants = await startContestants(bench, server);
-    if (contestants === undefined) return;
+    const started = await startContestants(bench, server);
+    if (started === undefined) return;
+    const { service, peers } = started;
+    const contestants = [service, ...peers];
     const work = { kind: "patch", connections: options.writers, entries } as const;
     const entrants = contestants.map((contestant): Entrant => ({ contestant, work }));
     // Twice around pgbench's turn, which cannot be interleaved with the others' more finely.
@@ -30,29 +38,68 @@ export async function postgres(bench: Bench): Promise<void> {
     const [ours, peer] = measured as [Measured, Measured | undefined];
     book.figure("postgresPgbench", divide(ours.throughput, updates));
     if (peer) book.figure("postgresPeer", divide(ours.throughput, peer.throughput));
-    await Promise.all(contestants.map((contestant) => contestant.stop()));
+    await Promise.all(peers.map((peer) => peer.stop()));
+    await twoInstances(bench, service);
+    await service.stop();
   } finally {
     await server.stop();
   }
 }
 
-async function startContestants(bench: Bench, server: Postgres): Promise<Contestant[] | undefined> {
+/** A second instance on the same database, each with half the writers, both at the same time. */
+async function twoInstances({ book, directory, generator, options }: Bench, first: Service) {
+  const second = await startServiceOn({ directory, entries }, first.database, first.target.key);
+  const other = new Generator();
+  const connections = Math.ceil(options.writers / 2);
+  const work = { kind: "patch", connections, entries } as const;
+  const rounds: Measured[] = [];
+  for (let round = 0; round <= options.repeats; round++) {
+    const [one, two] = await Promise.all([
+      generator.measure(first, work, options.runMs),
+      other.measure(second, work, options.runMs),
+    ]);
+    // The first round warms both up.
+    if (round > 0) rounds.push(together(one, two));
+  }
+  book.row("PATCH, PostgreSQL", "two instances", "patch", best(rounds));
+  await Promise.all([other.stop(), second.stop()]);
+}
+
+/** Rates add up; processor time is per answer of either; latency is the slower one's. */
+function together(one: Measured, two: Measured): Measured {
+  const slower = one.patch.p99Ms > two.patch.p99Ms ? one : two;
+  const throughput = one.throughput + two.throughput;
+  const known = one.cpuMicroseconds !== undefined && two.cpuMicroseconds !== undefined;
+  return {
+    ...slower,
+    throughput,
+    patch: { ...slower.patch, requests: one.patch.requests + two.patch.requests },
+    cpuMicroseconds: known
+      ? (one.cpuMicroseconds! * one.throughput + two.cpuMicroseconds! * two.throughput) / throughput
+      : undefined,
+  };
+}
+
+interface Started {
+  readonly service: Service;
+  readonly peers: readonly Contestant[];
+}
+
+async function startContestants(bench: Bench, server: Postgres): Promise<Started | undefined> {
   const { directory } = bench;
-  const contestants: Contestant[] = [];
+  let service: Service;
   try {
     const database = await server.create("service");
-    contestants.push(await startService({ directory, entries, database }));
+    service = await startService({ directory, entries, database });
   } catch (error) {
     // Code 2 is the service's word that it will not take such an address; all else is a failure.
     if (!(error instanceof CommandError) || error.code !== 2) throw error;
     bench.book.note(`PostgreSQL was skipped: ${error.output}`);
     return undefined;
   }
-  if (bench.peerProblem === undefined) {
-    const database = await server.create("peer");
-    contestants.push(await startPeer({ directory, entries, database }));
-  }
-  return contestants;
+  if (bench.peerProblem !== undefined) return { service, peers: [] };
+  const database = await server.create("peer");
+  return { service, peers: [await startPeer({ directory, entries, database })] };
 }
 
 /** Plain single-row updates per second, as the server's own benchmark makes them. */

@@ -1,12 +1,17 @@
 import { Refusal } from "../domain/errors.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
-const jsonTypes = ["application/json", "application/merge-patch+json"];
+
+/** The media types a request body may have. */
+const jsonTypes = ["application/json", "application/merge-patch+json"] as const;
+
+/** The same for the header that tells clients. */
+export const acceptPatch = jsonTypes.join(", ");
 
 /** Reads a JSON request's text within its bound; every way it can be wrong has its own refusal. */
 export async function readJsonText(request: Request, bytesMax: number): Promise<string> {
   const type = request.headers.get("content-type");
-  if (type !== null && !jsonTypes.includes(type.split(";")[0]!.trim().toLowerCase())) {
+  if (type !== null && !isJsonType(type)) {
     throw new Refusal("unsupported_media_type", `The body must be ${jsonTypes.join(" or ")}.`);
   }
   const bytes = await readBytes(request, bytesMax);
@@ -16,6 +21,11 @@ export async function readJsonText(request: Request, bytesMax: number): Promise<
   } catch {
     throw new Refusal("invalid_request", "The body is not valid UTF-8.");
   }
+}
+
+function isJsonType(header: string): boolean {
+  const type = header.split(";")[0]!.trim().toLowerCase();
+  return jsonTypes.some((one) => one === type);
 }
 
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {

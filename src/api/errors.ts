@@ -1,4 +1,5 @@
 import { type ErrorCode, Refusal } from "../domain/errors.ts";
+import { acceptPatch } from "./body.ts";
 import type { Answer } from "./call.ts";
 
 /** A total record: a code without a status does not compile. */
@@ -33,6 +34,9 @@ export function errorAnswer(
   return { status, body, headers: { "Cache-Control": "no-store", ...headers } };
 }
 
+/** For a path that names nothing. */
+export const nothingHere = "There is nothing at this path.";
+
 /** A refusal speaks for itself; a bug says nothing but its request id, under which it is logged. */
 export function answerFor(error: unknown, requestId: string, log: (bug: unknown) => void): Answer {
   if (!(error instanceof Refusal)) {
@@ -44,5 +48,3 @@ export function answerFor(error: unknown, requestId: string, log: (bug: unknown)
   if (error.code === "unsupported_media_type") headers["Accept-Patch"] = acceptPatch;
   return errorAnswer(error.code, error.message, headers);
 }
-
-export const acceptPatch = "application/json, application/merge-patch+json";

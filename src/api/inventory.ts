@@ -1,13 +1,14 @@
 import { Refusal } from "../domain/errors.ts";
 import { parseInt64 } from "../domain/integers.ts";
 import { parseInventoryUpdate, setQuantity } from "../domain/inventory.ts";
+import type { Soon } from "../domain/ports.ts";
 import { readJsonText } from "./body.ts";
 import type { Answer, Call, Shop } from "./call.ts";
 import { isCoding, preferredCoding } from "./codings.ts";
 import { createSheet, type Sheet } from "./headers.ts";
-import { itemJson, type ListVersion } from "./listing.ts";
+import { entryJson, type ListVersion } from "./listing.ts";
 
-export function listInventory(shop: Shop, call: Call): Answer | Promise<Answer> {
+export function listInventory(shop: Shop, call: Call): Soon<Answer> {
   const wait = shop.follower.catchUp(call.head);
   return wait ? wait.then(() => currentList(shop, call)) : currentList(shop, call);
 }
@@ -68,7 +69,7 @@ export async function updateInventory(shop: Shop, call: Call): Promise<Answer> {
   const quantity = parseInventoryUpdate(await readJsonText(call.request, shop.bodyBytesMax));
   const { requestId } = call;
   const entry = await setQuantity(shop.committer, call.caller, { petId, quantity, requestId });
-  return { status: 200, body: itemJson(entry.petId, entry) };
+  return { status: 200, body: entryJson(entry.petId, entry) };
 }
 
 export function readPetId(call: Call): bigint {

@@ -3,8 +3,8 @@ import type { Replica } from "../domain/follower.ts";
 import type { Entry, Stock } from "../domain/inventory.ts";
 
 /**
- * The inventory as the bytes that answer `GET /inventory`. The list is cut into chunks of about
- * half a megabyte. A change waits in its chunk until somebody reads; then that chunk alone is
+ * The inventory as the bytes that answer `GET /inventory`. The list is cut into chunks of some
+ * thousand entries. A change waits in its chunk until somebody reads; then that chunk alone is
  * written anew, in one pass over all its waiting changes, and every other chunk is shared with the
  * version before. Bytes once handed out are never changed.
  */
@@ -121,7 +121,7 @@ export function createListing(options: ListingOptions): Listing {
 }
 
 /** Digits are written as they are, never through a number: ids have 64 bits. */
-export function itemJson(petId: bigint, stock: Stock): string {
+export function entryJson(petId: bigint, stock: Stock): string {
   return `{"petId":${petId},"quantity":${stock.quantity},"status":"${stock.status}"}`;
 }
 
@@ -132,7 +132,7 @@ function encode(items: readonly Item[]): Chunk {
   let text = "";
   const ends: number[] = [];
   for (const [petId, stock] of items) {
-    text += `,${itemJson(petId, stock)}`;
+    text += `,${entryJson(petId, stock)}`;
     ends.push(text.length);
   }
   const chunk = emptyChunk(items.length, text.length);

@@ -1,4 +1,5 @@
 import type { Scope } from "../domain/keys.ts";
+import type { Soon } from "../domain/ports.ts";
 import type { Answer, Call, Shop } from "./call.ts";
 import * as inventory from "./contract/inventory.ts";
 import type { Contract } from "./contract/operation.ts";
@@ -20,7 +21,7 @@ export interface Operation {
   readonly deprecatedAt?: number;
   /** What it promises, in words and schemas: the part of the API description that is its own. */
   readonly contract: Contract;
-  readonly handle: (shop: Shop, call: Call) => Answer | Promise<Answer>;
+  readonly handle: (shop: Shop, call: Call) => Soon<Answer>;
 }
 
 /** Every operation there is. Routes, 405s, the API description and the tests are made from it. */

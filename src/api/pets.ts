@@ -1,4 +1,5 @@
 import { Refusal } from "../domain/errors.ts";
+import { petNotFound } from "../domain/pets.ts";
 import type { Answer, Call, Shop } from "./call.ts";
 import { readPetId } from "./inventory.ts";
 
@@ -7,7 +8,7 @@ export async function getPet(shop: Shop, call: Call): Promise<Answer> {
     throw new Refusal("gone", "This operation was retired on its sunset date.");
   }
   const pet = await shop.store.findPet(readPetId(call));
-  if (!pet) throw new Refusal("not_found", "No pet with this petId is in the store.");
+  if (!pet) throw new Refusal("not_found", petNotFound);
   const { name, category, photoUrls, tags, status } = pet;
   const rest = JSON.stringify({ name, category, photoUrls, tags, status });
   return { status: 200, body: `{"id":${pet.petId},${rest.slice(1)}` };

@@ -3,10 +3,10 @@ import { Refusal } from "../domain/errors.ts";
 import type { Keyring } from "../domain/keyring.ts";
 import type { Caller } from "../domain/keys.ts";
 import type { Verdict } from "../domain/limits.ts";
-import type { Head, Limiter, Soon } from "../domain/ports.ts";
+import type { Head, Limiter, Log, Soon } from "../domain/ports.ts";
 import type { Answer, IncomingRequest, Shop } from "./call.ts";
 import type { CorsHeaders } from "./cors.ts";
-import { answerFor, errorAnswer } from "./errors.ts";
+import { answerFor, errorAnswer, nothingHere } from "./errors.ts";
 import { createSheet, type Sheet, stamp } from "./headers.ts";
 import { denial } from "./limits.ts";
 import type { Operation } from "./operations.ts";
@@ -18,7 +18,7 @@ export interface PipelineParts {
   readonly limiter: Limiter;
   readonly addresses: { take(address: string): Verdict };
   readonly cors: CorsHeaders | undefined;
-  readonly log: (event: string, details: Record<string, unknown>) => void;
+  readonly log: Log;
 }
 
 /** A request as the HTTP server hands it over. */
@@ -56,7 +56,7 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     caller: Caller,
     head: Head | undefined,
   ): Soon<Answer> {
-    if (!route) throw new Refusal("not_found", "There is nothing at this path.");
+    if (!route) throw new Refusal("not_found", nothingHere);
     const operation = route.operations.get(request.method);
     if (!operation) return methodNotAllowed(route);
     if (!caller.scopes.includes(operation.scope)) {
@@ -164,7 +164,7 @@ function methodNotAllowed(route: Route): Answer {
 }
 
 function optionsAnswer(route: Route | undefined): Answer {
-  if (!route) throw new Refusal("not_found", "There is nothing at this path.");
+  if (!route) throw new Refusal("not_found", nothingHere);
   return { status: 204, body: null, headers: { Allow: route.allow } };
 }
 

@@ -1,4 +1,4 @@
-import { acceptPatch } from "./errors.ts";
+import { acceptPatch } from "./body.ts";
 import type { Operation } from "./operations.ts";
 
 /** One path with every operation on it, and the headers its answers always carry. */

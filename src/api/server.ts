@@ -1,7 +1,8 @@
 import type { BunRequest, Server } from "bun";
+import type { Soon } from "../domain/ports.ts";
 import { createAddressReader } from "./addresses.ts";
 import type { Answer } from "./call.ts";
-import { errorAnswer } from "./errors.ts";
+import { errorAnswer, nothingHere } from "./errors.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { basePath, type Route } from "./routes.ts";
 
@@ -20,7 +21,7 @@ export interface RunningServer {
 }
 
 /** What is served outside the API, by path. */
-export type Pages = Readonly<Record<string, (request: Request) => Response | Promise<Response>>>;
+export type Pages = Readonly<Record<string, (request: Request) => Soon<Response>>>;
 
 /** Puts the pipeline behind Bun's own HTTP server and router: the only file that knows them. */
 export function startServer(
@@ -63,7 +64,7 @@ export function startServer(
       "/readyz": async () =>
         (await isReady()) ? json(200, { status: "ready" }) : json(503, { status: "unavailable" }),
     },
-    fetch: () => toResponse(errorAnswer("not_found", "There is nothing at this path.")),
+    fetch: () => toResponse(errorAnswer("not_found", nothingHere)),
     error: () => toResponse(errorAnswer("internal_error", "Something went wrong on our side.")),
   });
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { claimSource, openStore, systemClock } from "../compose.ts";
+import { claimStore, openStore, systemClock } from "../compose.ts";
 import { readConfig, readFlags } from "../config.ts";
 import { Refusal } from "../domain/errors.ts";
 import type { RowsOf, Store } from "../domain/ports.ts";
@@ -21,7 +21,7 @@ export async function migrateStore(words: string[]): Promise<number> {
   const source = readConfig({ ...flags, database: flags.from });
   const target = readConfig({ ...flags, database: flags.to });
   await using opened = new AsyncDisposableStack();
-  for (const config of [source, target]) opened.defer(claimSource(config));
+  for (const config of [source, target]) opened.defer(claimStore(config));
   const from = await openStore(source, systemClock);
   opened.defer(() => from.close());
   const to = await openStore(target, systemClock);

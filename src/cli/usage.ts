@@ -1,9 +1,12 @@
-import { settings } from "../config.ts";
+import { settings } from "../settings.ts";
 
 export function usage(): string {
-  const rows = Object.values(settings).map((one) => {
-    const initial = one.initial === "" ? "" : ` [${one.initial}]`;
-    return `  --${one.flag.padEnd(22)} ${one.variable.padEnd(30)} ${one.meaning}${initial}`;
+  const all = Object.values(settings);
+  const flagWidth = Math.max(...all.map(({ flag }) => flag.length));
+  const variableWidth = Math.max(...all.map(({ variable }) => variable.length));
+  const rows = all.map(({ flag, variable, initial, meaning }) => {
+    const names = `--${flag.padEnd(flagWidth)}  ${variable.padEnd(variableWidth)}`;
+    return `  ${names}  ${meaning}${initial === "" ? "" : ` [${initial}]`}`;
   });
   return `petstore: the pet store inventory service
 

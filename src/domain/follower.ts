@@ -1,6 +1,6 @@
 import type { Entry, Stock } from "./inventory.ts";
 import type { Outcome, StockRow } from "./ledger.ts";
-import type { Head, Reader } from "./ports.ts";
+import type { Head, Reader, Soon } from "./ports.ts";
 
 /** A copy of the inventory that can be brought forward row by row. */
 export interface Replica {
@@ -17,7 +17,7 @@ export interface Follower {
    * Brings the replica to a head that was looked up after this call began, or to the one given,
    * which the caller looked up for this very request. Returns at once when there is nothing to do.
    */
-  catchUp(head?: Head): void | Promise<void>;
+  catchUp(head?: Head): Soon<void>;
   /** Hands over what this process committed, which saves reading it back. */
   committed(outcomes: readonly Outcome[]): void;
   /** What the replica shows: meaningful right after `catchUp`. */
@@ -50,7 +50,7 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
   let nextLook: Promise<void> | undefined;
 
   /** Walks to the head, one walk at a time. `replaced` tells which load was found outdated. */
-  function reach(head: Head, replaced: number | undefined): void | Promise<void> {
+  function reach(head: Head, replaced: number | undefined): Soon<void> {
     if (isCurrent(head) && replaced === undefined) return;
     walking = walking.catch(() => {}).then(() => advance(head, replaced));
     return walking;
@@ -66,7 +66,8 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
       if (head.epoch !== epoch || replaced === loads) await loadAfresh();
       while (head.epoch === epoch && seq < head.seq) {
         const rows = await rowsAfter(seq, sliceRows);
-        if (rows.length === 0) break;
+        // Rows that the head told of are not there: the store was replaced since.
+        if (rows.length === 0) return await loadAfresh();
         applyRows(rows);
         await breathe();
       }
@@ -93,10 +94,12 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
       after = entries.at(-1)!.petId;
       await breathe();
     }
+    const end = await reader.look();
+    // Replaced while it was read: what was read may be of two stores.
+    if (end.epoch !== start.epoch) return await loadAfresh();
     epoch = start.epoch;
     seq = start.seq;
-    const end = await reader.look();
-    while (end.epoch === epoch && seq < end.seq) {
+    while (seq < end.seq) {
       const rows = await rowsAfter(seq, sliceRows);
       if (rows.length === 0) break;
       applyRows(rows);

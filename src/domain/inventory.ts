@@ -1,8 +1,9 @@
 import type { Committer } from "./commits.ts";
-import { type ErrorCode, Refusal } from "./errors.ts";
+import { Refusal } from "./errors.ts";
 import { integerAsWritten } from "./integers.ts";
 import { isJsonObject, JsonNumber, parseJson } from "./json.ts";
 import type { Caller } from "./keys.ts";
+import { petNotFound } from "./pets.ts";
 
 export const petStatuses = ["available", "pending", "sold"] as const;
 export type PetStatus = (typeof petStatuses)[number];
@@ -34,7 +35,7 @@ export function readQuantity(value: unknown): number | undefined {
   return quantityFromText(value.source);
 }
 
-export function quantityFromText(source: string): number | undefined {
+function quantityFromText(source: string): number | undefined {
   const integer = integerAsWritten(source);
   if (typeof integer !== "bigint" || integer < 0n || integer > BigInt(quantityMax)) {
     return undefined;
@@ -95,10 +96,6 @@ export async function setQuantity(
     requestId: update.requestId,
     reason: null,
   });
-  if (typeof outcome === "string") throw new Refusal(outcome, outcomeTexts[outcome]);
+  if (outcome === "not_found") throw new Refusal(outcome, petNotFound);
   return outcome;
 }
-
-const outcomeTexts: Record<Extract<ErrorCode, "not_found">, string> = {
-  not_found: "No pet with this petId is in the store.",
-};

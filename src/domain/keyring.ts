@@ -1,10 +1,10 @@
 import type { Caller, Environment, Key, Secret } from "./keys.ts";
 import { callerOf, digestOf, isKeyText } from "./keys.ts";
-import type { Clock, KeyStore } from "./ports.ts";
+import type { Clock, KeyStore, Soon } from "./ports.ts";
 
 export interface Keyring {
   /** Who this key text belongs to, or undefined. A known key costs no look-up. */
-  identify(text: string): Caller | undefined | Promise<Caller | undefined>;
+  identify(text: string): Soon<Caller | undefined>;
   /** Keys were issued, changed or revoked: forget what was known. */
   forget(): void;
 }

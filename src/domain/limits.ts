@@ -193,7 +193,7 @@ function verdict(
 }
 
 /** The exhausted window, the later reset if both are; otherwise the one with less left. */
-export function bindingWindow(minute: Window, day: Window): Window {
+function bindingWindow(minute: Window, day: Window): Window {
   if (day.remaining === 0) return day;
   return day.remaining < minute.remaining ? day : minute;
 }

@@ -23,5 +23,8 @@ export interface PetRecord {
   readonly quantity: number | undefined;
 }
 
+/** Said of a petId that names nothing, by whichever operation it was given to. */
+export const petNotFound = "No pet with this petId is in the store.";
+
 /** What a new pet has unless the import says otherwise. */
 export const newPetStock = { status: "available", quantity: 0 } as const;

@@ -14,6 +14,9 @@ export interface Clock {
   now(): number;
 }
 
+/** Writes one line of the service's log; nothing secret is ever handed to it. */
+export type Log = (event: string, details?: Record<string, unknown>) => void;
+
 /** The store at one moment, as seen from outside. */
 export interface Head {
   /** Random per store: two stores with one epoch and one `seq` have the same ledger. */
@@ -68,9 +71,6 @@ export type SavedUsage = Pick<
   "minuteStart" | "minuteCount" | "dayStart" | "dayCount" | "lastUsedAt"
 > & { readonly keyId: string };
 
-/** The rows of one table, in batches; engines agree on tables, columns and order. */
-export type RowsOf = (table: string) => AsyncIterable<readonly (readonly unknown[])[]>;
-
 /** Where a limiter that counts in memory leaves its numbers, so that they survive a restart. */
 export interface UsageJournal {
   loadUsage(): Promise<readonly SavedUsage[]>;
@@ -81,6 +81,9 @@ export interface UsageJournal {
   /** Ends a key's ban; false if none was in force. */
   liftBan(keyId: string, now: number): Promise<boolean>;
 }
+
+/** The rows of one table, in batches; engines agree on tables, columns and order. */
+export type RowsOf = (table: string) => AsyncIterable<readonly (readonly unknown[])[]>;
 
 /**
  * A durable shop. `commit`, the imports and the key operations are each one transaction, durable

@@ -52,6 +52,16 @@ export function toOrderRecord(line: number, fields: Fields): OrderRecord {
   };
 }
 
+/** Rules that only a store can apply, once all rows are staged; both engines refuse in these words. */
+export function repeatedId(line: unknown, field: "petId" | "id", id: unknown): Refusal {
+  return new Refusal("invalid_request", `line ${line}: field '${field}': ${id} was already given`);
+}
+
+export function namelessPet(line: unknown, petId: unknown): Refusal {
+  const rule = `field 'name' is required for a new pet (petId ${petId})`;
+  return new Refusal("invalid_request", `line ${line}: ${rule}`);
+}
+
 /** A rule: its words, and what it makes of a value it accepts. */
 interface Rule<T> {
   readonly words: string;

@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type { Clock, Limiter, SavedUsage, UsageJournal } from "../domain/ports.ts";
+import type { Clock, Limiter, Log, SavedUsage, UsageJournal } from "../domain/ports.ts";
 
 /** How often counts are written down: what a crash can lose at most. */
 const saveEveryMs = 1_000;
@@ -18,7 +18,7 @@ export interface LocalLimiterOptions {
   readonly clock: Clock;
   readonly rules: BanRules;
   /** Told when a ban begins and when the journal cannot be written. */
-  readonly log: (event: string, details: Record<string, unknown>) => void;
+  readonly log: Log;
 }
 
 /** The limiter of a process that serves alone: it counts in memory and writes down every second. */

@@ -1,11 +1,12 @@
 import { type BanRules, minuteMs, strike, strikesForBan, type Usage } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
+import type { Log } from "../domain/ports.ts";
 import type { createTables, Known } from "./tables.ts";
 
 export interface StrikesOptions {
   readonly tables: Pick<ReturnType<typeof createTables>, "strike" | "ban">;
   readonly rules: BanRules;
-  readonly log: (event: string, details: Record<string, unknown>) => void;
+  readonly log: Log;
   /** Told what the database knows of a key, and when it was asked. */
   readonly learn: (keyId: string, found: Known, askedAt: number) => void;
 }

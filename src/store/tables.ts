@@ -1,3 +1,5 @@
+import { banColumns, entryColumns, ledgerColumns, orderColumns, usageColumns } from "./rows.ts";
+
 /**
  * What a store holds and another can take over, in an order in which no row comes before one it
  * refers to. Both engines have these columns under the same names.
@@ -13,14 +15,9 @@ export interface Table {
 
 export const tables: readonly Table[] = [
   { name: "pets", columns: "pet_id, name, category, tags, photo_urls", order: "pet_id" },
-  { name: "inventory", columns: "pet_id, quantity, status, version", order: "pet_id" },
-  {
-    name: "ledger",
-    columns: `seq, pet_id, quantity_before, quantity_after, status_before, status_after, previous,
-      cause, key_id, request_id, reason, at`,
-    order: "seq",
-  },
-  { name: "orders", columns: "id, pet_id, quantity, ship_date, status, complete", order: "id" },
+  { name: "inventory", columns: entryColumns, order: "pet_id" },
+  { name: "ledger", columns: ledgerColumns, order: "seq" },
+  { name: "orders", columns: orderColumns, order: "id" },
   {
     name: "keys",
     columns: "id, name, plan, per_minute, per_day, scopes, created_at, expires_at, revoked_at",
@@ -29,20 +26,24 @@ export const tables: readonly Table[] = [
   { name: "secrets", columns: "digest, key_id, created_at, expires_at", order: "digest" },
   {
     name: "usage",
-    columns: "key_id, minute_start, minute_count, day_start, day_count, last_used_at",
+    columns: usageColumns,
     order: "key_id",
     // PostgreSQL keeps a ban in force here too, also of a key that has not been used since.
     where: "last_used_at > 0",
   },
-  {
-    name: "bans",
-    columns: "key_id, started_at, until, lifted_at",
-    order: "key_id, started_at",
-  },
+  { name: "bans", columns: banColumns, order: "key_id, started_at" },
 ];
 
 /** Rows read or written at a time. */
 export const batchRows = 5_000;
+
+/** A placeholder for each column of a list. */
+export function placeholders(columns: string): string {
+  return columns
+    .split(",")
+    .map(() => "?")
+    .join();
+}
 
 /** Tells whether a store has anything in it; a store just made has not. */
 export const anyRow = `SELECT EXISTS (SELECT 1 FROM ledger) OR EXISTS (SELECT 1 FROM pets)

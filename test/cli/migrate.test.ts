@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Store } from "../../src/domain/ports.ts";
+import { expectError } from "../answers.ts";
 import { migratedDatabase } from "../postgresTemplate.ts";
 import { enterPlace, type Place } from "../process.ts";
+import { call } from "../service.ts";
 
 let place: Place;
 beforeAll(() => {
@@ -83,7 +85,22 @@ test("a store is carried over whole, from SQLite to PostgreSQL and back", async 
   }
   const exported = (file: string) => Bun.file(place.path(`${file}.json`)).text();
   expect(await exported("third")).toBe(await exported("first"));
-  expect(key).toStartWith("psk_live_");
+  // The key is known there, and still banned.
+  const served = await place.serve(["serve", "--database", third]);
+  expectError(await call(served.baseUrl, "GET", "/inventory", { key }), "key_banned");
+  served.kill("SIGTERM");
+  await served.exited;
+});
+
+test("a store carried from a copy has an epoch of its own, so that no cached list passes for current", async () => {
+  const original = `sqlite:${place.path("original.db")}`;
+  await fill(original);
+  const restored = `sqlite:${place.path("restored.db")}`;
+  expect((await place.run(["migrate-store", "--from", original, "--to", restored])).code).toBe(0);
+  const before = await withStore(original, async (store) => store.look());
+  const after = await withStore(restored, async (store) => store.look());
+  expect(after.seq).toBe(before.seq);
+  expect(after.epoch).not.toBe(before.epoch);
 });
 
 test("a target that is not empty is refused and left as it is", async () => {

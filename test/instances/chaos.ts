@@ -3,10 +3,12 @@ import { checkHistory } from "../linearizability/checker.ts";
 import { startPostgres } from "../postgres.ts";
 import { boundless, startFleet } from "./fleet.ts";
 import { startRecorder } from "./recording.ts";
+import { openSlowWay, upTo } from "./slowWay.ts";
 import { startTraffic } from "./traffic.ts";
 
 export const faults = [
   "an instance is killed",
+  "an instance is replaced in good order",
   "the database is killed",
   "the database is restarted",
   "an instance is stopped and wakes up late",
@@ -34,7 +36,12 @@ export async function endureFaults(
 ): Promise<Figures> {
   const server = await startPostgres();
   const databaseUrl = await server.freshDatabase();
-  const fleet = await startFleet(databaseUrl, { pets });
+  // One instance hears everything a little late, so that others overtake it and a kill of the
+  // database meets commits whose acknowledgement is on the way.
+  const slowWay = openSlowWay(server.port, upTo(8));
+  const wayOf = (index: number) =>
+    index === 1 ? databaseUrl.replace(`${server.port}`, `${slowWay.port}`) : databaseUrl;
+  const fleet = await startFleet(databaseUrl, { pets, wayOf });
   try {
     const { key } = await fleet.issueKey(...boundless);
     const recorder = await startRecorder(fleet, key, databaseUrl);
@@ -45,6 +52,10 @@ export async function endureFaults(
       switch (fault) {
         case "an instance is killed":
           await fleet.kill(victim);
+          await fleet.start(victim);
+          break;
+        case "an instance is replaced in good order":
+          expect(await fleet.stop(victim)).toBe(0);
           await fleet.start(victim);
           break;
         case "the database is killed":
@@ -80,6 +91,7 @@ export async function endureFaults(
     };
   } finally {
     await fleet.leave();
+    slowWay.close();
     await server.destroy();
   }
 }

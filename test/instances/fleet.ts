@@ -10,7 +10,9 @@ export interface Fleet {
   call(index: number, method: string, path: string, options?: CallOptions): Promise<TestAnswer>;
   /** Ends one instance as a crash would. */
   kill(index: number): Promise<void>;
-  /** Puts a new process where one was killed. */
+  /** Ends one instance in good order; its exit code. */
+  stop(index: number): Promise<number>;
+  /** Puts a new process where one ended. */
   start(index: number): Promise<void>;
   /** Runs a command on the same database. */
   run(...words: string[]): Promise<Ran>;
@@ -23,6 +25,8 @@ export interface FleetOptions {
   readonly size?: number;
   readonly flags?: readonly string[];
   readonly pets?: readonly (bigint | number)[];
+  /** Where one instance finds the database, if it goes another way than the others. */
+  readonly wayOf?: (index: number) => string;
   /** How the process of one instance differs from the others. */
   readonly options?: (index: number) => RunOptions;
 }
@@ -33,13 +37,12 @@ export const boundless = ["--plan", "enterprise", "--per-minute", "900000000"].c
   "900000000",
 );
 
-export async function startFleet(
-  databaseUrl: string,
-  { size = 3, flags = [], pets = [], options = () => ({}) }: FleetOptions = {},
-): Promise<Fleet> {
+export async function startFleet(databaseUrl: string, asked: FleetOptions = {}): Promise<Fleet> {
+  const { size = 3, flags = [], pets = [], wayOf = () => databaseUrl } = asked;
   const place = enterPlace();
   const onDatabase = ["--database", databaseUrl];
-  const launch = (index: number) => place.serve(["serve", ...onDatabase, ...flags], options(index));
+  const launch = (index: number) =>
+    place.serve(["serve", "--database", wayOf(index), ...flags], asked.options?.(index));
   const rows = pets.map((petId) => `{"petId":${petId},"name":"Pet ${petId}"}`);
   if (rows.length > 0) {
     const stdin = rows.join("\n");
@@ -56,6 +59,10 @@ export async function startFleet(
     async kill(index) {
       instances[index]!.kill("SIGKILL");
       await instances[index]!.exited;
+    },
+    stop(index) {
+      instances[index]!.kill("SIGTERM");
+      return instances[index]!.exited;
     },
     async start(index) {
       instances[index] = await launch(index);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { migratedDatabase } from "../postgresTemplate.ts";
 import { boundless, type Fleet, startFleet } from "./fleet.ts";
 import { entriesOf } from "./recording.ts";
+import { openSlowWay, type SlowWay, upTo } from "./slowWay.ts";
 
 /** Trials run side by side, so that reads of one share looks at the head with those of others. */
 const lanes = 6;
@@ -9,12 +10,22 @@ const trialsPerLane = 50;
 
 let fleet: Fleet;
 let key: string;
+let slowWay: SlowWay;
 beforeAll(async () => {
   const pets = Array.from({ length: lanes }, (_, lane) => lane);
-  fleet = await startFleet(await migratedDatabase(), { pets });
+  const databaseUrl = await migratedDatabase();
+  const { port } = new URL(databaseUrl);
+  // On two instances a look at the head takes long enough for others to write meanwhile.
+  slowWay = openSlowWay(Number(port), upTo(10));
+  const wayOf = (index: number) =>
+    index === 0 ? databaseUrl : databaseUrl.replace(port, `${slowWay.port}`);
+  fleet = await startFleet(databaseUrl, { pets, wayOf });
   ({ key } = await fleet.issueKey(...boundless));
 });
-afterAll(() => fleet.leave());
+afterAll(async () => {
+  await fleet.leave();
+  slowWay.close();
+});
 
 test(`over ${lanes * trialsPerLane} updates here and reads there, every read shows the update, and no 304 hides it`, async () => {
   /** The tags of the lists that a lane saw last, by instance and coding. */
@@ -48,11 +59,18 @@ test(`over ${lanes * trialsPerLane} updates here and reads there, every read sho
     expect(again.status === 304 || again.headers.get("etag") !== tag).toBe(true);
   }
 
+  let ended = false;
+  // Somebody else is always in the middle of a read, whose look must not be joined.
+  const others = Array.from({ length: fleet.size }, async (_, index) => {
+    while (!ended) await fleet.call(index, "GET", "/inventory", { key });
+  });
   await Promise.all(
     Array.from({ length: lanes }, async (_, lane) => {
       for (let turn = 0; turn < trialsPerLane; turn++) await trial(lane, turn);
     }),
   );
+  ended = true;
+  await Promise.all(others);
   expect({ stale, hidden, shown }).toEqual({ stale: 0, hidden: 0, shown: lanes * trialsPerLane });
 });
 

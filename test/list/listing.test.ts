@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createListing, itemJson, type ListVersion } from "../../src/api/listing.ts";
+import { createListing, entryJson, type ListVersion } from "../../src/api/listing.ts";
 import { Refusal } from "../../src/domain/errors.ts";
 import { type Entry, petStatuses, type Stock } from "../../src/domain/inventory.ts";
 
@@ -16,7 +16,7 @@ function textOf(version: ListVersion): string {
 
 function expected(stocks: ReadonlyMap<bigint, Stock>): string {
   const items = [...stocks].sort(([a], [b]) => (a < b ? -1 : 1));
-  return `[${items.map(([id, one]) => itemJson(id, one)).join()}]`;
+  return `[${items.map(([id, one]) => entryJson(id, one)).join()}]`;
 }
 
 describe("the list's bytes", () => {

@@ -1,10 +1,11 @@
 import type { ErrorCode } from "../../domain/errors.ts";
+import { petNotFound } from "../../domain/pets.ts";
 import type { HeaderId } from "./headers.ts";
 
 export interface ErrorDescription {
   /** What happened and what to do, for someone reading the answer for the first time. */
   readonly description: string;
-  /** Messages as the service words them, by the name of their example. */
+  /** Messages as the service words them, by their example's name; none where operations differ. */
   readonly examples: Readonly<Record<string, string>>;
   readonly headers?: readonly HeaderId[];
 }
@@ -26,11 +27,11 @@ export const errors = {
   },
   insufficient_scope: {
     description: "The key is good, but was issued without the scope this operation needs.",
-    examples: { insufficient_scope: "This API key lacks the scope inventory:write." },
+    examples: {},
   },
   not_found: {
     description: "The store has no pet with this id.",
-    examples: { not_found: "No pet with this petId is in the store." },
+    examples: { not_found: petNotFound },
   },
   gone: {
     description: "The sunset date has passed; the operation will not come back.",
@@ -70,7 +71,8 @@ export const errors = {
     examples: { internal_error: "Something went wrong on our side (req_5f0c1e9a2b7d_42)." },
   },
   unavailable: {
-    description: "The store cannot be reached or is overloaded. Nothing was changed; try again.",
+    description:
+      "The store cannot be reached or is overloaded; wait for `Retry-After` and try again. If it went away during an update, the update may have been stored all the same: the list tells.",
     examples: { unavailable: "Too many updates are waiting to be stored; try again." },
     headers: ["Retry-After"],
   },

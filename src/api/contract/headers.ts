@@ -1,3 +1,4 @@
+import { acceptPatch } from "../body.ts";
 import type { Schema } from "./schemas.ts";
 
 export interface Header {
@@ -101,8 +102,8 @@ export const headers = {
   "Accept-Patch": {
     description: "The media types a request body at this path may have.",
     required: true,
-    schema: { type: "string", const: "application/json, application/merge-patch+json" },
-    example: "application/json, application/merge-patch+json",
+    schema: { type: "string", const: acceptPatch },
+    example: acceptPatch,
   },
   "X-Stability": {
     description:

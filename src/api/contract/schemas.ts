@@ -2,6 +2,7 @@ import { errorCodes } from "../../domain/errors.ts";
 import { int64Max, int64Min } from "../../domain/integers.ts";
 import { petStatuses, quantityMax } from "../../domain/inventory.ts";
 import { orderStatuses } from "../../domain/orders.ts";
+import { petNotFound } from "../../domain/pets.ts";
 
 /** JSON Schema 2020-12, as far as this API needs it. Plain data: it is written out as it stands. */
 export interface Schema {
@@ -38,7 +39,7 @@ export function int64(description: string): Schema {
   };
 }
 
-export function reference(kind: "schemas" | "headers" | "responses", name: string) {
+export function reference(kind: "schemas" | "headers", name: string) {
   return { $ref: `#/components/${kind}/${name}` };
 }
 
@@ -181,6 +182,6 @@ export const schemas: Readonly<Record<string, Schema>> = {
           "The HTTP status of the answer once more, for bodies that got separated from it.",
       },
     },
-    { code: "not_found", message: "No pet with this petId is in the store.", status: 404 },
+    { code: "not_found", message: petNotFound, status: 404 },
   ),
 };

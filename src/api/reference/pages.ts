@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { Environment } from "../../domain/keys.ts";
 import { describeApi } from "../contract/document.ts";
 import type { Operation } from "../operations.ts";
 import { basePath } from "../routes.ts";
@@ -6,7 +7,7 @@ import type { Pages } from "../server.ts";
 import { referencePage } from "./page.ts";
 
 export interface ReferenceOptions {
-  readonly environment: "production" | "staging";
+  readonly environment: Environment;
   readonly petsSunsetAt: number;
 }
 

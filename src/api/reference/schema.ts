@@ -1,5 +1,5 @@
 import type { Schema } from "../contract/schemas.ts";
-import { Html, html } from "./html.ts";
+import { type Html, html } from "./html.ts";
 import { jsonTokens } from "./json.ts";
 import { inline } from "./prose.ts";
 
@@ -51,9 +51,7 @@ export function jsonBlock(value: unknown, label: string): Html {
   const tokens = jsonTokens(JSON.stringify(value)).map(({ kind, text }) =>
     kind === "plain" ? html`${text}` : html`<span class="${kind}">${text}</span>`,
   );
-  return new Html(
-    html`<pre tabindex="0" role="region" aria-label="${label}"><code>${tokens}</code></pre>`.text,
-  );
+  return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${tokens}</code></pre>`;
 }
 
 function exact(value: unknown): string {

@@ -1,5 +1,5 @@
 import { type Address, parseAddress } from "./address.ts";
-import { UnwritableServer } from "./failures.ts";
+import { isPassing, UnwritableServer } from "./failures.ts";
 import { createLane, type Lane } from "./lane.ts";
 import { openSession, type Session } from "./session.ts";
 
@@ -69,8 +69,10 @@ function createFinder({ urls, prepare }: Address) {
     const others = Promise.allSettled(attempts);
     try {
       await Promise.any(attempts);
-    } catch {
-      throw new UnwritableServer();
+    } catch (failure) {
+      // A wrong password is worth more to an operator than that no host would do.
+      const errors = (failure as AggregateError).errors as unknown[];
+      throw errors.find((error) => !isPassing(error)) ?? new UnwritableServer();
     }
     await Promise.race([others, Bun.sleep(othersWaitMs)]);
     const latest = writable.reduce((one, other) => (other.timeline > one.timeline ? other : one));

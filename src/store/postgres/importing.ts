@@ -1,7 +1,7 @@
-import { Refusal } from "../../domain/errors.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
 import type { Imported } from "../../domain/ports.ts";
+import { namelessPet, repeatedId } from "../../domain/records.ts";
 import { entryColumns, ledgerColumns } from "../rows.ts";
 import { copyIn } from "./copying.ts";
 import type { Session } from "./session.ts";
@@ -57,16 +57,19 @@ export async function importPets(
   return { created, changed, unchanged: staged - created - changed };
 }
 
-async function refuseRepeats({ query }: Session, table: string, column: string, field: string) {
+async function refuseRepeats(
+  { query }: Session,
+  table: string,
+  column: string,
+  field: "petId" | "id",
+): Promise<void> {
   const [repeat] = await query(
     `SELECT line, ${column} FROM (
        SELECT line, ${column}, row_number() OVER (PARTITION BY ${column} ORDER BY line) AS nth
        FROM ${table}) AS numbered
      WHERE nth > 1 ORDER BY line LIMIT 1`,
   );
-  if (!repeat) return;
-  const [line, id] = repeat;
-  throw new Refusal("invalid_request", `line ${line}: field '${field}': ${id} was already given`);
+  if (repeat) throw repeatedId(repeat[0], field, repeat[1]);
 }
 
 async function refuseNameless({ query }: Session): Promise<void> {
@@ -75,11 +78,7 @@ async function refuseNameless({ query }: Session): Promise<void> {
      WHERE name IS NULL AND NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
      ORDER BY line LIMIT 1`,
   );
-  if (!nameless) return;
-  throw new Refusal(
-    "invalid_request",
-    `line ${nameless[0]}: field 'name' is required for a new pet (petId ${nameless[1]})`,
-  );
+  if (nameless) throw namelessPet(nameless[0], nameless[1]);
 }
 
 /** Only imports write the catalogue, one at a time, so that new and known pets stay apart. */

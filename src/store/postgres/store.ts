@@ -34,7 +34,7 @@ const patientMs = 600_000;
 const retryMs = 500;
 
 /** How often an instance asks whether keys or bans were changed elsewhere. */
-const watchEveryMs = 400;
+const watchEveryMs = 250;
 
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { database, clock } = options;

@@ -1,7 +1,15 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { refuse } from "../../domain/errors.ts";
 import type { RowsOf } from "../../domain/ports.ts";
-import { anyRow, batchRows, headFromLedger, selectAll, type Table, tables } from "../tables.ts";
+import {
+  anyRow,
+  batchRows,
+  headFromLedger,
+  placeholders,
+  selectAll,
+  type Table,
+  tables,
+} from "../tables.ts";
 
 /** Reads whole tables from a connection that holds still at one moment. */
 export function rowsFrom(database: Database): RowsOf {
@@ -39,6 +47,5 @@ export async function takeOver(database: Database, rowsOf: RowsOf): Promise<void
 }
 
 function insertText({ name, columns }: Table): string {
-  const marks = columns.split(",").map(() => "?");
-  return `INSERT INTO ${name} (${columns}) VALUES (${marks.join()})`;
+  return `INSERT INTO ${name} (${columns}) VALUES (${placeholders(columns)})`;
 }

@@ -2,10 +2,10 @@ import type { Database } from "bun:sqlite";
 import { closeSync, constants, fstatSync, openSync, realpathSync, writeSync } from "node:fs";
 
 /**
- * Tells that somebody has written to the file. `PRAGMA data_version` knows,
- * but costs a sixth of a short request. So every process that writes through this store rings a
- * bell before it calls its work done: it puts a new number into a few bytes of memory that all
- * processes on the file share. Reading them costs nothing.
+ * Tells that somebody has written to the file. `PRAGMA data_version` knows, but costs a sixth of a
+ * short request. So every process that writes through this store rings a bell before it calls its
+ * work done: it puts a new number into a few bytes of memory that all processes on the file share.
+ * Reading them costs nothing.
  *
  * A writer that is killed between its commit and the bell, or a foreign program, rings none; for
  * those a serving process also asks the engine several times a second.

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
-import { Refusal } from "../../domain/errors.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
 import type { Imported } from "../../domain/ports.ts";
+import { namelessPet, repeatedId } from "../../domain/records.ts";
 
 /**
  * Rows are staged in a temporary table, which locks nothing, and then applied by a handful of
@@ -33,7 +33,7 @@ export async function importPets(
         record.status ?? null,
         record.quantity ?? null,
       );
-      if (changes === 0) refuseTwice("petId", record.petId, record.line);
+      if (changes === 0) throw repeatedId(record.line, "petId", record.petId);
     });
     return database.transaction(() => applyPets(database, reason, now())).immediate();
   } finally {
@@ -48,12 +48,7 @@ function applyPets(database: Database, reason: string, now: number): Imported {
        WHERE name IS NULL AND pet_id NOT IN (SELECT pet_id FROM pets) ORDER BY line LIMIT 1`,
     )
     .values()[0];
-  if (nameless) {
-    throw new Refusal(
-      "invalid_request",
-      `line ${nameless[0]}: field 'name' is required for a new pet (petId ${nameless[1]})`,
-    );
-  }
+  if (nameless) throw namelessPet(nameless[0], nameless[1]);
   const changed = countChanged(database);
   database.run(
     `UPDATE pets SET name = coalesce(s.name, pets.name),
@@ -135,7 +130,7 @@ export async function importOrders(
         record.status,
         record.complete ? 1 : 0,
       );
-      if (changes === 0) refuseTwice("id", record.id, record.line);
+      if (changes === 0) throw repeatedId(record.line, "id", record.id);
     });
     return database.transaction(() => applyOrders(database)).immediate();
   } finally {
@@ -171,8 +166,4 @@ async function stageAll<T>(
     for (const record of batch) stage(record);
   });
   for await (const batch of batches) stageBatch.deferred(batch);
-}
-
-function refuseTwice(field: string, id: bigint, line: number): never {
-  throw new Refusal("invalid_request", `line ${line}: field '${field}': ${id} was already given`);
 }

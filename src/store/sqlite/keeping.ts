@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Key, Secret } from "../../domain/keys.ts";
 import type { Ban, SavedUsage } from "../../domain/ports.ts";
 import { banColumns, keyColumns, toBan, toKey, toNumber, toUsage, usageColumns } from "../rows.ts";
+import { placeholders } from "../tables.ts";
 
 /** Reading keys, usage and bans. */
 export function createKeyReader(database: Database) {
@@ -48,15 +49,14 @@ export function createKeyWriter(database: Database) {
     "UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
   );
   const putUsage = database.query(
-    `INSERT INTO usage (key_id, minute_start, minute_count, day_start, day_count, last_used_at)
-     VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO usage (${usageColumns}) VALUES (${placeholders(usageColumns)})
      ON CONFLICT (key_id) DO UPDATE SET
        minute_start = excluded.minute_start, minute_count = excluded.minute_count,
        day_start = excluded.day_start, day_count = excluded.day_count,
        last_used_at = excluded.last_used_at`,
   );
   const putBan = database.query(
-    `INSERT INTO bans (key_id, started_at, until, lifted_at) VALUES (?, ?, ?, ?)
+    `INSERT INTO bans (${banColumns}) VALUES (${placeholders(banColumns)})
      ON CONFLICT (key_id, started_at) DO NOTHING`,
   );
   const endBan = database.query(

@@ -19,7 +19,7 @@ import { createKeyReader } from "./keeping.ts";
 import { watchPlace } from "./place.ts";
 import { createReader } from "./reading.ts";
 import { startWriterThread, type WriterThread } from "./thread.ts";
-import { createWriter, type Writer } from "./writer.ts";
+import { type Asynchronous, createWriter, type Writer } from "./writer.ts";
 
 export interface SqliteOptions {
   readonly path: string;
@@ -75,15 +75,7 @@ async function openAround(
       }
       return head;
     }),
-    async snapshot(work) {
-      const own = openForReading(path);
-      try {
-        own.run("BEGIN");
-        return await work(guardedReader(createReader(own)));
-      } finally {
-        own.close();
-      }
-    },
+    snapshot: (work) => atOneMoment((own) => work(guardedReader(createReader(own)))),
     canWrite: () => (thread?.isAlive() ?? true) && place.isHeld(),
     commit: announced(async (changes) => {
       const outcomes = await writer.commit(changes, clock.now());
@@ -94,15 +86,7 @@ async function openAround(
       onOwnConnection((own) => importPets(own, records, reason, clock.now)),
     ),
     importOrders: (records) => onOwnConnection((own) => importOrders(own, records)),
-    async carryOut(work) {
-      const own = openForReading(path);
-      try {
-        own.run("BEGIN");
-        return await work(rowsFrom(own));
-      } finally {
-        own.close();
-      }
-    },
+    carryOut: (work) => atOneMoment((own) => work(rowsFrom(own))),
     carryIn: announced((rowsOf) => onOwnConnection((own) => takeOver(own, rowsOf))),
     findSecret: keys.findSecret,
     findKey: async (id) => keys.findKey(id),
@@ -136,6 +120,17 @@ async function openAround(
     };
   }
 
+  /** A transaction that only reads sees one state of the file for as long as it lasts. */
+  async function atOneMoment<T>(work: (own: Database) => Promise<T>): Promise<T> {
+    const own = openForReading(path);
+    try {
+      own.run("BEGIN");
+      return await work(own);
+    } finally {
+      own.close();
+    }
+  }
+
   async function onOwnConnection<T>(work: (own: Database) => Promise<T>): Promise<T> {
     const own = openForWriting(path, environment, busyWaitMs);
     try {
@@ -152,10 +147,6 @@ async function openAround(
 function passOverUnavailable(error: unknown): void {
   if (!(error instanceof Refusal && error.code === "unavailable")) throw error;
 }
-
-export type Asynchronous<T> = {
-  [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
-};
 
 function inline(writer: Writer): Asynchronous<Writer> {
   const entries = Object.entries(writer).map(([name, method]) => [

@@ -2,8 +2,7 @@ import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Change } from "../../domain/ledger.ts";
 import { type PackedOutcomes, packChanges, unpackOutcomes } from "./packing.ts";
-import type { Asynchronous } from "./store.ts";
-import type { Writer, WriterReply, WriterRequest } from "./writer.ts";
+import type { Asynchronous, Writer, WriterReply, WriterRequest } from "./writer.ts";
 
 interface Pending {
   resolve(result: unknown): void;

@@ -9,6 +9,11 @@ import { createLedgerWriter } from "./writing.ts";
 /** Everything that writes while the service runs, on one connection that may block its thread. */
 export type Writer = ReturnType<typeof createWriter>;
 
+/** The same, from a thread that does not block. */
+export type Asynchronous<T> = {
+  [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
+};
+
 export type WriterRequest =
   | { id: number; method: "open"; args: [path: string, environment: Environment] }
   | { id: number; method: "commit"; args: [changes: PackedChanges, now: number] }

@@ -7,6 +7,8 @@ import {
   type Outcome,
   type Tip,
 } from "../../domain/ledger.ts";
+import { ledgerColumns } from "../rows.ts";
+import { placeholders } from "../tables.ts";
 
 export interface LedgerWriter {
   commit(changes: readonly Change[], now: number): readonly Outcome[];
@@ -62,21 +64,6 @@ export function createLedgerWriter(database: Database): LedgerWriter {
   };
 }
 
-const ledgerColumns = [
-  "seq",
-  "pet_id",
-  "quantity_before",
-  "quantity_after",
-  "status_before",
-  "status_after",
-  "previous",
-  "cause",
-  "key_id",
-  "request_id",
-  "reason",
-  "at",
-];
-
 /**
  * Adds ledger rows, several a statement: calling into SQLite costs as much as adding a row, so a
  * block of rows takes half the time. Blocks are powers of two, 32 at most; a group of 45 is
@@ -84,11 +71,9 @@ const ledgerColumns = [
  */
 function rowInserter(database: Database): (rows: readonly LedgerRow[]) => void {
   const blockRows = [32, 16, 8, 4, 2, 1];
-  const row = `(${ledgerColumns.map(() => "?").join()})`;
+  const row = `(${placeholders(ledgerColumns)})`;
   const statements = blockRows.map((count) =>
-    database.query(
-      `INSERT INTO ledger (${ledgerColumns.join()}) VALUES ${Array(count).fill(row).join()}`,
-    ),
+    database.query(`INSERT INTO ledger (${ledgerColumns}) VALUES ${Array(count).fill(row).join()}`),
   );
   return (rows) => {
     let from = 0;
