@@ -78,6 +78,7 @@ async function openAround(
     snapshot: (work) => atOneMoment((own) => work(guardedReader(createReader(own)))),
     canWrite: () => (thread?.isAlive() ?? true) && place.isHeld(),
     commit: announced(async (changes) => {
+      place.assertHeld();
       const outcomes = await writer.commit(changes, clock.now());
       place.assertHeld();
       return outcomes;
