@@ -29,6 +29,7 @@ describe("a refused command is one sentence and exit code 2", () => {
     [["serve", "--port", "99999"], "--port must be a port from 0 to 65535, not '99999'"],
     [["serve", "--env", "moon"], "--env must be production or staging, not 'moon'"],
     [["serve", "--database", "mysql://x"], "--database must be sqlite:PATH or postgres://"],
+    [["verify", "--database", "sqlite://data/shop.db"], "--database must be sqlite:PATH"],
     [["serve", "--pets-sunset", "2027-02-31"], "--pets-sunset must be a date"],
     [["serve", "--pets-sunset", "5"], "--pets-sunset must be a date"],
     [["serve", "--address-per-minute", "0"], "--address-per-minute must be a whole number"],
