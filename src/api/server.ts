@@ -44,6 +44,8 @@ export function startServer(
   const server = Bun.serve({
     // Otherwise Bun tells anyone who asks at /bun:info its version and the machine's kernel.
     development: false,
+    // And without it Bun would share a port that is taken, with whatever listens there.
+    reusePort: false,
     hostname: options.host,
     port: options.port,
     maxRequestBodySize: options.bodyBytesBackstop,

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { closeSync, ftruncateSync, openSync, realpathSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, realpathSync, writeSync } from "node:fs";
 
 /**
  * Tells that somebody has written to the file. `PRAGMA data_version` knows, but costs a sixth of a
@@ -34,21 +34,37 @@ export function watchChanges(database: Database, path: string, isServing: boolea
 
   return {
     // Both in one number, which stays exact: the engine's version would have to pass two million.
-    mark: () => (isServing ? version : ask()) * 2 ** 32 + bell[0]!,
-    announce() {
-      // Random, not counted up: two processes that ring at once must not ring the same number.
-      bell[0] = Math.random() * 2 ** 32;
+    mark: () => (isServing ? version : ask()) * 2 ** 32 + bell.heard(),
+    announce: bell.ring,
+    close() {
+      clearInterval(timer);
+      bell.close();
     },
-    close: () => clearInterval(timer),
   };
 }
 
 /** The memory beside the file, the same for everyone however they came to its name. */
-function openBell(path: string): Uint32Array {
+function openBell(path: string) {
   const file = `${realpathSync(path)}-bell`;
-  const handle = openSync(file, "a");
-  ftruncateSync(handle, Uint32Array.BYTES_PER_ELEMENT);
-  closeSync(handle);
+  const handle = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o644);
+  const number = new Uint32Array(1);
+  // Room on the disk is taken now, and numbers are written, not stored through the memory: where
+  // the disk is full, a store into memory that has no room yet would end the process.
+  if (fstatSync(handle).size < number.byteLength) writeSync(handle, number, 0, 4, 0);
   const bytes = Bun.mmap(file, { shared: true });
-  return new Uint32Array(bytes.buffer, bytes.byteOffset, 1);
+  const memory = new Uint32Array(bytes.buffer, bytes.byteOffset, 1);
+
+  return {
+    heard: () => memory[0]!,
+    ring(): void {
+      // Random, not counted up: two processes that ring at once must not ring the same number.
+      number[0] = Math.random() * 2 ** 32;
+      try {
+        writeSync(handle, number, 0, 4, 0);
+      } catch {
+        // What was written is in the file all the same: whoever serves asks the engine soon.
+      }
+    },
+    close: () => closeSync(handle),
+  };
 }

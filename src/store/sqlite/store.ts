@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { Refusal } from "../../domain/errors.ts";
@@ -15,6 +16,7 @@ import {
 } from "./database.ts";
 import { importOrders, importPets } from "./importing.ts";
 import { createKeyReader } from "./keeping.ts";
+import { watchPlace } from "./place.ts";
 import { createReader } from "./reading.ts";
 import { startWriterThread } from "./thread.ts";
 import { type Asynchronous, createWriter, type Writer } from "./writer.ts";
@@ -37,7 +39,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, clock } = options;
   const thread = options.threaded ? await startWriterThread(path, environment) : undefined;
   const writer = thread ?? inline(createWriter(path, environment));
+  // A store put back from a copy counts on from where the copy ended, with other rows under the
+  // same numbers. No list of before may pass for one of after, so every start begins an epoch.
+  await thread?.beginEpoch(randomUUID()).catch(passOverUnavailable);
   const database = openForReading(path);
+  const place = watchPlace(path);
   const reader = guardedReader(createReader(database));
   const keys = guardedReader(createKeyReader(database));
   const watch = watchChanges(database, path, options.threaded);
@@ -56,8 +62,12 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       return head;
     }),
     snapshot: (work) => atOneMoment((own) => work(guardedReader(createReader(own)))),
-    canWrite: () => thread?.isAlive() ?? true,
-    commit: announced((changes) => writer.commit(changes, clock.now())),
+    canWrite: () => (thread?.isAlive() ?? true) && place.isHeld(),
+    commit: announced(async (changes) => {
+      const outcomes = await writer.commit(changes, clock.now());
+      place.assertHeld();
+      return outcomes;
+    }),
     importPets: announced((records, reason) =>
       onOwnConnection((own) => importPets(own, records, reason, clock.now)),
     ),
@@ -117,6 +127,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       own.close();
     }
   }
+}
+
+/** A full disk is no reason not to serve what is on it. */
+function passOverUnavailable(error: unknown): void {
+  if (!(error instanceof Refusal && error.code === "unavailable")) throw error;
 }
 
 function inline(writer: Writer): Asynchronous<Writer> {

@@ -63,6 +63,7 @@ export async function startWriterThread(
       const packed = await ask("commit", [packChanges(changes), now]);
       return unpackOutcomes(packed as PackedOutcomes, changes);
     },
+    beginEpoch: call("beginEpoch"),
     addKey: call("addKey"),
     addSecret: call("addSecret"),
     revokeKey: call("revokeKey"),

@@ -37,6 +37,7 @@ export function createWriter(path: string, environment: Environment) {
 
   return {
     commit: guarded((changes: readonly Change[], now: number) => ledger.commit(changes, now)),
+    beginEpoch: guarded((epoch: string) => ledger.beginEpoch(epoch)),
     addKey: guarded(keys.addKey),
     addSecret: guarded(keys.addSecret),
     revokeKey: guarded(keys.revokeKey),

@@ -12,6 +12,7 @@ import { placeholders } from "../tables.ts";
 
 export interface LedgerWriter {
   commit(changes: readonly Change[], now: number): readonly Outcome[];
+  beginEpoch(epoch: string): void;
 }
 
 /** The writing half of the ledger, on a connection that may block its thread. */
@@ -24,6 +25,7 @@ export function createLedgerWriter(database: Database): LedgerWriter {
     "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
   );
   const setTip = database.query("UPDATE head SET seq = ?, at = ?");
+  const setEpoch = database.query("UPDATE head SET epoch = ?");
   const addRows = rowInserter(database);
 
   function find(petIds: Iterable<bigint>): Map<bigint, Entry> {
@@ -58,6 +60,7 @@ export function createLedgerWriter(database: Database): LedgerWriter {
     // Immediate: a deferred transaction that starts by reading fails when it turns to writing
     // after somebody else wrote.
     commit: (changes, now) => group.immediate(changes, now),
+    beginEpoch: (epoch) => void setEpoch.run(epoch),
   };
 }
 
