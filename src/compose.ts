@@ -92,8 +92,7 @@ async function openForMany(
   const store = await openPostgres({ database, environment, clock, patienceMs });
   opened.defer(() => store.close());
   const ask = database.lane(limiterDeadlineMs).query;
-  const waitingMax = config.requestsWaitingMax;
-  const limiter = createSharedLimiter({ ask, rules, clock, waitingMax, log });
+  const limiter = createSharedLimiter({ ask, rules, clock, log });
   opened.defer(() => limiter.close());
   return { store, limiter };
 }

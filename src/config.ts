@@ -28,8 +28,6 @@ export interface Config {
   readonly idleTimeoutSeconds: number;
   readonly writesPerGroupMax: number;
   readonly writesWaitingMax: number;
-  /** Requests that may wait to be counted in a shared database; one more is answered 503. */
-  readonly requestsWaitingMax: number;
   /** How long a start waits for a database that cannot be reached yet. */
   readonly databasePatienceMs: number;
   readonly keysRememberedMax: number;
@@ -87,7 +85,6 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
     idleTimeoutSeconds: value(settings.idleTimeoutSeconds),
     writesPerGroupMax: value(settings.writesPerGroupMax),
     writesWaitingMax: value(settings.writesWaitingMax),
-    requestsWaitingMax: 10_000,
     databasePatienceMs: value(settings.databasePatienceSeconds) * 1_000,
     keysRememberedMax: 10_000,
     listChunkEntries: 4_096,

@@ -19,7 +19,6 @@ export interface SharedLimiterOptions {
   readonly rules: BanRules;
   /** What time it is; the database's own time unless given, so that no instance's clock matters. */
   readonly clock?: Clock | undefined;
-  readonly waitingMax: number;
   readonly log: Log;
 }
 
@@ -32,6 +31,9 @@ interface Asking {
   readonly limits: Limits;
   readonly waiters: Waiter[];
 }
+
+/** Requests that may wait to be counted; one more is answered 503. */
+const waitingMax = 10_000;
 
 /** Keys whose standing is remembered; what is forgotten is asked for again. */
 const knownMax = 100_000;
@@ -125,7 +127,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
       const usage = known.get(keyId);
       const moment = now();
       if (usage && isRefused(usage, limits, moment)) return decide(keyId, usage, limits, moment);
-      if (waiting >= options.waitingMax) {
+      if (waiting >= waitingMax) {
         throw new Refusal("unavailable", "Too many requests are waiting; try again.");
       }
       waiting += 1;

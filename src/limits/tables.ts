@@ -59,7 +59,7 @@ const takeText = `
     day_refused_at = ${firstRefusal("day", "excluded.per_day", dayUsed)},
     last_used_at = CASE WHEN ${granted} > 0 THEN greatest(usage.last_used_at, excluded.asked_at)
                         ELSE usage.last_used_at END,
-    asked_at = greatest(usage.asked_at, excluded.asked_at),
+    asked_at = excluded.asked_at,
     wanted = excluded.wanted, granted = ${granted},
     per_minute = excluded.per_minute, per_day = excluded.per_day
   RETURNING ${state}, granted`;
@@ -77,7 +77,7 @@ const strikeText = `
                    THEN usage.strikes + excluded.strikes
                    ELSE excluded.strikes END,
     strikes_minute = greatest(usage.strikes_minute, excluded.strikes_minute),
-    asked_at = greatest(usage.asked_at, excluded.asked_at)
+    asked_at = excluded.asked_at
   RETURNING ${state}`;
 
 /** Begins a ban, unless another instance began one since this one looked. */
@@ -94,7 +94,7 @@ export interface Wish {
   readonly wanted: number;
 }
 
-/** What the database knows of a key, and its time when it said so. */
+/** What the database knows of a key, and the very moment by which it decided. */
 export interface Known {
   readonly usage: Usage;
   readonly now: number;

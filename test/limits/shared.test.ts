@@ -6,6 +6,7 @@ import type { BanRules, Verdict } from "../../src/domain/limits.ts";
 import type { Limits } from "../../src/domain/plans.ts";
 import type { Limiter, Store } from "../../src/domain/ports.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
+import { createTables } from "../../src/limits/tables.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/database.ts";
 import { createTestClock, type TestClock } from "../clock.ts";
 import { sharedPostgres } from "../postgres.ts";
@@ -47,7 +48,6 @@ beforeEach(() => {
       ask: ask as never,
       rules,
       clock,
-      waitingMax: 10_000,
       log: () => {},
     });
   });
@@ -121,6 +121,17 @@ test("a clock that goes back opens no window again", async () => {
   expect(admitted(await ask(limiters[0]!, key, limits, 5))).toBe(5);
   clock.advance(-120_000);
   expect(admitted(await ask(limiters[1]!, key, limits, 5))).toBe(0);
+});
+
+test("a clock that is ahead elsewhere makes no room here", async () => {
+  const key = await issueKey();
+  const limits = { perMinute: 5, perDay: 1_000 };
+  expect(admitted(await ask(limiters[0]!, key, limits, 3))).toBe(3);
+  const database = createDatabase(url);
+  databases.push(database);
+  const ahead = createTables(database.lane(5_000).query, () => clock.now() + 60_000);
+  await ahead.strike([{ keyId: key, minute: 0, count: 0 }]);
+  expect(admitted(await ask(limiters[0]!, key, limits, 10))).toBe(2);
 });
 
 test("requests that arrive together are counted by one statement", async () => {

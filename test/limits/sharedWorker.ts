@@ -16,7 +16,6 @@ const limiter = createSharedLimiter({
     ...{ banMs: 1, banMsMax: 1, ladderMs: 1 },
   },
   clock,
-  waitingMax: 10_000,
   log: () => {},
 });
 const counts: Record<string, number> = {};

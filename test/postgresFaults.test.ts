@@ -92,7 +92,7 @@ test("a key the instance does not know gets 503 while the database is away, neve
 
 test("a command says in one sentence that the database cannot be reached", async () => {
   const config = readConfig({ database: "postgres://nobody@127.0.0.1:1/nothing" }, {});
-  expect(openStore(config, systemClock)).rejects.toThrow(
+  await expect(openStore(config, systemClock)).rejects.toThrow(
     "cannot open the database at 127.0.0.1:1/nothing",
   );
 });
@@ -105,7 +105,7 @@ test("whoever holds the ledger's head and falls silent loses it to the others", 
   const { result, ms } = await timed(update(8));
   expect(result.status).toBe(200);
   expect(ms).toBeGreaterThan(500);
-  expect(silent`UPDATE head SET seq = 0`.then(() => "written")).rejects.toThrow();
+  await expect(silent`UPDATE head SET seq = 0`.then(() => "written")).rejects.toThrow();
 });
 
 test("a key revoked elsewhere is refused here within a second", async () => {
