@@ -66,7 +66,8 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
       if (head.epoch !== epoch || replaced === loads) await loadAfresh();
       while (head.epoch === epoch && seq < head.seq) {
         const rows = await rowsAfter(seq, sliceRows);
-        if (rows.length === 0) break;
+        // Rows that the head told of are not there: the store was replaced since.
+        if (rows.length === 0) return await loadAfresh();
         applyRows(rows);
         await breathe();
       }
@@ -93,10 +94,12 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
       after = entries.at(-1)!.petId;
       await breathe();
     }
+    const end = await reader.look();
+    // Replaced while it was read: what was read may be of two stores.
+    if (end.epoch !== start.epoch) return await loadAfresh();
     epoch = start.epoch;
     seq = start.seq;
-    const end = await reader.look();
-    while (end.epoch === epoch && seq < end.seq) {
+    while (seq < end.seq) {
       const rows = await rowsAfter(seq, sliceRows);
       if (rows.length === 0) break;
       applyRows(rows);

@@ -48,6 +48,8 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   const { rules, clock, log } = options;
   const tables = createTables(options.ask, () => clock?.now() ?? null);
   const known = new Map<string, Usage>();
+  /** What the database said since keys or bans last changed; only that is reason to refuse. */
+  let trusted = new WeakSet<Usage>();
   /** The database's time less this process's, as of the last answer. */
   let ahead = Date.now() - performance.now();
   let asking = new Map<string, Asking>();
@@ -70,8 +72,11 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     strikes.learn(keyId, found.usage);
     // From here on only strikes of this process that the database has not counted yet.
     found.usage.strikes = 0;
-    if (known.size >= knownMax) known.clear();
+    const before = known.get(keyId);
+    if (before) keepFirstRefusals(before, found.usage);
+    else if (known.size >= knownMax) known.clear();
     known.set(keyId, found.usage);
+    trusted.add(found.usage);
   }
 
   async function run(): Promise<void> {
@@ -126,7 +131,9 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     take(keyId, limits) {
       const usage = known.get(keyId);
       const moment = now();
-      if (usage && isRefused(usage, limits, moment)) return decide(keyId, usage, limits, moment);
+      if (usage && trusted.has(usage) && isRefused(usage, limits, moment)) {
+        return decide(keyId, usage, limits, moment);
+      }
       if (waiting >= waitingMax) {
         throw new Refusal("unavailable", "Too many requests are waiting; try again.");
       }
@@ -140,13 +147,35 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     },
     recall: (keyId, limits) => standing(known.get(keyId) ?? newUsage(), limits, now()),
     refresh() {
-      // A ban may have been lifted, a plan changed: the next request asks.
-      for (const usage of known.values()) usage.bannedUntil = 0;
-      strikes.forget();
+      // A ban may have been lifted, with the strikes that led to it, or a plan changed: the next
+      // request asks.
+      const moment = now();
+      for (const [keyId, { bannedUntil }] of known) {
+        if (moment < bannedUntil) strikes.forget(keyId);
+      }
+      trusted = new WeakSet();
     },
     async close() {
       while (running) await running;
       await strikes.close();
     },
   };
+}
+
+/**
+ * The database does not hear of refusals that cost it nothing, so when a window was first found
+ * used up is known here, if it was here, and the second of grace is counted from then.
+ */
+function keepFirstRefusals(before: Usage, usage: Usage): void {
+  if (before.minuteStart === usage.minuteStart) {
+    usage.minuteRefusedAt = earlier(before.minuteRefusedAt, usage.minuteRefusedAt);
+  }
+  if (before.dayStart === usage.dayStart) {
+    usage.dayRefusedAt = earlier(before.dayRefusedAt, usage.dayRefusedAt);
+  }
+}
+
+/** The earlier of two moments; 0 is none. */
+function earlier(one: number, other: number): number {
+  return one === 0 || other === 0 ? Math.max(one, other) : Math.min(one, other);
 }

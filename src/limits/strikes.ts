@@ -17,10 +17,10 @@ interface Pending {
   readonly counts: Map<number, number>;
 }
 
-/** The latest minute's strikes as far as this process knows: the database's and its own since. */
-interface Total {
-  minute: number;
-  strikes: number;
+/** Strikes of one minute. */
+interface Count {
+  readonly minute: number;
+  readonly count: number;
 }
 
 /** How long refusals are gathered: a ban that several instances bring about comes this late. */
@@ -32,27 +32,33 @@ const gatherMs = 500;
  */
 export function createStrikes({ tables, rules, log, learn }: StrikesOptions) {
   const pending = new Map<string, Pending>();
-  const totals = new Map<string, Total>();
+  /** What the database is being told, and what it last said of all instances together. */
+  const underWay = new Map<string, Count>();
+  const added = new Map<string, Count>();
   let timer: Timer | undefined;
   let flushing: Promise<void> = Promise.resolve();
 
   async function flush(): Promise<void> {
     if (pending.size === 0) return;
+    let isEdge = false;
     const batch = [...pending].map(([keyId, { limits, counts }]) => {
-      // One minute at a time; around a minute's edge the next one waits for the next turn.
+      // One minute at a time; around a minute's edge the next one follows at once.
       const [minute = 0, count = 0] = counts.entries().next().value ?? [];
       counts.delete(minute);
       if (counts.size === 0) pending.delete(keyId);
+      else isEdge = true;
+      underWay.set(keyId, { minute, count });
       return { keyId, limits, minute, count };
     });
     const askedAt = performance.now();
-    const found = await tables.strike(batch);
+    const found = await tables.strike(batch).finally(() => underWay.clear());
     for (const { keyId, limits } of batch) {
       const state = found.get(keyId);
       if (!state) continue;
       await banIfDue(keyId, state, limits);
       learn(keyId, state, askedAt);
     }
+    if (isEdge) await flush();
   }
 
   /** The rule is the domain's, applied to the sum over all instances, at the strikes' own minute. */
@@ -84,28 +90,27 @@ export function createStrikes({ tables, rules, log, learn }: StrikesOptions) {
     return flushing;
   }
 
-  /** Adds to a key's strikes and tells whether, as far as is known here, they are enough. */
-  function isEnough(keyId: string, minute: number, strikes: number, limits: Limits): boolean {
-    let total = totals.get(keyId);
-    if (total?.minute !== minute) {
-      total = { minute, strikes: 0 };
-      totals.set(keyId, total);
+  /** Whether a key's strikes of a minute, as far as is known here, are enough for a ban. */
+  function isEnough(keyId: string, minute: number, limits: Limits): boolean {
+    let strikes = pending.get(keyId)?.counts.get(minute) ?? 0;
+    for (const counts of [underWay, added]) {
+      const found = counts.get(keyId);
+      if (found?.minute === minute) strikes += found.count;
     }
-    total.strikes += strikes;
-    return total.strikes >= strikesForBan(limits, rules);
+    return strikes >= strikesForBan(limits, rules);
   }
 
   return {
     /** What the database said of a key's strikes. */
     learn(keyId: string, usage: Usage): void {
-      if (usage.strikes > 0 || totals.has(keyId)) {
-        totals.set(keyId, { minute: usage.strikesMinute, strikes: usage.strikes });
-      }
+      const { strikesMinute: minute, strikes: count } = usage;
+      if (count > 0) added.set(keyId, { minute, count });
+      else added.delete(keyId);
     },
-    /** Strikes may have been forgiven: none is held against anybody until the database says so. */
-    forget(): void {
-      totals.clear();
-      pending.clear();
+    /** A key's strikes may have been forgiven: none is held against it until the database says so. */
+    forget(keyId: string): void {
+      added.delete(keyId);
+      pending.delete(keyId);
     },
     /**
      * Books a refusal that the rules have just been applied to, and the strike it may have been.
@@ -119,11 +124,10 @@ export function createStrikes({ tables, rules, log, learn }: StrikesOptions) {
       }
       mine.limits = limits;
       if (usage.strikes > 0) {
-        const { strikesMinute } = usage;
-        const { strikes } = usage;
+        const { strikesMinute, strikes } = usage;
         usage.strikes = 0;
         mine.counts.set(strikesMinute, (mine.counts.get(strikesMinute) ?? 0) + strikes);
-        if (isEnough(keyId, strikesMinute, strikes, limits)) return flushNow();
+        if (isEnough(keyId, strikesMinute, limits)) return flushNow();
       }
       schedule();
       return undefined;

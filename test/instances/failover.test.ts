@@ -1,8 +1,92 @@
 import { expect, test } from "bun:test";
+import { startPostgres } from "../postgres.ts";
+import { startStandby } from "../postgresStandby.ts";
 import { failOver } from "./failingOver.ts";
+import { boundless, type Fleet, startFleet, until } from "./fleet.ts";
+import { ask, entriesOf } from "./recording.ts";
 
 test("a primary killed under load loses no acknowledged update to its promoted standby, and the instances find it by themselves", async () => {
   const figures = await failOver(2, 200);
   expect(figures.acknowledged).toBeGreaterThan(400);
   expect(figures.recoveryMs).toBeLessThan(10_000);
 }, 120_000);
+
+const recoveryMsMax = 15_000;
+
+/** One instance on a primary with a standby, and what a client does with its one pet. */
+async function startPair({ synchronous }: { synchronous: boolean }) {
+  const primary = await startPostgres();
+  const { pathname } = new URL(await primary.freshDatabase());
+  const standby = await startStandby(primary, { synchronous });
+  const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
+  const databaseUrl = `postgres://postgres@${hosts}${pathname}`;
+  const fleet: Fleet = await startFleet(databaseUrl, { size: 1, pets: [1] });
+  const { key } = await fleet.issueKey(...boundless);
+  return {
+    name: pathname.slice(1),
+    primary,
+    standby,
+    fleet,
+    async patch(quantity: number) {
+      const body = `{"quantity":${quantity}}`;
+      return (await fleet.call(0, "PATCH", "/inventory/1", { key, body })).status;
+    },
+    async get(tag?: string) {
+      const headers: Record<string, string> = tag ? { "If-None-Match": tag } : {};
+      const {
+        status,
+        text,
+        headers: given,
+      } = await fleet.call(0, "GET", "/inventory", {
+        key,
+        headers,
+      });
+      return { status, quantity: entriesOf(text).get(1n), tag: given.get("etag") ?? "" };
+    },
+    async [Symbol.asyncDispose]() {
+      await fleet.leave();
+      await Promise.all([primary.destroy(), standby.destroy()]);
+    },
+  };
+}
+
+test("an old primary that falls silent and wakes up after its standby was promoted is not read from", async () => {
+  await using pair = await startPair({ synchronous: true });
+  const { primary, standby, patch, get } = pair;
+  expect(await patch(1)).toBe(200);
+  expect((await get()).quantity).toBe(1);
+  primary.pause();
+  await standby.promote();
+  // Only updates while the old primary is silent: connections kept for reading do not notice.
+  await until(async () => (await patch(2)) === 200, recoveryMsMax, "an update");
+  primary.resume();
+  expect(await patch(3)).toBe(200);
+  for (let turn = 0; turn < 20; turn++) {
+    const { status, quantity } = await get();
+    if (status === 200) expect(quantity).toBe(3);
+    else expect(status).toBe(503);
+  }
+  expect((await get()).status).toBe(200);
+}, 60_000);
+
+test("a promoted standby that lacks the last updates is shown as it is, and no tag from before hides it", async () => {
+  await using pair = await startPair({ synchronous: false });
+  const { primary, standby, fleet, patch, get } = pair;
+  expect(await patch(1)).toBe(200);
+  const copied = () =>
+    ask(standby.url(pair.name), (sql) => sql`SELECT quantity FROM inventory`.values());
+  await until(async () => (await copied())[0][0] === 1n, recoveryMsMax, "the standby's copy");
+  await standby.stop();
+  expect(await patch(2)).toBe(200);
+  const lost = await get();
+  expect(lost).toMatchObject({ status: 200, quantity: 2 });
+  await primary.kill();
+  await standby.start();
+  await standby.promote();
+  await until(async () => (await get()).status === 200, recoveryMsMax, "recovery");
+  expect(await get(lost.tag)).toMatchObject({ status: 200, quantity: 1 });
+  // The ledger grows to where it had been, with other content.
+  await until(async () => (await patch(3)) === 200, recoveryMsMax, "an update");
+  expect(await get(lost.tag)).toMatchObject({ status: 200, quantity: 3 });
+  expect(await fleet.run("verify")).toMatchObject({ code: 0 });
+}, 60_000);

@@ -175,6 +175,43 @@ describe("a follower", () => {
     expect(follower.epoch).toBe("second");
   });
 
+  test("loads again when the store is replaced while it is being loaded", async () => {
+    const ledger = createLedger();
+    const replica = createReplica();
+    ledger.add(1n, 1);
+    let isFirst = true;
+    const entriesAfter: Reader["entriesAfter"] = async (...page) => {
+      const entries = await ledger.reader.entriesAfter(...page);
+      if (isFirst) {
+        ledger.replace("second", 0);
+        ledger.add(2n, 2);
+      }
+      isFirst = false;
+      return entries;
+    };
+    const follower = createFollower({ ...ledger.reader, entriesAfter }, replica);
+    await follower.catchUp();
+    expect([...replica.stocks]).toEqual([[2n, 2]]);
+    expect(follower.epoch).toBe("second");
+  });
+
+  test("loads afresh when rows that the head told of are gone with their store", async () => {
+    const ledger = createLedger();
+    const replica = createReplica();
+    const ledgerAfter: Reader["ledgerAfter"] = (...page) => {
+      ledger.replace("second", 1);
+      return ledger.reader.ledgerAfter(...page);
+    };
+    const stockAfter = ledgerAfter as never;
+    const follower = createFollower({ ...ledger.reader, ledgerAfter, stockAfter }, replica);
+    ledger.add(1n, 1);
+    await follower.catchUp();
+    ledger.add(1n, 2);
+    await follower.catchUp();
+    expect([...replica.stocks]).toEqual([[1n, 1]]);
+    expect(follower.epoch).toBe("second");
+  });
+
   test("loads afresh, once, when the head went back in the same epoch", async () => {
     const ledger = createLedger();
     const replica = createReplica();

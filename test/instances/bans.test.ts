@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { migratedDatabase } from "../postgresTemplate.ts";
+import { type Fleet, startFleet } from "./fleet.ts";
+import { makeTimeMovable, startNext } from "./movableTime.ts";
+
+let databaseUrl: string;
+let fleet: Fleet;
+beforeAll(async () => {
+  databaseUrl = await migratedDatabase();
+  await makeTimeMovable(databaseUrl);
+  fleet = await startFleet(databaseUrl);
+});
+afterAll(() => fleet.leave());
+
+/** Asks without end, one request after another; how long after the first 429 the ban came. */
+async function msUntilBan(key: string, instances: number): Promise<number> {
+  let firstRefusedAt: number | undefined;
+  for (let turn = 0; ; turn++) {
+    const { status, json } = await fleet.call(turn % instances, "GET", "/inventory", { key });
+    if (status === 200) continue;
+    firstRefusedAt ??= performance.now();
+    const lastedMs = performance.now() - firstRefusedAt;
+    if ((json as { code: string }).code === "key_banned" || lastedMs > 10_000) return lastedMs;
+    await Bun.sleep(5);
+  }
+}
+
+test("a client that asks on and on is banned soon after its second of grace, on one instance or on all", async () => {
+  const limits = ["--plan", "enterprise", "--per-minute", "6", "--per-day", "1000"];
+  const keys = await Promise.all([fleet.issueKey(...limits), fleet.issueKey(...limits)]);
+  await startNext(databaseUrl, "minute");
+  // By then the instances have noticed the new keys, and nothing else makes them ask.
+  await Bun.sleep(1_000);
+  const waits = await Promise.all([msUntilBan(keys[0].key, 1), msUntilBan(keys[1].key, 3)]);
+  for (const waitMs of waits) {
+    expect(waitMs).toBeGreaterThan(1_000);
+    expect(waitMs).toBeLessThan(5_000);
+  }
+});
