@@ -17,10 +17,10 @@ interface Pending {
   readonly counts: Map<number, number>;
 }
 
-/** The latest minute's strikes as far as this process knows: the database's and its own since. */
-interface Total {
-  minute: number;
-  strikes: number;
+/** The latest minute's strikes that the database had counted when it last spoke of the key. */
+interface Counted {
+  readonly minute: number;
+  readonly strikes: number;
 }
 
 /** How long refusals are gathered: a ban that several instances bring about comes this late. */
@@ -32,7 +32,7 @@ const gatherMs = 500;
  */
 export function createStrikes({ tables, rules, log, learn }: StrikesOptions) {
   const pending = new Map<string, Pending>();
-  const totals = new Map<string, Total>();
+  const counted = new Map<string, Counted>();
   let timer: Timer | undefined;
   let flushing: Promise<void> = Promise.resolve();
 
@@ -84,28 +84,22 @@ export function createStrikes({ tables, rules, log, learn }: StrikesOptions) {
     return flushing;
   }
 
-  /** Adds to a key's strikes and tells whether, as far as is known here, they are enough. */
-  function isEnough(keyId: string, minute: number, strikes: number, limits: Limits): boolean {
-    let total = totals.get(keyId);
-    if (total?.minute !== minute) {
-      total = { minute, strikes: 0 };
-      totals.set(keyId, total);
-    }
-    total.strikes += strikes;
-    return total.strikes >= strikesForBan(limits, rules);
+  /** Whether a minute's strikes, as far as is known here, are enough for a ban. */
+  function isEnough(keyId: string, { limits, counts }: Pending, minute: number): boolean {
+    const before = counted.get(keyId);
+    const elsewhere = before?.minute === minute ? before.strikes : 0;
+    return elsewhere + (counts.get(minute) ?? 0) >= strikesForBan(limits, rules);
   }
 
   return {
     /** What the database said of a key's strikes. */
-    learn(keyId: string, usage: Usage): void {
-      if (usage.strikes > 0 || totals.has(keyId)) {
-        totals.set(keyId, { minute: usage.strikesMinute, strikes: usage.strikes });
-      }
+    learn(keyId: string, { strikesMinute, strikes }: Usage): void {
+      if (strikes > 0) counted.set(keyId, { minute: strikesMinute, strikes });
+      else counted.delete(keyId);
     },
-    /** Strikes may have been forgiven: none is held against anybody until the database says so. */
+    /** Strikes may have been forgiven; the database will tell. */
     forget(): void {
-      totals.clear();
-      pending.clear();
+      counted.clear();
     },
     /**
      * Books a refusal that the rules have just been applied to, and the strike it may have been.
@@ -123,7 +117,7 @@ export function createStrikes({ tables, rules, log, learn }: StrikesOptions) {
         const { strikes } = usage;
         usage.strikes = 0;
         mine.counts.set(strikesMinute, (mine.counts.get(strikesMinute) ?? 0) + strikes);
-        if (isEnough(keyId, strikesMinute, strikes, limits)) return flushNow();
+        if (isEnough(keyId, mine, strikesMinute)) return flushNow();
       }
       schedule();
       return undefined;
