@@ -207,6 +207,19 @@ test("a change of some other key leaves a ban as it is", async () => {
   }
 });
 
+test("changes of other keys in between lose no strike", async () => {
+  const key = await issueKey();
+  const limits = { perMinute: 5, perDay: 1_000 };
+  await ask(limiters[0]!, key, limits, 6);
+  clock.advance(1_001);
+  const outcomes: string[] = [];
+  for (let strike = 1; strike <= 20; strike++) {
+    if (strike % 7 === 0) limiters[0]!.refresh();
+    outcomes.push((await limiters[0]!.take(key, limits)).outcome);
+  }
+  expect(outcomes).toEqual([...Array(19).fill("limited"), "banned"]);
+});
+
 test("three processes admit exactly the limit in every minute, by the database's count", async () => {
   const key = await issueKey();
   const base = Math.floor(Date.now() / 60_000) * 60_000;
