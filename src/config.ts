@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { Refusal } from "./domain/errors.ts";
 import type { Environment } from "./domain/keys.ts";
-import type { BanRules } from "./domain/limits.ts";
+import { type BanRules, dayMs, minuteMs } from "./domain/limits.ts";
 import { type Setting, settings } from "./settings.ts";
 
 /**
@@ -76,9 +76,9 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
       graceMs: value(settings.banGraceMs),
       strikesMin: value(settings.banStrikesMin),
       strikesDivisor: value(settings.banStrikesDivisor),
-      banMs: value(settings.banMinutes) * 60_000,
-      banMsMax: value(settings.banMinutesMax) * 60_000,
-      ladderMs: 86_400_000,
+      banMs: value(settings.banMinutes) * minuteMs,
+      banMsMax: value(settings.banMinutesMax) * minuteMs,
+      ladderMs: dayMs,
     }),
     bodyBytesMax: 64 * 1024,
     bodyBytesBackstop: 1024 * 1024,

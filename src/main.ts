@@ -42,11 +42,23 @@ async function run(words: string[]): Promise<number> {
   );
 }
 
-try {
-  process.exitCode = await run(process.argv.slice(2));
-} catch (error) {
-  // Whatever is wrong is one plain sentence; a stack trace is no message to an operator.
+let complained = false;
+
+/** Whatever is wrong is one plain sentence; a stack trace is no message to an operator. */
+function complain(error: unknown): void {
+  if (complained) return;
+  complained = true;
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`petstore: ${message.split("\n")[0]}\n`);
   process.exitCode = 2;
+}
+
+// A reader that left, as head does, comes to light after the write; nobody else would catch it.
+process.stdout.on("error", () => complain("what was to be printed found no reader"));
+
+try {
+  const code = await run(process.argv.slice(2));
+  if (!complained) process.exitCode = code;
+} catch (error) {
+  complain(error);
 }

@@ -161,7 +161,8 @@ function environment(text: string): Environment {
 }
 
 function databaseUrl(text: string): string {
-  if (text !== "" && !/^(sqlite:.+|postgres(ql)?:\/\/.+)$/.test(text)) {
+  // Two slashes would begin a host in sqlite://data/shop.db; the file /data/shop.db is not meant.
+  if (text !== "" && !/^(sqlite:(?!\/\/[^/]).+|postgres(ql)?:\/\/.+)$/.test(text)) {
     throw new Error("must be sqlite:PATH or postgres://…");
   }
   return text;

@@ -108,6 +108,19 @@ test("whoever holds the ledger's head and falls silent loses it to the others", 
   await expect(silent`UPDATE head SET seq = 0`.then(() => "written")).rejects.toThrow();
 });
 
+test("a database that lets nobody in is as good as down: 503, and back when it does again", async () => {
+  const name = new URL(service.databaseUrl).pathname.slice(1);
+  await using operator = new SQL(server.url(), { max: 1 });
+  await operator.unsafe(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS false`);
+  await operator`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name}`;
+  const answers = await Promise.all([list(), update(1), service.call("GET", "~/readyz")]);
+  await Bun.sleep(150);
+  answers.push(await list());
+  await operator.unsafe(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS true`);
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+  expect(await recovery(list)).toBeLessThan(10_000);
+});
+
 test("a key revoked elsewhere is refused here within a second", async () => {
   const { id, text } = await service.issueKey();
   const ask = () => service.call("GET", "/inventory", { key: text });

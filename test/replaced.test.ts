@@ -47,7 +47,7 @@ test("an update to a file that was moved away is refused, and reads go on", asyn
   renameSync(file, `${file}.away`);
   expect((await ask(service, clients[0]!)).status).toBe(503);
   expect((await call(service.baseUrl, "GET", "~/readyz")).status).toBe(503);
-  expect((await list(service)).status).toBe(200);
+  expect((await list(service)).text).toContain('{"petId":0,"quantity":1,');
   // A new file at the old name is not what this process has open.
   expect((await place.run(["keys", "list"])).code).toBe(0);
   expect((await ask(service, clients[0]!)).status).toBe(503);

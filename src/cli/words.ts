@@ -12,6 +12,8 @@ export function readName(value: unknown): string {
   if (name === "" || name.length > nameCharactersMax) {
     return fail("--name", `is required and has at most ${nameCharactersMax} characters`);
   }
+  // A list of keys is one key a line, on somebody's terminal.
+  if (/\p{Cc}/u.test(name)) return fail("--name", "must be one line of plain text");
   return name;
 }
 

@@ -32,7 +32,3 @@ export class Refusal extends Error {
     this.code = code;
   }
 }
-
-export function refuse(code: ErrorCode, message: string): never {
-  throw new Refusal(code, message);
-}

@@ -29,6 +29,7 @@ describe("a refused command is one sentence and exit code 2", () => {
     [["serve", "--port", "99999"], "--port must be a port from 0 to 65535, not '99999'"],
     [["serve", "--env", "moon"], "--env must be production or staging, not 'moon'"],
     [["serve", "--database", "mysql://x"], "--database must be sqlite:PATH or postgres://"],
+    [["verify", "--database", "sqlite://data/shop.db"], "--database must be sqlite:PATH"],
     [["serve", "--pets-sunset", "2027-02-31"], "--pets-sunset must be a date"],
     [["serve", "--pets-sunset", "5"], "--pets-sunset must be a date"],
     [["serve", "--address-per-minute", "0"], "--address-per-minute must be a whole number"],
@@ -39,6 +40,7 @@ describe("a refused command is one sentence and exit code 2", () => {
     [["serve", "--cors-origins", "shop.example"], "--cors-origins must be origins"],
     [["serve", "--cors-origins", "https://a.example,null"], "--cors-origins must be origins"],
     [["keys", "create", "--plan", "free"], "--name is required"],
+    [["keys", "create", "--name", "a\tb", "--plan", "free"], "--name must be one line"],
     [["keys", "create", "--name", "a"], "--plan must be one of"],
     [["keys", "create", "--name", "a", "--plan", "toString"], "--plan must be one of"],
     [["keys", "create", "--name", "a", "--plan", "enterprise"], "--per-minute is required"],
@@ -92,6 +94,22 @@ describe("a refused command is one sentence and exit code 2", () => {
       expectRefused(await place.run(["verify", "--database", database]), sentence);
       expectRefused(await place.run(["serve", "--database", database, "--port", "0"]), "");
     }
+  });
+
+  test("a service that cannot open what lies beside its database", async () => {
+    mkdirSync(place.path("beside/shop.db-bell"), { recursive: true });
+    const words = ["serve", "--port", "0", "--database", "sqlite:./beside/shop.db"];
+    expectRefused(await place.run(words), "shop.db-bell");
+  });
+
+  test("what was to be printed, when nobody reads it any more", async () => {
+    const command = ["sh", "-c", `{ "${petstore}" "$@"; echo "code $?" >&2; } | true`, "sh"];
+    const { err } = await place.run(["keys", "list"], { command });
+    // Whether the reader left before the writing is up to the machine.
+    expect(err).toBeOneOf([
+      "code 0\n",
+      "petstore: what was to be printed found no reader\ncode 2\n",
+    ]);
   });
 
   test("a database of the other environment", async () => {

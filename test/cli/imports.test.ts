@@ -142,7 +142,9 @@ describe("a bad file is refused by line, field and rule, and nothing changes", (
     const run = (stdin: string) =>
       place.run(["orders", "import", "-", "--format", "csv"], { stdin });
     const header = "id,petId,quantity,shipDate,status,complete\n";
-    expectRefused(await run(`${header}1,1,1,2026-02-30,placed,true\n`), "field 'shipDate' must be");
+    for (const date of ["2026-02-30", "0000-01-01T00:00:00+00:01", "9999-12-31T23:59:00-00:01"]) {
+      expectRefused(await run(`${header}1,1,1,${date},placed,true\n`), "field 'shipDate' must be");
+    }
     expectRefused(
       await run(`${header}1,1,1,,sold,true\n`),
       "line 2: field 'status' must be one of",

@@ -1,4 +1,4 @@
-import { refuse } from "../../domain/errors.ts";
+import { Refusal } from "../../domain/errors.ts";
 import type { RowsOf } from "../../domain/ports.ts";
 import { anyRow, batchRows, headFromLedger, selectAll, tables } from "../tables.ts";
 import { copyIn, type Value } from "./copying.ts";
@@ -35,7 +35,7 @@ export async function takeOver(session: Session, rowsOf: RowsOf): Promise<void> 
   // Reading the source may pause for longer than a group of updates ever does.
   await sql.unsafe("SET LOCAL idle_in_transaction_session_timeout = 0");
   const [present] = await query(anyRow);
-  if (present?.[0]) refuse("invalid_request", "the target is not empty");
+  if (present?.[0]) throw new Refusal("invalid_request", "the target is not empty");
   for (const { name, columns } of tables) {
     await copyIn(session, `${name} (${columns})`, rowsOf(name), (row) => row as Value[]);
   }

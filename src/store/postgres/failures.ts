@@ -1,7 +1,7 @@
 import { Refusal } from "../../domain/errors.ts";
 
 /** What the engine's SQLSTATE, where there is one, says; connection failures have none. */
-export function sqlState(error: unknown): string | undefined {
+function sqlState(error: unknown): string | undefined {
   const { errno } = error as { errno?: unknown };
   return typeof errno === "string" ? errno : undefined;
 }

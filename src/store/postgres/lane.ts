@@ -47,7 +47,9 @@ export function createLane(
         },
         (error) => {
           restUntil = performance.now() + restMs;
-          throw error;
+          // A server that lets nobody in, for a password changed or a database renamed under the
+          // service, is to callers as good as one that is down.
+          throw error instanceof Refusal ? error : unreachable();
         },
       )
       .finally(() => {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { refuse } from "../../domain/errors.ts";
+import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Session } from "./session.ts";
 
@@ -173,12 +173,12 @@ export async function migrate(session: Session, environment: Environment): Promi
     await sql`COMMIT`;
   }
   if ((await versionOf(session)).fits > steps.length) {
-    refuse("unavailable", "the database was made for a newer version of petstore");
+    throw new Refusal("unavailable", "the database was made for a newer version of petstore");
   }
   const [row] = await query("SELECT environment FROM head WHERE id = 1");
   const owner = row?.[0];
   if (owner !== environment) {
-    refuse(
+    throw new Refusal(
       "unavailable",
       `the database belongs to the ${owner} environment, not to ${environment}`,
     );

@@ -1,5 +1,5 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
-import { refuse } from "../../domain/errors.ts";
+import { Refusal } from "../../domain/errors.ts";
 import type { RowsOf } from "../../domain/ports.ts";
 import {
   anyRow,
@@ -31,7 +31,7 @@ export async function takeOver(database: Database, rowsOf: RowsOf): Promise<void
   database.run("BEGIN IMMEDIATE");
   try {
     const [present] = database.query(anyRow).values()[0]!;
-    if (Number(present) !== 0) refuse("invalid_request", "the target is not empty");
+    if (Number(present) !== 0) throw new Refusal("invalid_request", "the target is not empty");
     for (const table of tables) {
       const add = database.query(insertText(table));
       for await (const batch of rowsOf(table.name)) {

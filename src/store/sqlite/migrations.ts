@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { refuse } from "../../domain/errors.ts";
+import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 
 /**
@@ -121,11 +121,11 @@ export function migrate(database: Database, environment: Environment): void {
       .immediate();
   }
   if (versionOf(database) > migrations.length) {
-    refuse("unavailable", "the database was made by a newer version of petstore");
+    throw new Refusal("unavailable", "the database was made by a newer version of petstore");
   }
   const row = database.query("SELECT environment FROM head").get() as { environment: string };
   if (row.environment !== environment) {
-    refuse(
+    throw new Refusal(
       "unavailable",
       `the database belongs to the ${row.environment} environment, not to ${environment}`,
     );
@@ -140,7 +140,7 @@ function refuseForeign(database: Database): void {
     )
     .values()[0] as [bigint, bigint];
   if (tables[0] > 0n && tables[1] === 0n) {
-    refuse("unavailable", "the store's file is not a petstore database");
+    throw new Refusal("unavailable", "the store's file is not a petstore database");
   }
 }
 

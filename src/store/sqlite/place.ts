@@ -5,7 +5,7 @@ import { Refusal } from "../../domain/errors.ts";
 export interface Place {
   isHeld(): boolean;
   /**
-   * To be asked after a commit and before anybody is told of it. A file that was deleted or moved
+   * To be asked before a commit, and again before anybody is told of it. A file that was deleted or moved
    * away, or whose name means another one by now, can still be written, and nobody would ever find
    * what it holds.
    */
@@ -16,8 +16,12 @@ export function watchPlace(path: string): Place {
   const opened = statSync(path);
 
   function isHeld(): boolean {
-    const found = statSync(path, { throwIfNoEntry: false });
-    return found?.ino === opened.ino && found.dev === opened.dev;
+    try {
+      const found = statSync(path);
+      return found.ino === opened.ino && found.dev === opened.dev;
+    } catch {
+      return false;
+    }
   }
 
   return {

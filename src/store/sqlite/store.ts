@@ -18,7 +18,7 @@ import { importOrders, importPets } from "./importing.ts";
 import { createKeyReader } from "./keeping.ts";
 import { watchPlace } from "./place.ts";
 import { createReader } from "./reading.ts";
-import { startWriterThread } from "./thread.ts";
+import { startWriterThread, type WriterThread } from "./thread.ts";
 import { type Asynchronous, createWriter, type Writer } from "./writer.ts";
 
 export interface SqliteOptions {
@@ -36,9 +36,23 @@ export interface SqliteOptions {
 const busyWaitMs = 60_000;
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
-  const { path, environment, clock } = options;
+  const { path, environment } = options;
   const thread = options.threaded ? await startWriterThread(path, environment) : undefined;
   const writer = thread ?? inline(createWriter(path, environment));
+  try {
+    return await openAround(writer, thread, options);
+  } catch (error) {
+    // A thread left behind would keep a process that failed to start from ending.
+    await writer.close();
+    throw error;
+  }
+}
+
+async function openAround(
+  writer: Asynchronous<Writer>,
+  thread: WriterThread | undefined,
+  { path, environment, clock, threaded }: SqliteOptions,
+): Promise<Store> {
   // A store put back from a copy counts on from where the copy ended, with other rows under the
   // same numbers. No list of before may pass for one of after, so every start begins an epoch.
   await thread?.beginEpoch(randomUUID()).catch(passOverUnavailable);
@@ -46,7 +60,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const place = watchPlace(path);
   const reader = guardedReader(createReader(database));
   const keys = guardedReader(createKeyReader(database));
-  const watch = watchChanges(database, path, options.threaded);
+  const watch = watchChanges(database, path, threaded);
   let seen: number | undefined;
   let head: Head;
 
@@ -64,6 +78,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     snapshot: (work) => atOneMoment((own) => work(guardedReader(createReader(own)))),
     canWrite: () => (thread?.isAlive() ?? true) && place.isHeld(),
     commit: announced(async (changes) => {
+      place.assertHeld();
       const outcomes = await writer.commit(changes, clock.now());
       place.assertHeld();
       return outcomes;
