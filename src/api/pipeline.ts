@@ -100,9 +100,9 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     let caller: Caller | undefined;
     let verdict: Verdict | undefined;
     let answer: Answer;
+    const authorization = request.headers.get("authorization");
     try {
       const head = glance();
-      const authorization = request.headers.get("authorization");
       const found = request.method === "OPTIONS" ? undefined : identify(keyring, authorization);
       caller = found instanceof Promise ? await found : found;
       const taken = caller
@@ -122,9 +122,12 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     }
     // A failure before the limit was known still needs its headers: what a known caller had left
     // last, or what the address has.
-    verdict ??= caller
-      ? limiter.recall(caller.keyId, caller.limits)
-      : addresses.take(arrival.address());
+    if (!verdict) {
+      caller ??= recall(keyring, authorization);
+      verdict = caller
+        ? limiter.recall(caller.keyId, caller.limits)
+        : addresses.take(arrival.address());
+    }
     const headers = stamp(sheetFor(arrival, answer), verdict, requestId);
     return new Response(answer.body, { status: answer.status, headers });
   };
@@ -143,8 +146,17 @@ function fixedHeaders(
 const bearer = /^Bearer +([!-~]+) *$/i;
 
 function identify(keyring: Keyring, authorization: string | null) {
-  const match = authorization === null ? null : bearer.exec(authorization);
-  return match ? keyring.identify(match[1]!) : undefined;
+  const text = keyTextIn(authorization);
+  return text === undefined ? undefined : keyring.identify(text);
+}
+
+function recall(keyring: Keyring, authorization: string | null): Caller | undefined {
+  const text = keyTextIn(authorization);
+  return text === undefined ? undefined : keyring.recall(text);
+}
+
+function keyTextIn(authorization: string | null): string | undefined {
+  return authorization === null ? undefined : bearer.exec(authorization)?.[1];
 }
 
 /** The same for every kind of bad key, so that nothing can be learnt from the answer. */

@@ -5,7 +5,12 @@ import type { Clock, KeyStore, Soon } from "./ports.ts";
 export interface Keyring {
   /** Who this key text belongs to, or undefined. A known key costs no look-up. */
   identify(text: string): Soon<Caller | undefined>;
-  /** Keys were issued, changed or revoked: forget what was known. */
+  /**
+   * Who the key belonged to when that was last known, for the headers of an answer that could not
+   * find out; never to let anybody in.
+   */
+  recall(text: string): Caller | undefined;
+  /** Keys were issued, changed or revoked: trust nothing that was known. */
   forget(): void;
 }
 
@@ -24,7 +29,9 @@ export function createKeyring(
   environment: Environment,
   knownMax: number,
 ): Keyring {
-  const known = new Map<string, Caller>();
+  let known = new Map<string, Caller>();
+  /** What was known before keys last changed. */
+  let former = new Map<string, Caller>();
   // Counts `forget` calls, so that a look-up that began before one is not remembered after it.
   let generation = 0;
 
@@ -34,6 +41,7 @@ export function createKeyring(
       if (known.size >= knownMax) known.clear();
       known.set(digest, caller);
     }
+    former.delete(digest);
     return caller;
   }
 
@@ -49,9 +57,15 @@ export function createKeyring(
         ? found.then((later) => remember(digest, later, asked))
         : remember(digest, found, asked);
     },
+    recall(text) {
+      const digest = digestOf(text);
+      return known.get(digest) ?? former.get(digest);
+    },
     forget() {
       generation += 1;
-      known.clear();
+      if (former.size + known.size > knownMax) former = known;
+      else for (const [digest, caller] of known) former.set(digest, caller);
+      known = new Map();
     },
   };
 }

@@ -93,39 +93,42 @@ const outages = [
   },
 ];
 
+/** What a client meets while the database does not answer; `before` is what it was told last. */
+async function expectOutage(before: TestAnswer): Promise<void> {
+  const get = (path: string, key: string) => fleet.call(0, "GET", path, { key });
+  const crowd = askInACrowd();
+  const answers = await Promise.all([
+    expectUnavailable(patch(2)),
+    expectUnavailable(get("/inventory", known.key)),
+    expectUnavailable(get("/pets/1", known.key)),
+    expectUnavailable(get("/store/orders", known.key)),
+  ]);
+  // The headers tell what was known last; these requests took nothing.
+  for (const { headers } of answers) {
+    for (const field of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
+      expect(headers.get(field)).toBe(before.headers.get(field));
+    }
+  }
+  // A key that this instance has not seen yet may be good: nobody knows.
+  await expectUnavailable(get("/inventory", unused.key));
+  expect((await get("/inventory", "no key at all")).status).toBe(401);
+  const { statuses, slowestMs } = await crowd;
+  expect(statuses).toEqual(new Set([503]));
+  expect(slowestMs).toBeLessThan(answerMsMax);
+  const [ready, readyMs] = await timed(fleet.call(0, "GET", "~/readyz"));
+  expect(ready.status).toBe(503);
+  expect(readyMs).toBeLessThan(answerMsMax);
+  const [healthy, healthyMs] = await timed(fleet.call(0, "GET", "~/healthz"));
+  expect(healthy.status).toBe(200);
+  expect(healthyMs).toBeLessThan(1_000);
+}
+
 for (const { name, begin, end } of outages) {
   test(`with the database ${name} everything, and a crowd too, is answered 503 within 5 s, and works again within 10 s of its return`, async () => {
     expect((await patch(1)).status).toBe(200);
     const before = await fleet.call(0, "GET", "/inventory", { key: known.key });
     await begin();
-    const get = (path: string, key: string) => fleet.call(0, "GET", path, { key });
-    const crowd = askInACrowd();
-    const answers = await Promise.all([
-      expectUnavailable(patch(2)),
-      expectUnavailable(get("/inventory", known.key)),
-      expectUnavailable(get("/pets/1", known.key)),
-      expectUnavailable(get("/store/orders", known.key)),
-    ]);
-    // The headers tell what was known last; these requests took nothing.
-    for (const { headers } of answers) {
-      for (const field of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
-        expect(headers.get(field)).toBe(before.headers.get(field));
-      }
-    }
-    // A key that this instance has not seen yet may be good: nobody knows.
-    await expectUnavailable(get("/inventory", unused.key));
-    expect((await get("/inventory", "no key at all")).status).toBe(401);
-    const { statuses, slowestMs } = await crowd;
-    expect(statuses).toEqual(new Set([503]));
-    expect(slowestMs).toBeLessThan(answerMsMax);
-    const [ready, readyMs] = await timed(fleet.call(0, "GET", "~/readyz"));
-    expect(ready.status).toBe(503);
-    expect(readyMs).toBeLessThan(answerMsMax);
-    const [healthy, healthyMs] = await timed(fleet.call(0, "GET", "~/healthz"));
-    expect(healthy.status).toBe(200);
-    expect(healthyMs).toBeLessThan(1_000);
-
-    await end();
+    await expectOutage(before).finally(end);
     const isBack = async () =>
       (await patch(3)).status === 200 && (await fleet.call(0, "GET", "~/readyz")).status === 200;
     const recoveryMs = await until(isBack, recoveryMsMax, "recovery");

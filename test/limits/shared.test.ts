@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import { digestOf, generateKeyId, scopes } from "../../src/domain/keys.ts";
@@ -52,6 +52,9 @@ beforeEach(() => {
     });
   });
 });
+
+// What one test's refusals still have to add up must not count among the next one's statements.
+afterEach(() => Promise.all(limiters.map((limiter) => limiter.close())));
 
 async function issueKey(): Promise<string> {
   const id = generateKeyId();
