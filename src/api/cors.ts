@@ -32,7 +32,7 @@ export function createCors(origins: readonly string[]): CorsHeaders | undefined 
     if (request.method === "OPTIONS" && request.headers.has("access-control-request-method")) {
       headers["Access-Control-Allow-Methods"] = route?.allow ?? "";
       headers["Access-Control-Allow-Headers"] =
-        "Authorization, Content-Type, If-None-Match, If-Match, Idempotency-Key";
+        "Authorization, Content-Type, If-None-Match, Idempotency-Key";
       headers["Access-Control-Max-Age"] = "600";
     }
     return headers;

@@ -77,14 +77,18 @@ function createReplica(): Replica & { readonly stocks: Map<bigint, number> } {
   };
 }
 
+function startFollowing() {
+  const ledger = createLedger();
+  const replica = createReplica();
+  return { ledger, replica, follower: createFollower(ledger.reader, replica) };
+}
+
 /** Lets everything that can go on go on. */
 const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe("a follower", () => {
   test("shows what was written before the read began", async () => {
-    const ledger = createLedger();
-    const replica = createReplica();
-    const follower = createFollower(ledger.reader, replica);
+    const { ledger, replica, follower } = startFollowing();
     ledger.add(1n, 5);
     await follower.catchUp();
     ledger.add(1n, 6);
@@ -98,9 +102,7 @@ describe("a follower", () => {
   });
 
   test("never shares a look that began before the read arrived", async () => {
-    const ledger = createLedger();
-    const replica = createReplica();
-    const follower = createFollower(ledger.reader, replica);
+    const { ledger, replica, follower } = startFollowing();
     ledger.add(1n, 1);
     await follower.catchUp();
     ledger.hold();
@@ -122,8 +124,7 @@ describe("a follower", () => {
   });
 
   test("lets reads that wait for the next look share it", async () => {
-    const ledger = createLedger();
-    const follower = createFollower(ledger.reader, createReplica());
+    const { ledger, follower } = startFollowing();
     await follower.catchUp();
     ledger.hold();
     const reads = [follower.catchUp()];
@@ -137,9 +138,7 @@ describe("a follower", () => {
   });
 
   test("takes its own process's commits without reading them back", async () => {
-    const ledger = createLedger();
-    const replica = createReplica();
-    const follower = createFollower(ledger.reader, replica);
+    const { ledger, replica, follower } = startFollowing();
     ledger.add(1n, 1);
     await follower.catchUp();
     follower.committed([ledger.add(1n, 9), "not_found", ledger.add(1n, 10)]);
@@ -148,9 +147,7 @@ describe("a follower", () => {
   });
 
   test("reads the ledger when another process wrote in between", async () => {
-    const ledger = createLedger();
-    const replica = createReplica();
-    const follower = createFollower(ledger.reader, replica);
+    const { ledger, replica, follower } = startFollowing();
     await follower.catchUp();
     ledger.add(1n, 1);
     follower.committed([ledger.add(2n, 2)]);
@@ -162,9 +159,7 @@ describe("a follower", () => {
   });
 
   test("loads afresh, once, when the store was replaced", async () => {
-    const ledger = createLedger();
-    const replica = createReplica();
-    const follower = createFollower(ledger.reader, replica);
+    const { ledger, replica, follower } = startFollowing();
     ledger.add(1n, 1);
     ledger.add(2n, 2);
     await follower.catchUp();
@@ -213,9 +208,7 @@ describe("a follower", () => {
   });
 
   test("loads afresh, once, when the head went back in the same epoch", async () => {
-    const ledger = createLedger();
-    const replica = createReplica();
-    const follower = createFollower(ledger.reader, replica);
+    const { ledger, replica, follower } = startFollowing();
     ledger.add(1n, 1);
     ledger.add(2n, 2);
     await follower.catchUp();
@@ -227,9 +220,7 @@ describe("a follower", () => {
   });
 
   test("does not take a look that answers late for a store that went back", async () => {
-    const ledger = createLedger();
-    const replica = createReplica();
-    const follower = createFollower(ledger.reader, replica);
+    const { ledger, replica, follower } = startFollowing();
     ledger.add(1n, 1);
     await follower.catchUp();
     ledger.hold();
