@@ -10,8 +10,8 @@ import {
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
 import type { Clock, Limiter, Log, Soon } from "../domain/ports.ts";
+import { type Ask, createStatements, type Known, type Wish } from "./statements.ts";
 import { createStrikes } from "./strikes.ts";
-import { type Ask, createTables, type Known, type Wish } from "./tables.ts";
 
 export interface SharedLimiterOptions {
   /** Runs one statement as a transaction of its own. */
@@ -46,7 +46,7 @@ const knownMax = 100_000;
  */
 export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   const { rules, clock, log } = options;
-  const tables = createTables(options.ask, () => clock?.now() ?? null);
+  const statements = createStatements(options.ask, () => clock?.now() ?? null);
   const known = new Map<string, Usage>();
   /** What the database said since keys or bans last changed; only that is reason to refuse. */
   let trusted = new WeakSet<Usage>();
@@ -57,7 +57,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   let running: Promise<void> | undefined;
   /** Bans are the database's to begin, so the rules applied here never begin one. */
   const unbanning: BanRules = { ...rules, strikesMin: Infinity };
-  const strikes = createStrikes({ tables, rules, log, learn });
+  const strikes = createStrikes({ statements, rules, log, learn });
 
   /**
    * The database's time, never behind it: a window must not be taken for used up when it is over.
@@ -99,7 +99,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     const askedAt = performance.now();
     let answers: Map<string, Known>;
     try {
-      answers = await tables.take(wishes);
+      answers = await statements.take(wishes);
     } catch (error) {
       for (const { waiters } of group.values()) for (const one of waiters) one.reject(error);
       return;

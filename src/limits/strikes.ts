@@ -1,10 +1,10 @@
 import { type BanRules, minuteMs, strike, strikesForBan, type Usage } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
 import type { Log } from "../domain/ports.ts";
-import type { createTables, Known } from "./tables.ts";
+import type { createStatements, Known } from "./statements.ts";
 
 export interface StrikesOptions {
-  readonly tables: Pick<ReturnType<typeof createTables>, "strike" | "ban">;
+  readonly statements: Pick<ReturnType<typeof createStatements>, "strike" | "ban">;
   readonly rules: BanRules;
   readonly log: Log;
   /** Told what the database knows of a key, and when it was asked. */
@@ -30,7 +30,7 @@ const gatherMs = 500;
  * Refusals cost the database nothing when they happen. What they add up to over all instances is
  * settled in one statement now and then, which also brings back bans that others began.
  */
-export function createStrikes({ tables, rules, log, learn }: StrikesOptions) {
+export function createStrikes({ statements, rules, log, learn }: StrikesOptions) {
   const pending = new Map<string, Pending>();
   /** What the database is being told, and what it last said of all instances together. */
   const underWay = new Map<string, Count>();
@@ -51,7 +51,7 @@ export function createStrikes({ tables, rules, log, learn }: StrikesOptions) {
       return { keyId, limits, minute, count };
     });
     const askedAt = performance.now();
-    const found = await tables.strike(batch).finally(() => underWay.clear());
+    const found = await statements.strike(batch).finally(() => underWay.clear());
     for (const { keyId, limits } of batch) {
       const state = found.get(keyId);
       if (!state) continue;
@@ -67,7 +67,7 @@ export function createStrikes({ tables, rules, log, learn }: StrikesOptions) {
     const judgedAt = Math.min(now, usage.strikesMinute + minuteMs - 1);
     if (usage.strikes === 0 || judgedAt < usage.bannedUntil) return;
     if (!strike(usage, limits, rules, judgedAt, 0)) return;
-    if (await tables.ban(keyId, usage.banStartedAt, usage.bannedUntil, previous)) {
+    if (await statements.ban(keyId, usage.banStartedAt, usage.bannedUntil, previous)) {
       log("key banned", { keyId, until: new Date(usage.bannedUntil).toISOString() });
     }
   }

@@ -6,7 +6,7 @@ import type { BanRules, Verdict } from "../../src/domain/limits.ts";
 import type { Limits } from "../../src/domain/plans.ts";
 import type { Limiter, Store } from "../../src/domain/ports.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
-import { createTables } from "../../src/limits/tables.ts";
+import { createStatements } from "../../src/limits/statements.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/database.ts";
 import { createTestClock, type TestClock } from "../clock.ts";
 import { sharedPostgres } from "../postgres.ts";
@@ -132,7 +132,7 @@ test("a clock that is ahead elsewhere makes no room here", async () => {
   expect(admitted(await ask(limiters[0]!, key, limits, 3))).toBe(3);
   const database = createDatabase(url);
   databases.push(database);
-  const ahead = createTables(database.lane(5_000).query, () => clock.now() + 60_000);
+  const ahead = createStatements(database.lane(5_000).query, () => clock.now() + 60_000);
   await ahead.strike([{ keyId: key, minute: 0, count: 0 }]);
   expect(admitted(await ask(limiters[0]!, key, limits, 10))).toBe(2);
 });

@@ -111,7 +111,7 @@ export interface Strikes {
   readonly count: number;
 }
 
-export function createTables(ask: Ask, now: () => number | null) {
+export function createStatements(ask: Ask, now: () => number | null) {
   return {
     async take(wishes: readonly Wish[]): Promise<Map<string, Known>> {
       const rows = await ask(takeText, [
