@@ -22,6 +22,8 @@ import { createDatabase } from "./store/postgres/database.ts";
 import { openPostgres } from "./store/postgres/store.ts";
 import { claimForServing, openSqlite } from "./store/sqlite/store.ts";
 
+const monotonicMs = () => performance.now();
+
 export const systemClock: Clock = { now: () => Date.now() };
 
 export interface Service {
@@ -116,8 +118,8 @@ async function openShop(config: Config, clock: Clock, store: Store): Promise<Sho
     committer,
     follower,
     listing,
-    codings: createCodings(),
-    sender: createSender(listing, () => performance.now()),
+    codings: createCodings(monotonicMs),
+    sender: createSender(listing, monotonicMs),
     petsSunsetAt: config.petsSunsetAt,
     bodyBytesMax: config.bodyBytesMax,
   };

@@ -1,5 +1,6 @@
 import { constants, createBrotliCompress, createGzip, createZstdCompress } from "node:zlib";
 import type { ListVersion } from "./listing.ts";
+import { goneAfterMs } from "./sending.ts";
 
 /** In order of preference where a client takes several alike. */
 const compressors = {
@@ -27,17 +28,21 @@ export interface Codings {
  * Compressed versions of the list, made in the background and once. A version is worth it from
  * the second time it is asked for; until it is there, answers go out uncompressed, which is sooner.
  */
-export function createCodings(): Codings {
+export function createCodings(monotonicMs: () => number): Codings {
   let current: ListVersion | undefined;
   let made = new Map<Coding, Blob | "asked" | "making">();
   /** One at a time: a list that changes faster than it compresses must not pile up work. */
   let busy = false;
+  /** As with any Blob: none is made while slow readers may still hold the long one before it. */
+  let allowedAt = 0;
 
   async function make(version: ListVersion, coding: Coding): Promise<void> {
     busy = true;
     try {
       const blob = await compress(version, coding, () => version === current);
-      if (version === current && blob) made.set(coding, blob);
+      if (version !== current || !blob) return;
+      made.set(coding, blob);
+      allowedAt = monotonicMs() + goneAfterMs(blob.size);
     } catch {
       // Out of memory or the like: the list is still there uncompressed.
     } finally {
@@ -55,7 +60,7 @@ export function createCodings(): Codings {
       const state = made.get(coding);
       if (state instanceof Blob) return state;
       if (state === undefined) made.set(coding, "asked");
-      else if (state === "asked" && !busy) {
+      else if (state === "asked" && !busy && monotonicMs() >= allowedAt) {
         made.set(coding, "making");
         void make(version, coding);
       }

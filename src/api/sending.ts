@@ -23,6 +23,11 @@ export type SentBody = Blob | ReadableStream<Uint8Array>;
 const shortBytesMax = 1024 * 1024;
 const slowestBytesPerMs = 100;
 
+/** How long until the last reader of so many bytes in one Blob must be gone. */
+export function goneAfterMs(byteLength: number): number {
+  return byteLength <= shortBytesMax ? 0 : byteLength / slowestBytesPerMs;
+}
+
 export function createSender(listing: Listing, monotonicMs: () => number): Sender {
   const blobs = new WeakMap<ListVersion, Blob>();
   const readBefore = new WeakSet<ListVersion>();
@@ -36,7 +41,7 @@ export function createSender(listing: Listing, monotonicMs: () => number): Sende
     }
     const now = monotonicMs();
     if (now < longBlobAllowedAt) return false;
-    longBlobAllowedAt = now + version.byteLength / slowestBytesPerMs;
+    longBlobAllowedAt = now + goneAfterMs(version.byteLength);
     return true;
   }
 
