@@ -1,4 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import sparticuz from "@sparticuz/chromium";
 import {
   type Browser,
@@ -13,6 +15,9 @@ import {
  */
 let started: Promise<Browser> | undefined;
 
+/** Where the package's browser was unpacked. */
+let folder: string | undefined;
+
 export function browser(): Promise<Browser> {
   started ??= launch();
   return started;
@@ -23,6 +28,7 @@ export async function closeBrowser(): Promise<void> {
   const open = await started;
   started = undefined;
   await open?.close();
+  if (folder) rmSync(folder, { recursive: true, force: true });
 }
 
 export interface WatchedContext {
@@ -52,10 +58,26 @@ const systemPlaces = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
+/**
+ * The package unpacks its browser under a fixed name into the temporary folder and takes whatever
+ * it finds there: another user's, or half of one. So it gets a folder of its own each time.
+ */
+async function unpackChromium(): Promise<string> {
+  folder = mkdtempSync(join(tmpdir(), "petstore-chromium-"));
+  const outside = process.env.TMPDIR;
+  process.env.TMPDIR = folder;
+  try {
+    return await sparticuz.executablePath();
+  } finally {
+    if (outside === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = outside;
+  }
+}
+
 async function launch(): Promise<Browser> {
   const system = systemPlaces.find((place) => existsSync(place));
   return chromium.launch({
-    executablePath: system ?? (await sparticuz.executablePath()),
+    executablePath: system ?? (await unpackChromium()),
     // Root may not use the sandbox; the pages are our own. The package's further switches suit
     // functions in a cloud: with its single process, closing one context ends the browser.
     args: ["--no-sandbox"],
