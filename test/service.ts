@@ -10,6 +10,7 @@ import { plans } from "../src/domain/plans.ts";
 import type { Store } from "../src/domain/ports.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { checkAgainstContract } from "./contract/answers.ts";
+import { petRow } from "./pets.ts";
 import { migratedDatabase } from "./postgresTemplate.ts";
 
 /** The engines the service runs on; suites that speak HTTP loop over them. */
@@ -91,7 +92,7 @@ export async function startTestService(
       return { id: key.id, text };
     },
     async addPets(...pets) {
-      await service.store.importPets(once(pets.map(completePet)), "test");
+      await service.store.importPets(once(pets.map(petRow)), "test");
     },
     async addOrders(...orders) {
       await service.store.importOrders(once(orders));
@@ -144,19 +145,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function completePet(pet: Partial<PetRecord> & { petId: bigint }, at: number): PetRecord {
-  return {
-    line: at + 1,
-    name: `Pet ${pet.petId}`,
-    category: undefined,
-    tags: undefined,
-    photoUrls: undefined,
-    status: undefined,
-    quantity: undefined,
-    ...pet,
-  };
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {

@@ -5,7 +5,7 @@ import type { Chunk, Listing, ListVersion } from "./listing.ts";
  *
  * A Blob is the cheapest: Bun sends its bytes without copying them and shares it between answers.
  * But it has to be joined from the chunks, and nobody can see when its last reader is done. A
- * stream of chunks costs a tenth more to send and nothing to make; readers that stall share the
+ * stream of chunks costs a fifth or more to send and nothing to make; readers that stall share the
  * chunks, and say when they are done.
  *
  * So a short list is always a Blob: joining it takes microseconds, and the kernel's socket buffers

@@ -8,6 +8,7 @@ import type { PetRecord } from "../../src/domain/pets.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { verify } from "../../src/domain/verify.ts";
 import { createTestClock, type TestClock, testStart } from "../clock.ts";
+import { petRow } from "../pets.ts";
 
 /** A database of one engine, empty at first, on which any number of stores can be opened. */
 export interface StorePlace {
@@ -501,19 +502,6 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
       }
     });
   });
-}
-
-function petRow(pet: Partial<PetRecord> & { petId: bigint }, at = 0): PetRecord {
-  return {
-    line: at + 1,
-    name: `Pet ${pet.petId}`,
-    category: undefined,
-    tags: undefined,
-    photoUrls: undefined,
-    status: undefined,
-    quantity: undefined,
-    ...pet,
-  };
 }
 
 function orderRow(order: Partial<OrderRecord> & { id: bigint }, at = 0): OrderRecord {
