@@ -13,6 +13,7 @@ import { firstGet } from "./sections/first-get.ts";
 import { get } from "./sections/get.ts";
 import { growth } from "./sections/growth.ts";
 import { ledger, soak } from "./sections/long.ts";
+import { openTransaction } from "./sections/open-transaction.ts";
 import { patch, slowFlush } from "./sections/patch.ts";
 import { postgres } from "./sections/postgres.ts";
 import { readsUnderWrites } from "./sections/reads-under-writes.ts";
@@ -26,6 +27,7 @@ const runs: Record<Section, (bench: Bench) => Promise<void>> = {
   "first-get": firstGet,
   growth,
   postgres,
+  "open-transaction": openTransaction,
   ledger,
   soak,
 };

@@ -10,6 +10,7 @@ export const sections = [
   "first-get",
   "growth",
   "postgres",
+  "open-transaction",
   "ledger",
   "soak",
 ] as const;
@@ -24,6 +25,7 @@ export interface Options {
   readonly writers: number;
   readonly ledgerRows: number;
   readonly soakMs: number;
+  readonly openMs: number;
   readonly json: string | undefined;
   readonly docsDirectory: string | undefined;
   readonly directory: string;
@@ -31,7 +33,7 @@ export interface Options {
 
 export const usage = `npm run bench -- [flags]
   --only a,b          sections: ${sections.join(", ")}
-                      (ledger and soak run only when named, or by --long and --soak)
+                      (ledger, soak and open-transaction run only when named, or by --long and --soak)
   --engine postgres   only the PostgreSQL section
   --quick             short runs and small catalogues: to see that everything works
   --repeats N         rounds per comparison, the best counts (6)
@@ -40,6 +42,7 @@ export const usage = `npm run bench -- [flags]
   --writers N         connections that write (256)
   --long              also the ledger of --ledger-rows N rows (10000000)
   --soak              a mixed load for --minutes N (10) and its memory curve, nothing else
+  --open-minutes N    how long open-transaction keeps its transaction open (5)
   --json FILE         write every figure
   --docs DIRECTORY    write the plots there and the figures into its benchmarks.md
   --directory DIR     where the databases live; its disk is the disk measured (${tmpdir()})`;
@@ -59,6 +62,7 @@ export function readOptions(argv: string[]): Options {
       "ledger-rows": { type: "string", default: "10000000" },
       soak: { type: "boolean", default: false },
       minutes: { type: "string", default: "10" },
+      "open-minutes": { type: "string", default: "5" },
       json: { type: "string" },
       docs: { type: "string" },
       directory: { type: "string", default: tmpdir() },
@@ -78,6 +82,7 @@ export function readOptions(argv: string[]): Options {
     writers: positive("writers", values.writers),
     ledgerRows: positive("ledger-rows", values["ledger-rows"]),
     soakMs: positive("minutes", values.minutes) * 60_000,
+    openMs: positive("open-minutes", values["open-minutes"]) * 60_000,
     json: values.json,
     docsDirectory: values.docs,
     directory: values.directory,
@@ -98,6 +103,7 @@ function chosenSections(
   if (engine === "postgres") return new Set(["postgres"]);
   const chosen = new Set<Section>(sections);
   chosen.delete("soak");
+  chosen.delete("open-transaction");
   if (!long) chosen.delete("ledger");
   if (engine === "sqlite") chosen.delete("postgres");
   return chosen;
