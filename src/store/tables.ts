@@ -28,7 +28,7 @@ export const tables: readonly Table[] = [
     name: "usage",
     columns: usageColumns,
     order: "key_id",
-    // PostgreSQL keeps a ban in force here too, also of a key that has not been used since.
+    // Nobody keeps counts of a key that was never used.
     where: "last_used_at > 0",
   },
   { name: "bans", columns: banColumns, order: "key_id, started_at" },
@@ -49,11 +49,8 @@ export function placeholders(columns: string): string {
 export const anyRow = `SELECT EXISTS (SELECT 1 FROM ledger) OR EXISTS (SELECT 1 FROM pets)
   OR EXISTS (SELECT 1 FROM keys) OR EXISTS (SELECT 1 FROM orders)`;
 
-export const headFromLedger = `UPDATE head SET seq = (SELECT coalesce(max(seq), 0) FROM ledger),
-  at = (SELECT coalesce(max(at), 0) FROM ledger), keys_version = keys_version + 1`;
-
-/** Reads all that counts of a table, in its order. */
-export function selectAll(name: string): string {
+/** Reads all that counts of a table, in its order; an engine may keep it under another name. */
+export function selectAll(name: string, storedIn = name): string {
   const { columns, order, where = "true" } = tables.find((table) => table.name === name)!;
-  return `SELECT ${columns} FROM ${name} WHERE ${where} ORDER BY ${order}`;
+  return `SELECT ${columns} FROM ${storedIn} WHERE ${where} ORDER BY ${order}`;
 }

@@ -117,7 +117,7 @@ test("an instance that has just started notices a key that is revoked in its fir
   // By the shortest way, so that it comes before the instance has first looked for changes.
   await ask(databaseUrl, async (sql) => {
     await sql`UPDATE keys SET revoked_at = 1 WHERE id = ${id}`;
-    await sql`UPDATE head SET keys_version = keys_version + 1`;
+    await sql`UPDATE store SET keys_version = keys_version + 1`;
   });
   await becomes(key, "unauthorized");
 });

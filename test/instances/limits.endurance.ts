@@ -34,7 +34,7 @@ test(`three instances admit exactly the limit of each of ${minutes} real minutes
     const [row] = await ask(
       databaseUrl,
       (sql) =>
-        sql`SELECT day_count FROM usage WHERE key_id = ${id}`.values() as Promise<bigint[][]>,
+        sql`SELECT day_count FROM counts WHERE key_id = ${id}`.values() as Promise<bigint[][]>,
     );
     expect(Number(row![0])).toBe(spending.admitted());
   } finally {

@@ -25,7 +25,7 @@ async function countedToday(keyId: string): Promise<number> {
   const [row] = await ask(
     databaseUrl,
     (sql) =>
-      sql`SELECT day_count FROM usage WHERE key_id = ${keyId}`.values() as Promise<bigint[][]>,
+      sql`SELECT day_count FROM counts WHERE key_id = ${keyId}`.values() as Promise<bigint[][]>,
   );
   return Number(row![0]);
 }

@@ -30,7 +30,7 @@ test("instances that start at once on an empty database all serve, and one of th
   const [schema, head] = await ask(databaseUrl, (sql) =>
     Promise.all([
       sql`SELECT count(*)::int4 FROM petstore_schema`.values(),
-      sql`SELECT count(*)::int4 FROM head`.values(),
+      sql`SELECT count(*)::int4 FROM store`.values(),
     ]),
   );
   expect([schema[0], head[0]]).toEqual([[1], [1]]);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseAddress } from "../../src/store/postgres/address.ts";
+import { connectionOptions, parseAddress } from "../../src/store/postgres/address.ts";
 
 test("an address with several hosts is one address per host, with everything else kept", () => {
   const { urls, label, prepare } = parseAddress(
@@ -30,4 +30,23 @@ test("an address that cannot be one is refused in a sentence that does not repea
   ]) {
     expect(() => parseAddress(text)).toThrow(/^(the database address|prepare in the database)/);
   }
+});
+
+test("the folder of a socket, or a host, may stand in the query", () => {
+  expect(parseAddress("postgres://me@/shop?host=/run/postgresql&port=5433")).toEqual({
+    urls: ["postgres://me@localhost:5433/shop?host=%2Frun%2Fpostgresql"],
+    label: "/run/postgresql/shop",
+    prepare: true,
+  });
+  expect(parseAddress("postgres://me@/shop?host=db.example").urls).toEqual([
+    "postgres://me@db.example/shop",
+  ]);
+});
+
+test("the address alone says where to connect and as whom, whatever PG* variables say", () => {
+  const options = connectionOptions("postgres://me:p%40w@db.example/shop?sslmode=require");
+  expect(options).toEqual({ username: "me", password: "p@w", port: 5432, database: "shop" });
+  expect(connectionOptions("postgres://me@db.example:5433")).toMatchObject({
+    ...{ password: "", port: 5433, database: "me" },
+  });
 });

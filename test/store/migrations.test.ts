@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
 import type { Store } from "../../src/domain/ports.ts";
+import { verify } from "../../src/domain/verify.ts";
 import { createDatabase } from "../../src/store/postgres/database.ts";
+import { steps } from "../../src/store/postgres/steps.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { sharedPostgres } from "../postgres.ts";
 import { migratedDatabase } from "../postgresTemplate.ts";
@@ -15,7 +17,7 @@ test("instances that start together on an empty database migrate it once", async
   const heads = await Promise.all(stores.map((store) => store.look()));
   expect(new Set(heads.map(({ epoch }) => epoch)).size).toBe(1);
   await using sql = new SQL(url, { max: 1 });
-  expect(await sql`SELECT count(*)::int AS heads FROM head`).toEqual([{ heads: 1 }] as never);
+  expect(await sql`SELECT count(*)::int AS heads FROM store`).toEqual([{ heads: 1 }] as never);
   await Promise.all(stores.map((store) => store.close()));
 });
 
@@ -47,9 +49,66 @@ test("a column added while an instance runs does not disturb it", async () => {
   for (let quantity = 2; quantity < 10; quantity++) await set(quantity);
   await using sql = new SQL(url, { max: 1 });
   await sql.unsafe(`ALTER TABLE inventory ADD COLUMN shelf text;
-    ALTER TABLE ledger ADD COLUMN shelf text; ALTER TABLE head ADD COLUMN shelf text`);
+    ALTER TABLE ledger ADD COLUMN shelf text; ALTER TABLE store ADD COLUMN shelf text;
+    ALTER TABLE ledger_end ADD COLUMN shelf text`);
   expect(await set(10)).toMatchObject([{ quantity: 10, version: 10 }]);
   expect(await store.entriesAfter(null, 10)).toMatchObject([{ quantity: 10 }]);
   expect((await store.look()).seq).toBe(10);
   await store.close();
+});
+
+test("a store of version 0.1.0 keeps ledger, stock, counts and bans, and an instance of 0.1.0 that still runs is refused", async () => {
+  const url = await (await sharedPostgres()).freshDatabase();
+  await using sql = new SQL(url, { max: 1 });
+  await sql.unsafe(`${steps[0]!.text};
+    CREATE TABLE petstore_schema (id int2 PRIMARY KEY, version int4 NOT NULL, fits int4 NOT NULL);
+    INSERT INTO petstore_schema VALUES (1, 1, 1);
+    INSERT INTO head VALUES (1, 'production', 'first', 2, 70, 5);
+    INSERT INTO pets VALUES (7, 'Rex', NULL, '[]', '[]');
+    INSERT INTO inventory VALUES (7, 3, 'sold', 2);
+    INSERT INTO ledger VALUES
+      (1, 7, NULL, 1, NULL, 'sold', NULL, 'import', NULL, NULL, NULL, 60),
+      (2, 7, 1, 3, 'sold', 'sold', 1, 'api', NULL, NULL, NULL, 70);
+    INSERT INTO keys VALUES ('key_a', 'a', 'free', 60, 1000, '', 0, NULL, NULL);
+    INSERT INTO bans VALUES ('key_a', 10, 20, NULL);
+    INSERT INTO usage (key_id, minute_start, minute_count, day_start, day_count, last_used_at,
+                       wanted, strikes_minute, strikes, ban_started_at, banned_until)
+      VALUES ('key_a', 60000, 4, 0, 9, 61000, 1, 60000, 2, 10, 20)`);
+  const store = await open(url);
+  expect(await store.look()).toMatchObject({ seq: 2, keysVersion: 5 });
+  expect(await store.snapshot(verify)).toEqual({ rows: 2, entries: 1, faults: [] });
+  const by = { cause: "api", keyId: null, requestId: null, reason: null } as const;
+  expect(await store.commit([{ petId: 7n, quantity: 4, ...by }])).toMatchObject([{ version: 3 }]);
+  const used = { minuteStart: 60_000, minuteCount: 4, dayStart: 0, dayCount: 9 };
+  expect(await store.loadUsage()).toEqual([{ keyId: "key_a", ...used, lastUsedAt: 61_000 }]);
+  expect(await sql`SELECT strikes::int4, banned_until::int4 FROM standings`).toEqual([
+    { strikes: 2, banned_until: 20 },
+  ] as never);
+  await store.close();
+  // What 0.1.0 asks on every read, every update and every request. It answers 503 to this code.
+  for (const asked of [
+    "SELECT epoch, seq, keys_version FROM head WHERE id = 1",
+    "SELECT seq, at FROM head WHERE id = 1 FOR UPDATE",
+    `INSERT INTO usage (key_id, wanted) VALUES ('key_a', 1)
+     ON CONFLICT (key_id) DO UPDATE SET wanted = excluded.wanted`,
+  ]) {
+    await expect(sql.unsafe(asked).then(() => "answered")).rejects.toMatchObject({
+      errno: "55P03",
+      message: "this store needs petstore 0.2 or later",
+    });
+  }
+  expect(await sql`SELECT fits FROM petstore_schema`).toEqual([{ fits: 2 }] as never);
+});
+
+test("the database itself refuses a second entry of a pet and a second store", async () => {
+  const url = await migratedDatabase();
+  await using sql = new SQL(url, { max: 1 });
+  await sql.unsafe(`INSERT INTO pets VALUES (1, 'a', NULL, '[]', '[]');
+    INSERT INTO inventory VALUES (1, 1, 'sold', 1)`);
+  const refused = (text: string) =>
+    expect(sql.unsafe(text).then(() => "written")).rejects.toThrow();
+  await refused("INSERT INTO inventory VALUES (1, 2, 'sold', 1, 5)");
+  await refused("INSERT INTO inventory VALUES (1, 2, 'sold', 1)");
+  await refused("INSERT INTO store SELECT 2, environment, epoch, 0 FROM store");
+  expect(await sql`SELECT quantity::int4 FROM inventory`).toEqual([{ quantity: 1 }] as never);
 });

@@ -28,10 +28,36 @@ export function parseAddress(text: string): Address {
   query.delete("prepare");
   // Several hosts always mean the one that can be written; nothing else is offered.
   query.delete("target_session_attrs");
+  const authority = hosts === "" ? hostOf(query) : hosts;
   const ending = path + (query.size > 0 ? `?${query}` : "");
-  const urls = hosts.split(",").map((host) => `${opening}${host}${ending}`);
+  const urls = authority.split(",").map((host) => `${opening}${host}${ending}`);
   if (!urls.every((url) => URL.canParse(url))) {
     throw new Refusal("invalid_request", "the database address names a host that is none");
   }
-  return { urls, prepare: prepare !== "false", label: `${hosts}${path}` };
+  return { urls, prepare: prepare !== "false", label: `${query.get("host") ?? authority}${path}` };
+}
+
+/** `postgres://user@/name?host=/run/postgresql&port=5433`: the folder of a socket, or a host. */
+function hostOf(query: URLSearchParams): string {
+  const host = query.get("host") ?? "";
+  const port = query.get("port");
+  query.delete("port");
+  // The client itself reads the folder from the query, and the port from where it always stands.
+  if (!host.startsWith("/")) query.delete("host");
+  return (host.startsWith("/") ? "localhost" : host) + (port === null ? "" : `:${port}`);
+}
+
+/**
+ * What the address says, said once more: left to itself, the client prefers some variables of the
+ * environment (PGDATABASE) to the address and fills gaps from others.
+ */
+export function connectionOptions(url: string) {
+  const { username, password, port, pathname } = new URL(url);
+  const user = decodeURIComponent(username) || "postgres";
+  return {
+    username: user,
+    password: decodeURIComponent(password),
+    port: Number(port) || 5432,
+    database: decodeURIComponent(pathname.slice(1)) || user,
+  };
 }

@@ -1,14 +1,21 @@
 import { Refusal } from "../../domain/errors.ts";
 import type { RowsOf } from "../../domain/ports.ts";
-import { anyRow, batchRows, headFromLedger, selectAll, tables } from "../tables.ts";
+import { anyRow, batchRows, selectAll, tables } from "../tables.ts";
 import { copyIn, type Value } from "./copying.ts";
+import { touchKeys } from "./keeping.ts";
 import type { Session } from "./session.ts";
-import { assertCommitted, lockHead } from "./writing.ts";
+import { assertCommitted, begin } from "./transaction.ts";
+import { moveTip, takeHead } from "./writing.ts";
+
+/** Usage is called counts here. */
+const storedIn = (name: string) => (name === "usage" ? "counts" : name);
 
 /** Reads whole tables in a transaction that holds still at one moment. */
 export function rowsFrom({ sql, query }: Session): RowsOf {
   return async function* rowsOf(name) {
-    await sql.unsafe(`DECLARE ${name}_rows NO SCROLL CURSOR FOR ${selectAll(name)}`);
+    await sql.unsafe(
+      `DECLARE ${name}_rows NO SCROLL CURSOR FOR ${selectAll(name, storedIn(name))}`,
+    );
     for (;;) {
       const rows = await query(`FETCH ${batchRows} FROM ${name}_rows`);
       if (rows.length > 0) yield rows;
@@ -18,9 +25,9 @@ export function rowsFrom({ sql, query }: Session): RowsOf {
   };
 }
 
-/** Bans in force stand beside the counts too, where the limiter sees them. */
+/** Bans in force stand among the standings too, where the limiter sees them. */
 const bansInForce = `
-  INSERT INTO usage (key_id, ban_started_at, banned_until)
+  INSERT INTO standings (key_id, ban_started_at, banned_until)
   SELECT key_id, started_at, until
   FROM (SELECT DISTINCT ON (key_id) * FROM bans ORDER BY key_id, started_at DESC) AS latest
   WHERE lifted_at IS NULL
@@ -30,17 +37,19 @@ const bansInForce = `
 /** Takes over every row of another store, all or none. */
 export async function takeOver(session: Session, rowsOf: RowsOf): Promise<void> {
   const { sql, query } = session;
-  await sql`BEGIN ISOLATION LEVEL READ COMMITTED`;
-  await query(lockHead, [null]);
+  await query(begin);
+  const { seq } = await takeHead(session, null);
   // Reading the source may pause for longer than a group of updates ever does.
   await sql.unsafe("SET LOCAL idle_in_transaction_session_timeout = 0");
   const [present] = await query(anyRow);
   if (present?.[0]) throw new Refusal("invalid_request", "the target is not empty");
   for (const { name, columns } of tables) {
-    await copyIn(session, `${name} (${columns})`, rowsOf(name), (row) => row as Value[]);
+    await copyIn(session, `${storedIn(name)} (${columns})`, rowsOf(name), (row) => row as Value[]);
   }
   await sql.unsafe(bansInForce);
-  await sql.unsafe(headFromLedger);
+  const [end] = await query("SELECT seq, at FROM ledger ORDER BY seq DESC LIMIT 1");
+  if (end) await query(moveTip, [seq, ...end]);
+  await query(touchKeys);
   assertCommitted(await sql`COMMIT`);
   await sql.unsafe("ANALYZE");
 }

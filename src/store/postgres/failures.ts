@@ -17,16 +17,45 @@ function isConnectionFailure(error: unknown): boolean {
 
 /** A standby, or a primary that was told to take no writes. */
 export class UnwritableServer extends Refusal {
-  constructor() {
+  /** For the operator; callers of the API get the message. */
+  readonly reason: string;
+
+  constructor(reason = "none of its hosts takes writes") {
     super("unavailable", "The store cannot be written at the moment; try again.");
+    this.reason = reason;
   }
 }
 
-/** States after which a connection is of no more use: it is gone, or its server cannot write. */
-const lostStates = /^(08...|57P0[1-4]|25006|25P03)$/;
+/** What an operator should know of a failure to open the store. */
+export function explain(error: unknown): string {
+  if (error instanceof UnwritableServer) return error.reason;
+  const message = error instanceof Error ? error.message : String(error);
+  switch (sqlState(error)) {
+    case "26000":
+    case "42P05":
+      return `${message}: the server, perhaps a pooler, does not keep prepared statements; add prepare=false to the address`;
+    case "42501":
+      return `${message}; docs/operating.md lists the rights that the role needs`;
+    default:
+      return message;
+  }
+}
+
+/**
+ * States after which a connection is of no more use: it is gone (08…), its server ended it (57P0…,
+ * 25P03, 25P04: a shutdown, an operator, or a timeout for idle sessions or long transactions) or
+ * cannot write (25006), or it does not know a statement that was prepared on it (0A000 after a
+ * change of the schema, 26000 and 42P05 behind a pooler).
+ */
+const lostStates = /^(08...|57P0[1-5]|25006|25P0[34]|0A000|26000|42P05)$/;
 
 export function isLost(error: unknown): boolean {
   return isConnectionFailure(error) || lostStates.test(sqlState(error) ?? "");
+}
+
+/** The statement ran into another transaction and was rolled back; sent again it may succeed. */
+export function isConflict(error: unknown): boolean {
+  return /^(40001|40P01)$/.test(sqlState(error) ?? "");
 }
 
 /** States that time heals: no room, no lock in time, a cancelled statement, a deadlock. */

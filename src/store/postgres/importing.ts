@@ -1,3 +1,4 @@
+import { Refusal } from "../../domain/errors.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
 import type { Imported } from "../../domain/ports.ts";
@@ -5,7 +6,8 @@ import { namelessPet, repeatedId } from "../../domain/records.ts";
 import { entryColumns, ledgerColumns } from "../rows.ts";
 import { copyIn } from "./copying.ts";
 import type { Session } from "./session.ts";
-import { assertCommitted, lockHead } from "./writing.ts";
+import { assertCommitted, begin, waitForDisk } from "./transaction.ts";
+import { moveTip, takeHead } from "./writing.ts";
 
 /** Any number will do that nobody else on the server takes for a lock of theirs. */
 const importLock = 7_381_003;
@@ -23,7 +25,7 @@ export async function importPets(
   now: number | null,
 ): Promise<Imported> {
   const { sql, query } = session;
-  await sql`BEGIN ISOLATION LEVEL READ COMMITTED`;
+  await beginImport(session);
   await sql.unsafe(`CREATE TEMP TABLE staged_pets (
     pet_id int8, line int8, name text, category text, category_given bool,
     tags text, photo_urls text, status text, quantity int8) ON COMMIT DROP`);
@@ -43,9 +45,8 @@ export async function importPets(
   await query("SELECT pg_advisory_xact_lock($1::int8)", [importLock]);
   await refuseNameless(session);
   await applyCatalogue(session);
-  const [head] = await query(lockHead, [now]);
-  const [seq, at, moment] = head!.map(Number) as [number, number, number];
-  await applyStock(session, reason, seq, Math.max(at, moment));
+  const { seq, at } = await takeHead(session, now);
+  await applyStock(session, reason, seq, at);
   const [counts] = await query(
     `SELECT (SELECT count(*) FROM ledger WHERE seq > $1::int8 AND previous IS NULL),
             (SELECT count(*) FROM (SELECT pet_id FROM changed_pets UNION
@@ -55,6 +56,15 @@ export async function importPets(
   assertCommitted(await sql`COMMIT`);
   const [created, changed] = counts!.map(Number) as [number, number];
   return { created, changed, unchanged: staged - created - changed };
+}
+
+async function beginImport({ query }: Session): Promise<void> {
+  await query(begin);
+  const [row] = await query(
+    `SELECT has_database_privilege(current_database(), 'TEMPORARY'), ${waitForDisk}`,
+  );
+  if (row?.[0] === true) return;
+  throw new Refusal("unavailable", "the role needs TEMPORARY on the database for an import");
 }
 
 async function refuseRepeats(
@@ -127,7 +137,7 @@ async function applyStock({ query }: Session, reason: string, seq: number, at: n
      WHERE seq > $1::int8 AND previous IS NULL ORDER BY pet_id`,
     [seq],
   );
-  await query("UPDATE head SET seq = $1::int8, at = $2::int8 WHERE id = 1", [seq + rows, at]);
+  await query(moveTip, [seq, seq + rows, at]);
 }
 
 export async function importOrders(
@@ -135,7 +145,7 @@ export async function importOrders(
   records: AsyncIterable<readonly OrderRecord[]>,
 ): Promise<Imported> {
   const { sql, query } = session;
-  await sql`BEGIN ISOLATION LEVEL READ COMMITTED`;
+  await beginImport(session);
   await sql.unsafe(`CREATE TEMP TABLE staged_orders (
     id int8, pet_id int8, quantity int8, ship_date int8, status text, complete int2, line int8)
     ON COMMIT DROP`);

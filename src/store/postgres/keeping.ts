@@ -2,8 +2,10 @@ import type { Ban, KeyStore, SavedUsage, UsageJournal } from "../../domain/ports
 import { banColumns, keyColumns, toBan, toKey, toNumber, toUsage, usageColumns } from "../rows.ts";
 import { integerArray, textArray } from "./arrays.ts";
 import type { Ask } from "./reading.ts";
+import { waitForDisk } from "./transaction.ts";
 
-const touchKeys = "UPDATE head SET keys_version = keys_version + 1 WHERE id = 1";
+export const touchKeys = `UPDATE store SET keys_version = keys_version + 1 WHERE id = 1
+  RETURNING ${waitForDisk}`;
 
 const findSecret = `SELECT ${keyColumns}, secrets.expires_at
   FROM secrets JOIN keys ON keys.id = secrets.key_id WHERE secrets.digest = $1`;
@@ -24,23 +26,23 @@ const revokeKey = `
   WITH ended AS (UPDATE keys SET revoked_at = $2::int8 WHERE id = $1 AND revoked_at IS NULL)
   ${touchKeys}`;
 
+/** Replaces the row: the generation it has now is not known here. */
 const saveUsage = `
-  INSERT INTO usage (${usageColumns})
-  SELECT * FROM unnest($1::text[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
-  ON CONFLICT (key_id) DO UPDATE SET
-    minute_start = excluded.minute_start, minute_count = excluded.minute_count,
-    day_start = excluded.day_start, day_count = excluded.day_count,
-    last_used_at = excluded.last_used_at`;
+  WITH gone AS (DELETE FROM counts WHERE key_id = ANY($1::text[]) RETURNING key_id, generation)
+  INSERT INTO counts (${usageColumns}, generation, changes)
+  SELECT saved.*, coalesce(gone.generation + 1, 0), coalesce(gone.generation + 1, 0) * 64
+  FROM unnest($1::text[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
+    AS saved(${usageColumns}) LEFT JOIN gone USING (key_id)`;
 
-/** The ban in force stands beside the counts, where the limiter sees it for free. */
+/** The ban in force stands apart from past ones, where the limiter sees it for free. */
 const saveBan = `
   WITH noted AS (INSERT INTO bans (${banColumns})
                  VALUES ($1, $2::int8, $3::int8, $4::int8) ON CONFLICT DO NOTHING)
-  INSERT INTO usage (key_id, ban_started_at, banned_until)
+  INSERT INTO standings (key_id, ban_started_at, banned_until)
   SELECT $1, $2::int8, $3::int8 WHERE $4::int8 IS NULL
   ON CONFLICT (key_id) DO UPDATE
     SET ban_started_at = excluded.ban_started_at, banned_until = excluded.banned_until
-    WHERE usage.ban_started_at < excluded.ban_started_at`;
+    WHERE standings.ban_started_at < excluded.ban_started_at`;
 
 const loadBans = `SELECT DISTINCT ON (key_id) ${banColumns} FROM bans ORDER BY key_id, started_at DESC`;
 
@@ -51,9 +53,10 @@ const liftBan = `
       AND started_at = (SELECT max(started_at) FROM bans WHERE key_id = $1)
     RETURNING key_id),
   forgiven AS (
-    UPDATE usage SET strikes = 0, ban_started_at = 0, banned_until = 0
-    FROM lifted WHERE usage.key_id = lifted.key_id)
-  UPDATE head SET keys_version = keys_version + 1 FROM lifted WHERE id = 1 RETURNING keys_version`;
+    UPDATE standings SET strikes = 0, ban_started_at = 0, banned_until = 0
+    FROM lifted WHERE standings.key_id = lifted.key_id)
+  UPDATE store SET keys_version = keys_version + 1 FROM lifted WHERE store.id = 1
+  RETURNING ${waitForDisk}`;
 
 /** Keys, usage and bans; each call is one statement and therefore one transaction. */
 export function createKeeper(
@@ -93,7 +96,7 @@ export function createKeeper(
       await change(revokeKey, [keyId, now]);
     },
     async loadUsage() {
-      return (await long(`SELECT ${usageColumns} FROM usage`)).map(toUsage);
+      return (await long(`SELECT ${usageColumns} FROM counts`)).map(toUsage);
     },
     async saveUsage(rows: readonly SavedUsage[]) {
       await long(saveUsage, [

@@ -1,6 +1,7 @@
 import { Refusal } from "../../domain/errors.ts";
 import { isLost, unavailableOr } from "./failures.ts";
 import { type Rows, type Session, withinDeadline } from "./session.ts";
+import { runAlone } from "./transaction.ts";
 
 /**
  * A way to the database with a connection of its own, opened when it is first needed and again
@@ -8,7 +9,7 @@ import { type Rows, type Session, withinDeadline } from "./session.ts";
  * again only every so often, however many callers there are.
  */
 export interface Lane {
-  /** One statement. Statements of several callers share the connection and do not wait in line. */
+  /** One statement, as a transaction of its own. Statements of several callers share the connection and do not wait in line. */
   query(text: string, values?: readonly unknown[]): Promise<Rows>;
   /**
    * Work that needs the connection for itself, a transaction for one. Callers wait in line. After
@@ -84,7 +85,7 @@ export function createLane(
   }
 
   return {
-    query: (text, values) => run((own) => own.query(text, values), false),
+    query: (text, values) => run((own) => runAlone(own, text, values), false),
     alone(work) {
       const turn = line.then(() => run(work, true));
       line = turn.catch(() => {});

@@ -21,7 +21,9 @@ export type Ask = (text: string, values?: readonly unknown[]) => Promise<Rows>;
  * commits may by then show the same `seq` with other content. The function fails on a server in
  * recovery, so that no look is ever answered by a standby.
  */
-const look = `SELECT epoch, ${timelineNow}, seq, keys_version FROM head WHERE id = 1`;
+const look = `SELECT epoch, ${timelineNow},
+    (SELECT seq FROM ledger_end ORDER BY seq DESC LIMIT 1), keys_version
+  FROM store WHERE id = 1`;
 const ledgerAfter = `SELECT ${ledgerColumns} FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2`;
 const stockAfter = `SELECT ${stockColumns} FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2`;
 const entriesFrom = `SELECT ${entryColumns} FROM inventory WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`;

@@ -1,4 +1,5 @@
 import { type ReservedSQL, SQL } from "bun";
+import { connectionOptions } from "./address.ts";
 import { isLost, UnwritableServer } from "./failures.ts";
 
 /** The server's timeline: the first eight hexadecimal digits of the file it writes its log to. */
@@ -14,6 +15,8 @@ export interface Session {
   readonly url: string;
   /** Grows with every promotion of a standby. */
   readonly timeline: number;
+  /** Whether a statement by itself runs at READ COMMITTED: the default of server and role. */
+  readonly isReadCommitted: boolean;
   /** One statement; several sent without waiting travel together. */
   query(text: string, values?: readonly unknown[]): Promise<Rows>;
   /** Cuts the connection at once: whatever is under way on it rejects. */
@@ -27,12 +30,14 @@ const connectSeconds = 2;
 
 /** A server in recovery has no timeline of its own to tell. */
 const firstQuestion = `SELECT pg_is_in_recovery(), current_setting('transaction_read_only'),
+  current_setting('transaction_isolation') = 'read committed',
   CASE WHEN pg_is_in_recovery() THEN 0 ELSE ${timelineNow} END`;
 
 /** Connects to one host and makes sure that it is one that can be written. */
 export async function openSession(url: string, prepare: boolean): Promise<Session> {
   let isOpen = true;
   const pool = new SQL(url, {
+    ...connectionOptions(url),
     max: 1,
     onclose: () => {
       isOpen = false;
@@ -52,14 +57,18 @@ export async function openSession(url: string, prepare: boolean): Promise<Sessio
     const sql = await pool.reserve();
     const query = (text: string, values?: readonly unknown[]) =>
       (values ? sql.unsafe(text, values as unknown[]) : sql(asTemplate(text))).values();
-    const [[isStandby, readOnly, timeline] = []] = await query(firstQuestion);
-    if (isStandby || readOnly !== "off") {
-      throw new UnwritableServer();
+    const [[isStandby, readOnly, isReadCommitted, timeline] = []] = await query(firstQuestion);
+    if (isStandby) {
+      throw new UnwritableServer("the server is a standby; name the primary, or all hosts");
+    }
+    if (readOnly !== "off") {
+      throw new UnwritableServer("default_transaction_read_only is on: it takes no writes");
     }
     return {
       sql,
       url,
       timeline: Number(timeline),
+      isReadCommitted: isReadCommitted === true,
       query,
       close,
       get isOpen() {

@@ -3,7 +3,7 @@ import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
 import { rowsFrom, takeOver } from "./carrying.ts";
 import type { Database } from "./database.ts";
-import { isPassing, unavailableOr } from "./failures.ts";
+import { explain, isPassing, unavailableOr } from "./failures.ts";
 import { importOrders, importPets } from "./importing.ts";
 import { createKeeper } from "./keeping.ts";
 import { migrate } from "./migrations.ts";
@@ -137,6 +137,6 @@ async function prepare({ database, environment, patienceMs }: PostgresOptions): 
 /** One plain sentence for the operator; callers of the API never see it. */
 function unopened(database: Database, error: unknown): unknown {
   if (error instanceof Refusal && error.code !== "unavailable") return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = explain(error);
   return new Refusal("unavailable", `cannot open the database at ${database.label}: ${reason}`);
 }

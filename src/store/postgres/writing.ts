@@ -1,25 +1,65 @@
-import { Refusal } from "../../domain/errors.ts";
 import type { Entry } from "../../domain/inventory.ts";
-import { append, type Change, type LedgerRow, type Outcome } from "../../domain/ledger.ts";
+import {
+  append,
+  type Change,
+  type LedgerRow,
+  type Outcome,
+  type Tip,
+} from "../../domain/ledger.ts";
 import { entryColumns, ledgerColumns, toEntry } from "../rows.ts";
 import { integerArray, textArray } from "./arrays.ts";
 import type { Session } from "./session.ts";
+import { assertCommitted, begin, waitForDisk } from "./transaction.ts";
 
 /** The database's own time in milliseconds, unless the first parameter gives another. */
 export const nowMs =
   "coalesce($1::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)";
 
 /**
- * Locks the ledger's head, in a statement of its own: a statement that locks and also reads would
+ * Takes the ledger's head: whoever writes the ledger locks the row of the store, which is never
+ * updated for it. In a statement of its own, because a statement that locks and also reads would
  * read what was there before it got the lock. Whoever holds the head and falls silent loses it
- * after a while, so that one stopped instance does not stop all.
+ * after a while, so that one stopped instance does not stop all. Tells what time it is.
  */
-export const lockHead = `SELECT seq, at, ${nowMs},
-    set_config('idle_in_transaction_session_timeout', '1500', true)
-  FROM head WHERE id = 1 FOR UPDATE`;
+export const lockHead = lockHeadWith("");
 
-const readEntries = `SELECT ${entryColumns} FROM inventory WHERE pet_id = ANY($1::int8[])`;
+/**
+ * A group is found by the index. A plan made when the inventory was small would read it whole, with
+ * all versions that could not be removed yet.
+ */
+const lockHeadForGroup = lockHeadWith(", set_config('enable_seqscan', 'off', true)");
 
+function lockHeadWith(more: string): string {
+  return `SELECT ${nowMs}, set_config('idle_in_transaction_session_timeout', '1500', true),
+      ${waitForDisk}${more}
+    FROM store WHERE id = 1 FOR UPDATE`;
+}
+
+/** The newest is found first, however many versions before it the server still has to keep. */
+const readTip = "SELECT seq, at FROM ledger_end ORDER BY seq DESC LIMIT 1";
+
+/** The entries, and among them the ledger's end: the row without a pet. */
+const readGroup = `
+  SELECT entry.* FROM unnest($1::int8[]) AS asked(pet_id), LATERAL (
+    SELECT ${entryColumns}, ctid::text FROM inventory WHERE inventory.pet_id = asked.pet_id
+    ORDER BY generation DESC LIMIT 1) AS entry
+  UNION ALL SELECT NULL, at, NULL, seq, NULL FROM (${readTip}) AS tip`;
+
+/** Moves the ledger's end from $1 to $2, at $3. */
+export const moveTip = "UPDATE ledger_end SET seq = $2::int8, at = $3::int8 WHERE seq = $1::int8";
+
+/** Takes the head for a transaction that writes the ledger by statements of its own. */
+export async function takeHead({ query }: Session, now: number | null): Promise<Tip> {
+  const [locked] = await query(lockHead, [now]);
+  const [tip] = await query(readTip);
+  const [seq, at] = tip!.map(Number) as [number, number];
+  return { seq, at: Math.max(at, Number(locked![0])) };
+}
+
+/**
+ * Entries are found again by their place in the table, which stays the same while the head is held:
+ * whoever changes the inventory holds it.
+ */
 const writeGroup = `
   WITH written AS (
     INSERT INTO ledger (${ledgerColumns})
@@ -30,11 +70,12 @@ const writeGroup = `
       AS row(pet_id, quantity_before, quantity_after, status_before, status_after, previous,
              cause, key_id, request_id, reason, n)),
   moved AS (
-    UPDATE inventory SET quantity = entry.quantity, status = entry.status, version = entry.version
-    FROM unnest($14::int8[], $15::int8[], $16::text[], $17::int8[])
-      AS entry(pet_id, quantity, status, version)
-    WHERE inventory.pet_id = entry.pet_id)
-  UPDATE head SET seq = $3::int8, at = $2::int8 WHERE id = 1`;
+    UPDATE inventory SET quantity = entry.quantity, status = entry.status, version = entry.version,
+      changes = changes + 1, generation = (changes + 1) / 16
+    FROM unnest($14::tid[], $15::int8[], $16::text[], $17::int8[])
+      AS entry(place, quantity, status, version)
+    WHERE inventory.ctid = entry.place)
+  UPDATE ledger_end SET seq = $3::int8, at = $2::int8 WHERE seq = $1::int8`;
 
 /**
  * Commits a group in two round trips: take the head and read the entries; write and commit. The
@@ -47,15 +88,22 @@ export async function commit(
   now: number | null,
 ): Promise<readonly Outcome[]> {
   const petIds = new Set(changes.map((change) => change.petId));
-  const [, [head], found] = await Promise.all([
-    sql`BEGIN ISOLATION LEVEL READ COMMITTED`,
-    query(lockHead, [now]),
-    query(readEntries, [integerArray([...petIds])]),
+  const [, [locked], found] = await Promise.all([
+    query(begin),
+    query(lockHeadForGroup, [now]),
+    query(readGroup, [integerArray([...petIds])]),
   ]);
-  const [seq, at, moment] = head!.map(Number) as [number, number, number];
+  let [seq, at] = [0, 0];
   const entries = new Map<bigint, Entry>();
-  for (const row of found) entries.set(row[0] as bigint, toEntry(row));
-  const { rows, outcomes, tip } = append({ seq, at }, entries, changes, moment);
+  const places = new Map<bigint, string>();
+  for (const row of found) {
+    if (row[0] === null) [seq, at] = [Number(row[3]), Number(row[1])];
+    else {
+      entries.set(row[0] as bigint, toEntry(row));
+      places.set(row[0] as bigint, row[4] as string);
+    }
+  }
+  const { rows, outcomes, tip } = append({ seq, at }, entries, changes, Number(locked![0]));
   if (rows.length === 0) {
     await sql`ROLLBACK`;
     return outcomes;
@@ -63,18 +111,11 @@ export async function commit(
   // Entries the group did not move keep a version at or before the old tip.
   const moved = [...entries.values()].filter((entry) => entry.version > seq);
   const [, ended] = await Promise.all([
-    query(writeGroup, [seq, tip.at, tip.seq, ...rowColumns(rows), ...entryArrays(moved)]),
+    query(writeGroup, [seq, tip.at, tip.seq, ...rowColumns(rows), ...entryArrays(moved, places)]),
     sql`COMMIT`,
   ]);
   assertCommitted(ended);
   return outcomes;
-}
-
-/** COMMIT of a transaction that had failed succeeds, as a ROLLBACK; only its tag tells. */
-export function assertCommitted(ended: unknown): void {
-  if ((ended as { command?: string }).command !== "COMMIT") {
-    throw new Refusal("unavailable", "The store did not take the update; try again.");
-  }
 }
 
 function rowColumns(rows: readonly LedgerRow[]): string[] {
@@ -92,9 +133,9 @@ function rowColumns(rows: readonly LedgerRow[]): string[] {
   ];
 }
 
-function entryArrays(entries: readonly Entry[]): string[] {
+function entryArrays(entries: readonly Entry[], places: Map<bigint, string>): string[] {
   return [
-    integerArray(entries.map((entry) => entry.petId)),
+    textArray(entries.map((entry) => places.get(entry.petId)!)),
     integerArray(entries.map((entry) => entry.quantity)),
     textArray(entries.map((entry) => entry.status)),
     integerArray(entries.map((entry) => entry.version)),

@@ -1,15 +1,7 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { Refusal } from "../../domain/errors.ts";
 import type { RowsOf } from "../../domain/ports.ts";
-import {
-  anyRow,
-  batchRows,
-  headFromLedger,
-  placeholders,
-  selectAll,
-  type Table,
-  tables,
-} from "../tables.ts";
+import { anyRow, batchRows, placeholders, selectAll, type Table, tables } from "../tables.ts";
 
 /** Reads whole tables from a connection that holds still at one moment. */
 export function rowsFrom(database: Database): RowsOf {
@@ -25,6 +17,9 @@ export function rowsFrom(database: Database): RowsOf {
     if (batch.length > 0) yield batch;
   };
 }
+
+const headFromLedger = `UPDATE head SET seq = (SELECT coalesce(max(seq), 0) FROM ledger),
+  at = (SELECT coalesce(max(at), 0) FROM ledger), keys_version = keys_version + 1`;
 
 /** Takes over every row of another store, all or none. */
 export async function takeOver(database: Database, rowsOf: RowsOf): Promise<void> {

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { createDatabase } from "../../src/store/postgres/database.ts";
+import { openPostgres } from "../../src/store/postgres/store.ts";
+import { petRow } from "../pets.ts";
+import { type PostgresServer, startPostgres } from "../postgres.ts";
+import { makeServerFolder } from "../postgresBinaries.ts";
+import { startStandby } from "../postgresStandby.ts";
+import { enterPlace } from "../process.ts";
+
+const socketFolder = makeServerFolder();
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres({ settings: { unix_socket_directories: socketFolder } });
+});
+afterAll(() => server.destroy());
+
+const open = (url: string) =>
+  openPostgres({ database: createDatabase(url), environment: "production", patienceMs: 0 });
+
+async function run(url: string, text: string): Promise<void> {
+  await using sql = new SQL(url, { max: 1 });
+  await sql.unsafe(text);
+}
+
+/** A database, and its address for a role that has no right that it was not granted. */
+async function asGuest(name: string): Promise<{ url: string; guest: string }> {
+  const url = await server.freshDatabase();
+  const place = new URL(url).pathname.slice(1);
+  await run(url, `CREATE ROLE ${name} LOGIN; REVOKE TEMPORARY ON DATABASE ${place} FROM PUBLIC`);
+  return { url, guest: url.replace("postgres@", `${name}@`) };
+}
+
+test("a start on a standby says that it is one", async () => {
+  const standby = await startStandby(server, { synchronous: false });
+  try {
+    await expect(open(standby.url())).rejects.toThrow("the server is a standby; name the primary");
+  } finally {
+    await standby.destroy();
+  }
+});
+
+test("a start on a server that is set read-only names the setting", async () => {
+  const url = await server.freshDatabase();
+  const name = new URL(url).pathname.slice(1);
+  await run(server.url(), `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+  await expect(open(url)).rejects.toThrow("default_transaction_read_only is on");
+});
+
+test("a first start without the right to create tables says which right is missing, and leaves nothing", async () => {
+  const { url, guest } = await asGuest("stranger");
+  await expect(open(guest)).rejects.toThrow(
+    /permission denied for schema public; docs\/operating.md/,
+  );
+  await using sql = new SQL(url, { max: 1 });
+  expect(await sql`SELECT to_regclass('petstore_schema')::text AS made`).toEqual([
+    { made: null },
+  ] as never);
+});
+
+test("a start without a right on a table names the right and the table", async () => {
+  const { url, guest } = await asGuest("clerk");
+  await (await open(url)).close();
+  await run(
+    url,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO clerk;
+     REVOKE INSERT ON ledger FROM clerk; REVOKE UPDATE ON counts FROM clerk`,
+  );
+  await expect(open(guest)).rejects.toThrow(
+    "the role clerk needs INSERT on ledger, UPDATE on counts",
+  );
+});
+
+test("an import without TEMPORARY says so and changes nothing; everything else works", async () => {
+  const { url, guest } = await asGuest("porter");
+  await (await open(url)).close();
+  await run(url, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO porter");
+  const store = await open(guest);
+  const rows = async function* () {
+    yield [petRow({ petId: 1n }, 0)];
+  };
+  await expect(store.importPets(rows(), "test")).rejects.toThrow("needs TEMPORARY on the database");
+  expect(await store.look()).toMatchObject({ seq: 0 });
+  const owner = await open(url);
+  await owner.importPets(rows(), "test");
+  await owner.close();
+  const by = { cause: "api", keyId: null, requestId: null, reason: null } as const;
+  expect(await store.commit([{ petId: 1n, quantity: 3, ...by }])).toMatchObject([{ quantity: 3 }]);
+  await store.close();
+});
+
+test("a store is reached through a socket, and PG* variables do not lead elsewhere", async () => {
+  const url = await server.freshDatabase();
+  const name = new URL(url).pathname.slice(1);
+  const place = enterPlace();
+  try {
+    const address = `postgres://postgres@/${name}?host=${socketFolder}&port=${server.port}`;
+    const env = { PGHOST: "192.0.2.1", PGPORT: "1", PGDATABASE: "elsewhere", PGUSER: "nobody" };
+    const ran = await place.run(
+      ["keys", "create", "--name", "a", "--plan", "free", "--database", address],
+      { env },
+    );
+    expect(ran).toMatchObject({ code: 0 });
+    await using sql = new SQL(url, { max: 1 });
+    expect(await sql`SELECT count(*)::int4 AS keys FROM keys`).toEqual([{ keys: 1 }] as never);
+  } finally {
+    await place.leave();
+  }
+});

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { openStore, systemClock } from "../../src/compose.ts";
+import { readConfig } from "../../src/config.ts";
+import { digestOf, generateKeyId, scopes } from "../../src/domain/keys.ts";
+import { createStatements } from "../../src/limits/statements.ts";
+import { createDatabase, type Database } from "../../src/store/postgres/database.ts";
+import { openPostgres } from "../../src/store/postgres/store.ts";
+import { startFleet } from "../instances/fleet.ts";
+import { type PostgresServer, startPostgres } from "../postgres.ts";
+import { startTestService } from "../service.ts";
+
+/** A server of its own, because the tests change what holds for all of it. */
+let server: PostgresServer;
+const databases: Database[] = [];
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(async () => {
+  for (const database of databases) database.close();
+  await server.destroy();
+});
+
+function connectTo(url: string): Database {
+  const database = createDatabase(url);
+  databases.push(database);
+  return database;
+}
+
+/** Sets a default of a database, as an operator does for the server, the database or the role. */
+async function setDefault(url: string, name: string, value: string): Promise<void> {
+  await using sql = new SQL(server.url(), { max: 1 });
+  await sql.unsafe(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${name} = '${value}'`);
+}
+
+async function issueKeys(url: string, count: number): Promise<string[]> {
+  const store = await openStore(readConfig({ database: url }, {}), systemClock);
+  const ids = Array.from({ length: count }, generateKeyId);
+  const terms = { plan: "free", limits: { perMinute: 1, perDay: 1 }, scopes } as const;
+  const times = { createdAt: 0, expiresAt: null, revokedAt: null };
+  for (const id of ids) await store.addKey({ id, name: "test", ...terms, ...times }, digestOf(id));
+  await store.close();
+  return ids;
+}
+
+const limits = { perMinute: 900_000_000, perDay: 900_000_000 };
+
+describe.each(["repeatable read", "serializable"])("where the default is %s", (isolation) => {
+  test("instances that start together on an empty database all start", async () => {
+    const url = await server.freshDatabase();
+    await setDefault(url, "default_transaction_isolation", isolation);
+    const stores = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        openPostgres({ database: connectTo(url), environment: "production", patienceMs: 0 }),
+      ),
+    );
+    expect(
+      new Set(await Promise.all(stores.map(async (one) => (await one.look()).epoch))).size,
+    ).toBe(1);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test("three instances under parallel load answer every request, and count each once", async () => {
+    const url = await server.freshDatabase();
+    await setDefault(url, "default_transaction_isolation", isolation);
+    const fleet = await startFleet(url, { pets: [1, 2] });
+    try {
+      const words = ["--per-minute", "900000000", "--per-day", "900000000"];
+      const { key } = await fleet.issueKey("--plan", "enterprise", ...words);
+      const statuses = new Map<number, number>();
+      const clients = Array.from({ length: 12 }, async (_, client) => {
+        for (let turn = 0; turn < 40; turn++) {
+          const { status } =
+            turn % 2 === 0
+              ? await fleet.call(client % 3, "GET", "/inventory", { key })
+              : await fleet.call(client % 3, "PATCH", "/inventory/1", {
+                  key,
+                  body: '{"quantity":1}',
+                });
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        }
+      });
+      await Promise.all(clients);
+      expect([...statuses]).toEqual([[200, 480]]);
+      await using sql = new SQL(url, { max: 1 });
+      const [counted] = await sql`SELECT day_count::int4 AS taken FROM counts`;
+      expect(counted).toEqual({ taken: 480 });
+    } finally {
+      await fleet.leave();
+    }
+  }, 60_000);
+});
+
+test("limiters that ask for the same keys in another order never deadlock", async () => {
+  const url = await server.freshDatabase();
+  const keys = await issueKeys(url, 100);
+  // By sessions, not lanes: a lane would send a statement that met a deadlock again.
+  const sessions = await Promise.all([1, 2].map(() => connectTo(url).connect()));
+  const load = sessions.map(async (session, index) => {
+    const statements = createStatements(session.query, () => null);
+    const order = index === 0 ? keys : keys.toReversed();
+    for (let round = 0; round < 60; round++) {
+      await statements.take(order.map((keyId) => ({ keyId, limits, wanted: 1 })));
+      await statements.strike(order.map((keyId) => ({ keyId, minute: 0, count: 1 })));
+    }
+  });
+  await Promise.all(load).finally(() => {
+    for (const session of sessions) session.close();
+  });
+  await using sql = new SQL(url, { max: 1 });
+  const counted = await sql`SELECT DISTINCT day_count::int4 AS taken, strikes::int4
+    FROM counts JOIN standings USING (key_id)`;
+  expect([...counted]).toEqual([{ taken: 120, strikes: 120 }]);
+}, 30_000);
+
+test("a statement that ran into another transaction is sent again", async () => {
+  const url = await server.freshDatabase();
+  await using sql = new SQL(url, { max: 1 });
+  await sql.unsafe(`CREATE SEQUENCE attempts; CREATE FUNCTION collide(state text, times int8)
+    RETURNS int8 LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('attempts') <= times THEN RAISE EXCEPTION 'collided' USING ERRCODE = state; END IF;
+      RETURN currval('attempts');
+    END $$`);
+  const { query } = connectTo(url).lane(2_000);
+  for (const state of ["40001", "40P01"]) {
+    await sql`SELECT setval('attempts', 1, false)`;
+    expect(await query("SELECT collide($1::text, 2)", [state])).toEqual([[3n]]);
+    // Not for ever.
+    await sql`SELECT setval('attempts', 1, false)`;
+    await expect(query("SELECT collide($1::text, 999)", [state])).rejects.toThrow("busy");
+  }
+});
+
+describe("a crash may cost counts, and nothing else", () => {
+  test("the limiter's commits do not wait for the disk, and what follows on its connection does", async () => {
+    const url = await server.freshDatabase();
+    const [keyId] = (await issueKeys(url, 1)) as [string];
+    const session = await connectTo(url).connect();
+    const setting = async () => (await session.query("SHOW synchronous_commit"))[0]![0];
+    const statements = createStatements(session.query, () => null);
+    const calls = [
+      () => statements.take([{ keyId, limits, wanted: 1 }]),
+      () => statements.strike([{ keyId, minute: 0, count: 1 }]),
+    ];
+    for (const call of calls) {
+      await call();
+      expect(await setting()).toBe("on");
+      // Inside a transaction the setting stays until its end, where it can be seen.
+      await session.query("BEGIN");
+      await call();
+      expect(await setting()).toBe("off");
+      await session.query("COMMIT");
+      expect(await setting()).toBe("on");
+    }
+    session.close();
+  });
+
+  test.each([
+    ["off", "on"],
+    ["local", "local"],
+    ["remote_apply", "remote_apply"],
+  ])(
+    "with synchronous_commit %s on the server, ledger and keys are committed with %s",
+    async (set, used) => {
+      const url = await server.freshDatabase();
+      const service = await startTestService("postgres", { database: url });
+      await service.stop();
+      await setDefault(url, "synchronous_commit", set);
+      // Writes down the setting that is in force when a transaction that wrote commits.
+      await using sql = new SQL(url, { max: 1 });
+      await sql.unsafe(`CREATE TABLE seen (what text, setting text);
+      CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO seen VALUES (TG_TABLE_NAME, current_setting('synchronous_commit'));
+        RETURN NULL;
+      END $$;
+      CREATE CONSTRAINT TRIGGER noted AFTER INSERT ON ledger
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note();
+      CREATE CONSTRAINT TRIGGER noted AFTER INSERT ON orders
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note();
+      CREATE CONSTRAINT TRIGGER noted AFTER INSERT OR UPDATE ON keys
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note()`);
+      const running = await startTestService("postgres", { database: url });
+      try {
+        await running.addPets({ petId: 1n });
+        const order = { line: 1, id: 1n, petId: 1n, quantity: 1, shipDate: null, complete: false };
+        await running.addOrders({ ...order, status: "placed" });
+        const { id, text: key } = await running.issueKey();
+        const body = '{"quantity":2}';
+        expect((await running.call("PATCH", "/inventory/1", { key, body })).status).toBe(200);
+        await running.store.revokeKey(id, 1);
+        const seen = await sql`SELECT what, setting FROM seen ORDER BY what, setting`.values();
+        expect([...seen]).toEqual([
+          ["keys", used],
+          ["keys", used],
+          ["ledger", used],
+          ["ledger", used],
+          ["orders", used],
+        ]);
+      } finally {
+        await running.stop();
+      }
+    },
+  );
+});
