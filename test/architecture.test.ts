@@ -86,6 +86,7 @@ const longFiles: Record<string, string> = {
   "bench/peers/package-lock.json": "written by npm",
   "test/store/suite.ts": "the Store port's one suite, in the order of the port",
   "openapi.json": "made from the table of operations",
+  "openapi-3.0.json": "made from openapi.json",
   "src/api/reference/style.css": "one page's whole look; a style sheet is read by selector",
 };
 

@@ -40,6 +40,14 @@ test("a page of a proxy is an unexpected_answer, and not asked for again", async
   expect(server.received).toHaveLength(1);
 });
 
+test("a code that a later version of the service added is passed through", async () => {
+  await using server = new ScriptedServer();
+  server.play(() => refuse(409, "shelf_locked", "Somebody is counting this shelf."));
+  const error = await failureOf(connect(server).updateInventory(1, { quantity: 3 }));
+  expect(isApiError(error) && error.code).toBe("shelf_locked");
+  expect(isApiError(error) && error.status).toBe(409);
+});
+
 test("the key is never sent to an address that came in a link", async () => {
   await using server = new ScriptedServer();
   await using stranger = new ScriptedServer();

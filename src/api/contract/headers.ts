@@ -1,5 +1,5 @@
 import { acceptPatch } from "../body.ts";
-import type { Schema } from "./schemas.ts";
+import { type Schema, wholeNumber } from "./schemas.ts";
 
 export interface Header {
   /** The header's name on the wire, where two uses of one name need two ids. */
@@ -17,20 +17,20 @@ export const headers = {
     description:
       "How many requests the binding window allows: of the minute and the day, the one that will stop you first.",
     required: true,
-    schema: { type: "integer", minimum: 0 },
+    schema: wholeNumber(0),
     example: 1000,
   },
   "X-RateLimit-Remaining": {
     description: "How many of them are left after this request.",
     required: true,
-    schema: { type: "integer", minimum: 0 },
+    schema: wholeNumber(0),
     example: 999,
   },
   "X-RateLimit-Reset": {
     description:
       "When that window starts anew, in Unix seconds. On a banned key: when the ban is over.",
     required: true,
-    schema: { type: "integer", minimum: 0 },
+    schema: wholeNumber(0),
     example: 1794744060,
   },
   RateLimit: {
@@ -69,7 +69,7 @@ export const headers = {
     description:
       "Whole seconds to wait before the next attempt, at least 1. Asking sooner is refused again.",
     required: true,
-    schema: { type: "integer", minimum: 1 },
+    schema: wholeNumber(1),
     example: 42,
   },
   "WWW-Authenticate": {

@@ -20,7 +20,9 @@ export const listInventory: Contract = {
 
 The list is never stale: it shows every update that was answered before this request was sent.
 
-If you ask often, keep the \`ETag\` of the last answer and send it in \`If-None-Match\`. While nothing has changed you get a 304 without a body. It counts as a request all the same.`,
+If you ask often, keep the \`ETag\` of the last answer and send it in \`If-None-Match\`. While nothing has changed you get a 304 without a body. It counts as a request all the same.
+
+A large list is compressed if your HTTP library accepts zstd, br or gzip. Most libraries ask for compression and undo it by themselves.`,
   parameters: [
     {
       name: "If-None-Match",
@@ -28,14 +30,6 @@ If you ask often, keep the \`ETag\` of the last answer and send it in \`If-None-
       description: "The `ETag` of the list you already have, quotes included, or several of them.",
       schema: { type: "string" },
       example: '"k3v9x2-1207"',
-    },
-    {
-      name: "Accept-Encoding",
-      in: "header",
-      description:
-        "The codings you can read. Large lists are sent in zstd, br or gzip if you take one.",
-      schema: { type: "string" },
-      example: "zstd, br, gzip",
     },
   ],
   success: {
@@ -69,7 +63,8 @@ The answer comes once the change is stored for good, and every list asked for af
 *Experimental:* the request may still change its shape. Watch \`X-Stability\`.`,
   parameters: [petIdParameter],
   body: {
-    description: "The new count. JSON without a `Content-Type` is read too; 64 KiB at most.",
+    description:
+      "The new count. At most 64 KiB. `application/merge-patch+json` and JSON without a `Content-Type` are accepted too.",
     schema: reference("schemas", "InventoryUpdate"),
     examples: {
       arrival: { summary: "There are twelve now", value: exampleUpdate },

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Environment } from "../../domain/keys.ts";
 import { describeApi } from "../contract/document.ts";
+import { asOpenApi30 } from "../contract/openapi-3-0.ts";
 import type { Operation } from "../operations.ts";
 import { basePath } from "../routes.ts";
 import type { Pages } from "../server.ts";
@@ -44,17 +45,20 @@ export function referencePages(operations: readonly Operation[], options: Refere
     ],
   });
   const json = JSON.stringify(document);
+  const json30 = JSON.stringify(asOpenApi30(document));
   const text = referencePage(document);
-  // Both name the address that was asked, so no cache may hand them to somebody else.
+  // All name the address that was asked, so no cache may hand them to somebody else.
   const answer = (request: Request, text: string, type: string, more = {}) =>
     new Response(text.replaceAll(anywhere, addressOf(request)), {
       headers: { ...guards, ...more, "Content-Type": type, "Cache-Control": "no-store" },
     });
   const page = (request: Request) => answer(request, text, "text/html; charset=utf-8");
+  // Free of secrets: pages of any origin may read them.
+  const description = (text: string) => (request: Request) =>
+    answer(request, text, "application/json", { "Access-Control-Allow-Origin": "*" });
   return {
-    // Free of secrets: pages of any origin may read it.
-    "/openapi.json": (request) =>
-      answer(request, json, "application/json", { "Access-Control-Allow-Origin": "*" }),
+    "/openapi.json": description(json),
+    "/openapi-3.0.json": description(json30),
     "/docs": page,
     "/docs/": page,
     "/docs/style.css": asset("style.css", "text/css; charset=utf-8"),
