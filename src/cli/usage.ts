@@ -1,3 +1,4 @@
+import { planNames } from "../domain/plans.ts";
 import { settings } from "../settings.ts";
 
 export function usage(): string {
@@ -12,7 +13,7 @@ export function usage(): string {
 
   petstore serve
   petstore quickstart                        serve; an empty store first gets a sample and a key
-  petstore keys create --name NAME --plan free|pro|business|enterprise
+  petstore keys create --name NAME --plan ${planNames.join("|")}
                        [--per-minute N --per-day N] [--scopes a,b] [--expires ISO] [--json]
   petstore keys list | show ID | rotate ID [--overlap 24h] | revoke ID | unban ID   [--json]
   petstore pets import FILE | export FILE    .json .ndjson .csv; - for a pipe (--format csv)
