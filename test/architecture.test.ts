@@ -84,6 +84,7 @@ new Worker(new URL("./e.ts", import.meta.url));`;
 const longFiles: Record<string, string> = {
   "package-lock.json": "written by npm",
   "bench/peers/package-lock.json": "written by npm",
+  "test/generators/package-lock.json": "written by npm",
   "test/store/suite.ts": "the Store port's one suite, in the order of the port",
   "openapi.json": "made from the table of operations",
   "openapi-3.0.json": "made from openapi.json",
