@@ -31,7 +31,7 @@ Identifiers are signed 64-bit integers and come as JSON numbers with all their d
 
 ## Changes
 
-\`/v1\` in the address changes when a client could break. New fields and new operations may appear without that. An operation with \`X-Stability\` is outside this promise until the header is gone; one with \`Deprecation\` works until the date in \`Sunset\`.`;
+\`/v1\` in the address changes when a client could break. New fields, error codes and operations may appear without that, so ignore what you do not know. An operation with \`X-Stability\` is outside this promise until the header is gone; one with \`Deprecation\` works until the date in \`Sunset\`.`;
 
 function planTable(): string {
   const rows = planNames.map((plan) => {
