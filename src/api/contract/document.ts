@@ -131,7 +131,7 @@ function describe(operation: Operation, options: DocumentOptions) {
 }
 
 function describeBody({ description, schema, examples }: NonNullable<Contract["body"]>) {
-  // One media type only: generators make a method, or a union nobody can use, for each.
+  // One media type only: generators make a method or a union type for each.
   return { required: true, description, content: { "application/json": { schema, examples } } };
 }
 
