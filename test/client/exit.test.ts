@@ -26,7 +26,8 @@ async function runToExit(runtime: string, program: string, baseUrl: string): Pro
   await Bun.write(
     file,
     `import { PetstoreClient } from "./client.mjs";
-     const client = new PetstoreClient(${options});
+     const options = ${options};
+     const client = new PetstoreClient(options);
      ${program}`,
   );
   const child = Bun.spawn([runtime, file], { stdout: "pipe", stderr: "pipe" });
@@ -74,7 +75,7 @@ for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPa
         `await client.listInventory();
          const abort = new AbortController();
          const calls = [1, 2, 3].map(() => client.listInventory({ signal: abort.signal }));
-         setTimeout(() => abort.abort("enough"), 50);
+         setTimeout(() => abort.abort("enough"));
          for (const { reason } of await Promise.allSettled(calls)) console.log(reason);`,
         server.baseUrl,
       );
@@ -88,11 +89,23 @@ for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPa
       const output = await runToExit(
         runtime,
         `const abort = new AbortController();
-         setTimeout(() => abort.abort("enough"), 500);
-         await client.listInventory({ signal: abort.signal }).catch(console.log);`,
+         const hooks = { onRetry: () => setTimeout(() => abort.abort("enough")) };
+         const patient = new PetstoreClient({ ...options, hooks });
+         await patient.listInventory({ signal: abort.signal }).catch(console.log);`,
         server.baseUrl,
       );
       expect(output).toBe("enough\n");
+    });
+
+    test("after a call whose key came from a function", async () => {
+      await using server = new ScriptedServer();
+      const output = await runToExit(
+        runtime,
+        `const rotating = new PetstoreClient({ ...options, apiKey: async () => options.apiKey });
+         console.log((await rotating.listInventory()).length);`,
+        server.baseUrl,
+      );
+      expect(output).toBe("0\n");
     });
 
     test("after a call that timed out on its way, and after one that was aborted there", async () => {
