@@ -1,22 +1,5 @@
 import type { RawResponse } from "./response.js";
-
-/** The codes the service documents today. */
-export type ErrorCode =
-  | "invalid_request"
-  | "unauthorized"
-  | "insufficient_scope"
-  | "not_found"
-  | "method_not_allowed"
-  | "idempotency_conflict"
-  | "gone"
-  | "precondition_failed"
-  | "payload_too_large"
-  | "unsupported_media_type"
-  | "idempotency_key_reused"
-  | "rate_limit_exceeded"
-  | "key_banned"
-  | "internal_error"
-  | "unavailable";
+import type { ErrorCode } from "./types.js";
 
 /**
  * The code as the service sent it; later versions of the service may send further ones.

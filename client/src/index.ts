@@ -5,7 +5,6 @@ export type { Clock } from "./clock.js";
 export {
   ApiError,
   type ApiErrorCode,
-  type ErrorCode,
   isApiError,
   isNetworkError,
   isTimeoutError,
@@ -37,6 +36,7 @@ export type { ApiPromise, WithResponse } from "./promise.js";
 export type { RawResponse } from "./response.js";
 export { jsonReplacer } from "./serialize.js";
 export type {
+  ErrorCode,
   InventoryItem,
   InventoryUpdate,
   Order,
