@@ -59,8 +59,8 @@ function sqlitePath({ databaseUrl }: Config): string | undefined {
 interface Engine {
   readonly store: Store;
   readonly limiter: Limiter;
-  /** Whether every connection it needs is open; an engine without connections has none. */
-  isConnected?(): Promise<boolean>;
+  /** Opens every connection that is not open; false if one cannot be. */
+  connect?(): Promise<boolean>;
 }
 
 /** One process on one file: it counts in memory, and no second one may serve from it. */
@@ -102,10 +102,8 @@ async function openForMany(
   const ask = database.lane(limiterDeadlineMs).query;
   const limiter = createSharedLimiter({ ask, rules, clock, log });
   opened.defer(() => limiter.close());
-  // Opened before anybody asks. What cannot be opened yet keeps /readyz red, and is tried again.
-  await database.openLanes();
   database.watch();
-  return { store, limiter, isConnected: database.openLanes };
+  return { store, limiter, connect: database.openLanes };
 }
 
 /** What operations work with, its copy of the inventory brought up to date. */
@@ -167,12 +165,14 @@ export async function startService(
   // left behind would keep the process from ending.
   await using opened = new AsyncDisposableStack();
   const path = sqlitePath(config);
-  const { store, limiter, isConnected } =
+  const { store, limiter, connect } =
     path === undefined
       ? await openForMany(config, databaseClock, log, opened)
       : await openForOne(path, config, clock, log, opened);
   const patienceMs = path === undefined ? config.databasePatienceMs : 0;
   const shop = await openShop(config, clock, store, patienceMs);
+  // Before anybody asks. What cannot be opened yet keeps /readyz red, and is tried again.
+  await connect?.();
   const keyring = createKeyring(store, clock, config.environment, config.keysRememberedMax);
   store.onKeysChanged?.(() => {
     keyring.forget();
@@ -182,8 +182,7 @@ export async function startService(
   const cors = createCors(config.corsOrigins);
   const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log });
   let stopping = false;
-  const isReady = async () =>
-    !stopping && (await isConnected?.()) !== false && (await isUsable(store));
+  const isReady = async () => !stopping && (await connect?.()) !== false && (await isUsable(store));
   const server = listen(config, pipeline, isReady);
   const parts = opened.move();
 
