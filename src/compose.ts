@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Shop } from "./api/call.ts";
 import { createCodings } from "./api/codings.ts";
 import { createCors } from "./api/cors.ts";
@@ -12,7 +13,7 @@ import { type RunningServer, startServer } from "./api/server.ts";
 import type { Config } from "./config.ts";
 import { createCommitter } from "./domain/commits.ts";
 import { Refusal } from "./domain/errors.ts";
-import { createFollower } from "./domain/follower.ts";
+import { createFollower, type Follower } from "./domain/follower.ts";
 import { createKeyring } from "./domain/keyring.ts";
 import type { Clock, Limiter, Log, Store } from "./domain/ports.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
@@ -58,6 +59,8 @@ function sqlitePath({ databaseUrl }: Config): string | undefined {
 interface Engine {
   readonly store: Store;
   readonly limiter: Limiter;
+  /** Opens every connection that is not open; false if one cannot be. */
+  connect?(): Promise<boolean>;
 }
 
 /** One process on one file: it counts in memory, and no second one may serve from it. */
@@ -76,6 +79,9 @@ async function openForOne(
   return { store, limiter };
 }
 
+/** How long a start waits before it asks a database again that did not answer. */
+const retryMs = 500;
+
 /** How long a request waits to be counted before it is answered 503. */
 const limiterDeadlineMs = 2_000;
 
@@ -89,24 +95,30 @@ async function openForMany(
   log: Log,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  const database = createDatabase(config.databaseUrl);
+  const database = createDatabase(config.databaseUrl, log);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
   const store = await openPostgres({ database, environment, clock, patienceMs });
   opened.defer(() => store.close());
   const ask = database.lane(limiterDeadlineMs).query;
   const limiter = createSharedLimiter({ ask, rules, clock, log });
   opened.defer(() => limiter.close());
-  return { store, limiter };
+  database.watch();
+  return { store, limiter, connect: database.openLanes };
 }
 
 /** What operations work with, its copy of the inventory brought up to date. */
-async function openShop(config: Config, clock: Clock, store: Store): Promise<Shop> {
+async function openShop(
+  config: Config,
+  clock: Clock,
+  store: Store,
+  patienceMs: number,
+): Promise<Shop> {
   const listing = createListing({
     chunkEntries: config.listChunkEntries,
     heldBytesMax: config.listHeldBytesMax,
   });
   const follower = createFollower(store, listing);
-  await follower.catchUp();
+  await firstCatchUp(follower, patienceMs);
   const committer = createCommitter(
     store,
     { groupMax: config.writesPerGroupMax, queueMax: config.writesWaitingMax },
@@ -125,6 +137,20 @@ async function openShop(config: Config, clock: Clock, store: Store): Promise<Sho
   };
 }
 
+/** Reads the inventory for the first time. A database that fails over meanwhile is asked again. */
+async function firstCatchUp(follower: Follower, patienceMs: number): Promise<void> {
+  const giveUpAt = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await follower.catchUp();
+    } catch (error) {
+      const isPassing = error instanceof Refusal && error.code === "unavailable";
+      if (!isPassing || performance.now() > giveUpAt) throw error;
+      await sleep(retryMs);
+    }
+  }
+}
+
 /**
  * Config in, running service out. `databaseClock` stands in for the clock of a database that
  * several instances share; without it the database's own time counts.
@@ -139,11 +165,14 @@ export async function startService(
   // left behind would keep the process from ending.
   await using opened = new AsyncDisposableStack();
   const path = sqlitePath(config);
-  const { store, limiter } =
+  const { store, limiter, connect } =
     path === undefined
       ? await openForMany(config, databaseClock, log, opened)
       : await openForOne(path, config, clock, log, opened);
-  const shop = await openShop(config, clock, store);
+  const patienceMs = path === undefined ? config.databasePatienceMs : 0;
+  const shop = await openShop(config, clock, store, patienceMs);
+  // Before anybody asks. What cannot be opened yet keeps /readyz red, and is tried again.
+  await connect?.();
   const keyring = createKeyring(store, clock, config.environment, config.keysRememberedMax);
   store.onKeysChanged?.(() => {
     keyring.forget();
@@ -153,7 +182,8 @@ export async function startService(
   const cors = createCors(config.corsOrigins);
   const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log });
   let stopping = false;
-  const server = listen(config, pipeline, async () => !stopping && (await isUsable(store)));
+  const isReady = async () => !stopping && (await connect?.()) !== false && (await isUsable(store));
+  const server = listen(config, pipeline, isReady);
   const parts = opened.move();
 
   return {

@@ -67,7 +67,7 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
       while (head.epoch === epoch && seq < head.seq) {
         const rows = await rowsAfter(seq, sliceRows);
         // Rows that the head told of are not there: the store was replaced since.
-        if (rows.length === 0) return await loadAfresh();
+        if (rows.length === 0 || reader.isOutdated?.(epoch)) return await loadAfresh();
         applyRows(rows);
         await breathe();
       }
@@ -101,6 +101,7 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
     seq = start.seq;
     while (seq < end.seq) {
       const rows = await rowsAfter(seq, sliceRows);
+      if (reader.isOutdated?.(epoch)) return await loadAfresh();
       if (rows.length === 0) break;
       applyRows(rows);
     }
@@ -151,7 +152,7 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
       if (entries.length === 0) return;
       // While slices are being read the walk itself will meet these rows. A gap means that another
       // process wrote in between.
-      if (reading || entries[0]!.version !== seq + 1) {
+      if (reading || entries[0]!.version !== seq + 1 || reader.isOutdated?.(epoch)) {
         catchUpSoon();
         return;
       }

@@ -31,6 +31,11 @@ export interface Head {
 export interface Reader {
   /** The head as it is now: every commit answered before the call is in it. */
   look(): Soon<Head>;
+  /**
+   * True once the store is known to have left this epoch. What was read since a head of it was
+   * looked up may be of the next one. For engines whose server can be replaced while they serve.
+   */
+  isOutdated?(epoch: string): boolean;
   /** Ledger rows after `seq`, in order, at most `rowsMax`. */
   ledgerAfter(seq: number, rowsMax: number): Soon<readonly LedgerRow[]>;
   /** The same rows with no more than a follower needs, where an engine gives that for less. */

@@ -207,6 +207,59 @@ describe("a follower", () => {
     expect(follower.epoch).toBe("second");
   });
 
+  /** A store that is replaced by one with as many rows, but others, just before rows are read. */
+  function startBeforeReplacement() {
+    const ledger = createLedger();
+    const replica = createReplica();
+    let isFirst = true;
+    const stockAfter: Reader["ledgerAfter"] = (...page) => {
+      if (isFirst) {
+        ledger.replace("second", 1);
+        ledger.add(1n, 9);
+      }
+      isFirst = false;
+      return ledger.reader.ledgerAfter(...page);
+    };
+    const isOutdated = (epoch: string) => epoch !== ledger.head().epoch;
+    return { ledger, replica, reader: { ...ledger.reader, stockAfter, isOutdated } };
+  }
+
+  test("never shows rows of a new epoch under the old one, when it follows", async () => {
+    const { ledger, replica, reader } = startBeforeReplacement();
+    const follower = createFollower(reader, replica);
+    ledger.add(1n, 1);
+    await follower.catchUp();
+    ledger.add(1n, 2);
+    await follower.catchUp();
+    expect([...replica.stocks]).toEqual([[1n, 9]]);
+    expect(follower.epoch).toBe("second");
+  });
+
+  test("never shows rows of a new epoch under the old one, when it loads", async () => {
+    const { ledger, replica, reader } = startBeforeReplacement();
+    ledger.add(1n, 1);
+    const entriesAfter: Reader["entriesAfter"] = async (...page) => {
+      const entries = await ledger.reader.entriesAfter(...page);
+      if (ledger.head().seq === 1) ledger.add(1n, 2);
+      return entries;
+    };
+    const follower = createFollower({ ...reader, entriesAfter }, replica);
+    await follower.catchUp();
+    expect([...replica.stocks]).toEqual([[1n, 9]]);
+    expect(follower.epoch).toBe("second");
+  });
+
+  test("does not add a commit of a new epoch to a copy of the old one", async () => {
+    const { ledger, replica, reader } = startBeforeReplacement();
+    const follower = createFollower(reader, replica);
+    ledger.add(1n, 1);
+    await follower.catchUp();
+    ledger.replace("second", 1);
+    follower.committed([ledger.add(2n, 2)]);
+    expect([...replica.stocks]).toEqual([[1n, 1]]);
+    expect(follower.seq).toBe(1);
+  });
+
   test("loads afresh, once, when the head went back in the same epoch", async () => {
     const { ledger, replica, follower } = startFollowing();
     ledger.add(1n, 1);

@@ -44,7 +44,8 @@ export async function importPets(
   await refuseNameless(session);
   await applyCatalogue(session);
   const [head] = await query(lockHead, [now]);
-  const [seq, at, moment] = head!.map(Number) as [number, number, number];
+  const [seq, at, moment, timeline] = head!.map(Number) as [number, number, number, number];
+  session.confirm(timeline);
   await applyStock(session, reason, seq, Math.max(at, moment));
   const [counts] = await query(
     `SELECT (SELECT count(*) FROM ledger WHERE seq > $1::int8 AND previous IS NULL),
@@ -53,6 +54,7 @@ export async function importPets(
     [seq],
   );
   assertCommitted(await sql`COMMIT`);
+  session.confirm(timeline);
   const [created, changed] = counts!.map(Number) as [number, number];
   return { created, changed, unchanged: staged - created - changed };
 }

@@ -1,9 +1,6 @@
 import { type ReservedSQL, SQL } from "bun";
 import { isLost, UnwritableServer } from "./failures.ts";
-
-/** The server's timeline: the first eight hexadecimal digits of the file it writes its log to. */
-export const timelineNow =
-  "('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int4";
+import { type PrimaryGuard, type ServerIdentity, timelineNow } from "./primary.ts";
 
 export type Rows = readonly (readonly unknown[])[];
 
@@ -12,8 +9,10 @@ export interface Session {
   readonly sql: ReservedSQL;
   /** The address of the one host it goes to. */
   readonly url: string;
-  /** Grows with every promotion of a standby. */
-  readonly timeline: number;
+  /** The server behind it when it was opened; behind a pooler the server may change. */
+  readonly server: ServerIdentity;
+  /** Checks the timeline an answer came with; throws if a newer one is known. */
+  confirm(timeline: number): void;
   /** One statement; several sent without waiting travel together. */
   query(text: string, values?: readonly unknown[]): Promise<Rows>;
   /** Cuts the connection at once: whatever is under way on it rejects. */
@@ -27,10 +26,16 @@ const connectSeconds = 2;
 
 /** A server in recovery has no timeline of its own to tell. */
 const firstQuestion = `SELECT pg_is_in_recovery(), current_setting('transaction_read_only'),
+  (SELECT system_identifier::text FROM pg_control_system()),
+  (SELECT oid::text FROM pg_database WHERE datname = current_database()),
   CASE WHEN pg_is_in_recovery() THEN 0 ELSE ${timelineNow} END`;
 
-/** Connects to one host and makes sure that it is one that can be written. */
-export async function openSession(url: string, prepare: boolean): Promise<Session> {
+/** Connects to one host and makes sure that it can be written and has not been replaced. */
+export async function openSession(
+  url: string,
+  prepare: boolean,
+  guard: PrimaryGuard,
+): Promise<Session> {
   let isOpen = true;
   const pool = new SQL(url, {
     max: 1,
@@ -52,14 +57,21 @@ export async function openSession(url: string, prepare: boolean): Promise<Sessio
     const sql = await pool.reserve();
     const query = (text: string, values?: readonly unknown[]) =>
       (values ? sql.unsafe(text, values as unknown[]) : sql(asTemplate(text))).values();
-    const [[isStandby, readOnly, timeline] = []] = await query(firstQuestion);
+    const [[isStandby, readOnly, system, database, timeline] = []] = await query(firstQuestion);
     if (isStandby || readOnly !== "off") {
       throw new UnwritableServer();
     }
+    const server = {
+      system: String(system),
+      database: String(database),
+      timeline: Number(timeline),
+    };
+    guard.admit(server);
     return {
       sql,
       url,
-      timeline: Number(timeline),
+      server,
+      confirm: guard.confirm,
       query,
       close,
       get isOpen() {

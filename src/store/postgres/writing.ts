@@ -3,6 +3,7 @@ import type { Entry } from "../../domain/inventory.ts";
 import { append, type Change, type LedgerRow, type Outcome } from "../../domain/ledger.ts";
 import { entryColumns, ledgerColumns, toEntry } from "../rows.ts";
 import { integerArray, textArray } from "./arrays.ts";
+import { timelineNow } from "./primary.ts";
 import type { Session } from "./session.ts";
 
 /** The database's own time in milliseconds, unless the first parameter gives another. */
@@ -14,7 +15,7 @@ export const nowMs =
  * read what was there before it got the lock. Whoever holds the head and falls silent loses it
  * after a while, so that one stopped instance does not stop all.
  */
-export const lockHead = `SELECT seq, at, ${nowMs},
+export const lockHead = `SELECT seq, at, ${nowMs}, ${timelineNow},
     set_config('idle_in_transaction_session_timeout', '1500', true)
   FROM head WHERE id = 1 FOR UPDATE`;
 
@@ -42,7 +43,7 @@ const writeGroup = `
  * the group is refused, never called stored and never sent again.
  */
 export async function commit(
-  { sql, query }: Session,
+  { sql, query, confirm }: Session,
   changes: readonly Change[],
   now: number | null,
 ): Promise<readonly Outcome[]> {
@@ -52,7 +53,8 @@ export async function commit(
     query(lockHead, [now]),
     query(readEntries, [integerArray([...petIds])]),
   ]);
-  const [seq, at, moment] = head!.map(Number) as [number, number, number];
+  const [seq, at, moment, timeline] = head!.map(Number) as [number, number, number, number];
+  confirm(timeline);
   const entries = new Map<bigint, Entry>();
   for (const row of found) entries.set(row[0] as bigint, toEntry(row));
   const { rows, outcomes, tip } = append({ seq, at }, entries, changes, moment);
@@ -67,6 +69,8 @@ export async function commit(
     sql`COMMIT`,
   ]);
   assertCommitted(ended);
+  // A server replaced meanwhile may have committed what its successor will never have.
+  confirm(timeline);
   return outcomes;
 }
 
