@@ -67,8 +67,9 @@ function codingTag(opaque: string, tag: string): boolean {
 export async function updateInventory(shop: Shop, call: Call): Promise<Answer> {
   const petId = readPetId(call);
   const quantity = parseInventoryUpdate(await readJsonText(call.request, shop.bodyBytesMax));
-  const { requestId } = call;
-  const entry = await setQuantity(shop.committer, call.caller, { petId, quantity, requestId });
+  const { requestId, request } = call;
+  const change = { petId, quantity, requestId, signal: request.signal };
+  const entry = await setQuantity(shop.committer, call.caller, change);
   return { status: 200, body: entryJson(entry.petId, entry) };
 }
 
