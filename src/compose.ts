@@ -8,7 +8,7 @@ import { createPipeline, type Pipeline } from "./api/pipeline.ts";
 import { referencePages } from "./api/reference/pages.ts";
 import { routesOf } from "./api/routes.ts";
 import { createSender } from "./api/sending.ts";
-import { type RunningServer, startServer } from "./api/server.ts";
+import { type Health, type RunningServer, startServer } from "./api/server.ts";
 import type { Config } from "./config.ts";
 import { createCommitter } from "./domain/commits.ts";
 import { Refusal } from "./domain/errors.ts";
@@ -151,9 +151,11 @@ export async function startService(
   });
   const addresses = createAddressLimiter(clock, config.addressPerMinute, config.addressesMax);
   const cors = createCors(config.corsOrigins);
-  const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log });
   let stopping = false;
-  const server = listen(config, pipeline, async () => !stopping && (await isUsable(store)));
+  const isStopping = () => stopping;
+  const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log, isStopping });
+  const isReady = async () => !stopping && (await isUsable(store));
+  const server = listen(config, pipeline, { isReady, isStopping });
   const parts = opened.move();
 
   return {
@@ -161,21 +163,17 @@ export async function startService(
     store,
     async stop() {
       stopping = true;
-      await server.stop(config.stopGraceMs);
+      await server.stop(config.drainMs, config.stopGraceMs);
       await shop.committer.idle();
       await parts.disposeAsync();
     },
   };
 }
 
-function listen(
-  config: Config,
-  pipeline: Pipeline,
-  isReady: () => Promise<boolean>,
-): RunningServer {
+function listen(config: Config, pipeline: Pipeline, health: Health): RunningServer {
   const routes = routesOf(operations, config.petsSunsetAt);
   try {
-    return startServer(pipeline, routes, referencePages(operations, config), isReady, config);
+    return startServer(pipeline, routes, referencePages(operations, config), health, config);
   } catch (error) {
     if (error instanceof Refusal) throw error;
     const where = `${config.host}:${config.port}`;

@@ -120,6 +120,13 @@ export const settings = {
     "silence after which a connection is closed",
     timeout,
   ),
+  drainSeconds: setting(
+    "drain-seconds",
+    "PETSTORE_DRAIN_SECONDS",
+    "0",
+    "how long a stopping service still listens, with /readyz 503",
+    drain,
+  ),
 } as const;
 
 function setting<T>(
@@ -146,6 +153,12 @@ function count(text: string): number {
 function timeout(text: string): number {
   const seconds = count(text);
   if (seconds > 255) throw new Error("must be from 1 to 255 seconds");
+  return seconds;
+}
+
+function drain(text: string): number {
+  const seconds = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seconds <= 3_600)) throw new Error("must be from 0 to 3600 seconds");
   return seconds;
 }
 

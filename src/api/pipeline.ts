@@ -19,6 +19,8 @@ export interface PipelineParts {
   readonly addresses: { take(address: string): Verdict };
   readonly cors: CorsHeaders | undefined;
   readonly log: Log;
+  /** True once the service stops: every answer then tells its client to close. */
+  isStopping(): boolean;
 }
 
 /** A request as the HTTP server hands it over. */
@@ -129,7 +131,9 @@ export function createPipeline(parts: PipelineParts): Pipeline {
         : addresses.take(arrival.address());
     }
     const headers = stamp(sheetFor(arrival, answer), verdict, requestId);
-    return new Response(answer.body, { status: answer.status, headers });
+    const response = new Response(answer.body, { status: answer.status, headers });
+    if (parts.isStopping()) response.headers.set("Connection", "close");
+    return response;
   };
 }
 

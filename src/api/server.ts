@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { BunRequest, Server } from "bun";
 import type { Soon } from "../domain/ports.ts";
 import { createAddressReader } from "./addresses.ts";
@@ -16,8 +17,19 @@ export interface ServerOptions {
 
 export interface RunningServer {
   readonly url: URL;
-  /** Stops listening at once, lets requests in flight finish for at most `graceMs`. */
-  stop(graceMs: number): Promise<void>;
+  /**
+   * Answers what has arrived and what still arrives, each answer with `Connection: close`. The
+   * listener stays open for `drainMs`, and then until clients fall silent. Requests in flight after
+   * that get at most `graceMs`.
+   */
+  stop(drainMs: number, graceMs: number): Promise<void>;
+}
+
+/** What the service says of itself. */
+export interface Health {
+  isReady(): Promise<boolean>;
+  /** True once a stop was asked for: every answer then tells its client to close. */
+  isStopping(): boolean;
 }
 
 /** What is served outside the API, by path. */
@@ -28,18 +40,26 @@ export function startServer(
   pipeline: Pipeline,
   routes: readonly Route[],
   pages: Pages,
-  isReady: () => Promise<boolean>,
+  health: Health,
   options: ServerOptions,
 ): RunningServer {
   const addressOf = createAddressReader(options.trustedProxies);
+  let arrived = 0;
 
-  const handle = (route: Route | undefined) => (request: BunRequest, server: Server<undefined>) =>
-    pipeline({
+  const handle = (route: Route | undefined) => (request: BunRequest, server: Server<undefined>) => {
+    arrived += 1;
+    return pipeline({
       request,
       route,
       address: () => addressOf(server.requestIP(request)?.address ?? "unknown", request.headers),
     });
+  };
   const unknown = handle(undefined);
+  const page = (answer: Pages[string]) => async (request: Request) => {
+    const response = await answer(request);
+    if (health.isStopping()) response.headers.set("Connection", "close");
+    return response;
+  };
 
   const server = Bun.serve({
     // Otherwise Bun tells anyone who asks at /bun:info its version and the machine's kernel.
@@ -58,11 +78,14 @@ export function startServer(
       [basePath]: unknown,
       [`${basePath}/*`]: unknown,
       ...Object.fromEntries(
-        Object.entries(pages).map(([path, page]) => [path, onlyForReading(page)]),
+        Object.entries(pages).map(([path, answer]) => [path, page(onlyForReading(answer))]),
       ),
-      "/healthz": () => json(200, { status: "ok" }),
-      "/readyz": async () =>
-        (await isReady()) ? json(200, { status: "ready" }) : json(503, { status: "unavailable" }),
+      "/healthz": page(() => json(200, { status: "ok" })),
+      "/readyz": page(async () =>
+        (await health.isReady())
+          ? json(200, { status: "ready" })
+          : json(503, { status: "unavailable" }),
+      ),
     },
     fetch: () => toResponse(errorAnswer("not_found", nothingHere)),
     error: () => toResponse(errorAnswer("internal_error", "Something went wrong on our side.")),
@@ -70,13 +93,35 @@ export function startServer(
 
   return {
     url: server.url,
-    async stop(graceMs) {
+    async stop(drainMs, graceMs) {
+      await sleep(drainMs);
+      // Bun's stop closes every connection between two requests at once, even one whose next
+      // request lies unread in the kernel. By now the busy ones have been closed with an answer.
+      await untilSilent(() => arrived);
       const finished = server.stop();
       const late = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
       await Promise.race([finished, late]);
       await server.stop(true);
     },
   };
+}
+
+/** If nothing arrives for so long right after the signal, no client is busy. */
+const firstSilenceMs = 10;
+/** Otherwise no request for so long means that the busy ones have been told to close. */
+const silenceMs = 100;
+/** Clients that come back although they were told to close are not waited for any longer. */
+const silenceWaitMsMax = 1_000;
+
+async function untilSilent(arrived: () => number): Promise<void> {
+  const givenUpAt = performance.now() + silenceWaitMsMax;
+  let before: number;
+  let waitMs = firstSilenceMs;
+  do {
+    before = arrived();
+    await sleep(waitMs);
+    waitMs = silenceMs;
+  } while (arrived() !== before && performance.now() < givenUpAt);
 }
 
 function onlyForReading(page: Pages[string]): Pages[string] {
