@@ -5,7 +5,7 @@ import type { Caller } from "../domain/keys.ts";
 import type { Verdict } from "../domain/limits.ts";
 import type { Head, Limiter, Log, Soon } from "../domain/ports.ts";
 import type { Answer, IncomingRequest, Shop } from "./call.ts";
-import type { CorsHeaders } from "./cors.ts";
+import type { Cors } from "./cors.ts";
 import { answerFor, errorAnswer, nothingHere } from "./errors.ts";
 import { createSheet, type Sheet, stamp } from "./headers.ts";
 import { denial } from "./limits.ts";
@@ -16,11 +16,18 @@ export interface PipelineParts {
   readonly shop: Shop;
   readonly keyring: Keyring;
   readonly limiter: Limiter;
-  readonly addresses: { take(address: string): Verdict };
-  readonly cors: CorsHeaders | undefined;
+  readonly addresses: AddressCount;
+  readonly cors: Cors | undefined;
   readonly log: Log;
   /** True once the service stops: every answer then tells its client to close. */
   isStopping(): boolean;
+}
+
+/** Counts requests without a valid key. */
+export interface AddressCount {
+  take(address: string): Verdict;
+  /** How an address stands, for an answer that takes nothing from it. */
+  standing(address: string): Verdict;
 }
 
 /** A request as the HTTP server hands it over. */
@@ -90,10 +97,21 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     for (const [name, value] of answer.sheet?.headers ?? []) headers.set(name, value);
     for (const [name, value] of Object.entries(answer.headers ?? {})) headers.set(name, value);
     // An answer may depend on the origin and on something else: no Vary replaces another.
-    for (const [name, value] of Object.entries(cors?.(request, route) ?? {})) {
+    for (const [name, value] of Object.entries(cors?.headersFor(request, route) ?? {})) {
       headers.append(name, value);
     }
     return sheet;
+  }
+
+  /**
+   * A browser sends preflights on its own, before requests with a valid key, so they are not counted.
+   * Refusing one costs as much as answering it: a count would protect nothing.
+   */
+  function takeFromAddress(arrival: Arrival): Verdict {
+    const address = arrival.address();
+    return cors?.isPreflight(arrival.request, arrival.route)
+      ? addresses.standing(address)
+      : addresses.take(address);
   }
 
   return async (arrival) => {
@@ -107,9 +125,7 @@ export function createPipeline(parts: PipelineParts): Pipeline {
       const head = glance();
       const found = request.method === "OPTIONS" ? undefined : identify(keyring, authorization);
       caller = found instanceof Promise ? await found : found;
-      const taken = caller
-        ? limiter.take(caller.keyId, caller.limits)
-        : addresses.take(arrival.address());
+      const taken = caller ? limiter.take(caller.keyId, caller.limits) : takeFromAddress(arrival);
       verdict = taken instanceof Promise ? await taken : taken;
       if (verdict.outcome !== "admitted") answer = denial(verdict);
       else if (caller) {
