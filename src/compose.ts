@@ -4,6 +4,7 @@ import { createCodings } from "./api/codings.ts";
 import { createCors } from "./api/cors.ts";
 import { createListing } from "./api/listing.ts";
 import { operations } from "./api/operations.ts";
+import type { PageCount } from "./api/pages.ts";
 import { createPipeline, type Pipeline } from "./api/pipeline.ts";
 import { referencePages } from "./api/reference/pages.ts";
 import { routesOf } from "./api/routes.ts";
@@ -155,7 +156,9 @@ export async function startService(
   const isStopping = () => stopping;
   const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log, isStopping });
   const isReady = async () => !stopping && (await isUsable(store));
-  const server = listen(config, pipeline, { isReady, isStopping });
+  // A count of their own: reading about the API and failing to use it are two things.
+  const pageCount = createAddressLimiter(clock, config.addressPerMinute, config.addressesMax);
+  const server = listen(config, pipeline, pageCount, { isReady, isStopping });
   const parts = opened.move();
 
   return {
@@ -170,10 +173,16 @@ export async function startService(
   };
 }
 
-function listen(config: Config, pipeline: Pipeline, health: Health): RunningServer {
+function listen(
+  config: Config,
+  pipeline: Pipeline,
+  pageCount: PageCount,
+  health: Health,
+): RunningServer {
   const routes = routesOf(operations, config.petsSunsetAt);
+  const pages = referencePages(operations, config);
   try {
-    return startServer(pipeline, routes, referencePages(operations, config), health, config);
+    return startServer({ pipeline, routes, pages, pageCount, health }, config);
   } catch (error) {
     if (error instanceof Refusal) throw error;
     const where = `${config.host}:${config.port}`;

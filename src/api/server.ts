@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BunRequest, Server } from "bun";
-import type { Soon } from "../domain/ports.ts";
 import { createAddressReader } from "./addresses.ts";
-import type { Answer } from "./call.ts";
 import { errorAnswer, nothingHere } from "./errors.ts";
+import {
+  type Page,
+  type PageCount,
+  type Pages,
+  readPage,
+  toResponse,
+  withValidHost,
+} from "./pages.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { basePath, type Route } from "./routes.ts";
 
@@ -32,36 +38,38 @@ export interface Health {
   isStopping(): boolean;
 }
 
-/** What is served outside the API, by path. */
-export type Pages = Readonly<Record<string, (request: Request) => Soon<Response>>>;
+/** What the server serves: the API, by its routes, and pages outside it, by path. */
+export interface Served {
+  readonly pipeline: Pipeline;
+  readonly routes: readonly Route[];
+  readonly pages: Pages;
+  readonly pageCount: PageCount;
+  readonly health: Health;
+}
 
 /** Puts the pipeline behind Bun's own HTTP server and router: the only file that knows them. */
-export function startServer(
-  pipeline: Pipeline,
-  routes: readonly Route[],
-  pages: Pages,
-  health: Health,
-  options: ServerOptions,
-): RunningServer {
-  const addressOf = createAddressReader(options.trustedProxies);
+export function startServer(served: Served, options: ServerOptions): RunningServer {
+  const { pipeline, routes, pages, pageCount, health } = served;
+  const readAddress = createAddressReader(options.trustedProxies);
+  const addressOf = (request: Request): string =>
+    readAddress(server.requestIP(request)?.address ?? "unknown", request.headers);
   let arrived = 0;
 
-  const handle = (route: Route | undefined) => (request: BunRequest, server: Server<undefined>) => {
+  const handle = (route: Route | undefined) => (request: BunRequest) => {
     arrived += 1;
-    return pipeline({
-      request,
-      route,
-      address: () => addressOf(server.requestIP(request)?.address ?? "unknown", request.headers),
-    });
+    return pipeline({ request, route, address: () => addressOf(request) });
   };
   const unknown = handle(undefined);
-  const page = (answer: Pages[string]) => async (request: Request) => {
-    const response = await answer(request);
+  /** What is outside the API keeps to the same rules about the Host and about stopping. */
+  const outside = (page: Page) => async (request: Request) => {
+    const response = await withValidHost(page)(request);
     if (health.isStopping()) response.headers.set("Connection", "close");
     return response;
   };
+  const counted = (page: Page) =>
+    outside((request) => readPage(page, request, pageCount, addressOf(request)));
 
-  const server = Bun.serve({
+  const server: Server<undefined> = Bun.serve({
     // Otherwise Bun tells anyone who asks at /bun:info its version and the machine's kernel.
     development: false,
     // And without it Bun would share a port that is taken, with whatever listens there.
@@ -77,17 +85,15 @@ export function startServer(
       // Host header that is no host makes it no URL.
       [basePath]: unknown,
       [`${basePath}/*`]: unknown,
-      ...Object.fromEntries(
-        Object.entries(pages).map(([path, answer]) => [path, page(onlyForReading(answer))]),
-      ),
-      "/healthz": page(() => json(200, { status: "ok" })),
-      "/readyz": page(async () =>
+      ...Object.fromEntries(Object.entries(pages).map(([path, page]) => [path, counted(page)])),
+      "/healthz": outside(() => json(200, { status: "ok" })),
+      "/readyz": outside(async () =>
         (await health.isReady())
           ? json(200, { status: "ready" })
           : json(503, { status: "unavailable" }),
       ),
     },
-    fetch: () => toResponse(errorAnswer("not_found", nothingHere)),
+    fetch: outside(() => toResponse(errorAnswer("not_found", nothingHere))),
     error: () => toResponse(errorAnswer("internal_error", "Something went wrong on our side.")),
   });
 
@@ -124,22 +130,6 @@ async function untilSilent(arrived: () => number): Promise<void> {
   } while (arrived() !== before && performance.now() < givenUpAt);
 }
 
-function onlyForReading(page: Pages[string]): Pages[string] {
-  return (request) =>
-    request.method === "GET" || request.method === "HEAD"
-      ? page(request)
-      : toResponse(
-          errorAnswer("method_not_allowed", "Only GET, HEAD are possible here.", {
-            Allow: "GET, HEAD",
-          }),
-        );
-}
-
 function json(status: number, body: unknown): Response {
   return Response.json(body, { status, headers: { "Cache-Control": "no-store" } });
-}
-
-function toResponse(answer: Answer): Response {
-  const headers = { "Content-Type": "application/json", ...answer.headers };
-  return new Response(answer.body, { status: answer.status, headers });
 }

@@ -103,7 +103,7 @@ test("the served document needs no key, and has the address it was asked at", as
     headers: { Host: "shop.example", "X-Forwarded-Proto": "https" },
   });
   expect((proxied.json as typeof apiDocument).servers[0]!.url).toBe("https://shop.example/v1");
-  const crafted = await service.call("GET", "~/openapi.json", { headers: { Host: "a'b\"c" } });
+  const crafted = await service.call("GET", "~/openapi.json", { headers: { Host: "a'b" } });
   expect((crafted.json as typeof apiDocument).servers[0]!.url).toBe("http://localhost/v1");
   await service.stop();
 });

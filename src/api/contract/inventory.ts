@@ -13,6 +13,10 @@ export const petIdRule = {
   petId: "Path parameter 'petId' must be a 64-bit integer in plain decimal digits.",
 };
 
+function ifMatch(description: string): Parameter {
+  return { name: "If-Match", in: "header", description, schema: { type: "string" }, example: "*" };
+}
+
 export const listInventory: Contract = {
   tag: "Inventory",
   summary: "List the stock of all pets",
@@ -29,6 +33,7 @@ If you ask often, keep the \`ETag\` of the last answer and send it in \`If-None-
       schema: { type: "string" },
       example: '"k3v9x2-1207"',
     },
+    ifMatch("The `ETag` that the list must still have; otherwise the answer is 412."),
     {
       name: "Accept-Encoding",
       in: "header",
@@ -56,7 +61,7 @@ If you ask often, keep the \`ETag\` of the last answer and send it in \`If-None-
       headers: ["ETag", "CacheList", "Vary"],
     },
   },
-  errors: [],
+  errors: ["precondition_failed"],
 };
 
 export const updateInventory: Contract = {
@@ -67,7 +72,10 @@ export const updateInventory: Contract = {
 The answer comes once the change is stored for good, and every list asked for afterwards shows it. Sending the number that is already there is fine: it is recorded as a confirmation.
 
 *Experimental:* the request may still change its shape. Watch \`X-Stability\`.`,
-  parameters: [petIdParameter],
+  parameters: [
+    petIdParameter,
+    ifMatch("Only `*` is possible: entries have no `ETag` yet. Any other value is 412."),
+  ],
   body: {
     description: "The new count. JSON without a `Content-Type` is read too; 64 KiB at most.",
     schema: reference("schemas", "InventoryUpdate"),
@@ -83,7 +91,13 @@ The answer comes once the change is stored for good, and every list asked for af
       examples: { updated: { summary: "The new count", value: exampleItem } },
     },
   },
-  errors: ["invalid_request", "not_found", "payload_too_large", "unsupported_media_type"],
+  errors: [
+    "invalid_request",
+    "not_found",
+    "precondition_failed",
+    "payload_too_large",
+    "unsupported_media_type",
+  ],
   invalid: {
     quantity: "Field 'quantity' must be an integer from 0 to 9007199254740991.",
     missing: "Field 'quantity' is required and must be an integer from 0 to 9007199254740991.",
