@@ -60,9 +60,9 @@ export function createCodings(monotonicMs: () => number): Codings {
     has: (tag, coding) => tag === currentTag && made.get(coding) instanceof Blob,
     find(version, tag, coding) {
       if (version.byteLength < bytesMin) return undefined;
+      currentTag = tag;
       if (version !== current) {
         current = version;
-        currentTag = tag;
         made = new Map();
       }
       const state = made.get(coding);
