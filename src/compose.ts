@@ -5,11 +5,12 @@ import { createCodings } from "./api/codings.ts";
 import { createCors } from "./api/cors.ts";
 import { createListing } from "./api/listing.ts";
 import { operations } from "./api/operations.ts";
+import type { PageCount } from "./api/pages.ts";
 import { createPipeline, type Pipeline } from "./api/pipeline.ts";
 import { referencePages } from "./api/reference/pages.ts";
 import { routesOf } from "./api/routes.ts";
 import { createSender } from "./api/sending.ts";
-import { type RunningServer, startServer } from "./api/server.ts";
+import { type Health, type RunningServer, startServer } from "./api/server.ts";
 import type { Config } from "./config.ts";
 import { createCommitter } from "./domain/commits.ts";
 import { Refusal } from "./domain/errors.ts";
@@ -180,10 +181,13 @@ export async function startService(
   });
   const addresses = createAddressLimiter(clock, config.addressPerMinute, config.addressesMax);
   const cors = createCors(config.corsOrigins);
-  const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log });
   let stopping = false;
+  const isStopping = () => stopping;
+  const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log, isStopping });
   const isReady = async () => !stopping && (await connect?.()) !== false && (await isUsable(store));
-  const server = listen(config, pipeline, isReady);
+  // A count of their own: reading about the API and failing to use it are two things.
+  const pageCount = createAddressLimiter(clock, config.addressPerMinute, config.addressesMax);
+  const server = listen(config, pipeline, pageCount, { isReady, isStopping });
   const parts = opened.move();
 
   return {
@@ -191,7 +195,7 @@ export async function startService(
     store,
     async stop() {
       stopping = true;
-      await server.stop(config.stopGraceMs);
+      await server.stop(config.drainMs, config.stopGraceMs);
       await shop.committer.idle();
       await parts.disposeAsync();
     },
@@ -201,11 +205,13 @@ export async function startService(
 function listen(
   config: Config,
   pipeline: Pipeline,
-  isReady: () => Promise<boolean>,
+  pageCount: PageCount,
+  health: Health,
 ): RunningServer {
   const routes = routesOf(operations, config.petsSunsetAt);
+  const pages = referencePages(operations, config);
   try {
-    return startServer(pipeline, routes, referencePages(operations, config), isReady, config);
+    return startServer({ pipeline, routes, pages, pageCount, health }, config);
   } catch (error) {
     if (error instanceof Refusal) throw error;
     const where = `${config.host}:${config.port}`;

@@ -35,7 +35,9 @@ export interface Config {
   readonly listChunkEntries: number;
   /** Bytes of older lists that slow readers may keep in memory. */
   readonly listHeldBytesMax: number;
-  /** How long requests in flight may take to finish once a stop was asked for. */
+  /** How long the listener stays open after a stop was asked for, with /readyz already 503. */
+  readonly drainMs: number;
+  /** How long requests in flight may take to finish once the listener is closed. */
   readonly stopGraceMs: number;
 }
 
@@ -89,6 +91,7 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
     keysRememberedMax: 10_000,
     listChunkEntries: 4_096,
     listHeldBytesMax: 256 * 1024 * 1024,
+    drainMs: value(settings.drainSeconds) * 1_000,
     stopGraceMs: 10_000,
   });
 }

@@ -1,5 +1,6 @@
-import { parseInstant } from "./domain/instants.ts";
+import { formatInstant, parseInstant } from "./domain/instants.ts";
 import { type Environment, environments } from "./domain/keys.ts";
+import { petsDeprecatedAt } from "./domain/pets.ts";
 
 /** One thing that can be set: its names, its default, what it means, how its text is read. */
 export interface Setting<T> {
@@ -27,7 +28,7 @@ export const settings = {
     "PETSTORE_PETS_SUNSET",
     "2027-12-31T00:00:00Z",
     "instant from which GET /pets/{petId} is gone",
-    instant,
+    petsSunset,
   ),
   corsOrigins: setting(
     "cors-origins",
@@ -120,6 +121,13 @@ export const settings = {
     "silence after which a connection is closed",
     timeout,
   ),
+  drainSeconds: setting(
+    "drain-seconds",
+    "PETSTORE_DRAIN_SECONDS",
+    "0",
+    "how long a stopping service still listens, with /readyz 503",
+    drain,
+  ),
 } as const;
 
 function setting<T>(
@@ -149,6 +157,12 @@ function timeout(text: string): number {
   return seconds;
 }
 
+function drain(text: string): number {
+  const seconds = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seconds <= 3_600)) throw new Error("must be from 0 to 3600 seconds");
+  return seconds;
+}
+
 function nonEmpty(text: string): string {
   if (text === "") throw new Error("must not be empty");
   return text;
@@ -171,6 +185,16 @@ function databaseUrl(text: string): string {
 function instant(text: string): number {
   const time = parseInstant(text);
   if (time === undefined) throw new Error("must be a date such as 2027-12-31T00:00:00Z");
+  return time;
+}
+
+/** RFC 9745 4: a sunset before the deprecation makes no sense to a client that reads both. */
+function petsSunset(text: string): number {
+  const time = instant(text);
+  if (time < petsDeprecatedAt) {
+    const since = formatInstant(petsDeprecatedAt);
+    throw new Error(`must be ${since}, when the operation was deprecated, or later`);
+  }
   return time;
 }
 

@@ -20,8 +20,13 @@ export function isCoding(name: string): name is Coding {
 const bytesMin = 1_400;
 
 export interface Codings {
-  /** The version in this coding if it is there already; otherwise it may be made for later. */
-  find(version: ListVersion, coding: Coding): Blob | undefined;
+  /**
+   * The version in this coding if it is there already; otherwise it may be made for later. `tag`
+   * names the version.
+   */
+  find(version: ListVersion, tag: string, coding: Coding): Blob | undefined;
+  /** Whether `find` would give the version of this name; nothing is made for the asking. */
+  has(tag: string, coding: Coding): boolean;
 }
 
 /**
@@ -30,6 +35,7 @@ export interface Codings {
  */
 export function createCodings(monotonicMs: () => number): Codings {
   let current: ListVersion | undefined;
+  let currentTag = "";
   let made = new Map<Coding, Blob | "asked" | "making">();
   /** One at a time: a list that changes faster than it compresses must not pile up work. */
   let busy = false;
@@ -51,8 +57,10 @@ export function createCodings(monotonicMs: () => number): Codings {
   }
 
   return {
-    find(version, coding) {
+    has: (tag, coding) => tag === currentTag && made.get(coding) instanceof Blob,
+    find(version, tag, coding) {
       if (version.byteLength < bytesMin) return undefined;
+      currentTag = tag;
       if (version !== current) {
         current = version;
         made = new Map();

@@ -1,12 +1,14 @@
 import { Refusal } from "../domain/errors.ts";
 import { parseInt64 } from "../domain/integers.ts";
 import { parseInventoryUpdate, setQuantity } from "../domain/inventory.ts";
+import { petNotFound } from "../domain/pets.ts";
 import type { Soon } from "../domain/ports.ts";
 import { readJsonText } from "./body.ts";
 import type { Answer, Call, Shop } from "./call.ts";
-import { isCoding, preferredCoding } from "./codings.ts";
+import { preferredCoding } from "./codings.ts";
 import { createSheet, type Sheet } from "./headers.ts";
 import { entryJson, type ListVersion } from "./listing.ts";
+import { satisfiesIfMatch, satisfiesIfNoneMatch } from "./preconditions.ts";
 
 export function listInventory(shop: Shop, call: Call): Soon<Answer> {
   const wait = shop.follower.catchUp(call.head);
@@ -18,12 +20,18 @@ function currentList(shop: Shop, call: Call): Answer {
   const { follower, listing, codings } = shop;
   const { headers, method } = call.request;
   const tag = `${follower.epoch}-${follower.seq}`;
+  const wanted = headers.get("if-match");
+  if (wanted !== null && !satisfiesIfMatch(wanted, tag)) {
+    throw new Refusal("precondition_failed", "The list has changed: If-Match does not name it.");
+  }
   const known = headers.get("if-none-match");
-  const match = known === null ? undefined : matchingTag(known, tag);
-  if (match) return { status: 304, body: null, headers: { ETag: match, ...listHeaders } };
-  const version = listing.version();
   const coding = preferredCoding(headers.get("accept-encoding"));
-  const compressed = coding && codings.find(version, coding);
+  if (known !== null && satisfiesIfNoneMatch(known, tag)) {
+    const etag = coding && codings.has(tag, coding) ? `"${tag}-${coding}"` : `"${tag}"`;
+    return { status: 304, body: null, headers: { ETag: etag, ...listHeaders } };
+  }
+  const version = listing.version();
+  const compressed = coding && codings.find(version, tag, coding);
   if (coding && compressed) {
     const tagged = { ETag: `"${tag}-${coding}"`, "Content-Encoding": coding, ...listHeaders };
     return { status: 200, body: compressed, headers: tagged };
@@ -51,25 +59,27 @@ function listSheet(version: ListVersion, tag: string): Sheet {
   return sheet;
 }
 
-/** The tag in an If-None-Match that names this version in any coding, as the client wrote it. */
-function matchingTag(header: string, tag: string): string | undefined {
-  if (header.trim() === "*") return `"${tag}"`;
-  for (const [, quoted = "", opaque = ""] of header.matchAll(/(?:W\/)?("([^"]*)")/g)) {
-    if (opaque === tag || codingTag(opaque, tag)) return quoted;
-  }
-  return undefined;
-}
-
-function codingTag(opaque: string, tag: string): boolean {
-  return opaque.startsWith(`${tag}-`) && isCoding(opaque.slice(tag.length + 1));
-}
-
 export async function updateInventory(shop: Shop, call: Call): Promise<Answer> {
   const petId = readPetId(call);
   const quantity = parseInventoryUpdate(await readJsonText(call.request, shop.bodyBytesMax));
-  const { requestId } = call;
-  const entry = await setQuantity(shop.committer, call.caller, { petId, quantity, requestId });
+  const { requestId, request } = call;
+  const wanted = request.headers.get("if-match");
+  if (wanted !== null && wanted.trim() !== "*") await refuseIfMatch(shop, petId);
+  const change = { petId, quantity, requestId, signal: request.signal };
+  const entry = await setQuantity(shop.committer, call.caller, change);
   return { status: 200, body: entryJson(entry.petId, entry) };
+}
+
+/**
+ * Entries have no ETag yet, so no tag can name one: the update must not be made. RFC 9110 13.2.1: a
+ * request that would fail anyway fails as it would without the condition.
+ */
+async function refuseIfMatch(shop: Shop, petId: bigint): Promise<never> {
+  if (!(await shop.store.findPet(petId))) throw new Refusal("not_found", petNotFound);
+  throw new Refusal(
+    "precondition_failed",
+    "If-Match names no version of this entry: entries have no ETag. Leave it out, or send '*'.",
+  );
 }
 
 export function readPetId(call: Call): bigint {

@@ -75,7 +75,9 @@ test("every documented status but a failure of ours can be had", async () => {
   const visit = async (given: string | undefined, path?: string, body = '{"quantity":1}') => {
     for (const { path: template, method, operation } of documentedOperations) {
       const sent = method === "PATCH" ? { body } : {};
-      for (const headers of [{}, { "If-None-Match": etag }, { "Content-Type": "text/plain" }]) {
+      const unmet = { "If-Match": '"other"' };
+      const plain = { "Content-Type": "text/plain" };
+      for (const headers of [{}, { "If-None-Match": etag }, unmet, plain]) {
         const address = path ? template.replace("{petId}", path) : template;
         const to = address === "/store/orders" && path === "x" ? `${address}?limit=0` : address;
         const answer = await service.call(method, to, { key: given, headers, ...sent });

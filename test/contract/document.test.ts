@@ -100,7 +100,7 @@ test("both served documents need no key, and have the address they were asked at
     headers: { Host: "shop.example", "X-Forwarded-Proto": "https" },
   });
   expect((proxied.json as typeof apiDocument).servers[0]!.url).toBe("https://shop.example/v1");
-  const crafted = await service.call("GET", "~/openapi.json", { headers: { Host: "a'b\"c" } });
+  const crafted = await service.call("GET", "~/openapi.json", { headers: { Host: "a'b" } });
   expect((crafted.json as typeof apiDocument).servers[0]!.url).toBe("http://localhost/v1");
   const older = await service.call("GET", "~/openapi-3.0.json");
   expect(older.status).toBe(200);

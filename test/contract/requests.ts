@@ -185,12 +185,13 @@ function toOperation(placed: PlacedOperation): fc.Arbitrary<FuzzedRequest> {
         (text, one, at) => text.replace(`{${one.name}}`, encodeURIComponent(drawn.path[at]!.value)),
         path,
       );
-      const parts = [drawn.key, ...drawn.path, ...drawn.query, drawn.type, drawn.body];
+      const sent = drawn.headers;
+      const parts = [drawn.key, ...drawn.path, ...drawn.query, ...sent, drawn.type, drawn.body];
       return {
         method: method === "GET" && drawn.head ? "HEAD" : method,
         path: address + (query.length > 0 ? `?${query.join("&")}` : ""),
         headers: {
-          ...Object.assign({}, ...drawn.headers),
+          ...Object.assign({}, ...sent.map((part) => part.value)),
           ...(drawn.type.value === undefined ? {} : { "Content-Type": drawn.type.value }),
         },
         body: drawn.body.value,
@@ -216,11 +217,15 @@ function queryValues(name: string, schema: DocumentedSchema): fc.Arbitrary<Part<
   );
 }
 
-function headerValue(name: string): fc.Arbitrary<Record<string, string>> {
+function headerValue(name: string): fc.Arbitrary<Part<Record<string, string>>> {
+  const given = (value: string | undefined): Record<string, string> =>
+    value === undefined ? {} : { [name]: value };
   const text = fc.stringMatching(/^[!-~]{1,20}$/).filter((one) => one !== "*");
-  return fc
-    .option(text, { nil: undefined })
-    .map((value): Record<string, string> => (value === undefined ? {} : { [name]: value }));
+  if (name === "If-Match") {
+    const any = fc.constantFrom(undefined, undefined, undefined, "*").map(given).map(fine);
+    return fc.oneof({ arbitrary: any, weight: 4 }, text.map(given).map(broken(412)));
+  }
+  return fc.option(text, { nil: undefined }).map(given).map(fine);
 }
 
 /** A method that a documented path does not have. */

@@ -59,7 +59,7 @@ describe("how a list is sent", () => {
   test("no second long compressed list is made while slow readers may hold the first", async () => {
     const { listing, clock, change, wait } = createLongList(150_000);
     const codings = createCodings(clock);
-    const find = () => codings.find(listing.version(), "zstd");
+    const find = () => codings.find(listing.version(), "tag", "zstd");
     const compressed = async (attempts: number) => {
       for (let attempt = 0; attempt < attempts; attempt++) {
         const blob = find();

@@ -79,6 +79,16 @@ export const headers = {
     schema: { type: "string", pattern: '^Bearer realm="petstore"(, error="invalid_token")?$' },
     example: 'Bearer realm="petstore", error="invalid_token"',
   },
+  ScopeChallenge: {
+    name: "WWW-Authenticate",
+    description: "Names the scope that the key would need (RFC 6750).",
+    required: true,
+    schema: {
+      type: "string",
+      pattern: '^Bearer realm="petstore", error="insufficient_scope", scope="[a-z:]+"$',
+    },
+    example: 'Bearer realm="petstore", error="insufficient_scope", scope="inventory:read"',
+  },
   ETag: {
     description:
       "Names this exact state of the list. Send it back in `If-None-Match` to be told when nothing changed.",
@@ -98,6 +108,19 @@ export const headers = {
     required: false,
     schema: { type: "string", enum: ["zstd", "br", "gzip"] },
     example: "zstd",
+  },
+  CacheCurrent: {
+    name: "Cache-Control",
+    description: "A cache may keep the answer, but has to ask before each use of it.",
+    required: true,
+    schema: { type: "string", const: "no-cache" },
+    example: "no-cache",
+  },
+  "Accept-Encoding": {
+    description: "Sent when the request's body was compressed: only `identity` is read.",
+    required: false,
+    schema: { type: "string", const: "identity" },
+    example: "identity",
   },
   "Accept-Patch": {
     description: "The media types a request body at this path may have.",

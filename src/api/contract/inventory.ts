@@ -13,6 +13,10 @@ export const petIdRule = {
   petId: "Path parameter 'petId' must be a 64-bit integer in plain decimal digits.",
 };
 
+function ifMatch(description: string): Parameter {
+  return { name: "If-Match", in: "header", description, schema: { type: "string" }, example: "*" };
+}
+
 export const listInventory: Contract = {
   tag: "Inventory",
   summary: "List the stock of all pets",
@@ -31,6 +35,7 @@ A large list is compressed if your HTTP library accepts zstd, br or gzip. Most l
       schema: { type: "string" },
       example: '"k3v9x2-1207"',
     },
+    ifMatch("The `ETag` that the list must still have; otherwise the answer is 412."),
   ],
   success: {
     200: {
@@ -50,7 +55,7 @@ A large list is compressed if your HTTP library accepts zstd, br or gzip. Most l
       headers: ["ETag", "CacheList", "Vary"],
     },
   },
-  errors: [],
+  errors: ["precondition_failed"],
 };
 
 export const updateInventory: Contract = {
@@ -61,7 +66,10 @@ export const updateInventory: Contract = {
 The answer comes once the change is stored for good, and every list asked for afterwards shows it. Sending the number that is already there is fine: it is recorded as a confirmation.
 
 *Experimental:* the request may still change its shape. Watch \`X-Stability\`.`,
-  parameters: [petIdParameter],
+  parameters: [
+    petIdParameter,
+    ifMatch("Only `*` is possible: entries have no `ETag` yet. Any other value is 412."),
+  ],
   body: {
     description:
       "The new count. At most 64 KiB. `application/merge-patch+json` and JSON without a `Content-Type` are accepted too.",
@@ -78,7 +86,13 @@ The answer comes once the change is stored for good, and every list asked for af
       examples: { updated: { summary: "The new count", value: exampleItem } },
     },
   },
-  errors: ["invalid_request", "not_found", "payload_too_large", "unsupported_media_type"],
+  errors: [
+    "invalid_request",
+    "not_found",
+    "precondition_failed",
+    "payload_too_large",
+    "unsupported_media_type",
+  ],
   invalid: {
     quantity: "Field 'quantity' must be an integer from 0 to 9007199254740991.",
     missing: "Field 'quantity' is required and must be an integer from 0 to 9007199254740991.",

@@ -25,7 +25,7 @@ export const listOrders: Contract = {
   success: {
     200: {
       description: "One page of orders.",
-      headers: ["NextPage"],
+      headers: ["NextPage", "CacheCurrent"],
       schema: { type: "array", items: reference("schemas", "Order") },
       examples: {
         page: {

@@ -19,7 +19,7 @@ Requests without a good key are counted by client address.
 
 ## Errors
 
-Every refusal has the same JSON body: \`code\` for programs, \`message\` for people, \`status\` the HTTP status once more. A path that does not exist is 404; a method that a path does not have is 405, with \`Allow\` listing those it has. Both are told to holders of a key only. What is so malformed that it is no HTTP request at all is refused without a body.
+Every refusal has the same JSON body: \`code\` for programs, \`message\` for people, \`status\` the HTTP status once more. A path that does not exist is 404; a method that a path does not have is 405, with \`Allow\` listing those it has. Both are told to holders of a key only. A request with two \`Host\` headers or an invalid one is 400, whatever it asks for. What is so malformed that it is no HTTP request at all is refused without a body.
 
 ## Methods
 
