@@ -6,6 +6,7 @@ import type { RowsOf, Store } from "../domain/ports.ts";
 import { verify } from "../domain/verify.ts";
 import { tables } from "../store/tables.ts";
 import { print } from "./open.ts";
+import { printFaults } from "./verify.ts";
 
 /**
  * Carries a whole store over to another engine and proves that it arrived: every row of every
@@ -40,11 +41,11 @@ async function carry(from: Store, to: Store): Promise<number> {
     for (const { name } of tables) for await (const _ of watched.rowsOf(name));
     return watched.tallies();
   });
-  const { faults } = await to.snapshot(verify);
+  const verified = await to.snapshot(verify);
   const different = tables.filter(({ name }) => sent[name]!.digest !== arrived[name]!.digest);
   for (const { name } of different) print(`${name}: what arrived is not what was sent`);
-  for (const fault of faults) print(fault);
-  if (different.length > 0 || faults.length > 0) return 1;
+  printFaults(verified);
+  if (different.length > 0 || verified.faultCount > 0) return 1;
   const counts = tables.map(({ name }) => `${sent[name]!.rows} ${name}`);
   print(`Carried over and compared, row by row: ${counts.join(", ")}.`);
   return 0;
