@@ -4,8 +4,8 @@ import { readConfig, readFlags } from "../config.ts";
 import { Refusal } from "../domain/errors.ts";
 import type { RowsOf, Store } from "../domain/ports.ts";
 import { verify } from "../domain/verify.ts";
+import { print } from "../output.ts";
 import { tables } from "../store/tables.ts";
-import { print } from "./open.ts";
 import { printFaults } from "./verify.ts";
 
 /**
@@ -19,8 +19,8 @@ export async function migrateStore(words: string[]): Promise<number> {
   if (rest.length > 0 || !flags.from || !flags.to || flags.from === flags.to) {
     throw new Refusal("invalid_request", "this command takes --from DATABASE --to DATABASE");
   }
-  const source = readConfig({ ...flags, database: flags.from });
-  const target = readConfig({ ...flags, database: flags.to });
+  const source = readConfig(flags, undefined, "from");
+  const target = readConfig(flags, undefined, "to");
   await using opened = new AsyncDisposableStack();
   for (const config of [source, target]) opened.defer(claimStore(config));
   const from = await openStore(source, systemClock);
