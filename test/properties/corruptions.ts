@@ -1,11 +1,18 @@
 import { Database } from "bun:sqlite";
 import { SQL } from "bun";
 
+/** The tables that an engine may call otherwise: the head, where it says the ledger ends, counts. */
+export interface TableNames {
+  readonly head: string;
+  readonly tip: string;
+  readonly usage: string;
+}
+
 /**
  * Ways to spoil a store behind the service's back. `n` runs from 1 to 20, the rows of the ledger;
  * the pets are 1 to 4. Each must be found, whatever else is in order.
  */
-export const corruptions: Record<string, (n: number) => string> = {
+export const corruptions: Record<string, (n: number, names: TableNames) => string> = {
   "ledger: a quantity": (n) =>
     `UPDATE ledger SET quantity_after = quantity_after + 1 WHERE seq = ${n}`,
   "ledger: a quantity beyond exact numbers": (n) =>
@@ -37,21 +44,22 @@ export const corruptions: Record<string, (n: number) => string> = {
     `UPDATE ledger SET seq = -1 WHERE seq = ${n};
      UPDATE ledger SET seq = ${n} WHERE seq = 1 + ${n} % 20;
      UPDATE ledger SET seq = 1 + ${n} % 20 WHERE seq = -1`,
-  "ledger: a row after a gap": (n) =>
+  "ledger: a row after a gap": (n, { tip }) =>
     `INSERT INTO ledger SELECT seq + 2, pet_id, quantity_after, quantity_after, status_after,
        status_after, seq, cause, key_id, request_id, reason, at FROM ledger WHERE seq = 20;
-     UPDATE inventory SET version = 22 WHERE version = 20; UPDATE head SET seq = 20 + ${n}`,
+     UPDATE inventory SET version = 22 WHERE version = 20;
+     UPDATE ${tip} SET seq = 20 + ${n} WHERE seq = 20`,
   "ledger: a pet removed that still has its entry": () =>
     `UPDATE ledger SET quantity_after = NULL, status_after = NULL WHERE seq = 20`,
   "ledger: wiped": () => "DELETE FROM ledger",
-  "ledger and inventory: wiped": () =>
-    "DELETE FROM ledger; DELETE FROM inventory; UPDATE head SET seq = 0, at = 0",
-  "head: ahead": (n) => `UPDATE head SET seq = seq + ${n}`,
-  "head: behind": () => "UPDATE head SET seq = seq - 1",
-  "head: of no environment": () => "UPDATE head SET environment = 'moon'",
-  "head: without an epoch": () => "UPDATE head SET epoch = ''",
-  "head: a keys' version": () => "UPDATE head SET keys_version = -1",
-  "head: gone": () => "DELETE FROM head",
+  "ledger and inventory: wiped": (_n, { tip }) =>
+    `DELETE FROM ledger; DELETE FROM inventory; UPDATE ${tip} SET seq = 0, at = 0 WHERE seq = 20`,
+  "head: ahead": (n, { tip }) => `UPDATE ${tip} SET seq = seq + ${n} WHERE seq = 20`,
+  "head: behind": (_n, { tip }) => `UPDATE ${tip} SET seq = seq - 1 WHERE seq = 20`,
+  "head: of no environment": (_n, { head }) => `UPDATE ${head} SET environment = 'moon'`,
+  "head: without an epoch": (_n, { head }) => `UPDATE ${head} SET epoch = ''`,
+  "head: a keys' version": (_n, { head }) => `UPDATE ${head} SET keys_version = -1`,
+  "head: gone": (_n, { head }) => `DELETE FROM ${head}`,
   "inventory: a quantity": (n) =>
     `UPDATE inventory SET quantity = quantity + 1 WHERE pet_id = 1 + ${n} % 4`,
   "inventory: a status": (n) =>
@@ -85,21 +93,24 @@ export const corruptions: Record<string, (n: number) => string> = {
   "secrets: a digest": () => "UPDATE secrets SET digest = 'psk'",
   "secrets: another key's": () => "UPDATE secrets SET key_id = 'key_none'",
   "secrets: wiped": () => "DELETE FROM secrets",
-  "usage: a count": (n) => `UPDATE usage SET minute_count = -${n}`,
-  "usage: of no key": () => "UPDATE usage SET key_id = 'key_none'",
+  "usage: a count": (n, { usage }) => `UPDATE ${usage} SET minute_count = -${n}`,
+  "usage: of no key": (_n, { usage }) => `UPDATE ${usage} SET key_id = 'key_none'`,
   "bans: of no key": () => "UPDATE bans SET key_id = 'key_none'",
   "bans: an end": (n) => `UPDATE bans SET until = -${n}`,
 };
 
-export const spoiledTables = [
-  ...["ledger", "inventory", "pets", "head", "orders"],
-  ...["keys", "secrets", "usage", "bans"],
-];
-
-/** A connection of somebody who switches every guard off, and who can put all rows back. */
+/** A connection of somebody who switches every guard off. */
 export interface Vandal {
+  readonly names: TableNames;
   run(statements: string): Promise<unknown>;
   close(): Promise<void>;
+}
+
+const names: TableNames = { head: "head", tip: "head", usage: "usage" };
+
+export function tablesOf({ head, tip, usage }: TableNames): readonly string[] {
+  const others = ["ledger", "inventory", "pets", "orders", "keys", "secrets", "bans"];
+  return [...new Set([...others, head, tip, usage])];
 }
 
 /** Triggers are dropped and made again, so that it is never their absence that is found. */
@@ -110,6 +121,7 @@ export async function vandalOfSqlite(path: string): Promise<Vandal> {
     .query("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
     .values() as [string, string][];
   return {
+    names,
     async run(statements) {
       for (const [name] of triggers) database.run(`DROP TRIGGER ${name}`);
       database.run(statements);
@@ -125,8 +137,8 @@ export async function vandalOfPostgres(url: string): Promise<Vandal> {
   await sql.unsafe(`SET session_replication_role = replica;
     DO $$ DECLARE one record; BEGIN
       FOR one IN SELECT conrelid::regclass AS relation, conname FROM pg_constraint
-                 WHERE contype = 'c' AND conrelid = ANY('{${spoiledTables.join()}}'::regclass[])
+                 WHERE contype = 'c' AND conrelid = ANY('{${tablesOf(names).join()}}'::regclass[])
       LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', one.relation, one.conname); END LOOP;
     END $$`);
-  return { run: (statements) => sql.unsafe(statements), close: () => sql.close() };
+  return { names, run: (statements) => sql.unsafe(statements), close: () => sql.close() };
 }

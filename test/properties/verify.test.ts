@@ -3,18 +3,21 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SQL } from "bun";
 import fc from "fast-check";
 import { openStore } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
+import { int64Max, int64Min } from "../../src/domain/integers.ts";
 import { digestOf, scopes } from "../../src/domain/keys.ts";
 import { plans } from "../../src/domain/plans.ts";
 import type { Store } from "../../src/domain/ports.ts";
+import { createSlots } from "../../src/domain/verification/slots.ts";
 import { verify } from "../../src/domain/verify.ts";
 import { createTestClock, testStart } from "../clock.ts";
 import { petRow } from "../pets.ts";
 import { migratedDatabase } from "../postgresTemplate.ts";
 import { type Engine, engines, startTestService } from "../service.ts";
-import { corruptions, spoiledTables, vandalOfPostgres, vandalOfSqlite } from "./corruptions.ts";
+import { corruptions, tablesOf, vandalOfPostgres, vandalOfSqlite } from "./corruptions.ts";
 import { runs } from "./runs.ts";
 
 test("the ledger's rows can be neither changed nor deleted as long as its triggers stand", async () => {
@@ -75,7 +78,8 @@ test.each(engines)(
     await fill(store);
     expect(await store.snapshot(verify)).toEqual(sound);
     const vandal = await vandals[engine](database);
-    for (const table of spoiledTables) {
+    const tables = tablesOf(vandal.names);
+    for (const table of tables) {
       await vandal.run(`CREATE TABLE was_${table} AS SELECT * FROM ${table}`);
     }
     const kinds = Object.keys(corruptions);
@@ -87,13 +91,13 @@ test.each(engines)(
         fc.integer({ min: 1, max: 20 }),
         async (name, n) => {
           try {
-            await vandal.run(corruptions[name]!(n));
+            await vandal.run(corruptions[name]!(n, vandal.names));
             const { faults, faultCount } = await store.snapshot(verify);
             expect(faultCount).toBeGreaterThan(0);
             expect(faults.length).toBe(Math.min(faultCount, 20));
             for (const fault of faults) expect(fault).toMatch(/^[^:]+: .+; expected .+$/);
           } finally {
-            for (const table of spoiledTables) {
+            for (const table of tables) {
               await vandal.run(
                 `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM was_${table}`,
               );
@@ -109,3 +113,35 @@ test.each(engines)(
     rmSync(folder, { recursive: true, force: true });
   },
 );
+
+test("verify on postgres finds a trigger that was switched off", async () => {
+  const database = await migratedDatabase();
+  const store = await openStore(readConfig({ database }, {}), createTestClock());
+  await using sql = new SQL(database, { max: 1 });
+  await sql`ALTER TABLE ledger DISABLE TRIGGER ledger_rows_stay`;
+  await sql`DROP TRIGGER entries_have_pets ON inventory`;
+  const expected = "expected it as this version of petstore makes it";
+  expect((await store.snapshot(verify)).faults).toEqual([
+    `trigger ledger_rows_stay: is missing or disabled on the table ledger; ${expected}`,
+    `trigger entries_have_pets: is missing or disabled on the table inventory; ${expected}`,
+  ]);
+  await store.close();
+});
+
+test("every 64-bit id gets a slot of its own, and the same one each time", () => {
+  const near = fc.bigInt({ min: -3_000n, max: 3_000n });
+  const any = fc.oneof(near, fc.bigInt({ min: int64Min, max: int64Max }), fc.constant(int64Min));
+  fc.assert(
+    fc.property(fc.array(any, { maxLength: 6_000, size: "max" }), (ids) => {
+      const slots = createSlots();
+      const model = new Map<bigint, number>();
+      for (const id of ids) {
+        if (!model.has(id)) model.set(id, model.size);
+        expect(slots.slotOf(id)).toBe(model.get(id)!);
+      }
+      expect(slots.count).toBe(model.size);
+      for (const [id, slot] of model) expect(slots.idOf(slot)).toBe(id);
+    }),
+    runs(20),
+  );
+});
