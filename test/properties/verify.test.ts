@@ -122,8 +122,8 @@ test("verify on postgres finds a trigger that was switched off", async () => {
   await sql`DROP TRIGGER entries_have_pets ON inventory`;
   const expected = "expected it as this version of petstore makes it";
   expect((await store.snapshot(verify)).faults).toEqual([
-    `trigger ledger_rows_stay: is missing or disabled on the table ledger; ${expected}`,
     `trigger entries_have_pets: is missing or disabled on the table inventory; ${expected}`,
+    `trigger ledger_rows_stay: is missing or disabled on the table ledger; ${expected}`,
   ]);
   await store.close();
 });

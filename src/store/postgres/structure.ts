@@ -12,7 +12,8 @@ const triggers = {
 const missingTriggers = `
   SELECT name, relation FROM unnest($1::text[], $2::text[]) AS wanted(name, relation)
   WHERE NOT EXISTS (SELECT FROM pg_trigger
-    WHERE tgname = name AND tgrelid = to_regclass(relation) AND tgenabled IN ('O', 'A'))`;
+    WHERE tgname = name AND tgrelid = to_regclass(relation) AND tgenabled IN ('O', 'A'))
+  ORDER BY name`;
 
 /** Checks that the triggers of the schema are in force. The pages are the server's own to check. */
 export async function checkStructure({ query }: Session): Promise<readonly Fault[]> {
