@@ -41,7 +41,7 @@ export const usage = `npm run bench -- [flags]
   --beside DIR        this checkout beside the one in DIR (with its node_modules), nothing else:
                       the ratio new/old in CPU per answer and in answers per second
   --quick             short runs and small catalogues: to see that everything works
-  --repeats N         rounds per comparison, the best counts (6; with --beside 8)
+  --repeats N         rounds per comparison, the best counts (6; with --beside 9)
   --seconds N         length of one run (0.8)
   --readers N         connections that read (64)
   --writers N         connections that write (256)
@@ -83,10 +83,10 @@ export function readOptions(argv: string[]): Options {
       : chosenSections(values.only, values.engine, values.long, values.soak),
     quick: values.quick,
     beside: values.beside === undefined ? undefined : checkoutAt(values.beside),
-    // Differences of a few percent want more rounds than ratios to a peer do.
+    // Differences of a few percent want more rounds, and as many that each of the three begins.
     repeats: positive(
       "repeats",
-      values.repeats ?? (values.quick ? "2" : values.beside ? "8" : "6"),
+      values.repeats ?? (values.quick ? "2" : values.beside ? "9" : "6"),
     ),
     runMs: positive("seconds", values.seconds ?? (values.quick ? "0.5" : "0.8")) * 1000,
     readers: positive("readers", values.readers),

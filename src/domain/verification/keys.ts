@@ -1,6 +1,6 @@
 import type { RowsOf, StoredRow } from "../ports.ts";
 import { checkColumns } from "./columns.ts";
-import type { Faults } from "./faults.ts";
+import { type Faults, shown } from "./faults.ts";
 
 /**
  * Checks keys and all that belongs to one: each key has a secret, and no secret, count or ban
@@ -49,5 +49,5 @@ export function checkKey(
   where: (row: StoredRow) => string,
   faults: Faults,
 ): void {
-  if (!ids.has(id)) faults.note(where(row), `there is no key ${id}`, "the id of a key");
+  if (!ids.has(id)) faults.note(where(row), `there is no key ${shown(id)}`, "the id of a key");
 }
