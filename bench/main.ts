@@ -9,6 +9,7 @@ import { installPeer } from "./install.ts";
 import { describeMachine, isInMemory } from "./machine.ts";
 import { type Options, readOptions, type Section, sections } from "./options.ts";
 import { printReport, toJson } from "./report.ts";
+import { beside } from "./sections/beside.ts";
 import { firstGet } from "./sections/first-get.ts";
 import { get } from "./sections/get.ts";
 import { growth } from "./sections/growth.ts";
@@ -28,6 +29,7 @@ const runs: Record<Section, (bench: Bench) => Promise<void>> = {
   postgres,
   ledger,
   soak,
+  beside,
 };
 const withPeer: Section[] = ["get", "patch", "slow-flush", "postgres"];
 

@@ -47,8 +47,15 @@ const settingOptions = Object.fromEntries(
 
 type Values = Record<string, unknown>;
 
-/** Reads the settings: the flag wins over the environment, the environment over the default. */
-export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process.env): Config {
+/**
+ * Reads the settings: the flag wins over the environment, the environment over the default. A
+ * command with two databases says which flag names this one.
+ */
+export function readConfig(
+  flags: Values,
+  variables: NodeJS.ProcessEnv = process.env,
+  databaseFlag: string = settings.databaseUrl.flag,
+): Config {
   const value = <T>(one: Setting<T>): T => {
     const flag = flags[one.flag];
     const [source, text] =
@@ -60,7 +67,8 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
     try {
       return one.read(text);
     } catch (error) {
-      throw new Refusal("invalid_request", `${source} ${(error as Error).message}, not '${text}'`);
+      const value = one.isSecret ? "" : `, not '${text}'`;
+      throw new Refusal("invalid_request", `${source} ${(error as Error).message}${value}`);
     }
   };
   const env = value(settings.environment);
@@ -68,7 +76,8 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
     port: value(settings.port),
     host: value(settings.host),
     environment: env,
-    databaseUrl: value(settings.databaseUrl) || `sqlite:./data/${env}.db`,
+    databaseUrl:
+      value({ ...settings.databaseUrl, flag: databaseFlag }) || `sqlite:./data/${env}.db`,
     petsSunsetAt: value(settings.petsSunsetAt),
     corsOrigins: value(settings.corsOrigins),
     trustedProxies: value(settings.trustedProxies),

@@ -9,6 +9,8 @@ export interface Setting<T> {
   readonly initial: string;
   readonly meaning: string;
   readonly read: (text: string) => T;
+  /** Whether its value must not be shown, not even in the message that refuses it. */
+  readonly isSecret?: boolean;
 }
 
 /** The one list of settings: flags, variables, defaults and the help text come from here. */
@@ -16,13 +18,16 @@ export const settings = {
   port: setting("port", "PORT", "8080", "port to listen on; 0 picks a free one", portNumber),
   host: setting("host", "HOST", "127.0.0.1", "address to listen on", nonEmpty),
   environment: setting("env", "PETSTORE_ENV", "production", "production or staging", environment),
-  databaseUrl: setting(
-    "database",
-    "DATABASE_URL",
-    "",
-    "sqlite:PATH or postgres://…; sqlite:./data/<env>.db unless given",
-    databaseUrl,
-  ),
+  databaseUrl: {
+    ...setting(
+      "database",
+      "DATABASE_URL",
+      "",
+      "sqlite:PATH or postgres://…; sqlite:./data/<env>.db unless given",
+      databaseUrl,
+    ),
+    isSecret: true,
+  },
   petsSunsetAt: setting(
     "pets-sunset",
     "PETSTORE_PETS_SUNSET",
@@ -179,7 +184,24 @@ function databaseUrl(text: string): string {
   if (text !== "" && !/^(sqlite:(?!\/\/[^/]).+|postgres(ql)?:\/\/.+)$/.test(text)) {
     throw new Error("must be sqlite:PATH or postgres://…");
   }
+  if (text.startsWith("postgres")) checkCredentials(text);
   return text;
+}
+
+const encoding = "percent-encode @ in the password as %40, / as %2F, ? as %3F, # as %23, % as %25";
+
+/**
+ * An address in which a password could be taken for a host is refused: part of the password would
+ * be looked up as a name, and shown in messages as the place that cannot be reached.
+ */
+function checkCredentials(text: string): void {
+  const [, authority = "", rest = ""] = /^\w+:\/\/([^/?#]*)(.*)$/s.exec(text) ?? [];
+  if (authority.split("@").length > 2 || rest.includes("@")) {
+    throw new Error(`has an @ that does not stand before the host; ${encoding}`);
+  }
+  if (/%(?![0-9a-f]{2})/i.test(authority)) {
+    throw new Error(`has a % without two hexadecimal digits after it; ${encoding}`);
+  }
 }
 
 function instant(text: string): number {

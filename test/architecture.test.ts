@@ -42,7 +42,8 @@ const mayImport: Record<string, readonly string[]> = {
   "src/main.ts": ["src/", "node:"],
   "src/config.ts": ["src/domain/", "src/settings.ts", "node:"],
   "src/settings.ts": ["src/domain/"],
-  "src/log.ts": ["src/domain/"],
+  "src/log.ts": ["src/domain/", "src/output.ts"],
+  "src/output.ts": [],
   "client/src/": [],
 };
 

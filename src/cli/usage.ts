@@ -18,7 +18,7 @@ export function usage(): string {
   petstore keys list | show ID | rotate ID [--overlap 24h] | revoke ID | unban ID   [--json]
   petstore pets import FILE | export FILE    .json .ndjson .csv; - for a pipe (--format csv)
   petstore orders import FILE
-  petstore verify                            recompute the inventory from the ledger and compare
+  petstore verify                            compare everything in the store with everything else
   petstore migrate-store --from DATABASE --to DATABASE    carry everything over to an empty store
 
 Settings, as a flag or in the environment; the flag wins:

@@ -87,8 +87,25 @@ export interface UsageJournal {
   liftBan(keyId: string, now: number): Promise<boolean>;
 }
 
+/** A row as it is stored, before anything is read into it. 64-bit integers are bigints. */
+export type StoredRow = readonly unknown[];
+
 /** The rows of one table, in batches; engines agree on tables, columns and order. */
-export type RowsOf = (table: string) => AsyncIterable<readonly (readonly unknown[])[]>;
+export type RowsOf = (table: string) => AsyncIterable<readonly StoredRow[]>;
+
+/** One thing that is wrong in a store: where, what is there, and what should be. */
+export interface Fault {
+  readonly where: string;
+  readonly found: string;
+  readonly expected: string;
+}
+
+/** One consistent state of a whole store. */
+export interface Snapshot extends Reader {
+  readonly rowsOf: RowsOf;
+  /** What the engine finds wrong with its own pages, indexes and triggers. */
+  checkStructure(): Soon<readonly Fault[]>;
+}
 
 /**
  * A durable shop. `commit`, the imports and the key operations are each one transaction, durable
@@ -106,7 +123,7 @@ export interface Store extends Reader, KeyStore, UsageJournal {
    */
   onKeysChanged?(listener: () => void): void;
   /** Runs `work` on one consistent state of the whole store. */
-  snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** One transaction for all; one outcome per change, in their order. */
   commit(changes: readonly Change[]): Promise<readonly Outcome[]>;
   /**

@@ -176,7 +176,8 @@ export async function migrate(session: Session, environment: Environment): Promi
     throw new Refusal("unavailable", "the database was made for a newer version of petstore");
   }
   const [row] = await query("SELECT environment FROM head WHERE id = 1");
-  const owner = row?.[0];
+  if (!row) throw new Refusal("unavailable", "the database has lost its head; restore a backup");
+  const owner = row[0];
   if (owner !== environment) {
     throw new Refusal(
       "unavailable",

@@ -10,6 +10,7 @@ import { migrate } from "./migrations.ts";
 import { WrongServer } from "./primary.ts";
 import { createReader } from "./reading.ts";
 import { type Session, withinDeadline } from "./session.ts";
+import { checkStructure } from "./structure.ts";
 import { commit } from "./writing.ts";
 
 export interface PostgresOptions {
@@ -93,9 +94,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       if (!watching) watch();
     },
     snapshot: (work) =>
-      onOwnSession(async ({ sql, query }) => {
-        await sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
-        return work(createReader(place, database.guard, query, query));
+      onOwnSession(async (session) => {
+        await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
+        return work({
+          ...createReader(place, database.guard, session.query, session.query),
+          rowsOf: rowsFrom(session),
+          checkStructure: () => checkStructure(session),
+        });
       }),
     commit: (changes) => writes.alone((session) => commit(session, changes, now())),
     importPets: (records, reason) =>
