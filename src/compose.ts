@@ -5,6 +5,7 @@ import { createCors } from "./api/cors.ts";
 import { createListing } from "./api/listing.ts";
 import { operations } from "./api/operations.ts";
 import { createPipeline, type Pipeline } from "./api/pipeline.ts";
+import { createReaders } from "./api/readers.ts";
 import { referencePages } from "./api/reference/pages.ts";
 import { routesOf } from "./api/routes.ts";
 import { createSender } from "./api/sending.ts";
@@ -12,7 +13,7 @@ import { type RunningServer, startServer } from "./api/server.ts";
 import type { Config } from "./config.ts";
 import { createCommitter } from "./domain/commits.ts";
 import { Refusal } from "./domain/errors.ts";
-import { createFollower } from "./domain/follower.ts";
+import { createFollower, type Follower } from "./domain/follower.ts";
 import { createKeyring } from "./domain/keyring.ts";
 import type { Clock, Limiter, Log, Store } from "./domain/ports.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
@@ -100,13 +101,18 @@ async function openForMany(
 }
 
 /** What operations work with, its copy of the inventory brought up to date. */
-async function openShop(config: Config, clock: Clock, store: Store): Promise<Shop> {
+async function openShop(config: Config, clock: Clock, store: Store, log: Log): Promise<Shop> {
+  const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
   const listing = createListing({
     chunkEntries: config.listChunkEntries,
-    heldBytesMax: config.listHeldBytesMax,
+    onSuperseded: readers.supersede,
   });
-  const follower = createFollower(store, listing);
-  await follower.catchUp();
+  const follower = createFollower(store, listing, log);
+  try {
+    await follower.catchUp();
+  } catch (error) {
+    throw follower.fault === undefined ? error : new Refusal("unavailable", follower.fault);
+  }
   const committer = createCommitter(
     store,
     { groupMax: config.writesPerGroupMax, queueMax: config.writesWaitingMax },
@@ -119,7 +125,7 @@ async function openShop(config: Config, clock: Clock, store: Store): Promise<Sho
     follower,
     listing,
     codings: createCodings(monotonicMs),
-    sender: createSender(listing, monotonicMs),
+    sender: createSender(readers, monotonicMs),
     petsSunsetAt: config.petsSunsetAt,
     bodyBytesMax: config.bodyBytesMax,
   };
@@ -143,7 +149,7 @@ export async function startService(
     path === undefined
       ? await openForMany(config, databaseClock, log, opened)
       : await openForOne(path, config, clock, log, opened);
-  const shop = await openShop(config, clock, store);
+  const shop = await openShop(config, clock, store, log);
   const keyring = createKeyring(store, clock, config.environment, config.keysRememberedMax);
   store.onKeysChanged?.(() => {
     keyring.forget();
@@ -153,7 +159,11 @@ export async function startService(
   const cors = createCors(config.corsOrigins);
   const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log });
   let stopping = false;
-  const server = listen(config, pipeline, async () => !stopping && (await isUsable(store)));
+  const server = listen(
+    config,
+    pipeline,
+    async () => !stopping && (await isUsable(store, shop.follower)),
+  );
   const parts = opened.move();
 
   return {
@@ -183,10 +193,15 @@ function listen(
   }
 }
 
-async function isUsable(store: Store): Promise<boolean> {
+/** A follower that still catches up after this is at work, not damaged. */
+const followerPatienceMs = 1_000;
+
+async function isUsable(store: Store, follower: Follower): Promise<boolean> {
   if (store.canWrite?.() === false) return false;
   try {
     await store.look();
+    const late = new Promise((resolve) => setTimeout(resolve, followerPatienceMs).unref());
+    await Promise.race([follower.catchUp(), late]);
     return true;
   } catch {
     return false;

@@ -4,24 +4,25 @@ import { parseInventoryUpdate, setQuantity } from "../domain/inventory.ts";
 import type { Soon } from "../domain/ports.ts";
 import { readJsonText } from "./body.ts";
 import type { Answer, Call, Shop } from "./call.ts";
+import { entryJson } from "./chunks.ts";
 import { isCoding, preferredCoding } from "./codings.ts";
 import { createSheet, type Sheet } from "./headers.ts";
-import { entryJson, type ListVersion } from "./listing.ts";
+import type { ListVersion } from "./listing.ts";
 
 export function listInventory(shop: Shop, call: Call): Soon<Answer> {
   const wait = shop.follower.catchUp(call.head);
   return wait ? wait.then(() => currentList(shop, call)) : currentList(shop, call);
 }
 
-/** The list as the replica has it this very moment: nothing here may wait. */
+/** The list as it was published last: nothing here may wait. */
 function currentList(shop: Shop, call: Call): Answer {
-  const { follower, listing, codings } = shop;
+  const { listing, codings } = shop;
   const { headers, method } = call.request;
-  const tag = `${follower.epoch}-${follower.seq}`;
+  const version = listing.version();
+  const { tag } = version;
   const known = headers.get("if-none-match");
   const match = known === null ? undefined : matchingTag(known, tag);
   if (match) return { status: 304, body: null, headers: { ETag: match, ...listHeaders } };
-  const version = listing.version();
   const coding = preferredCoding(headers.get("accept-encoding"));
   const compressed = coding && codings.find(version, coding);
   if (coding && compressed) {
@@ -32,8 +33,8 @@ function currentList(shop: Shop, call: Call): Answer {
     const length = { "Content-Length": String(version.byteLength) };
     return { status: 200, body: null, headers: { ETag: `"${tag}"`, ...length, ...listHeaders } };
   }
-  const body = shop.sender.bodyOf(version, call.request);
-  return { status: 200, body, sheet: listSheet(version, tag) };
+  const body = shop.sender.bodyOf(version, call.request, call.caller.keyId);
+  return { status: 200, body, sheet: listSheet(version) };
 }
 
 /** Caches may keep the list and must ask before they use it: it is never shown stale. */
@@ -41,11 +42,11 @@ const listHeaders = { "Cache-Control": "private, no-cache", Vary: "Accept-Encodi
 
 const sheets = new WeakMap<ListVersion, Sheet>();
 
-function listSheet(version: ListVersion, tag: string): Sheet {
+function listSheet(version: ListVersion): Sheet {
   let sheet = sheets.get(version);
   if (!sheet) {
     const type = { "Content-Type": "application/json" };
-    sheet = createSheet({ ...type, ETag: `"${tag}"`, ...listHeaders });
+    sheet = createSheet({ ...type, ETag: `"${version.tag}"`, ...listHeaders });
     sheets.set(version, sheet);
   }
   return sheet;
