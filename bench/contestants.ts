@@ -37,7 +37,7 @@ export async function startService(setting: Setting): Promise<Service> {
   const directory = mkdtempSync(join(setting.directory, "service-"));
   const database = setting.database ?? `sqlite:${join(directory, "petstore.db")}`;
   const catalogue = writeCatalogue(setting.directory, setting.entries);
-  await run([petstore, "pets", "import", catalogue, "--database", database]);
+  await importCatalogue(catalogue, database);
   const created = await run(
     [petstore, "keys", "create", "--name", "bench", "--plan", "enterprise"].concat([
       "--per-minute",
@@ -51,6 +51,10 @@ export async function startService(setting: Setting): Promise<Service> {
   );
   const { key } = JSON.parse(created) as { key: string };
   return startServiceOn(setting, database, key);
+}
+
+export async function importCatalogue(catalogue: string, database: string): Promise<void> {
+  await run([petstore, "pets", "import", catalogue, "--database", database]);
 }
 
 /** Starts the service on a database that is already there, as a restart would. */
