@@ -88,7 +88,7 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
     databasePatienceMs: value(settings.databasePatienceSeconds) * 1_000,
     keysRememberedMax: 10_000,
     listChunkEntries: 4_096,
-    listHeldBytesMax: 256 * 1024 * 1024,
+    listHeldBytesMax: 128 * 1024 * 1024,
     stopGraceMs: 10_000,
   });
 }
