@@ -41,7 +41,7 @@ export async function startService(setting: Setting): Promise<Service> {
   const directory = mkdtempSync(join(setting.directory, "service-"));
   const database = setting.database ?? `sqlite:${join(directory, "petstore.db")}`;
   const catalogue = writeCatalogue(setting.directory, setting.entries);
-  await run([petstore, "pets", "import", catalogue, "--database", database]);
+  await importCatalogue(catalogue, database, petstore);
   const created = await run(
     [petstore, "keys", "create", "--name", "bench", "--plan", "enterprise"].concat([
       "--per-minute",
@@ -55,6 +55,14 @@ export async function startService(setting: Setting): Promise<Service> {
   );
   const { key } = JSON.parse(created) as { key: string };
   return startServiceOn(setting, database, key);
+}
+
+export async function importCatalogue(
+  catalogue: string,
+  database: string,
+  petstore = commandOf({}),
+): Promise<void> {
+  await run([petstore, "pets", "import", catalogue, "--database", database]);
 }
 
 /** Starts the service on a database that is already there, as a restart would. */
@@ -71,7 +79,7 @@ export async function startServiceOn(
   return { ...started, database };
 }
 
-function commandOf({ checkout = root }: Setting): string {
+function commandOf({ checkout = root }: Pick<Setting, "checkout">): string {
   return join(checkout, "bin/petstore");
 }
 

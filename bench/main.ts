@@ -17,6 +17,7 @@ import { ledger, soak } from "./sections/long.ts";
 import { patch, slowFlush } from "./sections/patch.ts";
 import { postgres } from "./sections/postgres.ts";
 import { readsUnderWrites } from "./sections/reads-under-writes.ts";
+import { turns } from "./sections/turns.ts";
 import { buildSlowFlush } from "./slow-flush.ts";
 
 const runs: Record<Section, (bench: Bench) => Promise<void>> = {
@@ -26,6 +27,7 @@ const runs: Record<Section, (bench: Bench) => Promise<void>> = {
   "reads-under-writes": readsUnderWrites,
   "first-get": firstGet,
   growth,
+  turns,
   postgres,
   ledger,
   soak,

@@ -11,6 +11,7 @@ export const sections = [
   "reads-under-writes",
   "first-get",
   "growth",
+  "turns",
   "postgres",
   "ledger",
   "soak",

@@ -7,6 +7,7 @@ import { createListing } from "./api/listing.ts";
 import { operations } from "./api/operations.ts";
 import type { PageCount } from "./api/pages.ts";
 import { createPipeline, type Pipeline } from "./api/pipeline.ts";
+import { createReaders } from "./api/readers.ts";
 import { referencePages } from "./api/reference/pages.ts";
 import { routesOf } from "./api/routes.ts";
 import { createSender } from "./api/sending.ts";
@@ -112,13 +113,15 @@ async function openShop(
   config: Config,
   clock: Clock,
   store: Store,
+  log: Log,
   patienceMs: number,
 ): Promise<Shop> {
+  const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
   const listing = createListing({
     chunkEntries: config.listChunkEntries,
-    heldBytesMax: config.listHeldBytesMax,
+    onSuperseded: readers.supersede,
   });
-  const follower = createFollower(store, listing);
+  const follower = createFollower(store, listing, log);
   await firstCatchUp(follower, patienceMs);
   const committer = createCommitter(
     store,
@@ -132,7 +135,7 @@ async function openShop(
     follower,
     listing,
     codings: createCodings(monotonicMs),
-    sender: createSender(listing, monotonicMs),
+    sender: createSender(readers, monotonicMs),
     petsSunsetAt: config.petsSunsetAt,
     bodyBytesMax: config.bodyBytesMax,
   };
@@ -145,6 +148,7 @@ async function firstCatchUp(follower: Follower, patienceMs: number): Promise<voi
     try {
       return await follower.catchUp();
     } catch (error) {
+      if (follower.fault !== undefined) throw new Refusal("unavailable", follower.fault);
       const isPassing = error instanceof Refusal && error.code === "unavailable";
       if (!isPassing || performance.now() > giveUpAt) throw error;
       await sleep(retryMs);
@@ -171,7 +175,7 @@ export async function startService(
       ? await openForMany(config, databaseClock, log, opened)
       : await openForOne(path, config, clock, log, opened);
   const patienceMs = path === undefined ? config.databasePatienceMs : 0;
-  const shop = await openShop(config, clock, store, patienceMs);
+  const shop = await openShop(config, clock, store, log, patienceMs);
   // Before anybody asks. What cannot be opened yet keeps /readyz red, and is tried again.
   await connect?.();
   const keyring = createKeyring(store, clock, config.environment, config.keysRememberedMax);
@@ -184,7 +188,8 @@ export async function startService(
   let stopping = false;
   const isStopping = () => stopping;
   const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log, isStopping });
-  const isReady = async () => !stopping && (await connect?.()) !== false && (await isUsable(store));
+  const isReady = async () =>
+    !stopping && (await connect?.()) !== false && (await isUsable(store, shop.follower));
   // A count of their own: reading about the API and failing to use it are two things.
   const pageCount = createAddressLimiter(clock, config.addressPerMinute, config.addressesMax);
   const server = listen(config, pipeline, pageCount, { isReady, isStopping });
@@ -219,10 +224,15 @@ function listen(
   }
 }
 
-async function isUsable(store: Store): Promise<boolean> {
+/** A follower that still catches up after this is at work, not damaged. */
+const followerPatienceMs = 1_000;
+
+async function isUsable(store: Store, follower: Follower): Promise<boolean> {
   if (store.canWrite?.() === false) return false;
   try {
     await store.look();
+    const late = new Promise((resolve) => setTimeout(resolve, followerPatienceMs).unref());
+    await Promise.race([follower.catchUp(), late]);
     return true;
   } catch {
     return false;

@@ -99,7 +99,7 @@ export function readConfig(
     databasePatienceMs: value(settings.databasePatienceSeconds) * 1_000,
     keysRememberedMax: 10_000,
     listChunkEntries: 4_096,
-    listHeldBytesMax: 256 * 1024 * 1024,
+    listHeldBytesMax: 128 * 1024 * 1024,
     drainMs: value(settings.drainSeconds) * 1_000,
     stopGraceMs: 10_000,
   });

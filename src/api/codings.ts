@@ -20,13 +20,10 @@ export function isCoding(name: string): name is Coding {
 const bytesMin = 1_400;
 
 export interface Codings {
-  /**
-   * The version in this coding if it is there already; otherwise it may be made for later. `tag`
-   * names the version.
-   */
-  find(version: ListVersion, tag: string, coding: Coding): Blob | undefined;
-  /** Whether `find` would give the version of this name; nothing is made for the asking. */
-  has(tag: string, coding: Coding): boolean;
+  /** The version in this coding if it is there already; otherwise it may be made for later. */
+  find(version: ListVersion, coding: Coding): Blob | undefined;
+  /** Whether `find` would give it; nothing is made for the asking. */
+  has(version: ListVersion, coding: Coding): boolean;
 }
 
 /**
@@ -35,7 +32,6 @@ export interface Codings {
  */
 export function createCodings(monotonicMs: () => number): Codings {
   let current: ListVersion | undefined;
-  let currentTag = "";
   let made = new Map<Coding, Blob | "asked" | "making">();
   /** One at a time: a list that changes faster than it compresses must not pile up work. */
   let busy = false;
@@ -57,10 +53,9 @@ export function createCodings(monotonicMs: () => number): Codings {
   }
 
   return {
-    has: (tag, coding) => tag === currentTag && made.get(coding) instanceof Blob,
-    find(version, tag, coding) {
+    has: (version, coding) => version === current && made.get(coding) instanceof Blob,
+    find(version, coding) {
       if (version.byteLength < bytesMin) return undefined;
-      currentTag = tag;
       if (version !== current) {
         current = version;
         made = new Map();

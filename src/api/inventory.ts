@@ -5,9 +5,10 @@ import { petNotFound } from "../domain/pets.ts";
 import type { Soon } from "../domain/ports.ts";
 import { readJsonText } from "./body.ts";
 import type { Answer, Call, Shop } from "./call.ts";
+import { entryJson } from "./chunks.ts";
 import { preferredCoding } from "./codings.ts";
 import { createSheet, type Sheet } from "./headers.ts";
-import { entryJson, type ListVersion } from "./listing.ts";
+import type { ListVersion } from "./listing.ts";
 import { satisfiesIfMatch, satisfiesIfNoneMatch } from "./preconditions.ts";
 
 export function listInventory(shop: Shop, call: Call): Soon<Answer> {
@@ -15,11 +16,12 @@ export function listInventory(shop: Shop, call: Call): Soon<Answer> {
   return wait ? wait.then(() => currentList(shop, call)) : currentList(shop, call);
 }
 
-/** The list as the replica has it this very moment: nothing here may wait. */
+/** The list as it was published last: nothing here may wait. */
 function currentList(shop: Shop, call: Call): Answer {
-  const { follower, listing, codings } = shop;
+  const { listing, codings } = shop;
   const { headers, method } = call.request;
-  const tag = `${follower.epoch}-${follower.seq}`;
+  const version = listing.version();
+  const { tag } = version;
   const wanted = headers.get("if-match");
   if (wanted !== null && !satisfiesIfMatch(wanted, tag)) {
     throw new Refusal("precondition_failed", "The list has changed: If-Match does not name it.");
@@ -27,11 +29,10 @@ function currentList(shop: Shop, call: Call): Answer {
   const known = headers.get("if-none-match");
   const coding = preferredCoding(headers.get("accept-encoding"));
   if (known !== null && satisfiesIfNoneMatch(known, tag)) {
-    const etag = coding && codings.has(tag, coding) ? `"${tag}-${coding}"` : `"${tag}"`;
+    const etag = coding && codings.has(version, coding) ? `"${tag}-${coding}"` : `"${tag}"`;
     return { status: 304, body: null, headers: { ETag: etag, ...listHeaders } };
   }
-  const version = listing.version();
-  const compressed = coding && codings.find(version, tag, coding);
+  const compressed = coding && codings.find(version, coding);
   if (coding && compressed) {
     const tagged = { ETag: `"${tag}-${coding}"`, "Content-Encoding": coding, ...listHeaders };
     return { status: 200, body: compressed, headers: tagged };
@@ -40,8 +41,8 @@ function currentList(shop: Shop, call: Call): Answer {
     const length = { "Content-Length": String(version.byteLength) };
     return { status: 200, body: null, headers: { ETag: `"${tag}"`, ...length, ...listHeaders } };
   }
-  const body = shop.sender.bodyOf(version, call.request);
-  return { status: 200, body, sheet: listSheet(version, tag) };
+  const body = shop.sender.bodyOf(version, call.request, call.caller.keyId);
+  return { status: 200, body, sheet: listSheet(version) };
 }
 
 /** Caches may keep the list and must ask before they use it: it is never shown stale. */
@@ -49,11 +50,11 @@ const listHeaders = { "Cache-Control": "private, no-cache", Vary: "Accept-Encodi
 
 const sheets = new WeakMap<ListVersion, Sheet>();
 
-function listSheet(version: ListVersion, tag: string): Sheet {
+function listSheet(version: ListVersion): Sheet {
   let sheet = sheets.get(version);
   if (!sheet) {
     const type = { "Content-Type": "application/json" };
-    sheet = createSheet({ ...type, ETag: `"${tag}"`, ...listHeaders });
+    sheet = createSheet({ ...type, ETag: `"${version.tag}"`, ...listHeaders });
     sheets.set(version, sheet);
   }
   return sheet;
