@@ -18,6 +18,16 @@ export interface Reached {
   value: number;
 }
 
+/** One measure of this checkout against another one; `noise` is that one against itself. */
+export interface Beside {
+  scenario: string;
+  measure: "CPU µs/answer" | "answers/s";
+  old: number;
+  fresh: number;
+  ratio: number;
+  noise: number;
+}
+
 export interface Point {
   entries: number;
   cpuMicroseconds: number;
@@ -34,6 +44,7 @@ export class Book {
   readonly notes: string[] = [];
   readonly cost: Record<string, Point[]> = {};
   readonly memory: Sample[] = [];
+  readonly besides: Beside[] = [];
 
   row(scenario: string, contestant: string, kind: "get" | "patch", measured: Measured): void {
     this.rows.push({
@@ -49,6 +60,20 @@ export class Book {
 
   figure(name: FigureName, value: number | undefined): void {
     if (value !== undefined && Number.isFinite(value)) this.reached.push({ name, value });
+  }
+
+  beside(
+    scenario: string,
+    kind: "get" | "patch",
+    measured: { old: Measured; fresh: Measured; again: Measured },
+  ): void {
+    const add = (measure: Beside["measure"], read: (one: Measured) => number | undefined) => {
+      const [old, fresh, again] = [measured.old, measured.fresh, measured.again].map(read);
+      if (old === undefined || fresh === undefined || again === undefined) return;
+      this.besides.push({ scenario, measure, old, fresh, ratio: fresh / old, noise: again / old });
+    };
+    add("CPU µs/answer", ({ cpuMicroseconds }) => cpuMicroseconds);
+    add("answers/s", (one) => one[kind].requests / one.seconds);
   }
 
   note(text: string): void {

@@ -15,20 +15,23 @@ const statuses = ["available", "pending", "sold"] as const;
 export const quantityMin = 1000;
 export const quantityMax = 9999;
 
-function entryAt(index: number): Entry {
+function entryAt(index: number, shift = 0): Entry {
   return {
     petId: index + 1,
-    quantity: quantityMin + ((index * 7) % (quantityMax - quantityMin + 1)),
+    quantity: quantityMin + ((index * 7 + shift) % (quantityMax - quantityMin + 1)),
     status: statuses[index % statuses.length]!,
   };
 }
 
-/** Writes the catalogue as the import command reads it and returns the file's path. */
-export function writeCatalogue(directory: string, entries: number): string {
-  const file = join(directory, `catalogue-${entries}.ndjson`);
+/**
+ * Writes the catalogue as the import command reads it and returns the file's path. With another
+ * `shift` every quantity is another one.
+ */
+export function writeCatalogue(directory: string, entries: number, shift = 0): string {
+  const file = join(directory, `catalogue-${entries}-${shift}.ndjson`);
   const lines: string[] = [];
   for (let index = 0; index < entries; index++) {
-    lines.push(JSON.stringify({ ...entryAt(index), name: `Pet ${index + 1}` }));
+    lines.push(JSON.stringify({ ...entryAt(index, shift), name: `Pet ${index + 1}` }));
   }
   writeFileSync(file, `${lines.join("\n")}\n`);
   return file;

@@ -7,7 +7,7 @@ import { run, start, stop } from "./processes.ts";
 import type { Target } from "./scripts.ts";
 
 export interface Contestant {
-  name: "service" | "floor" | "peer";
+  name: string;
   pid: number;
   target: Target;
   startMs: number;
@@ -24,20 +24,24 @@ export interface Setting {
   entries: number;
   /** A database address, when it is not a SQLite file of the contestant's own. */
   database?: string;
+  /** What the service is called in the report. */
+  name?: string;
+  /** Another checkout to run the service from; this one unless given. */
+  checkout?: string;
   /** Extra environment of the server alone, as for a slower flush. */
   env?: Record<string, string>;
 }
 
 const root = dirname(import.meta.dir);
-const petstore = join(root, "bin/petstore");
 const noLimit = "1000000000";
 
 /** The service exactly as an operator would run it: the command line makes its data and its key. */
 export async function startService(setting: Setting): Promise<Service> {
+  const petstore = commandOf(setting);
   const directory = mkdtempSync(join(setting.directory, "service-"));
   const database = setting.database ?? `sqlite:${join(directory, "petstore.db")}`;
   const catalogue = writeCatalogue(setting.directory, setting.entries);
-  await run([petstore, "pets", "import", catalogue, "--database", database]);
+  await importCatalogue(catalogue, database, petstore);
   const created = await run(
     [petstore, "keys", "create", "--name", "bench", "--plan", "enterprise"].concat([
       "--per-minute",
@@ -53,6 +57,14 @@ export async function startService(setting: Setting): Promise<Service> {
   return startServiceOn(setting, database, key);
 }
 
+export async function importCatalogue(
+  catalogue: string,
+  database: string,
+  petstore = commandOf({}),
+): Promise<void> {
+  await run([petstore, "pets", "import", catalogue, "--database", database]);
+}
+
 /** Starts the service on a database that is already there, as a restart would. */
 export async function startServiceOn(
   setting: Setting,
@@ -60,10 +72,15 @@ export async function startServiceOn(
   key: string,
 ): Promise<Service> {
   const port = await freePort();
-  const command = [petstore, "serve", "--host", "127.0.0.1", "--port", String(port)];
+  const command = [commandOf(setting), "serve", "--host", "127.0.0.1", "--port", String(port)];
   command.push("--database", database);
-  const started = await startAndWait("service", command, { host: "127.0.0.1", port, key }, setting);
+  const name = setting.name ?? "service";
+  const started = await startAndWait(name, command, { host: "127.0.0.1", port, key }, setting);
   return { ...started, database };
+}
+
+function commandOf({ checkout = root }: Pick<Setting, "checkout">): string {
+  return join(checkout, "bin/petstore");
 }
 
 export async function startPeer(setting: Setting): Promise<Contestant> {
@@ -132,7 +149,7 @@ function authorization(target: Target): Record<string, string> {
 }
 
 async function startAndWait(
-  name: "service" | "peer",
+  name: string,
   command: string[],
   target: Target,
   setting: Setting,

@@ -9,6 +9,7 @@ import { installPeer } from "./install.ts";
 import { describeMachine, isInMemory } from "./machine.ts";
 import { type Options, readOptions, type Section, sections } from "./options.ts";
 import { printReport, toJson } from "./report.ts";
+import { beside } from "./sections/beside.ts";
 import { firstGet } from "./sections/first-get.ts";
 import { get } from "./sections/get.ts";
 import { growth } from "./sections/growth.ts";
@@ -17,6 +18,7 @@ import { openTransaction } from "./sections/open-transaction.ts";
 import { patch, slowFlush } from "./sections/patch.ts";
 import { postgres } from "./sections/postgres.ts";
 import { readsUnderWrites } from "./sections/reads-under-writes.ts";
+import { turns } from "./sections/turns.ts";
 import { buildSlowFlush } from "./slow-flush.ts";
 
 const runs: Record<Section, (bench: Bench) => Promise<void>> = {
@@ -26,10 +28,12 @@ const runs: Record<Section, (bench: Bench) => Promise<void>> = {
   "reads-under-writes": readsUnderWrites,
   "first-get": firstGet,
   growth,
+  turns,
   postgres,
   "open-transaction": openTransaction,
   ledger,
   soak,
+  beside,
 };
 const withPeer: Section[] = ["get", "patch", "slow-flush", "postgres"];
 

@@ -1,5 +1,7 @@
 // Flags of the benchmark → one frozen Options.
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 export const sections = [
@@ -9,16 +11,20 @@ export const sections = [
   "reads-under-writes",
   "first-get",
   "growth",
+  "turns",
   "postgres",
   "open-transaction",
   "ledger",
   "soak",
+  "beside",
 ] as const;
 export type Section = (typeof sections)[number];
 
 export interface Options {
   readonly only: ReadonlySet<Section>;
   readonly quick: boolean;
+  /** Another checkout of the project to compare this one with. */
+  readonly beside: string | undefined;
   readonly repeats: number;
   readonly runMs: number;
   readonly readers: number;
@@ -35,8 +41,10 @@ export const usage = `npm run bench -- [flags]
   --only a,b          sections: ${sections.join(", ")}
                       (ledger, soak and open-transaction run only when named, or by --long and --soak)
   --engine postgres   only the PostgreSQL section
+  --beside DIR        this checkout beside the one in DIR (with its node_modules), nothing else:
+                      the ratio new/old in CPU per answer and in answers per second
   --quick             short runs and small catalogues: to see that everything works
-  --repeats N         rounds per comparison, the best counts (6)
+  --repeats N         rounds per comparison, the best counts (6; with --beside 9)
   --seconds N         length of one run (0.8)
   --readers N         connections that read (64)
   --writers N         connections that write (256)
@@ -54,6 +62,7 @@ export function readOptions(argv: string[]): Options {
       only: { type: "string" },
       engine: { type: "string" },
       quick: { type: "boolean", default: false },
+      beside: { type: "string" },
       repeats: { type: "string" },
       seconds: { type: "string" },
       readers: { type: "string", default: "64" },
@@ -74,9 +83,16 @@ export function readOptions(argv: string[]): Options {
     process.exit(0);
   }
   return Object.freeze({
-    only: chosenSections(values.only, values.engine, values.long, values.soak),
+    only: values.beside
+      ? new Set(["beside"] as const)
+      : chosenSections(values.only, values.engine, values.long, values.soak),
     quick: values.quick,
-    repeats: positive("repeats", values.repeats ?? (values.quick ? "2" : "6")),
+    beside: values.beside === undefined ? undefined : checkoutAt(values.beside),
+    // Differences of a few percent want more rounds, and as many that each of the three begins.
+    repeats: positive(
+      "repeats",
+      values.repeats ?? (values.quick ? "2" : values.beside ? "9" : "6"),
+    ),
     runMs: positive("seconds", values.seconds ?? (values.quick ? "0.5" : "0.8")) * 1000,
     readers: positive("readers", values.readers),
     writers: positive("writers", values.writers),
@@ -104,6 +120,7 @@ function chosenSections(
   const chosen = new Set<Section>(sections);
   chosen.delete("soak");
   chosen.delete("open-transaction");
+  chosen.delete("beside");
   if (!long) chosen.delete("ledger");
   if (engine === "sqlite") chosen.delete("postgres");
   return chosen;
@@ -113,7 +130,19 @@ function sectionNamed(name: string): Section {
   const found = sections.find((section) => section === name);
   if (found === undefined)
     throw new Error(`There is no section ${name}; there are ${sections.join(", ")}.`);
+  if (found === "beside") throw new Error("The section beside is run by --beside DIR.");
   return found;
+}
+
+/** The checkout with its dependencies: without them it would fail half a minute into the run. */
+function checkoutAt(directory: string): string {
+  const checkout = resolve(directory);
+  for (const needed of ["bin/petstore", "node_modules/bun"]) {
+    if (!existsSync(join(checkout, needed))) {
+      throw new Error(`${directory} has no ${needed}; run npm ci in a checkout of the project.`);
+    }
+  }
+  return checkout;
 }
 
 function positive(flag: string, text: string): number {

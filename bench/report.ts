@@ -12,6 +12,7 @@ export function printReport(book: Book, machine: Machine): void {
   console.log(`\n${Object.values(machine).join("; ")}\n`);
   console.log(toText(measurements(book)));
   if (book.reached.length > 0) console.log(`\n${toText(comparison(book))}`);
+  if (book.besides.length > 0) console.log(`\n${toText(besides(book))}`);
   if (book.notes.length > 0) console.log(`\n${book.notes.map((note) => `· ${note}`).join("\n")}`);
 }
 
@@ -20,8 +21,9 @@ export function toJson(book: Book, machine: Machine): string {
     const figure: Figure = figures[name];
     return { name, ...figure, value, verdict: verdict(figure, value) };
   });
-  const { rows, notes, cost, memory } = book;
-  return `${JSON.stringify({ machine, figures: reached, rows, cost, memory, notes }, null, 2)}\n`;
+  const { rows, notes, cost, memory, besides } = book;
+  const all = { machine, figures: reached, rows, besides, cost, memory, notes };
+  return `${JSON.stringify(all, null, 2)}\n`;
 }
 
 export function toMarkdown(book: Book, machine: Machine): string {
@@ -73,6 +75,21 @@ function comparison(book: Book): Table {
         verdict(figure, value),
       ];
     }),
+  };
+}
+
+/** New against old; beside it old against old, which is what chance alone does. */
+function besides(book: Book): Table {
+  return {
+    titles: ["scenario", "measure", "old", "new", "new/old", "old/old"],
+    rows: book.besides.map(({ scenario, measure, old, fresh, ratio, noise }) => [
+      scenario,
+      measure,
+      old < 1000 ? old.toFixed(1) : Math.round(old).toLocaleString("en-US"),
+      fresh < 1000 ? fresh.toFixed(1) : Math.round(fresh).toLocaleString("en-US"),
+      ratio.toFixed(3),
+      noise.toFixed(3),
+    ]),
   };
 }
 

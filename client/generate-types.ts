@@ -12,6 +12,8 @@ interface Schema {
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+  /** The values known when the document was written; later versions may send others. */
+  readonly "x-error-codes"?: Readonly<Record<string, unknown>>;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
 }
@@ -43,9 +45,11 @@ function declare(name: string, schema: Schema): string[] {
   const inner: string[] = [];
   const fields = Object.entries(schema.properties).map(([field, property]) => {
     const own = name + field[0]?.toUpperCase() + field.slice(1);
-    if (property.enum !== undefined) inner.push(declareValues(own, property));
+    const isListed = valuesOf(property) !== undefined;
+    if (isListed) inner.push(declareValues(own, property));
     const mark = schema.required?.includes(field) ? "" : "?";
-    return `${comment(property, "  ")}  readonly ${field}${mark}: ${typeOf(property, own)};`;
+    // A list of values has a type of its own, and the description stands there.
+    return `${isListed ? "" : comment(property, "  ")}  readonly ${field}${mark}: ${typeOf(property, own)};`;
   });
   const body = [`export interface ${nameOf(name)} {`, ...fields, "}"].join("\n");
   return [...inner, comment(schema, "") + body];
@@ -54,12 +58,20 @@ function declare(name: string, schema: Schema): string[] {
 /** An enumeration is also needed when the program runs, to check what arrives. */
 function declareValues(name: string, schema: Schema): string {
   const list = `${name[0]?.toLowerCase()}${name.slice(1)}Values`;
-  const values = (schema.enum ?? []).filter((value) => value !== null);
+  const values = (valuesOf(schema) ?? []).filter((value) => value !== null);
   const literals = values.map((value) => JSON.stringify(value));
   const line = `export const ${list} = [${literals.join(", ")}] as const;`;
   const lines = `export const ${list} = [\n${literals.map((text) => `  ${text},\n`).join("")}] as const;`;
   const shown = line.length <= lineWidthMax ? line : lines;
-  return `${shown}\n\n${comment(schema, "")}export type ${nameOf(name)} = (typeof ${list})[number];`;
+  // `string & {}` admits any string, and leaves editors the known ones to suggest.
+  const others = schema.enum === undefined ? " | (string & {})" : "";
+  return `${shown}\n\n${comment(schema, "")}export type ${nameOf(name)} = (typeof ${list})[number]${others};`;
+}
+
+/** The values a schema lists: all there can be, or those known so far. */
+function valuesOf(schema: Schema): readonly unknown[] | undefined {
+  const known = schema["x-error-codes"];
+  return schema.enum ?? (known && Object.keys(known));
 }
 
 function typeOf(schema: Schema, name: string): string {
@@ -72,7 +84,7 @@ function typeOf(schema: Schema, name: string): string {
 }
 
 function simpleTypeOf(type: string, schema: Schema, name: string): string {
-  if (schema.enum !== undefined && type === "string") return nameOf(name);
+  if (valuesOf(schema) !== undefined && type === "string") return nameOf(name);
   switch (type) {
     case "integer":
       // Only what is declared as 64 bits wide may be past what a number holds exactly.

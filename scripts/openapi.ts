@@ -1,17 +1,24 @@
 /**
- * Writes openapi.json from the table of operations. With --check it writes nothing and fails when
- * the committed file is not what the table makes.
+ * Writes openapi.json and openapi-3.0.json from the table of operations. With --check it writes
+ * nothing and fails when a committed file is not what the table makes.
  */
 import { committedDocument } from "../src/api/contract/document.ts";
+import { asOpenApi30 } from "../src/api/contract/openapi-3-0.ts";
 import { operations } from "../src/api/operations.ts";
 import { readConfig } from "../src/config.ts";
 
-const file = Bun.file(new URL("../openapi.json", import.meta.url).pathname);
-const fresh = committedDocument(operations, readConfig({}, {}).petsSunsetAt);
+const document = committedDocument(operations, readConfig({}, {}).petsSunsetAt);
 
-if (!process.argv.includes("--check")) {
-  await Bun.write(file, fresh);
-} else if (!(await file.exists()) || (await file.text()) !== fresh) {
-  console.error("openapi.json is not what the table of operations makes; run npm run openapi");
-  process.exit(1);
+for (const [name, content] of [
+  ["openapi.json", document],
+  ["openapi-3.0.json", asOpenApi30(document)],
+] as const) {
+  const file = Bun.file(new URL(`../${name}`, import.meta.url).pathname);
+  const fresh = `${JSON.stringify(content, null, 2)}\n`;
+  if (!process.argv.includes("--check")) {
+    await Bun.write(file, fresh);
+  } else if (!(await file.exists()) || (await file.text()) !== fresh) {
+    console.error(`${name} is not what the table of operations makes; run npm run openapi`);
+    process.exitCode = 1;
+  }
 }

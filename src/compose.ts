@@ -1,18 +1,21 @@
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Shop } from "./api/call.ts";
 import { createCodings } from "./api/codings.ts";
 import { createCors } from "./api/cors.ts";
 import { createListing } from "./api/listing.ts";
 import { operations } from "./api/operations.ts";
+import type { PageCount } from "./api/pages.ts";
 import { createPipeline, type Pipeline } from "./api/pipeline.ts";
+import { createReaders } from "./api/readers.ts";
 import { referencePages } from "./api/reference/pages.ts";
 import { routesOf } from "./api/routes.ts";
 import { createSender } from "./api/sending.ts";
-import { type RunningServer, startServer } from "./api/server.ts";
+import { type Health, type RunningServer, startServer } from "./api/server.ts";
 import type { Config } from "./config.ts";
 import { createCommitter } from "./domain/commits.ts";
 import { Refusal } from "./domain/errors.ts";
-import { createFollower } from "./domain/follower.ts";
+import { createFollower, type Follower } from "./domain/follower.ts";
 import { createKeyring } from "./domain/keyring.ts";
 import type { Clock, Limiter, Log, Store } from "./domain/ports.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
@@ -58,6 +61,8 @@ function sqlitePath({ databaseUrl }: Config): string | undefined {
 interface Engine {
   readonly store: Store;
   readonly limiter: Limiter;
+  /** Opens every connection that is not open; false if one cannot be. */
+  connect?(): Promise<boolean>;
 }
 
 /** One process on one file: it counts in memory, and no second one may serve from it. */
@@ -76,6 +81,9 @@ async function openForOne(
   return { store, limiter };
 }
 
+/** How long a start waits before it asks a database again that did not answer. */
+const retryMs = 500;
+
 /** How long a request waits to be counted before it is answered 503. */
 const limiterDeadlineMs = 2_000;
 
@@ -89,24 +97,32 @@ async function openForMany(
   log: Log,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  const database = createDatabase(config.databaseUrl);
+  const database = createDatabase(config.databaseUrl, log);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
   const store = await openPostgres({ database, environment, clock, patienceMs });
   opened.defer(() => store.close());
   const ask = database.lane(limiterDeadlineMs).query;
   const limiter = createSharedLimiter({ ask, rules, clock, log });
   opened.defer(() => limiter.close());
-  return { store, limiter };
+  database.watch();
+  return { store, limiter, connect: database.openLanes };
 }
 
 /** What operations work with, its copy of the inventory brought up to date. */
-async function openShop(config: Config, clock: Clock, store: Store): Promise<Shop> {
+async function openShop(
+  config: Config,
+  clock: Clock,
+  store: Store,
+  log: Log,
+  patienceMs: number,
+): Promise<Shop> {
+  const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
   const listing = createListing({
     chunkEntries: config.listChunkEntries,
-    heldBytesMax: config.listHeldBytesMax,
+    onSuperseded: readers.supersede,
   });
-  const follower = createFollower(store, listing);
-  await follower.catchUp();
+  const follower = createFollower(store, listing, log);
+  await firstCatchUp(follower, patienceMs);
   const committer = createCommitter(
     store,
     { groupMax: config.writesPerGroupMax, queueMax: config.writesWaitingMax },
@@ -119,10 +135,25 @@ async function openShop(config: Config, clock: Clock, store: Store): Promise<Sho
     follower,
     listing,
     codings: createCodings(monotonicMs),
-    sender: createSender(listing, monotonicMs),
+    sender: createSender(readers, monotonicMs),
     petsSunsetAt: config.petsSunsetAt,
     bodyBytesMax: config.bodyBytesMax,
   };
+}
+
+/** Reads the inventory for the first time. A database that fails over meanwhile is asked again. */
+async function firstCatchUp(follower: Follower, patienceMs: number): Promise<void> {
+  const giveUpAt = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await follower.catchUp();
+    } catch (error) {
+      if (follower.fault !== undefined) throw new Refusal("unavailable", follower.fault);
+      const isPassing = error instanceof Refusal && error.code === "unavailable";
+      if (!isPassing || performance.now() > giveUpAt) throw error;
+      await sleep(retryMs);
+    }
+  }
 }
 
 /**
@@ -139,11 +170,14 @@ export async function startService(
   // left behind would keep the process from ending.
   await using opened = new AsyncDisposableStack();
   const path = sqlitePath(config);
-  const { store, limiter } =
+  const { store, limiter, connect } =
     path === undefined
       ? await openForMany(config, databaseClock, log, opened)
       : await openForOne(path, config, clock, log, opened);
-  const shop = await openShop(config, clock, store);
+  const patienceMs = path === undefined ? config.databasePatienceMs : 0;
+  const shop = await openShop(config, clock, store, log, patienceMs);
+  // Before anybody asks. What cannot be opened yet keeps /readyz red, and is tried again.
+  await connect?.();
   const keyring = createKeyring(store, clock, config.environment, config.keysRememberedMax);
   store.onKeysChanged?.(() => {
     keyring.forget();
@@ -151,9 +185,14 @@ export async function startService(
   });
   const addresses = createAddressLimiter(clock, config.addressPerMinute, config.addressesMax);
   const cors = createCors(config.corsOrigins);
-  const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log });
   let stopping = false;
-  const server = listen(config, pipeline, async () => !stopping && (await isUsable(store)));
+  const isStopping = () => stopping;
+  const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log, isStopping });
+  const isReady = async () =>
+    !stopping && (await connect?.()) !== false && (await isUsable(store, shop.follower));
+  // A count of their own: reading about the API and failing to use it are two things.
+  const pageCount = createAddressLimiter(clock, config.addressPerMinute, config.addressesMax);
+  const server = listen(config, pipeline, pageCount, { isReady, isStopping });
   const parts = opened.move();
 
   return {
@@ -161,7 +200,7 @@ export async function startService(
     store,
     async stop() {
       stopping = true;
-      await server.stop(config.stopGraceMs);
+      await server.stop(config.drainMs, config.stopGraceMs);
       await shop.committer.idle();
       await parts.disposeAsync();
     },
@@ -171,11 +210,13 @@ export async function startService(
 function listen(
   config: Config,
   pipeline: Pipeline,
-  isReady: () => Promise<boolean>,
+  pageCount: PageCount,
+  health: Health,
 ): RunningServer {
   const routes = routesOf(operations, config.petsSunsetAt);
+  const pages = referencePages(operations, config);
   try {
-    return startServer(pipeline, routes, referencePages(operations, config), isReady, config);
+    return startServer({ pipeline, routes, pages, pageCount, health }, config);
   } catch (error) {
     if (error instanceof Refusal) throw error;
     const where = `${config.host}:${config.port}`;
@@ -183,10 +224,15 @@ function listen(
   }
 }
 
-async function isUsable(store: Store): Promise<boolean> {
+/** A follower that still catches up after this is at work, not damaged. */
+const followerPatienceMs = 1_000;
+
+async function isUsable(store: Store, follower: Follower): Promise<boolean> {
   if (store.canWrite?.() === false) return false;
   try {
     await store.look();
+    const late = new Promise((resolve) => setTimeout(resolve, followerPatienceMs).unref());
+    await Promise.race([follower.catchUp(), late]);
     return true;
   } catch {
     return false;

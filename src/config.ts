@@ -35,7 +35,9 @@ export interface Config {
   readonly listChunkEntries: number;
   /** Bytes of older lists that slow readers may keep in memory. */
   readonly listHeldBytesMax: number;
-  /** How long requests in flight may take to finish once a stop was asked for. */
+  /** How long the listener stays open after a stop was asked for, with /readyz already 503. */
+  readonly drainMs: number;
+  /** How long requests in flight may take to finish once the listener is closed. */
   readonly stopGraceMs: number;
 }
 
@@ -45,8 +47,15 @@ const settingOptions = Object.fromEntries(
 
 type Values = Record<string, unknown>;
 
-/** Reads the settings: the flag wins over the environment, the environment over the default. */
-export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process.env): Config {
+/**
+ * Reads the settings: the flag wins over the environment, the environment over the default. A
+ * command with two databases says which flag names this one.
+ */
+export function readConfig(
+  flags: Values,
+  variables: NodeJS.ProcessEnv = process.env,
+  databaseFlag: string = settings.databaseUrl.flag,
+): Config {
   const value = <T>(one: Setting<T>): T => {
     const flag = flags[one.flag];
     const [source, text] =
@@ -58,7 +67,8 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
     try {
       return one.read(text);
     } catch (error) {
-      throw new Refusal("invalid_request", `${source} ${(error as Error).message}, not '${text}'`);
+      const value = one.isSecret ? "" : `, not '${text}'`;
+      throw new Refusal("invalid_request", `${source} ${(error as Error).message}${value}`);
     }
   };
   const env = value(settings.environment);
@@ -66,7 +76,8 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
     port: value(settings.port),
     host: value(settings.host),
     environment: env,
-    databaseUrl: value(settings.databaseUrl) || `sqlite:./data/${env}.db`,
+    databaseUrl:
+      value({ ...settings.databaseUrl, flag: databaseFlag }) || `sqlite:./data/${env}.db`,
     petsSunsetAt: value(settings.petsSunsetAt),
     corsOrigins: value(settings.corsOrigins),
     trustedProxies: value(settings.trustedProxies),
@@ -88,7 +99,8 @@ export function readConfig(flags: Values, variables: NodeJS.ProcessEnv = process
     databasePatienceMs: value(settings.databasePatienceSeconds) * 1_000,
     keysRememberedMax: 10_000,
     listChunkEntries: 4_096,
-    listHeldBytesMax: 256 * 1024 * 1024,
+    listHeldBytesMax: 128 * 1024 * 1024,
+    drainMs: value(settings.drainSeconds) * 1_000,
     stopGraceMs: 10_000,
   });
 }

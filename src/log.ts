@@ -1,9 +1,13 @@
 import type { Log } from "./domain/ports.ts";
+import { printable, withoutAddresses } from "./output.ts";
 
 /** One JSON object a line on standard error. */
 export const logToStderr: Log = (event, details = {}) => {
-  const line = JSON.stringify({ at: new Date().toISOString(), event, ...details }, (_key, value) =>
-    typeof value === "bigint" ? value.toString() : value,
-  );
-  process.stderr.write(`${line}\n`);
+  const line = JSON.stringify({ at: new Date().toISOString(), event, ...details }, toLogged);
+  process.stderr.write(`${printable(line)}\n`);
 };
+
+function toLogged(_key: string, value: unknown): unknown {
+  if (typeof value === "string") return withoutAddresses(value);
+  return typeof value === "bigint" ? value.toString() : value;
+}

@@ -6,6 +6,8 @@ import { quickstart, serve } from "./cli/serve.ts";
 import { usage } from "./cli/usage.ts";
 import { verifyStore } from "./cli/verify.ts";
 import { Refusal } from "./domain/errors.ts";
+import { logToStderr } from "./log.ts";
+import { printError } from "./output.ts";
 
 /** A command gets the words after its name and gives an exit code. */
 type Command = (words: string[]) => Promise<number>;
@@ -49,9 +51,19 @@ function complain(error: unknown): void {
   if (complained) return;
   complained = true;
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`petstore: ${message.split("\n")[0]}\n`);
+  // Our own messages are one line each, whatever they quote; others may go on and on.
+  printError(error instanceof Refusal ? message : message.split("\n")[0]!);
   process.exitCode = 2;
 }
+
+/** The runtime would print such an error with all it holds, a database address included. */
+function crash(error: unknown): void {
+  logToStderr("crash", { error: error instanceof Error ? error.stack : String(error) });
+  process.exit(1);
+}
+
+process.on("uncaughtException", crash);
+process.on("unhandledRejection", crash);
 
 // A reader that left, as head does, comes to light after the write; nobody else would catch it.
 process.stdout.on("error", () => complain("what was to be printed found no reader"));

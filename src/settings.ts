@@ -1,5 +1,6 @@
-import { parseInstant } from "./domain/instants.ts";
+import { formatInstant, parseInstant } from "./domain/instants.ts";
 import { type Environment, environments } from "./domain/keys.ts";
+import { petsDeprecatedAt } from "./domain/pets.ts";
 
 /** One thing that can be set: its names, its default, what it means, how its text is read. */
 export interface Setting<T> {
@@ -8,6 +9,8 @@ export interface Setting<T> {
   readonly initial: string;
   readonly meaning: string;
   readonly read: (text: string) => T;
+  /** Whether its value must not be shown, not even in the message that refuses it. */
+  readonly isSecret?: boolean;
 }
 
 /** The one list of settings: flags, variables, defaults and the help text come from here. */
@@ -15,19 +18,22 @@ export const settings = {
   port: setting("port", "PORT", "8080", "port to listen on; 0 picks a free one", portNumber),
   host: setting("host", "HOST", "127.0.0.1", "address to listen on", nonEmpty),
   environment: setting("env", "PETSTORE_ENV", "production", "production or staging", environment),
-  databaseUrl: setting(
-    "database",
-    "DATABASE_URL",
-    "",
-    "sqlite:PATH or postgres://…; sqlite:./data/<env>.db unless given",
-    databaseUrl,
-  ),
+  databaseUrl: {
+    ...setting(
+      "database",
+      "DATABASE_URL",
+      "",
+      "sqlite:PATH or postgres://…; sqlite:./data/<env>.db unless given",
+      databaseUrl,
+    ),
+    isSecret: true,
+  },
   petsSunsetAt: setting(
     "pets-sunset",
     "PETSTORE_PETS_SUNSET",
     "2027-12-31T00:00:00Z",
     "instant from which GET /pets/{petId} is gone",
-    instant,
+    petsSunset,
   ),
   corsOrigins: setting(
     "cors-origins",
@@ -120,6 +126,13 @@ export const settings = {
     "silence after which a connection is closed",
     timeout,
   ),
+  drainSeconds: setting(
+    "drain-seconds",
+    "PETSTORE_DRAIN_SECONDS",
+    "0",
+    "how long a stopping service still listens, with /readyz 503",
+    drain,
+  ),
 } as const;
 
 function setting<T>(
@@ -149,6 +162,12 @@ function timeout(text: string): number {
   return seconds;
 }
 
+function drain(text: string): number {
+  const seconds = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seconds <= 3_600)) throw new Error("must be from 0 to 3600 seconds");
+  return seconds;
+}
+
 function nonEmpty(text: string): string {
   if (text === "") throw new Error("must not be empty");
   return text;
@@ -165,12 +184,39 @@ function databaseUrl(text: string): string {
   if (text !== "" && !/^(sqlite:(?!\/\/[^/]).+|postgres(ql)?:\/\/.+)$/.test(text)) {
     throw new Error("must be sqlite:PATH or postgres://…");
   }
+  if (text.startsWith("postgres")) checkCredentials(text);
   return text;
+}
+
+const encoding = "percent-encode @ in the password as %40, / as %2F, ? as %3F, # as %23, % as %25";
+
+/**
+ * An address in which a password could be taken for a host is refused: part of the password would
+ * be looked up as a name, and shown in messages as the place that cannot be reached.
+ */
+function checkCredentials(text: string): void {
+  const [, authority = "", rest = ""] = /^\w+:\/\/([^/?#]*)(.*)$/s.exec(text) ?? [];
+  if (authority.split("@").length > 2 || rest.includes("@")) {
+    throw new Error(`has an @ that does not stand before the host; ${encoding}`);
+  }
+  if (/%(?![0-9a-f]{2})/i.test(authority)) {
+    throw new Error(`has a % without two hexadecimal digits after it; ${encoding}`);
+  }
 }
 
 function instant(text: string): number {
   const time = parseInstant(text);
   if (time === undefined) throw new Error("must be a date such as 2027-12-31T00:00:00Z");
+  return time;
+}
+
+/** RFC 9745 4: a sunset before the deprecation makes no sense to a client that reads both. */
+function petsSunset(text: string): number {
+  const time = instant(text);
+  if (time < petsDeprecatedAt) {
+    const since = formatInstant(petsDeprecatedAt);
+    throw new Error(`must be ${since}, when the operation was deprecated, or later`);
+  }
   return time;
 }
 

@@ -42,7 +42,8 @@ const mayImport: Record<string, readonly string[]> = {
   "src/main.ts": ["src/", "node:"],
   "src/config.ts": ["src/domain/", "src/settings.ts", "node:"],
   "src/settings.ts": ["src/domain/"],
-  "src/log.ts": ["src/domain/"],
+  "src/log.ts": ["src/domain/", "src/output.ts"],
+  "src/output.ts": [],
   "client/src/": [],
 };
 
@@ -84,8 +85,10 @@ new Worker(new URL("./e.ts", import.meta.url));`;
 const longFiles: Record<string, string> = {
   "package-lock.json": "written by npm",
   "bench/peers/package-lock.json": "written by npm",
+  "test/generators/package-lock.json": "written by npm",
   "test/store/suite.ts": "the Store port's one suite, in the order of the port",
   "openapi.json": "made from the table of operations",
+  "openapi-3.0.json": "made from openapi.json",
   "src/api/reference/style.css": "one page's whole look; a style sheet is read by selector",
 };
 

@@ -1,4 +1,8 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { Book } from "../bench/book.ts";
+import type { Measured } from "../bench/generator.ts";
+import { readOptions } from "../bench/options.ts";
 import { quickLoad } from "../bench/quick.ts";
 import { engines, startTestService } from "./service.ts";
 
@@ -18,3 +22,22 @@ test.each(engines)(
     }
   },
 );
+
+test("a checkout beside another is told by its ratio, and the noise by the other's own", () => {
+  const book = new Book();
+  const measured = (requests: number, cpuMicroseconds: number) =>
+    ({ seconds: 2, get: { requests }, cpuMicroseconds }) as unknown as Measured;
+  const [old, fresh, again] = [measured(100, 10), measured(90, 11), measured(110, 9)];
+  book.beside("GET", "get", { old, fresh, again });
+  expect(book.besides).toEqual([
+    { scenario: "GET", measure: "CPU µs/answer", old: 10, fresh: 11, ratio: 1.1, noise: 0.9 },
+    { scenario: "GET", measure: "answers/s", old: 50, fresh: 45, ratio: 0.9, noise: 1.1 },
+  ]);
+});
+
+test("a folder that is no checkout with its dependencies is refused before anything runs", () => {
+  expect(() => readOptions(["--beside", import.meta.dir])).toThrow("has no bin/petstore");
+  const { only, beside } = readOptions(["--beside", join(import.meta.dir, "..")]);
+  expect([...only]).toEqual(["beside"]);
+  expect(beside).toBe(join(import.meta.dir, ".."));
+});

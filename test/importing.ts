@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
+import { askProbe, type Probed, probeEnvironment } from "../bench/probing.ts";
 import { enterPlace, type Place, petstore, type Served } from "./process.ts";
 import { call } from "./service.ts";
 
@@ -21,6 +22,47 @@ export async function importBesideService(rowsCount: number): Promise<void> {
     expect(list.json).toHaveLength(rowsCount);
     const verified = await place.json<{ entries: number; faults: string[] }>("verify");
     expect(verified).toMatchObject({ entries: rowsCount, faults: [] });
+  } finally {
+    await place.leave();
+  }
+}
+
+/**
+ * Imports that many rows twice, the second time with other quantities beside a service that is
+ * read, and gives what the probe in its event loop has seen of that.
+ */
+export async function probeImportOfChanges(rowsCount: number): Promise<Probed> {
+  const place = enterPlace();
+  try {
+    const plan = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "100000000"];
+    const { key } = await place.json<{ key: string }>("keys", "create", "--name", "load", ...plan);
+    const load = async (shift: number) => {
+      await writeRows(place.path("pets.csv"), rowsCount, shift);
+      return place.json("pets", "import", "pets.csv");
+    };
+    await load(0);
+    const file = place.path("probe.json");
+    const service = await place.serve(["serve"], { env: probeEnvironment(file) });
+    await askProbe(service.pid, file);
+    const headers = { Authorization: `Bearer ${key}` };
+    const list = () => fetch(`${service.baseUrl}/inventory`, { headers });
+    let isDone = false;
+    const reads = worst(
+      () => isDone,
+      async () => {
+        const answer = await list();
+        await answer.arrayBuffer();
+        return answer;
+      },
+    );
+    expect(await load(1)).toEqual({ created: 0, changed: rowsCount, unchanged: 0 });
+    const last = await (await list()).text();
+    isDone = true;
+    await reads;
+    expect(
+      last.endsWith(`{"petId":${rowsCount},"quantity":${rowsCount + 1},"status":"sold"}]`),
+    ).toBe(true);
+    return await askProbe(service.pid, file);
   } finally {
     await place.leave();
   }
@@ -60,11 +102,13 @@ async function importUnderLoad(place: Place, service: Served, key: string, rowsC
   return { importMs, lockMs, readPetMs, readListMs, updateMs, rssBytes };
 }
 
-async function writeRows(path: string, count: number): Promise<void> {
+async function writeRows(path: string, count: number, shift = 0): Promise<void> {
   const file = Bun.file(path).writer();
   file.write("petId,name,category,tags,photoUrls,status,quantity\n");
   for (let id = 1; id <= count; id++) {
-    file.write(`${id},Pet ${id},dogs,calm|small,https://example.test/${id}.jpg,sold,${id}\n`);
+    file.write(
+      `${id},Pet ${id},dogs,calm|small,https://example.test/${id}.jpg,sold,${id + shift}\n`,
+    );
     if (id % 10_000 === 0) await file.flush();
   }
   await file.end();

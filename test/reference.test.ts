@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { errorCodes } from "../src/domain/errors.ts";
 import { closeBrowser, type WatchedContext, watchedContext } from "./browser.ts";
 import { apiDocument, documentedOperations } from "./contract/document.ts";
 import { startTestService, type TestService } from "./service.ts";
@@ -64,14 +65,27 @@ test("the page shows every operation with its parameters, statuses, headers and 
       method,
       path,
       operation.summary,
-      ...(operation.parameters ?? []).map(({ name }) => name),
-      ...responses.flatMap(([status, { headers }]) => [status, ...Object.keys(headers)]),
+      ...(operation.parameters ?? []).flatMap(({ name, example }) => [name, String(example)]),
+      ...Object.keys(operation.requestBody?.content ?? {}),
+      ...responses.flatMap(([status, { headers, "x-error-codes": codes = [] }]) => [
+        status,
+        ...codes,
+        ...Object.keys(headers),
+      ]),
     ];
     for (const piece of expected) expect(text).toContain(piece);
   }
   for (const name of Object.keys(apiDocument.components.schemas)) {
     expect(await page.locator(`#schema-${name}`).count()).toBe(1);
   }
+  const error = (await page.locator("#schema-Error").textContent())!;
+  for (const code of errorCodes) expect(error).toContain(code);
+  const facts = page.locator(".facts");
+  expect(await facts.textContent()).toContain(apiDocument.info.contact.name);
+  expect(await facts.locator('a[href="/openapi.json"], a[href="/openapi-3.0.json"]').count()).toBe(
+    2,
+  );
+  expect(await facts.locator(`a[href="${apiDocument.info.license.url}"]`).count()).toBe(1);
   // Nothing of the Markdown that descriptions are written in is left over.
   const words = (await page.locator("main .words").allInnerTexts()).join("\n");
   expect(words).not.toMatch(/`|\*\*|^#|\]\(/m);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Service, startService } from "../src/compose.ts";
-import { readConfig } from "../src/config.ts";
+import { type Config, readConfig } from "../src/config.ts";
 import { digestOf, generateKeyId, generateKeyText, type Key, scopes } from "../src/domain/keys.ts";
 import type { OrderRecord } from "../src/domain/orders.ts";
 import type { PetRecord } from "../src/domain/pets.ts";
@@ -50,14 +50,16 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
+/** `bounds` replaces bounds that no flag sets, to reach them sooner. */
 export async function startTestService(
   engine: Engine = "sqlite",
   flags: Record<string, string> = {},
+  bounds: Partial<Config> = {},
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), `petstore-${engine}-`));
   const databaseUrl =
     flags.database ?? (await freshDatabase[engine](folder, flags.env ?? "production"));
-  const config = readConfig({ port: "0", ...flags, database: databaseUrl }, {});
+  const config = { ...readConfig({ port: "0", ...flags, database: databaseUrl }, {}), ...bounds };
   const clock = createTestClock();
   const logged: string[] = [];
   const log = (event: string, details?: Record<string, unknown>) =>

@@ -8,6 +8,8 @@ export interface RawClient {
   answer(noBody?: "noBody"): Promise<TestAnswer>;
   /** Resolves, with what was left unread, once the server has closed the connection. */
   closed(): Promise<string>;
+  /** Sends no more, and goes on reading. */
+  end(): void;
   /** Drops the connection in the middle of whatever is going on. */
   abort(): void;
 }
@@ -54,6 +56,7 @@ export async function connectRaw(baseUrl: string): Promise<RawClient> {
       });
     },
     closed: () => until(() => (isClosed ? received.toString("latin1") : undefined)),
+    end: () => void socket.end(),
     abort: () => void socket.resetAndDestroy(),
   };
 }

@@ -30,16 +30,20 @@ export async function firstGet(bench: Bench): Promise<void> {
   const pair = best(rounds.pair);
   const patch = best(rounds.patch);
 
-  // A pair's processor time is shared by two answers; what is left after the PATCH's own cost is
-  // the GET's, work in the background that the change set off included.
-  const cpuMicroseconds =
-    pair.cpuMicroseconds === undefined || patch.cpuMicroseconds === undefined
-      ? undefined
-      : 2 * pair.cpuMicroseconds - patch.cpuMicroseconds;
+  const cpuMicroseconds = costOfFirstGet(pair, patch);
   const scenario = `first GET, ${sized(entries)}, 1 connection`;
   book.row(scenario, "service, unchanged", "get", unchanged);
   book.row(scenario, "service, after PATCH", "get", { ...pair, cpuMicroseconds });
   book.row(scenario, "service, PATCH alone", "patch", patch);
   if (!options.quick) book.figure("firstGet", divide(cpuMicroseconds, unchanged.cpuMicroseconds));
   await service.stop();
+}
+
+/**
+ * A pair's processor time is shared by two answers; what is left after the PATCH's own cost is the
+ * GET's, work in the background that the change set off included.
+ */
+export function costOfFirstGet(pair: Measured, patch: Measured): number | undefined {
+  if (pair.cpuMicroseconds === undefined || patch.cpuMicroseconds === undefined) return undefined;
+  return 2 * pair.cpuMicroseconds - patch.cpuMicroseconds;
 }

@@ -1,7 +1,6 @@
 import type { Json } from "./json.js";
+import { withToJson } from "./serialize.js";
 import {
-  type ErrorBody,
-  errorCodeValues,
   type InventoryItem,
   type Order,
   orderStatusValues,
@@ -9,11 +8,12 @@ import {
   petStatusValues,
 } from "./types.js";
 
-// From what was read to what the contract promises. Answers are checked, not trusted: a proxy or a
-// wrong address can answer 200 with anything.
+// From what was read to what the contract promises. Responses are checked, not trusted: a proxy or
+// a wrong address can answer 200 with anything. Fields that this version does not know stay as
+// they are, so that a newer service can add some.
 
-// Fields are handed over as `fields.petId`, not by name: engines make that several times faster.
-type Fields = { readonly [key: string]: Json };
+/** An object as JSON.parse made it. It is ours, so ids are replaced in place: a copy costs more. */
+type Fields = { [key: string]: Json | bigint };
 
 export function decodeInventory(value: Json): InventoryItem[] {
   return decodeList(value, decodeInventoryItem);
@@ -22,23 +22,21 @@ export function decodeInventory(value: Json): InventoryItem[] {
 /** Frozen, because the client keeps the items of a list and gives them out again. */
 export function decodeInventoryItem(value: Json): InventoryItem {
   const fields = readFields(value);
-  return Object.freeze({
-    petId: readId(fields.petId, "petId"),
-    quantity: readInteger(fields.quantity, "quantity"),
-    status: readChoice(fields.status, "status", petStatusValues),
-  });
+  fields.petId = readId(fields.petId, "petId");
+  checkInteger(fields.quantity, "quantity");
+  checkChoice(fields.status, "status", petStatusValues);
+  return Object.freeze(withToJson(fields)) as unknown as InventoryItem;
 }
 
 export function decodePet(value: Json): Pet {
   const fields = readFields(value);
-  return {
-    id: readId(fields.id, "id"),
-    name: readString(fields.name, "name"),
-    category: readStringOrNull(fields.category, "category"),
-    photoUrls: readStrings(fields.photoUrls, "photoUrls"),
-    tags: readStrings(fields.tags, "tags"),
-    status: readChoice(fields.status, "status", petStatusValues),
-  };
+  fields.id = readId(fields.id, "id");
+  checkString(fields.name, "name");
+  checkStringOrNull(fields.category, "category");
+  checkStrings(fields.photoUrls, "photoUrls");
+  checkStrings(fields.tags, "tags");
+  checkChoice(fields.status, "status", petStatusValues);
+  return withToJson(fields) as unknown as Pet;
 }
 
 export function decodeOrders(value: Json): Order[] {
@@ -47,33 +45,32 @@ export function decodeOrders(value: Json): Order[] {
 
 function decodeOrder(value: Json): Order {
   const fields = readFields(value);
-  return {
-    id: readId(fields.id, "id"),
-    petId: readId(fields.petId, "petId"),
-    quantity: readInteger(fields.quantity, "quantity"),
-    shipDate: readStringOrNull(fields.shipDate, "shipDate"),
-    status: readChoice(fields.status, "status", orderStatusValues),
-    complete: readBoolean(fields.complete, "complete"),
-  };
+  fields.id = readId(fields.id, "id");
+  fields.petId = readId(fields.petId, "petId");
+  checkInteger(fields.quantity, "quantity");
+  checkStringOrNull(fields.shipDate, "shipDate");
+  checkChoice(fields.status, "status", orderStatusValues);
+  if (typeof fields.complete !== "boolean") refuse("complete", "a boolean");
+  return withToJson(fields) as unknown as Order;
 }
 
-export function decodeError(value: Json): ErrorBody {
-  const fields = readFields(value);
-  return {
-    code: readChoice(fields.code, "code", errorCodeValues),
-    message: readString(fields.message, "message"),
-    status: readInteger(fields.status, "status"),
-  };
+/** The code is kept as it was sent: the service may have learnt new ones. */
+export function decodeError(value: Json): { readonly code: string; readonly message: string } {
+  const { code, message, status } = readFields(value);
+  if (typeof code !== "string" || code === "") return refuse("code", "a string");
+  if (typeof message !== "string") return refuse("message", "a string");
+  checkInteger(status, "status");
+  return { code, message };
 }
 
 function decodeList<T>(value: Json, decode: (item: Json) => T): T[] {
-  if (!Array.isArray(value)) throw new TypeError("the body is not an array");
+  if (!Array.isArray(value)) throw new TypeError("expected an array");
   return value.map((item) => decode(item));
 }
 
 function readFields(value: Json): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new TypeError("the body is not an object, or holds one that is none");
+    throw new TypeError("expected an object");
   }
   return value as Fields;
 }
@@ -81,38 +78,31 @@ function readFields(value: Json): Fields {
 /** See parseWithLongIds for the form that long ids come in. */
 const longDigits = /^-?\d{16,19}$/;
 
-function readId(value: Json | undefined, name: string): bigint {
+function readId(value: Fields[string] | undefined, name: string): bigint {
   if (typeof value === "string" && longDigits.test(value)) return BigInt(value);
-  return BigInt(readInteger(value, name));
+  checkInteger(value, name);
+  return BigInt(value as number);
 }
 
-function readInteger(value: Json | undefined, name: string): number {
-  return Number.isSafeInteger(value) ? (value as number) : refuse(name, "an integer");
+function checkInteger(value: unknown, name: string): void {
+  if (!Number.isSafeInteger(value)) refuse(name, "an integer");
 }
 
-function readString(value: Json | undefined, name: string): string {
-  return typeof value === "string" ? value : refuse(name, "a string");
+function checkString(value: unknown, name: string): void {
+  if (typeof value !== "string") refuse(name, "a string");
 }
 
-function readStringOrNull(value: Json | undefined, name: string): string | null {
-  return value === null ? null : readString(value, name);
+function checkStringOrNull(value: unknown, name: string): void {
+  if (value !== null) checkString(value, name);
 }
 
-function readBoolean(value: Json | undefined, name: string): boolean {
-  return typeof value === "boolean" ? value : refuse(name, "a boolean");
+function checkStrings(value: unknown, name: string): void {
+  const isFit = Array.isArray(value) && value.every((item) => typeof item === "string");
+  if (!isFit) refuse(name, "an array of strings");
 }
 
-function readStrings(value: Json | undefined, name: string): readonly string[] {
-  if (!Array.isArray(value)) return refuse(name, "an array");
-  return value.map((item) => (typeof item === "string" ? item : refuse(name, "of strings")));
-}
-
-function readChoice<T extends string>(
-  value: Json | undefined,
-  name: string,
-  choices: readonly T[],
-): T {
-  return choices.find((choice) => choice === value) ?? refuse(name, `one of ${choices.join(", ")}`);
+function checkChoice(value: unknown, name: string, choices: readonly unknown[]): void {
+  if (!choices.includes(value)) refuse(name, `one of ${choices.join(", ")}`);
 }
 
 function refuse(name: string, rule: string): never {

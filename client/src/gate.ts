@@ -80,17 +80,17 @@ export class Gate {
       this.#remove(waiter);
       waiter.resolve(this.#knowledge.sent(nowMs));
     }
-    this.#alarm?.off.abort();
-    this.#alarm = undefined;
+    this.#cancelAlarm();
   }
 
   #setAlarm(verdict: Exclude<Verdict, { kind: "go" }>): void {
     const { kind, untilMs } = verdict;
     if (this.#alarm?.kind === kind && this.#alarm.untilMs === untilMs) return;
-    this.#alarm?.off.abort();
+    this.#cancelAlarm();
+    for (const waiter of this.#waiters) if (isHopeless(waiter, verdict)) this.#turnAway(waiter);
+    if (this.#waiters.size === 0) return;
     const alarm = { kind, untilMs, off: new AbortController() };
     this.#alarm = alarm;
-    for (const waiter of this.#waiters) if (isHopeless(waiter, verdict)) this.#turnAway(waiter);
     if (untilMs === Number.POSITIVE_INFINITY) return;
     this.#clock.sleep(untilMs - this.#clock.now(), alarm.off.signal).then(() => {
       if (this.#alarm !== alarm) return;
@@ -104,9 +104,17 @@ export class Gate {
     if (this.#waiters.has(waiter)) this.#turnAway(waiter);
   }
 
+  #cancelAlarm(): void {
+    this.#alarm?.off.abort();
+    this.#alarm = undefined;
+  }
+
+  /** The alarm goes with the last waiter: a timer nobody waits for would keep the program alive. */
   #remove(waiter: Waiter): boolean {
     waiter.done.abort();
-    return this.#waiters.delete(waiter);
+    const isRemoved = this.#waiters.delete(waiter);
+    if (this.#waiters.size === 0) this.#cancelAlarm();
+    return isRemoved;
   }
 
   #turnAway(waiter: Waiter): void {

@@ -1,6 +1,6 @@
 // The one entrance of the package: what is not named here is not public.
 
-export { type Id, type ListOrdersOptions, type OrderPage, PetstoreClient } from "./client.js";
+export { type ListOrdersOptions, type OrderPage, PetstoreClient } from "./client.js";
 export type { Clock } from "./clock.js";
 export {
   ApiError,
@@ -12,8 +12,29 @@ export {
   type PetstoreError,
   TimeoutError,
 } from "./errors.js";
+export type {
+  Attempt,
+  DeprecationNotice,
+  Hooks,
+  Operation,
+  RequestEvent,
+  ResponseEvent,
+  RetryEvent,
+} from "./hooks.js";
+export type { Id } from "./id.js";
 export type { Limits } from "./limits.js";
-export type { Budget, CallOptions, ClientOptions, Fetch } from "./options.js";
+export type {
+  ApiKey,
+  Budget,
+  CallOptions,
+  ClientOptions,
+  Fetch,
+  HeaderOptions,
+  UpdateOptions,
+} from "./options.js";
+export type { ApiPromise, WithResponse } from "./promise.js";
+export type { RawResponse } from "./response.js";
+export { jsonReplacer } from "./serialize.js";
 export type {
   ErrorCode,
   InventoryItem,
@@ -23,3 +44,4 @@ export type {
   Pet,
   PetStatus,
 } from "./types.js";
+export { version } from "./version.js";

@@ -4,7 +4,8 @@ import { Refusal } from "../domain/errors.ts";
 /**
  * The client's address: the socket's, unless the socket is a trusted proxy's. Then it is the last
  * address in X-Forwarded-For that is not itself a trusted proxy; everything before it could have
- * been written by the client.
+ * been written by the client. The header Forwarded (RFC 7239) is not read: proxies that write
+ * X-Forwarded-For commonly pass a client's own Forwarded on unchanged.
  */
 export function createAddressReader(trustedProxies: readonly string[]) {
   const trusted = new BlockList();
@@ -17,13 +18,20 @@ export function createAddressReader(trustedProxies: readonly string[]) {
     if (trustedProxies.length === 0 || !isTrusted(address)) return address;
     const hops = (headers.get("x-forwarded-for") ?? "").split(",").reverse();
     for (const hop of hops) {
-      const next = hop.trim();
+      const next = withoutPort(hop.trim());
       if (isIP(next) === 0) break;
       address = next;
       if (!isTrusted(address)) break;
     }
     return address;
   };
+}
+
+/** `192.0.2.1:5678` and `[2001:db8::1]:5678` without port and brackets; anything else as it is. */
+function withoutPort(hop: string): string {
+  const [, ipv6, ipv4] = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::[0-9]{1,5})?$/i.exec(hop) ?? [];
+  if (ipv6 !== undefined) return isIP(ipv6) === 6 ? ipv6 : hop;
+  return ipv4 ?? hop;
 }
 
 function addNetwork(list: BlockList, entry: string): void {

@@ -8,12 +8,21 @@ const jsonTypes = ["application/json", "application/merge-patch+json"] as const;
 /** The same for the header that tells clients. */
 export const acceptPatch = jsonTypes.join(", ");
 
+/** The body is compressed, or says so: none of ours are read that way. */
+export class UnsupportedCoding extends Refusal {
+  constructor() {
+    super("unsupported_media_type", "The body must not be compressed: leave out Content-Encoding.");
+  }
+}
+
 /** Reads a JSON request's text within its bound; every way it can be wrong has its own refusal. */
 export async function readJsonText(request: Request, bytesMax: number): Promise<string> {
   const type = request.headers.get("content-type");
   if (type !== null && !isJsonType(type)) {
     throw new Refusal("unsupported_media_type", `The body must be ${jsonTypes.join(" or ")}.`);
   }
+  const coding = request.headers.get("content-encoding");
+  if (coding !== null && coding.trim().toLowerCase() !== "identity") throw new UnsupportedCoding();
   const bytes = await readBytes(request, bytesMax);
   if (bytes.length === 0) throw new Refusal("invalid_request", "A JSON body is required.");
   try {

@@ -22,6 +22,8 @@ const bytesMin = 1_400;
 export interface Codings {
   /** The version in this coding if it is there already; otherwise it may be made for later. */
   find(version: ListVersion, coding: Coding): Blob | undefined;
+  /** Whether `find` would give it; nothing is made for the asking. */
+  has(version: ListVersion, coding: Coding): boolean;
 }
 
 /**
@@ -51,6 +53,7 @@ export function createCodings(monotonicMs: () => number): Codings {
   }
 
   return {
+    has: (version, coding) => version === current && made.get(coding) instanceof Blob,
     find(version, coding) {
       if (version.byteLength < bytesMin) return undefined;
       if (version !== current) {

@@ -1,5 +1,5 @@
 import { type ErrorCode, Refusal } from "../domain/errors.ts";
-import { acceptPatch } from "./body.ts";
+import { acceptPatch, UnsupportedCoding } from "./body.ts";
 import type { Answer } from "./call.ts";
 
 /** A total record: a code without a status does not compile. */
@@ -46,5 +46,7 @@ export function answerFor(error: unknown, requestId: string, log: (bug: unknown)
   const headers: Record<string, string> = {};
   if (error.code === "unavailable") headers["Retry-After"] = String(unavailableRetrySeconds);
   if (error.code === "unsupported_media_type") headers["Accept-Patch"] = acceptPatch;
+  // RFC 9110 12.5.3: this header tells that it is the coding, not the type, that is not read.
+  if (error instanceof UnsupportedCoding) headers["Accept-Encoding"] = "identity";
   return errorAnswer(error.code, error.message, headers);
 }

@@ -1,4 +1,5 @@
 import type { Scope } from "../domain/keys.ts";
+import { petsDeprecatedAt } from "../domain/pets.ts";
 import type { Soon } from "../domain/ports.ts";
 import type { Answer, Call, Shop } from "./call.ts";
 import * as inventory from "./contract/inventory.ts";
@@ -50,7 +51,7 @@ export const operations: readonly Operation[] = [
     path: "/pets/{petId}",
     scope: "pets:read",
     stability: "stable",
-    deprecatedAt: Date.UTC(2026, 0, 1),
+    deprecatedAt: petsDeprecatedAt,
     contract: pets.getPet,
     handle: getPet,
   },

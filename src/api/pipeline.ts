@@ -1,13 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { Refusal } from "../domain/errors.ts";
 import type { Keyring } from "../domain/keyring.ts";
-import type { Caller } from "../domain/keys.ts";
+import type { Caller, Scope } from "../domain/keys.ts";
 import type { Verdict } from "../domain/limits.ts";
 import type { Head, Limiter, Log, Soon } from "../domain/ports.ts";
 import type { Answer, IncomingRequest, Shop } from "./call.ts";
-import type { CorsHeaders } from "./cors.ts";
+import type { Cors } from "./cors.ts";
 import { answerFor, errorAnswer, nothingHere } from "./errors.ts";
 import { createSheet, type Sheet, stamp } from "./headers.ts";
+import { hasValidHost, hostRule } from "./host.ts";
 import { denial } from "./limits.ts";
 import type { Operation } from "./operations.ts";
 import type { Route } from "./routes.ts";
@@ -16,9 +17,18 @@ export interface PipelineParts {
   readonly shop: Shop;
   readonly keyring: Keyring;
   readonly limiter: Limiter;
-  readonly addresses: { take(address: string): Verdict };
-  readonly cors: CorsHeaders | undefined;
+  readonly addresses: AddressCount;
+  readonly cors: Cors | undefined;
   readonly log: Log;
+  /** True once the service stops: every answer then tells its client to close. */
+  isStopping(): boolean;
+}
+
+/** Counts requests without a valid key. */
+export interface AddressCount {
+  take(address: string): Verdict;
+  /** How an address stands, for an answer that takes nothing from it. */
+  standing(address: string): Verdict;
 }
 
 /** A request as the HTTP server hands it over. */
@@ -60,7 +70,7 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     const operation = route.operations.get(request.method);
     if (!operation) return methodNotAllowed(route);
     if (!caller.scopes.includes(operation.scope)) {
-      throw new Refusal("insufficient_scope", `This API key lacks the scope ${operation.scope}.`);
+      return insufficientScope(operation.scope);
     }
     return operation.handle(shop, { request, requestId, caller, head });
   }
@@ -88,10 +98,21 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     for (const [name, value] of answer.sheet?.headers ?? []) headers.set(name, value);
     for (const [name, value] of Object.entries(answer.headers ?? {})) headers.set(name, value);
     // An answer may depend on the origin and on something else: no Vary replaces another.
-    for (const [name, value] of Object.entries(cors?.(request, route) ?? {})) {
+    for (const [name, value] of Object.entries(cors?.headersFor(request, route) ?? {})) {
       headers.append(name, value);
     }
     return sheet;
+  }
+
+  /**
+   * A browser sends preflights on its own, before requests with a valid key, so they are not counted.
+   * Refusing one costs as much as answering it: a count would protect nothing.
+   */
+  function takeFromAddress(arrival: Arrival): Verdict {
+    const address = arrival.address();
+    return cors?.isPreflight(arrival.request, arrival.route)
+      ? addresses.standing(address)
+      : addresses.take(address);
   }
 
   return async (arrival) => {
@@ -103,17 +124,18 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     const authorization = request.headers.get("authorization");
     try {
       const head = glance();
-      const found = request.method === "OPTIONS" ? undefined : identify(keyring, authorization);
+      const isHostValid = hasValidHost(request.headers);
+      const isKeyless = request.method === "OPTIONS" || !isHostValid;
+      const found = isKeyless ? undefined : identify(keyring, authorization);
       caller = found instanceof Promise ? await found : found;
-      const taken = caller
-        ? limiter.take(caller.keyId, caller.limits)
-        : addresses.take(arrival.address());
+      const taken = caller ? limiter.take(caller.keyId, caller.limits) : takeFromAddress(arrival);
       verdict = taken instanceof Promise ? await taken : taken;
       if (verdict.outcome !== "admitted") answer = denial(verdict);
       else if (caller) {
         const operated = operate(arrival, requestId, caller, head);
         answer = operated instanceof Promise ? await operated : operated;
-      } else if (request.method === "OPTIONS") answer = optionsAnswer(arrival.route);
+      } else if (!isHostValid) answer = errorAnswer("invalid_request", hostRule);
+      else if (request.method === "OPTIONS") answer = optionsAnswer(arrival.route);
       else answer = unauthorized(authorization !== null);
     } catch (error) {
       answer = answerFor(error, requestId, (bug) =>
@@ -129,7 +151,9 @@ export function createPipeline(parts: PipelineParts): Pipeline {
         : addresses.take(arrival.address());
     }
     const headers = stamp(sheetFor(arrival, answer), verdict, requestId);
-    return new Response(answer.body, { status: answer.status, headers });
+    const response = new Response(answer.body, { status: answer.status, headers });
+    if (parts.isStopping()) response.headers.set("Connection", "close");
+    return response;
   };
 }
 
@@ -140,6 +164,8 @@ function fixedHeaders(
 ): Record<string, string> {
   const headers: Record<string, string> = { "Content-Type": "application/json", ...route?.headers };
   if (operation && operation.stability !== "stable") headers["X-Stability"] = operation.stability;
+  // Caches may keep what was read, and must ask before they use it. Refusals say otherwise.
+  if (operation?.method === "GET") headers["Cache-Control"] = "no-cache";
   return headers;
 }
 
@@ -159,14 +185,22 @@ function keyTextIn(authorization: string | null): string | undefined {
   return authorization === null ? undefined : bearer.exec(authorization)?.[1];
 }
 
+const challenge = 'Bearer realm="petstore"';
+
 /** The same for every kind of bad key, so that nothing can be learnt from the answer. */
 function unauthorized(keySent: boolean): Answer {
-  const challenge = 'Bearer realm="petstore"';
   return errorAnswer(
     "unauthorized",
     "The API key is missing or invalid; send it as 'Authorization: Bearer <API_KEY>'.",
     { "WWW-Authenticate": keySent ? `${challenge}, error="invalid_token"` : challenge },
   );
+}
+
+/** RFC 6750 3.1: the key is good, and this is the scope it would need. */
+function insufficientScope(scope: Scope): Answer {
+  return errorAnswer("insufficient_scope", `This API key lacks the scope ${scope}.`, {
+    "WWW-Authenticate": `${challenge}, error="insufficient_scope", scope="${scope}"`,
+  });
 }
 
 function methodNotAllowed(route: Route): Answer {

@@ -1,4 +1,6 @@
-import type { Chunk, Listing, ListVersion } from "./listing.ts";
+import { nextTurn } from "../domain/turns.ts";
+import type { ListVersion } from "./listing.ts";
+import type { ListReader, Readers } from "./readers.ts";
 
 /**
  * How a version of the list becomes a response body.
@@ -13,28 +15,36 @@ import type { Chunk, Listing, ListVersion } from "./listing.ts";
  * reading, but only if every reader of the Blob before it must be gone by now: connections that
  * take less than `slowestBytesPerMs` fall silent for longer than the idle timeout and are closed.
  * So however many slow readers there are, they hold one old Blob, and chunks, which are counted.
+ *
+ * A very long list is always streamed. Joining it would block the event loop for too long.
  */
 export interface Sender {
-  bodyOf(version: ListVersion, request: Request): SentBody;
+  /** The body of one answer to a request of this key. */
+  bodyOf(version: ListVersion, request: Request, keyId: string): SentBody;
 }
 
 export type SentBody = Blob | ReadableStream<Uint8Array>;
 
 const shortBytesMax = 1024 * 1024;
+/** Joining takes about 0.6 ms per MB. */
+const joinedBytesMax = 16 * 1024 * 1024;
 const slowestBytesPerMs = 100;
+/** Bytes that one answer writes in one turn of the event loop: a quarter of a millisecond. */
+const turnBytesMax = 1024 * 1024;
 
 /** How long until the last reader of so many bytes in one Blob must be gone. */
 export function goneAfterMs(byteLength: number): number {
   return byteLength <= shortBytesMax ? 0 : byteLength / slowestBytesPerMs;
 }
 
-export function createSender(listing: Listing, monotonicMs: () => number): Sender {
+export function createSender(readers: Readers, monotonicMs: () => number): Sender {
   const blobs = new WeakMap<ListVersion, Blob>();
   const readBefore = new WeakSet<ListVersion>();
   let longBlobAllowedAt = 0;
 
   function isWorthJoining(version: ListVersion): boolean {
     if (version.byteLength <= shortBytesMax) return true;
+    if (version.byteLength > joinedBytesMax) return false;
     if (!readBefore.has(version)) {
       readBefore.add(version);
       return false;
@@ -46,10 +56,10 @@ export function createSender(listing: Listing, monotonicMs: () => number): Sende
   }
 
   return {
-    bodyOf(version, request) {
+    bodyOf(version, request, keyId) {
       const blob = blobs.get(version);
       if (blob) return blob;
-      if (!isWorthJoining(version)) return stream(listing, version, request.signal);
+      if (!isWorthJoining(version)) return stream(readers.begin(version, keyId), request.signal);
       const joined = new Blob(version.chunks.map((chunk) => chunk.bytes));
       blobs.set(version, joined);
       return joined;
@@ -57,31 +67,39 @@ export function createSender(listing: Listing, monotonicMs: () => number): Sende
   };
 }
 
-function stream(
-  listing: Listing,
-  version: ListVersion,
-  signal: AbortSignal,
-): ReadableStream<Uint8Array> {
-  listing.hold(version);
-  const unsent: Chunk[] = version.chunks.toReversed();
-  const releaseAll = () => {
-    for (const chunk of unsent.splice(0)) listing.release(chunk);
-  };
+function stream(reader: ListReader, signal: AbortSignal): ReadableStream<Uint8Array> {
   return new ReadableStream({
     type: "direct",
     async pull(controller: ReadableStreamDirectController) {
       try {
-        // A reader that went away leaves its write resolved as if all were well: ask the signal.
-        while (unsent.length > 0 && !signal.aborted) {
-          await controller.write(unsent.at(-1)!.bytes);
-          const sent = unsent.pop();
-          if (sent) listing.release(sent);
-        }
+        await send(reader, controller, signal);
+        // Bun resets the connection, and prints nothing because no reason is given. An end would
+        // make the client take half of a list for the whole.
+        if (reader.isCutOff()) return await Promise.reject();
         controller.end();
       } finally {
-        releaseAll();
+        reader.end();
       }
     },
-    cancel: releaseAll,
+    cancel: () => reader.end(),
   } as unknown as UnderlyingDefaultSource<Uint8Array>);
+}
+
+async function send(
+  reader: ListReader,
+  controller: ReadableStreamDirectController,
+  signal: AbortSignal,
+): Promise<void> {
+  let turnBytes = 0;
+  // A reader that went away leaves its write resolved as if all were well: ask the signal.
+  for (let chunk = reader.next(); chunk && !signal.aborted; chunk = reader.next()) {
+    // A promise: the client does not keep up.
+    const written: unknown = controller.write(chunk.bytes);
+    turnBytes += chunk.bytes.length;
+    if (written instanceof Promise || turnBytes >= turnBytesMax) {
+      await (written instanceof Promise ? reader.waitFor(written) : nextTurn());
+      turnBytes = 0;
+    }
+    reader.sent();
+  }
 }

@@ -1,8 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { BunRequest, Server } from "bun";
-import type { Soon } from "../domain/ports.ts";
 import { createAddressReader } from "./addresses.ts";
-import type { Answer } from "./call.ts";
 import { errorAnswer, nothingHere } from "./errors.ts";
+import {
+  type Page,
+  type PageCount,
+  type Pages,
+  readPage,
+  toResponse,
+  withValidHost,
+} from "./pages.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { basePath, type Route } from "./routes.ts";
 
@@ -16,32 +23,53 @@ export interface ServerOptions {
 
 export interface RunningServer {
   readonly url: URL;
-  /** Stops listening at once, lets requests in flight finish for at most `graceMs`. */
-  stop(graceMs: number): Promise<void>;
+  /**
+   * Answers what has arrived and what still arrives, each answer with `Connection: close`. The
+   * listener stays open for `drainMs`, and then until clients fall silent. Requests in flight after
+   * that get at most `graceMs`.
+   */
+  stop(drainMs: number, graceMs: number): Promise<void>;
 }
 
-/** What is served outside the API, by path. */
-export type Pages = Readonly<Record<string, (request: Request) => Soon<Response>>>;
+/** What the service says of itself. */
+export interface Health {
+  isReady(): Promise<boolean>;
+  /** True once a stop was asked for: every answer then tells its client to close. */
+  isStopping(): boolean;
+}
+
+/** What the server serves: the API, by its routes, and pages outside it, by path. */
+export interface Served {
+  readonly pipeline: Pipeline;
+  readonly routes: readonly Route[];
+  readonly pages: Pages;
+  readonly pageCount: PageCount;
+  readonly health: Health;
+}
 
 /** Puts the pipeline behind Bun's own HTTP server and router: the only file that knows them. */
-export function startServer(
-  pipeline: Pipeline,
-  routes: readonly Route[],
-  pages: Pages,
-  isReady: () => Promise<boolean>,
-  options: ServerOptions,
-): RunningServer {
-  const addressOf = createAddressReader(options.trustedProxies);
+export function startServer(served: Served, options: ServerOptions): RunningServer {
+  const { pipeline, routes, pages, pageCount, health } = served;
+  const readAddress = createAddressReader(options.trustedProxies);
+  const addressOf = (request: Request): string =>
+    readAddress(server.requestIP(request)?.address ?? "unknown", request.headers);
+  let arrived = 0;
 
-  const handle = (route: Route | undefined) => (request: BunRequest, server: Server<undefined>) =>
-    pipeline({
-      request,
-      route,
-      address: () => addressOf(server.requestIP(request)?.address ?? "unknown", request.headers),
-    });
+  const handle = (route: Route | undefined) => (request: BunRequest) => {
+    arrived += 1;
+    return pipeline({ request, route, address: () => addressOf(request) });
+  };
   const unknown = handle(undefined);
+  /** What is outside the API keeps to the same rules about the Host and about stopping. */
+  const outside = (page: Page) => async (request: Request) => {
+    const response = await withValidHost(page)(request);
+    if (health.isStopping()) response.headers.set("Connection", "close");
+    return response;
+  };
+  const counted = (page: Page) =>
+    outside((request) => readPage(page, request, pageCount, addressOf(request)));
 
-  const server = Bun.serve({
+  const server: Server<undefined> = Bun.serve({
     // Otherwise Bun tells anyone who asks at /bun:info its version and the machine's kernel.
     development: false,
     // And without it Bun would share a port that is taken, with whatever listens there.
@@ -57,20 +85,25 @@ export function startServer(
       // Host header that is no host makes it no URL.
       [basePath]: unknown,
       [`${basePath}/*`]: unknown,
-      ...Object.fromEntries(
-        Object.entries(pages).map(([path, page]) => [path, onlyForReading(page)]),
+      ...Object.fromEntries(Object.entries(pages).map(([path, page]) => [path, counted(page)])),
+      "/healthz": outside(() => json(200, { status: "ok" })),
+      "/readyz": outside(async () =>
+        (await health.isReady())
+          ? json(200, { status: "ready" })
+          : json(503, { status: "unavailable" }),
       ),
-      "/healthz": () => json(200, { status: "ok" }),
-      "/readyz": async () =>
-        (await isReady()) ? json(200, { status: "ready" }) : json(503, { status: "unavailable" }),
     },
-    fetch: () => toResponse(errorAnswer("not_found", nothingHere)),
+    fetch: outside(() => toResponse(errorAnswer("not_found", nothingHere))),
     error: () => toResponse(errorAnswer("internal_error", "Something went wrong on our side.")),
   });
 
   return {
     url: server.url,
-    async stop(graceMs) {
+    async stop(drainMs, graceMs) {
+      await sleep(drainMs);
+      // Bun's stop closes every connection between two requests at once, even one whose next
+      // request lies unread in the kernel. By now the busy ones have been closed with an answer.
+      await untilSilent(() => arrived);
       const finished = server.stop();
       const late = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
       await Promise.race([finished, late]);
@@ -79,22 +112,24 @@ export function startServer(
   };
 }
 
-function onlyForReading(page: Pages[string]): Pages[string] {
-  return (request) =>
-    request.method === "GET" || request.method === "HEAD"
-      ? page(request)
-      : toResponse(
-          errorAnswer("method_not_allowed", "Only GET, HEAD are possible here.", {
-            Allow: "GET, HEAD",
-          }),
-        );
+/** If nothing arrives for so long right after the signal, no client is busy. */
+const firstSilenceMs = 10;
+/** Otherwise no request for so long means that the busy ones have been told to close. */
+const silenceMs = 100;
+/** Clients that come back although they were told to close are not waited for any longer. */
+const silenceWaitMsMax = 1_000;
+
+async function untilSilent(arrived: () => number): Promise<void> {
+  const givenUpAt = performance.now() + silenceWaitMsMax;
+  let before: number;
+  let waitMs = firstSilenceMs;
+  do {
+    before = arrived();
+    await sleep(waitMs);
+    waitMs = silenceMs;
+  } while (arrived() !== before && performance.now() < givenUpAt);
 }
 
 function json(status: number, body: unknown): Response {
   return Response.json(body, { status, headers: { "Cache-Control": "no-store" } });
-}
-
-function toResponse(answer: Answer): Response {
-  const headers = { "Content-Type": "application/json", ...answer.headers };
-  return new Response(answer.body, { status: answer.status, headers });
 }

@@ -1,8 +1,10 @@
 import { createReadStream, createWriteStream } from "node:fs";
 import { extname } from "node:path";
-import type { Readable, Writable } from "node:stream";
+import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Refusal } from "../domain/errors.ts";
+import { printableLines } from "../output.ts";
+import { isSpecial, replaceFile } from "./replacement.ts";
 
 export const formats = ["csv", "ndjson", "json"] as const;
 export type Format = (typeof formats)[number];
@@ -37,16 +39,32 @@ function decode(decoder: TextDecoder, file: string, bytes: Uint8Array | undefine
   }
 }
 
-/** Writes pieces of text to a file or to standard output, waiting while it is slow. */
+/**
+ * Writes pieces of text to standard output or to a file, waiting while it is slow. A file holds
+ * all of them or is left as it was. A terminal is shown the text with control characters escaped;
+ * files and pipes get it exactly.
+ */
 export async function writeText(file: string, pieces: AsyncIterable<string>): Promise<void> {
-  const stream: Writable = file === "-" ? process.stdout : createWriteStream(file);
   try {
-    await pipeline(pieces, stream, { end: file !== "-" });
+    if (file === "-") {
+      const text = process.stdout.isTTY ? shownPieces(pieces) : pieces;
+      await pipeline(text, process.stdout, { end: false });
+    } else if (isSpecial(file)) await pipeline(pieces, createWriteStream(file));
+    else {
+      await replaceFile(file, async (handle) => {
+        for await (const piece of pieces) await handle.writeFile(piece);
+      });
+    }
   } catch (error) {
+    if (error instanceof Refusal) throw error;
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === "ENOENT" ? "there is no such folder" : reasonOf(error);
     throw new Refusal("invalid_request", `cannot write ${file}: ${reason}`);
   }
+}
+
+async function* shownPieces(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const piece of pieces) yield printableLines(piece);
 }
 
 function reasonOf(error: unknown): string {
@@ -55,6 +73,7 @@ function reasonOf(error: unknown): string {
   if (code === "EACCES") return "permission denied";
   if (code === "EISDIR") return "it is a directory";
   if (code === "ENOSPC") return "no space is left";
+  if (code === "EFBIG") return "the file would be too large";
   if (code === "EPIPE") return "its reader has left";
   return error instanceof Error ? error.message : String(error);
 }

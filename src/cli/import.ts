@@ -1,7 +1,8 @@
 import type { Imported } from "../domain/ports.ts";
 import { orderColumns, petColumns, toOrderRecord, toPetRecord } from "../domain/records.ts";
+import { print } from "../output.ts";
 import { formatOf, readText } from "./files.ts";
-import { print, withStore } from "./open.ts";
+import { withStore } from "./open.ts";
 import { type Row, readRows } from "./rows.ts";
 
 const options = { json: { type: "boolean" }, format: { type: "string" } } as const;

@@ -1,7 +1,8 @@
 import { Refusal } from "../domain/errors.ts";
 import { digestOf, generateKeyId, generateKeyText, type Key } from "../domain/keys.ts";
 import type { Ban, SavedUsage, Store } from "../domain/ports.ts";
-import { print, withStore } from "./open.ts";
+import { print } from "../output.ts";
+import { withStore } from "./open.ts";
 import { limitsFor, readDuration, readInstant, readName, readPlan, readScopes } from "./words.ts";
 
 const json = { json: { type: "boolean" } } as const;

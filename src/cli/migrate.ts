@@ -4,8 +4,9 @@ import { readConfig, readFlags } from "../config.ts";
 import { Refusal } from "../domain/errors.ts";
 import type { RowsOf, Store } from "../domain/ports.ts";
 import { verify } from "../domain/verify.ts";
+import { print } from "../output.ts";
 import { tables } from "../store/tables.ts";
-import { print } from "./open.ts";
+import { printFaults } from "./verify.ts";
 
 /**
  * Carries a whole store over to another engine and proves that it arrived: every row of every
@@ -18,8 +19,8 @@ export async function migrateStore(words: string[]): Promise<number> {
   if (rest.length > 0 || !flags.from || !flags.to || flags.from === flags.to) {
     throw new Refusal("invalid_request", "this command takes --from DATABASE --to DATABASE");
   }
-  const source = readConfig({ ...flags, database: flags.from });
-  const target = readConfig({ ...flags, database: flags.to });
+  const source = readConfig(flags, undefined, "from");
+  const target = readConfig(flags, undefined, "to");
   await using opened = new AsyncDisposableStack();
   for (const config of [source, target]) opened.defer(claimStore(config));
   const from = await openStore(source, systemClock);
@@ -40,11 +41,11 @@ async function carry(from: Store, to: Store): Promise<number> {
     for (const { name } of tables) for await (const _ of watched.rowsOf(name));
     return watched.tallies();
   });
-  const { faults } = await to.snapshot(verify);
+  const verified = await to.snapshot(verify);
   const different = tables.filter(({ name }) => sent[name]!.digest !== arrived[name]!.digest);
   for (const { name } of different) print(`${name}: what arrived is not what was sent`);
-  for (const fault of faults) print(fault);
-  if (different.length > 0 || faults.length > 0) return 1;
+  printFaults(verified);
+  if (different.length > 0 || verified.faultCount > 0) return 1;
   const counts = tables.map(({ name }) => `${sent[name]!.rows} ${name}`);
   print(`Carried over and compared, row by row: ${counts.join(", ")}.`);
   return 0;

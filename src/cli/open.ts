@@ -35,7 +35,3 @@ export async function withStore(
     await store.close();
   }
 }
-
-export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}

@@ -3,7 +3,7 @@ import { type Config, readConfig, readFlags } from "../config.ts";
 import { Refusal } from "../domain/errors.ts";
 import type { Store } from "../domain/ports.ts";
 import { logToStderr } from "../log.ts";
-import { print } from "./open.ts";
+import { print } from "../output.ts";
 import { fillEmptyStore } from "./sample.ts";
 
 export function serve(words: string[]): Promise<number> {
@@ -31,11 +31,11 @@ async function run(
   // Only once it serves: a key made before a port turned out to be taken would never be shown.
   const key = await prepare(service.store, config);
   print(`Petstore inventory (${config.environment}) is serving at ${service.baseUrl}`);
-  if (key) print(welcome(service.baseUrl, key));
+  if (key) for (const line of welcome(service.baseUrl, key)) print(line);
   return stopped;
 }
 
-function welcome(baseUrl: string, key: string): string {
+function welcome(baseUrl: string, key: string): readonly string[] {
   return `
 A sample catalogue was loaded. Your API key (plan Business), shown only this once:
 
@@ -46,7 +46,7 @@ Try it:
   curl -H "Authorization: Bearer ${key}" ${baseUrl}/inventory
 
 Every operation, and a page to try them on: ${new URL("/docs", baseUrl)}
-`;
+`.split("\n");
 }
 
 /** Resolves once a signal has stopped the service in good order; a second signal ends at once. */

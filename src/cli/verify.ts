@@ -1,16 +1,30 @@
-import { verify } from "../domain/verify.ts";
-import { print, withStore } from "./open.ts";
+import { type Verification, verify } from "../domain/verify.ts";
+import { print } from "../output.ts";
+import { withStore } from "./open.ts";
 
-/** Exit code 0 when the ledger and the inventory agree, 1 when they do not. */
+/** Exit code 0 when everything in the store agrees with everything else, 1 when it does not. */
 export function verifyStore(words: string[]): Promise<number> {
   return withStore(words, { json: { type: "boolean" } }, [], async ({ flags, store }) => {
     const found = await store.snapshot(verify);
     if (flags.json) print(JSON.stringify(found));
     else {
-      for (const fault of found.faults) print(fault);
-      const counts = `${found.rows} ledger rows, ${found.entries} entries`;
-      print(found.faults.length === 0 ? `All is well: ${counts}.` : `Not well: ${counts}.`);
+      printFaults(found);
+      if (found.faultCount === 0) print(`All is well: ${countsOf(found)}.`);
     }
-    return found.faults.length === 0 ? 0 : 1;
+    return found.faultCount === 0 ? 0 : 1;
   });
+}
+
+/** One line a fault, as many as were kept, and how many there are. */
+export function printFaults(found: Verification): void {
+  const { faults, faultCount } = found;
+  if (faultCount === 0) return;
+  for (const fault of faults) print(fault);
+  const rest = faultCount > faults.length ? `, the first ${faults.length} above` : "";
+  const noun = faultCount === 1 ? "fault" : "faults";
+  print(`Not well: ${faultCount} ${noun}${rest}; ${countsOf(found)}.`);
+}
+
+function countsOf({ rows, entries, pets }: Verification): string {
+  return `${rows} ledger rows, ${entries} entries, ${pets} pets`;
 }

@@ -1,7 +1,7 @@
 import { Refusal } from "../domain/errors.ts";
 import { parseInstant } from "../domain/instants.ts";
 import { type Scope, scopes } from "../domain/keys.ts";
-import { isPlan, type Limits, type Plan, plans } from "../domain/plans.ts";
+import { isPlan, type Limits, type Plan, planNames, plans } from "../domain/plans.ts";
 
 /** Reading what an operator typed after a flag; each refusal names the flag and the rule. */
 
@@ -19,27 +19,27 @@ export function readName(value: unknown): string {
 
 export function readPlan(value: unknown): Plan {
   const plan = String(value ?? "");
-  return isPlan(plan) ? plan : fail("--plan", `must be one of ${Object.keys(plans).join(", ")}`);
+  return isPlan(plan) ? plan : fail("--plan", `must be one of ${planNames.join(", ")}`);
 }
 
-/** Plans have their numbers; Enterprise gets them with the key, and only Enterprise. */
+/** The plan's own numbers, or those given with the key where the plan has none. */
 export function limitsFor(plan: Plan, perMinute: unknown, perDay: unknown): Limits {
   const fixed = plans[plan];
   if (fixed) {
     if (perMinute === undefined && perDay === undefined) return fixed;
-    return fail("--per-minute and --per-day", "go with the plan enterprise only");
+    const custom = planNames.filter((name) => plans[name] === null);
+    return fail("--per-minute and --per-day", `go with the plan ${custom.join(" or ")} only`);
   }
+  const readCount = (flag: string, value: unknown): number => {
+    const text = String(value ?? "");
+    return /^[1-9][0-9]{0,11}$/.test(text)
+      ? Number(text)
+      : fail(flag, `is required for the plan ${plan} and must be a whole number from 1 on`);
+  };
   return {
     perMinute: readCount("--per-minute", perMinute),
     perDay: readCount("--per-day", perDay),
   };
-}
-
-function readCount(flag: string, value: unknown): number {
-  const text = String(value ?? "");
-  return /^[1-9][0-9]{0,11}$/.test(text)
-    ? Number(text)
-    : fail(flag, "is required for the plan enterprise and must be a whole number from 1 on");
 }
 
 export function readScopes(value: unknown): readonly Scope[] {

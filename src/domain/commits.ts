@@ -10,14 +10,18 @@ export interface CommitBounds {
 }
 
 export interface Committer {
-  /** Resolves once the change is durable, never before. */
-  submit(change: Change): Promise<Outcome>;
+  /**
+   * Resolves once the change is durable, never before. If `signal` is aborted before a transaction
+   * takes the change, the change is dropped.
+   */
+  submit(change: Change, signal?: AbortSignal): Promise<Outcome>;
   /** Resolves when nothing is waiting or under way. */
   idle(): Promise<void>;
 }
 
 interface Waiting {
   readonly change: Change;
+  readonly signal: AbortSignal | undefined;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -41,12 +45,15 @@ export function createCommitter(
   let running: Promise<void> | undefined;
 
   async function run(): Promise<void> {
-    // One turn of the loop lets everything that arrived together join the first group.
-    await Promise.resolve();
+    // A turn of the event loop lets everything that arrived together join the first group. It also
+    // lets the HTTP parser finish: it may reject the end of a request that it has already handed
+    // over, and only then is the signal aborted. See docs/decisions/0011-rejected-requests.md.
+    await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
-      const group = waiting.length <= bounds.groupMax ? waiting : waiting.slice(0, bounds.groupMax);
-      waiting = group === waiting ? [] : waiting.slice(bounds.groupMax);
-      await settle(group);
+      const taken = waiting.length <= bounds.groupMax ? waiting : waiting.slice(0, bounds.groupMax);
+      waiting = taken === waiting ? [] : waiting.slice(bounds.groupMax);
+      const group = withoutAborted(taken);
+      if (group.length > 0) await settle(group);
     }
     running = undefined;
   }
@@ -72,14 +79,14 @@ export function createCommitter(
   }
 
   return {
-    submit(change) {
+    submit(change, signal) {
       if (waiting.length >= bounds.queueMax) {
         return Promise.reject(
           new Refusal("unavailable", "Too many updates are waiting to be stored; try again."),
         );
       }
       return new Promise((resolve, reject) => {
-        waiting.push({ change, resolve, reject });
+        waiting.push({ change, signal, resolve, reject });
         running ??= run();
       });
     },
@@ -87,4 +94,19 @@ export function createCommitter(
       while (running) await running;
     },
   };
+}
+
+/** Nobody hears an answer on a connection that is gone, so its changes are refused, not stored. */
+function withoutAborted(taken: readonly Waiting[]): readonly Waiting[] {
+  if (!taken.some(isAborted)) return taken;
+  for (const one of taken.filter(isAborted)) {
+    one.reject(
+      new Refusal("invalid_request", "The connection ended before the update was stored."),
+    );
+  }
+  return taken.filter((one) => !isAborted(one));
+}
+
+function isAborted({ signal }: Waiting): boolean {
+  return signal?.aborted === true;
 }

@@ -1,4 +1,4 @@
-/** Every code an Error body can carry. The set is closed: clients may switch over it. */
+/** Every code an Error body can carry. Later versions may add codes, and take none away. */
 export const errorCodes = [
   "invalid_request",
   "unauthorized",

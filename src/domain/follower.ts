@@ -1,32 +1,20 @@
-import type { Entry, Stock } from "./inventory.ts";
-import type { Outcome, StockRow } from "./ledger.ts";
-import type { Head, Reader, Soon } from "./ports.ts";
-
-/** A copy of the inventory that can be brought forward row by row. */
-export interface Replica {
-  /** Starts over, empty. */
-  clear(): void;
-  /** Adds entries with larger ids than any before. */
-  load(entries: readonly Entry[]): void;
-  /** The pet's stock is now this; null: it is gone. */
-  apply(petId: bigint, after: Stock | null): void;
-}
+import { Refusal } from "./errors.ts";
+import type { Outcome } from "./ledger.ts";
+import type { Head, Log, Reader, Soon } from "./ports.ts";
+import { createReplay, LedgerGap, nowhere } from "./replay.ts";
+import type { Position, Replica } from "./replica.ts";
 
 export interface Follower {
   /**
-   * Brings the replica to a head that was looked up after this call began, or to the one given,
-   * which the caller looked up for this very request. Returns at once when there is nothing to do.
+   * Makes the replica show a head that was looked up after this call began, or the one given,
+   * which the caller looked up for this very request. Returns at once when there is little to do.
    */
   catchUp(head?: Head): Soon<void>;
   /** Hands over what this process committed, which saves reading it back. */
   committed(outcomes: readonly Outcome[]): void;
-  /** What the replica shows: meaningful right after `catchUp`. */
-  readonly epoch: string;
-  readonly seq: number;
+  /** What is wrong with the ledger, in words for the operator. */
+  readonly fault: string | undefined;
 }
-
-/** Rows or entries taken between two turns of the event loop, so that others get theirs. */
-const sliceRows = 10_000;
 
 /** How long a replica that nobody reads may stay behind after a commit of its own process. */
 const behindMs = 100;
@@ -34,95 +22,96 @@ const behindMs = 100;
 /**
  * Keeps a replica in step with the ledger. A read first learns the store's head and applies what
  * is newer, so no read is stale. A head of another epoch, or one that went back behind what the
- * replica already showed when the look began, means the store was replaced: load afresh.
+ * replica already had when the look began, means the store was replaced: load afresh.
+ *
+ * Rows are applied in slices, and only the state at the end of a walk is shown. A read never sees
+ * half of a commit, however many rows it has.
  */
-export function createFollower(reader: Reader, replica: Replica): Follower {
-  const rowsAfter = reader.stockAfter ?? reader.ledgerAfter;
-  let epoch = "";
-  let seq = 0;
-  /** Counts full loads, so that many readers who saw one replaced store load it once. */
-  let loads = 0;
-  let walking: Promise<void> = Promise.resolve();
-  let reading = false;
+export function createFollower(reader: Reader, replica: Replica, log: Log): Follower {
+  const replay = createReplay(reader, replica);
+  let shown = nowhere;
+  /** Walks and long publications take turns: when the last one ends, and how many there are. */
+  let queue: Promise<void> = Promise.resolve();
+  let queued = 0;
+  /** From the start of a walk until one has arrived: what was applied may be half of a commit. */
+  let isBetween = false;
+  let fault: string | undefined;
   let looking: Promise<void> = Promise.resolve();
   let isBehind = false;
   /** The look that has not started yet: readers arriving now may share it, and no other. */
   let nextLook: Promise<void> | undefined;
 
-  /** Walks to the head, one walk at a time. `replaced` tells which load was found outdated. */
+  /** Shows the head. `replaced` is the load that was found to be of a store that is gone. */
   function reach(head: Head, replaced: number | undefined): Soon<void> {
-    if (isCurrent(head) && replaced === undefined) return;
-    walking = walking.catch(() => {}).then(() => advance(head, replaced));
-    return walking;
+    if (replaced === undefined) {
+      if (covers(shown, head)) return;
+      if (queued === 0 && !isBetween && covers(replay.applied, head)) return showInTurn();
+    }
+    return enqueue(() => advance(head, replaced));
   }
 
-  function isCurrent(head: Head): boolean {
-    return head.epoch === epoch && head.seq <= seq;
+  function enqueue(work: () => Soon<void>): Promise<void> {
+    queued += 1;
+    const done = queue.then(work).finally(() => {
+      queued -= 1;
+    });
+    queue = done.catch(() => {});
+    return done;
+  }
+
+  /** Shows what was applied, at once if that is little. For when nothing is queued. */
+  function showInTurn(): Soon<void> {
+    const showing = show();
+    return showing && enqueue(() => showing);
+  }
+
+  function show(): Soon<void> {
+    const position = replay.applied;
+    const showing = replica.publish(position);
+    if (!showing) {
+      shown = position;
+      return;
+    }
+    return showing.then(() => {
+      shown = position;
+    });
   }
 
   async function advance(head: Head, replaced: number | undefined): Promise<void> {
-    reading = true;
+    if (replaced === undefined && covers(shown, head)) return;
+    isBetween = true;
     try {
-      if (head.epoch !== epoch || replaced === loads) await loadAfresh();
-      while (head.epoch === epoch && seq < head.seq) {
-        const rows = await rowsAfter(seq, sliceRows);
-        // Rows that the head told of are not there: the store was replaced since.
-        if (rows.length === 0) return await loadAfresh();
-        applyRows(rows);
-        await breathe();
-      }
-    } finally {
-      reading = false;
+      await replay.advance(head, replaced);
+    } catch (error) {
+      throw error instanceof LedgerGap ? damaged(error.message) : error;
     }
+    isBetween = false;
+    if (fault !== undefined) log("ledger repaired");
+    fault = undefined;
+    await show();
   }
 
-  /**
-   * Entries are read page by page while writes go on, so pages may be of different moments. Rows
-   * hold absolute values: replaying the ledger from where it stood before the first page ends in
-   * the right state whatever the pages had already seen.
-   */
-  async function loadAfresh(): Promise<void> {
-    const start = await reader.look();
-    loads += 1;
-    epoch = "";
-    replica.clear();
-    let after: bigint | null = null;
-    for (;;) {
-      const entries = await reader.entriesAfter(after, sliceRows);
-      replica.load(entries);
-      if (entries.length < sliceRows) break;
-      after = entries.at(-1)!.petId;
-      await breathe();
-    }
-    const end = await reader.look();
-    // Replaced while it was read: what was read may be of two stores.
-    if (end.epoch !== start.epoch) return await loadAfresh();
-    epoch = start.epoch;
-    seq = start.seq;
-    while (seq < end.seq) {
-      const rows = await rowsAfter(seq, sliceRows);
-      if (rows.length === 0) break;
-      applyRows(rows);
-    }
-  }
-
-  function applyRows(rows: readonly StockRow[]): void {
-    for (const row of rows) {
-      if (row.seq !== seq + 1) continue;
-      replica.apply(row.petId, row.after);
-      seq = row.seq;
-    }
+  /** Nothing is shown until the gap is closed; the log says so once, however many reads come. */
+  function damaged(found: string): Refusal {
+    if (found !== fault) log("ledger damaged", { error: found });
+    fault = found;
+    shown = nowhere;
+    return new Refusal("unavailable", "The store is damaged; it has to be repaired.");
   }
 
   async function lookAndReach(before: Promise<void>): Promise<void> {
     await before.catch(() => {});
     nextLook = undefined;
-    const shown = { epoch, seq, loads };
-    looking = Promise.resolve(reader.look()).then((head) => {
-      const wentBack = head.epoch === shown.epoch && head.seq < shown.seq;
-      return reach(head, wentBack ? shown.loads : undefined);
-    });
+    const { applied, loads } = replay;
+    looking = Promise.resolve(reader.look()).then((head) =>
+      reach(head, wentBack(head, applied) ? loads : undefined),
+    );
     await looking;
+  }
+
+  function lookSoon(): Promise<void> {
+    nextLook ??= lookAndReach(looking);
+    return nextLook;
   }
 
   /**
@@ -135,38 +124,34 @@ export function createFollower(reader: Reader, replica: Replica): Follower {
     isBehind = true;
     setTimeout(() => {
       isBehind = false;
-      nextLook ??= lookAndReach(looking);
-      nextLook.catch(() => {});
+      lookSoon().catch(() => {});
     }, behindMs).unref();
   }
 
   return {
     catchUp(head) {
-      if (head) return reach(head, head.epoch === epoch && head.seq < seq ? loads : undefined);
-      nextLook ??= lookAndReach(looking);
-      return nextLook;
+      if (!head) return lookSoon();
+      return reach(head, wentBack(head, replay.applied) ? replay.loads : undefined);
     },
     committed(outcomes) {
       const entries = outcomes.filter((outcome) => outcome !== "not_found");
       if (entries.length === 0) return;
-      // While slices are being read the walk itself will meet these rows. A gap means that another
-      // process wrote in between.
-      if (reading || entries[0]!.version !== seq + 1) {
-        catchUpSoon();
-        return;
-      }
-      for (const entry of entries) replica.apply(entry.petId, entry);
-      seq += entries.length;
+      // A walk under way meets these rows by itself. Commits that do not follow directly mean that
+      // another process wrote in between.
+      if (isBetween || !replay.append(entries)) catchUpSoon();
+      // Nobody reads, so nobody has the changes written: they must not pile up.
+      else if (replica.isFull && queued === 0) enqueue(show).catch(() => {});
     },
-    get epoch() {
-      return epoch;
-    },
-    get seq() {
-      return seq;
+    get fault() {
+      return fault;
     },
   };
 }
 
-function breathe(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+function covers(position: Position, head: Position): boolean {
+  return position.epoch === head.epoch && position.seq >= head.seq;
+}
+
+function wentBack(head: Position, applied: Position): boolean {
+  return head.epoch === applied.epoch && head.seq < applied.seq;
 }

@@ -18,3 +18,8 @@ export function parseInstant(text: string): number | undefined {
   if (time < instantMin || time > instantMax) return undefined;
   return day.toISOString().startsWith(text.slice(0, 10)) ? time : undefined;
 }
+
+/** An instant as people read it, to the second; a part of a second counts as a whole one. */
+export function formatInstant(time: number): string {
+  return new Date(Math.ceil(time / 1_000) * 1_000).toISOString().replace(".000Z", "Z");
+}

@@ -3,6 +3,7 @@ import { Refusal } from "./errors.ts";
 import { integerAsWritten } from "./integers.ts";
 import { isJsonObject, JsonNumber, parseJson } from "./json.ts";
 import type { Caller } from "./keys.ts";
+import type { Change } from "./ledger.ts";
 import { petNotFound } from "./pets.ts";
 
 export const petStatuses = ["available", "pending", "sold"] as const;
@@ -80,6 +81,8 @@ export interface StockUpdate {
   readonly petId: bigint;
   readonly quantity: number;
   readonly requestId: string;
+  /** Aborted when the connection that asked is gone. */
+  readonly signal: AbortSignal;
 }
 
 /** Records a new stock count and answers with the entry once the change is durable. */
@@ -88,14 +91,15 @@ export async function setQuantity(
   caller: Caller,
   update: StockUpdate,
 ): Promise<Entry> {
-  const outcome = await committer.submit({
+  const change: Change = {
     petId: update.petId,
     quantity: update.quantity,
     cause: "api",
     keyId: caller.keyId,
     requestId: update.requestId,
     reason: null,
-  });
+  };
+  const outcome = await committer.submit(change, update.signal);
   if (outcome === "not_found") throw new Refusal(outcome, petNotFound);
   return outcome;
 }

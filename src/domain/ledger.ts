@@ -1,6 +1,7 @@
 import type { Entry, Stock } from "./inventory.ts";
 
-export type Cause = "api" | "import";
+export const causes = ["api", "import"] as const;
+export type Cause = (typeof causes)[number];
 
 /** One change to one entry. Rows are only ever added; the inventory is their fold. */
 export interface LedgerRow {

@@ -185,11 +185,20 @@ function verdict(
     remaining: Math.max(0, limits.perDay - usage.dayCount),
     resetAt: usage.dayStart + dayMs,
   };
-  const binding =
-    outcome === "banned"
-      ? { limit: limits.perMinute, remaining: 0, resetAt: usage.bannedUntil }
-      : bindingWindow(minute, day);
-  return { outcome, banBegan, now, binding, minute, day };
+  if (outcome === "banned") {
+    // No window may seem to open before the ban ends.
+    const { bannedUntil } = usage;
+    const binding = { limit: limits.perMinute, remaining: 0, resetAt: bannedUntil };
+    return {
+      outcome,
+      banBegan,
+      now,
+      binding,
+      minute: { ...minute, remaining: 0, resetAt: Math.max(minute.resetAt, bannedUntil) },
+      day: { ...day, resetAt: Math.max(day.resetAt, bannedUntil) },
+    };
+  }
+  return { outcome, banBegan, now, binding: bindingWindow(minute, day), minute, day };
 }
 
 /** The exhausted window, the later reset if both are; otherwise the one with less left. */

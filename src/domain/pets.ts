@@ -23,6 +23,9 @@ export interface PetRecord {
   readonly quantity: number | undefined;
 }
 
+/** Since when GET /pets/{petId} is deprecated, in milliseconds since 1970. */
+export const petsDeprecatedAt = Date.UTC(2026, 0, 1);
+
 /** Said of a petId that names nothing, by whichever operation it was given to. */
 export const petNotFound = "No pet with this petId is in the store.";
 

@@ -4,7 +4,7 @@ export interface Limits {
   readonly perDay: number;
 }
 
-/** The plans on sale. Enterprise has no numbers of its own: they are agreed per key. */
+/** The plans on sale. A plan without numbers gets them per key. Help and documents list this table. */
 export const plans = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
@@ -13,6 +13,8 @@ export const plans = {
 } as const satisfies Record<string, Limits | null>;
 
 export type Plan = keyof typeof plans;
+
+export const planNames = Object.keys(plans) as readonly Plan[];
 
 export function isPlan(value: string): value is Plan {
   return Object.hasOwn(plans, value);

@@ -31,6 +31,11 @@ export interface Head {
 export interface Reader {
   /** The head as it is now: every commit answered before the call is in it. */
   look(): Soon<Head>;
+  /**
+   * True once the store is known to have left this epoch. What was read since a head of it was
+   * looked up may be of the next one. For engines whose server can be replaced while they serve.
+   */
+  isOutdated?(epoch: string): boolean;
   /** Ledger rows after `seq`, in order, at most `rowsMax`. */
   ledgerAfter(seq: number, rowsMax: number): Soon<readonly LedgerRow[]>;
   /** The same rows with no more than a follower needs, where an engine gives that for less. */
@@ -82,8 +87,25 @@ export interface UsageJournal {
   liftBan(keyId: string, now: number): Promise<boolean>;
 }
 
+/** A row as it is stored, before anything is read into it. 64-bit integers are bigints. */
+export type StoredRow = readonly unknown[];
+
 /** The rows of one table, in batches; engines agree on tables, columns and order. */
-export type RowsOf = (table: string) => AsyncIterable<readonly (readonly unknown[])[]>;
+export type RowsOf = (table: string) => AsyncIterable<readonly StoredRow[]>;
+
+/** One thing that is wrong in a store: where, what is there, and what should be. */
+export interface Fault {
+  readonly where: string;
+  readonly found: string;
+  readonly expected: string;
+}
+
+/** One consistent state of a whole store. */
+export interface Snapshot extends Reader {
+  readonly rowsOf: RowsOf;
+  /** What the engine finds wrong with its own pages, indexes and triggers. */
+  checkStructure(): Soon<readonly Fault[]>;
+}
 
 /**
  * A durable shop. `commit`, the imports and the key operations are each one transaction, durable
@@ -101,7 +123,7 @@ export interface Store extends Reader, KeyStore, UsageJournal {
    */
   onKeysChanged?(listener: () => void): void;
   /** Runs `work` on one consistent state of the whole store. */
-  snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** One transaction for all; one outcome per change, in their order. */
   commit(changes: readonly Change[]): Promise<readonly Outcome[]>;
   /**

@@ -30,10 +30,10 @@ export function toPetRecord(line: number, fields: Fields): PetRecord {
   return {
     line,
     petId: row.required("petId", int64),
-    name: row.optional("name", text),
-    category: fields.category === null ? null : row.optional("category", text),
-    tags: row.optional("tags", list),
-    photoUrls: row.optional("photoUrls", list),
+    name: row.optional("name", textRule),
+    category: fields.category === null ? null : row.optional("category", textRule),
+    tags: row.optional("tags", listRule),
+    photoUrls: row.optional("photoUrls", listRule),
     status: row.optional("status", petStatus),
     quantity: row.optional("quantity", quantity),
   };
@@ -101,12 +101,12 @@ const quantity: Rule<number> = {
   read: readQuantity,
 };
 
-const text: Rule<string> = {
+export const textRule: Rule<string> = {
   words: `must be a text of 1 to ${textCharactersMax} characters`,
   read: (value) => (isText(value) && value.length > 0 ? value : undefined),
 };
 
-const list: Rule<readonly string[]> = {
+export const listRule: Rule<readonly string[]> = {
   words: `must be a list of at most ${listItemsMax} texts of 1 to ${textCharactersMax} characters`,
   read: (value) =>
     Array.isArray(value) &&

@@ -3,6 +3,8 @@ import type { Clock } from "../domain/ports.ts";
 
 export interface AddressLimiter {
   take(address: string): Verdict;
+  /** How an address stands, for an answer that takes nothing from it. */
+  standing(address: string): Verdict;
 }
 
 /**
@@ -19,29 +21,35 @@ export function createAddressLimiter(
   const counts = new Map<string, number>();
   let minuteStart = 0;
 
+  /** The count an address draws on in the minute of `now`. */
+  function bucketAt(now: number, address: string): string {
+    const start = now - (now % minuteMs);
+    if (start > minuteStart) {
+      minuteStart = start;
+      counts.clear();
+    }
+    const own = bucketOf(address);
+    return counts.has(own) || counts.size < addressesMax ? own : "others";
+  }
+
+  function verdict(outcome: Verdict["outcome"], now: number, used: number): Verdict {
+    const remaining = perMinute - used;
+    const minute: Window = { limit: perMinute, remaining, resetAt: minuteStart + minuteMs };
+    return { outcome, banBegan: false, now, binding: minute, minute, day: null };
+  }
+
   return {
     take(address) {
       const now = clock.now();
-      const start = now - (now % minuteMs);
-      if (start > minuteStart) {
-        minuteStart = start;
-        counts.clear();
-      }
-      const own = bucketOf(address);
-      const bucket = counts.has(own) || counts.size < addressesMax ? own : "others";
+      const bucket = bucketAt(now, address);
       const used = counts.get(bucket) ?? 0;
-      const admitted = used < perMinute;
-      if (admitted) counts.set(bucket, used + 1);
-      const remaining = perMinute - used - (admitted ? 1 : 0);
-      const minute: Window = { limit: perMinute, remaining, resetAt: minuteStart + minuteMs };
-      return {
-        outcome: admitted ? "admitted" : "limited",
-        banBegan: false,
-        now,
-        binding: minute,
-        minute,
-        day: null,
-      };
+      if (used >= perMinute) return verdict("limited", now, used);
+      counts.set(bucket, used + 1);
+      return verdict("admitted", now, used + 1);
+    },
+    standing(address) {
+      const now = clock.now();
+      return verdict("admitted", now, counts.get(bucketAt(now, address)) ?? 0);
     },
   };
 }

@@ -34,6 +34,9 @@ export const tables: readonly Table[] = [
   { name: "bans", columns: banColumns, order: "key_id, started_at" },
 ];
 
+/** Read when a store is verified, but not carried over: every store has a head of its own. */
+const head: Table = { name: "head", columns: "environment, epoch, keys_version", order: "id" };
+
 /** Rows read or written at a time. */
 export const batchRows = 5_000;
 
@@ -51,6 +54,10 @@ export const anyRow = `SELECT EXISTS (SELECT 1 FROM ledger) OR EXISTS (SELECT 1 
 
 /** Reads all that counts of a table, in its order; an engine may keep it under another name. */
 export function selectAll(name: string, storedIn = name): string {
-  const { columns, order, where = "true" } = tables.find((table) => table.name === name)!;
+  const {
+    columns,
+    order,
+    where = "true",
+  } = [...tables, head].find((table) => table.name === name)!;
   return `SELECT ${columns} FROM ${storedIn} WHERE ${where} ORDER BY ${order}`;
 }

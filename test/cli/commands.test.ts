@@ -32,6 +32,10 @@ describe("a refused command is one sentence and exit code 2", () => {
     [["verify", "--database", "sqlite://data/shop.db"], "--database must be sqlite:PATH"],
     [["serve", "--pets-sunset", "2027-02-31"], "--pets-sunset must be a date"],
     [["serve", "--pets-sunset", "5"], "--pets-sunset must be a date"],
+    [
+      ["serve", "--pets-sunset", "2025-12-31T23:59:59Z"],
+      "--pets-sunset must be 2026-01-01T00:00:00Z, when the operation was deprecated, or later",
+    ],
     [["serve", "--address-per-minute", "0"], "--address-per-minute must be a whole number"],
     [["serve", "--trusted-proxies", "10.0.0.0/64"], "trusted proxy '10.0.0.0/64'"],
     [["serve", "--trusted-proxies", "10.0.0.0/"], "trusted proxy '10.0.0.0/' is no address"],

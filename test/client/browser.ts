@@ -7,7 +7,7 @@ export class PackageSite {
   readonly #server: Bun.Server<undefined>;
 
   constructor(project: Project) {
-    const root = join(project.folder, "node_modules", "petstore-inventory-client", "dist");
+    const root = join(project.folder, "node_modules", "petstore-inventory-client", "dist", "esm");
     this.#server = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
@@ -34,20 +34,27 @@ export class PackageSite {
 const html = { "content-type": "text/html" };
 
 /** Runs the journey inside a page of that site; gives its report. */
-export async function journeyInBrowser(
+export function journeyInBrowser(
   site: PackageSite,
   baseUrl: string,
   apiKey: string,
 ): Promise<unknown> {
+  return runInBrowser(
+    site,
+    `const { journey } = await import("/journey.js");
+     return await journey(client, ${JSON.stringify(baseUrl)}, ${JSON.stringify(apiKey)});`,
+  );
+}
+
+/** Runs the body of a function inside a page of that site; `client` is the package. */
+export async function runInBrowser(site: PackageSite, body: string): Promise<unknown> {
   const page = await (await browser()).newPage();
   await page.goto(site.origin);
-  const program = `(async () => {
-    const client = await import("/index.js");
-    const { journey } = await import("/journey.js");
-    return await journey(client, ${JSON.stringify(baseUrl)}, ${JSON.stringify(apiKey)});
-  })()`;
   try {
-    return await page.evaluate(program);
+    return await page.evaluate(`(async () => {
+      const client = await import("/index.js");
+      ${body}
+    })()`);
   } finally {
     await page.close();
   }

@@ -13,8 +13,8 @@ test("a body that breaks the contract is refused, and its field named", async ()
   const client = connect(server);
   const bodies = {
     "<html></html>": "JSON",
-    "{}": "not an array",
-    "[null]": "not an object",
+    "{}": "expected an array",
+    "[null]": "expected an object",
     '[{"petId":"1","quantity":1,"status":"sold"}]': "petId is not an integer",
     '[{"petId":1.5,"quantity":1,"status":"sold"}]': "petId is not an integer",
     '[{"petId":1e18,"quantity":1,"status":"sold"}]': "petId is not an integer",
@@ -38,6 +38,20 @@ test("a page of a proxy is an unexpected_answer, and not asked for again", async
   expect(isApiError(error) && error.status).toBe(502);
   expect(String(error)).toContain("Bad gateway");
   expect(server.received).toHaveLength(1);
+});
+
+test("an error body without its three fields is an unexpected_answer", async () => {
+  await using server = new ScriptedServer();
+  const client = connect(server);
+  for (const body of [
+    '{"message":"no"}',
+    '{"code":"no","message":"no"}',
+    '{"code":"","status":400}',
+  ]) {
+    server.play(() => new Response(body, { status: 400 }));
+    const error = await failureOf(client.listInventory());
+    expect(isApiError(error) && error.code).toBe("unexpected_answer");
+  }
 });
 
 test("the key is never sent to an address that came in a link", async () => {

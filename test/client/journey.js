@@ -1,5 +1,5 @@
 // What every platform must be able to do with the installed package, against any service that has
-// a few pets and orders. Plain JavaScript, so that Node, Bun and a browser run it as it stands.
+// a few pets and orders. Plain JavaScript, so that Node, Bun, Deno and a browser run it as it stands.
 
 /**
  * @param {typeof import("../../client/src/index.ts")} client
@@ -7,7 +7,12 @@
  * @param {string} apiKey
  */
 export async function journey({ PetstoreClient, isApiError }, baseUrl, apiKey) {
-  const shop = new PetstoreClient({ baseUrl, apiKey });
+  const warnings = [];
+  const shop = new PetstoreClient({
+    baseUrl,
+    apiKey: async () => apiKey,
+    hooks: { onDeprecation: ({ operation }) => warnings.push(operation) },
+  });
   const list = await shop.listInventory();
   const again = await shop.listInventory();
   const last = list[list.length - 1];
@@ -21,6 +26,13 @@ export async function journey({ PetstoreClient, isApiError }, baseUrl, apiKey) {
   const missing = await shop.getPet(-404n).catch((error) => error);
   const stranger = new PetstoreClient({ baseUrl, apiKey: "psk_live_wrong" });
   const refused = await stranger.listInventory().catch((error) => error);
+  const statuses = [];
+  for (const _ of [1, 2]) {
+    const { response } = await shop.listInventory().withResponse();
+    statuses.push(response.status);
+  }
+  // Node 20 cannot write a long number exactly, and the client writes a string there.
+  const long = typeof JSON.rawJSON === "function" ? `${last.petId}` : `"${last.petId}"`;
   const parallel = await Promise.all(Array.from({ length: 8 }, () => shop.listInventory()));
   return {
     ids: list.map((item) => String(item.petId)),
@@ -34,6 +46,9 @@ export async function journey({ PetstoreClient, isApiError }, baseUrl, apiKey) {
     hasRequestId: isApiError(missing) && typeof missing.requestId === "string",
     refused: isApiError(refused) && refused.code,
     parallel: parallel.length,
+    isWritten: JSON.stringify(list).includes(`"petId":${long},`),
+    statuses,
+    warnings,
     hasLimits: shop.limits !== undefined && shop.limits.remaining < shop.limits.limit,
   };
 }

@@ -3,9 +3,18 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { closeBrowser } from "../browser.ts";
-import { journeyInBrowser, PackageSite } from "./browser.ts";
-import { expectedReport, installPackedClient, journeyOn, type Project, run } from "./pack.ts";
+import { journeyInBrowser, PackageSite, runInBrowser } from "./browser.ts";
+import {
+  expectedRedirect,
+  expectedReport,
+  installPackedClient,
+  journeyOn,
+  type Project,
+  redirectOn,
+  run,
+} from "./pack.ts";
 import { type Recipe, readRecipes, runRecipe } from "./recipes.ts";
+import { ScriptedServer } from "./scripted.ts";
 import { Shop } from "./shop.ts";
 
 let project: Project;
@@ -31,13 +40,19 @@ afterAll(async () => {
 describe("the recipes of the README", () => {
   const printed: Readonly<Record<string, RegExp>> = {
     "List the stock": /^pet 1: 0 available\npet 2: 1 pending\npet 9223372036854775807: 7 sold\n$/,
+    "Use it from CommonJS": /^3 entries\n$/,
     "Record an arrival": /^pet 1: 0 before, 5 now\n$/,
     "Read the limits": /^59 of 60 left until \d{4}-\d\d-\d\dT\d\d:\d\d:00.000Z\n$/,
-    "Handle what can go wrong": /^no such pet \(status 404, request \S+\)\n$/,
+    "Handle errors": /^no such pet \(status 404, request \S+\)\n$/,
     "Walk through all orders": /^5 orders under way\n$/,
+    "Read the response": /^3 entries, request \S+\n$/,
+    "Log every request": /^listInventory: 200\n$/,
+    "Change the key while the program runs": /^3 entries\n$/,
+    "Write results as JSON":
+      /^\{"petId":1,"quantity":5,"status":"available"\}\n\{"petId":1,.*,"shelf":"A3"\}\n$/,
   };
 
-  test("are five, and each prints what it promises", async () => {
+  test("all run, and each prints what it promises", async () => {
     expect(recipes.map(({ title }) => title)).toEqual(Object.keys(printed));
     for (const recipe of recipes) {
       const { apiKey } = await shop.enter();
@@ -47,17 +62,12 @@ describe("the recipes of the README", () => {
   }, 30_000);
 
   test("satisfy the compiler with the published types, under both ways to resolve modules", async () => {
-    for (const { title, code } of recipes) {
+    for (const { title, extension, code } of recipes) {
+      if (extension !== "ts") continue;
       await Bun.write(join(project.folder, "typed", `${title}.ts`), code);
     }
-    const compiler = new URL("../../node_modules/.bin/tsc", import.meta.url).pathname;
-    for (const module of ["NodeNext", "Preserve"]) {
-      const options = { strict: true, exactOptionalPropertyTypes: true, noEmit: true, types: [] };
-      const libraries = { module, target: "ES2022", lib: ["ES2022", "DOM", "DOM.Iterable"] };
-      const config = { compilerOptions: { ...options, ...libraries }, include: ["typed"] };
-      await Bun.write(join(project.folder, "tsconfig.json"), JSON.stringify(config));
-      await run([compiler, "-p", "tsconfig.json"], project.folder);
-    }
+    await Bun.write(join(project.folder, "typed", "node.d.ts"), nodeTypes);
+    for (const module of ["NodeNext", "Preserve"]) await compile(["typed"], { module });
   }, 30_000);
 });
 
@@ -71,30 +81,116 @@ describe("the packed client, installed into an empty project", () => {
     expect(files.sort()).toEqual(["LICENSE", "README.md", "dist", "package.json"]);
   });
 
-  test("imports and declares only from files that it brings", async () => {
+  test("imports, requires and declares only from files that it brings", async () => {
     const dist = join(project.folder, "node_modules", "petstore-inventory-client", "dist");
-    for (const file of await readdir(dist)) {
-      const text = await readFile(join(dist, file), "utf8");
-      const targets = [...text.matchAll(/(?:from|import\()\s*"([^"]+)"/g)].map(
-        ([, to]) => to ?? "",
-      );
-      // Compilers before 5.0 refuse a declaration that names a .ts file.
-      expect(targets.filter((to) => !to.endsWith(".js") || !existsSync(join(dist, to)))).toEqual(
-        [],
-      );
+    for (const format of ["esm", "cjs"]) {
+      const files = (await readdir(join(dist, format))).filter((name) => name !== "package.json");
+      expect(files.length).toBeGreaterThan(20);
+      for (const file of files) {
+        const text = await readFile(join(dist, format, file), "utf8");
+        const targets = [...text.matchAll(/(?:from|import\(|require\()\s*"([^"]+)"/g)];
+        // Compilers before 5.0 refuse a declaration that names a .ts file.
+        const strange = targets
+          .map(([, to]) => to ?? "")
+          .filter((to) => !to.endsWith(".js") || !existsSync(join(dist, format, to)));
+        expect({ file, strange }).toEqual({ file, strange: [] });
+      }
     }
   });
 
-  for (const runtime of ["node", "bun"] as const) {
-    test(`does all it promises under ${runtime}`, async () => {
-      const { apiKey } = await shop.enter();
-      const report = await journeyOn(runtime, project, shop.service.baseUrl, apiKey);
-      expect(report).toEqual(expectedReport);
-    }, 20_000);
+  for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPath })) {
+    for (const [way, file] of [
+      ["imported", "main.mjs"],
+      ["required", "main.cjs"],
+    ] as const) {
+      test(`does all it promises under ${name} when it is ${way}`, async () => {
+        const { apiKey } = await shop.enter();
+        const report = await journeyOn([runtime], file, project, shop.service.baseUrl, apiKey);
+        expect(report).toEqual(expectedReport);
+      }, 20_000);
+    }
   }
+
+  test("refuses redirects under node, whose fetch shows their target", async () => {
+    expect(await redirectOn(["node"], project)).toEqual(expectedRedirect);
+  }, 20_000);
+
+  test("knows its errors also when a program imports and requires it", async () => {
+    const program = `const required = require("petstore-inventory-client");
+      import("petstore-inventory-client").then((imported) => {
+        const options = { baseUrl: "http://127.0.0.1:1/v1", apiKey: "x", attemptsMax: 1 };
+        const error = new required.ApiError({ code: "gone", message: "", status: 410 });
+        console.log(required === imported, error instanceof imported.ApiError, imported.isApiError(error));
+        new imported.PetstoreClient(options).listInventory().catch((reason) => {
+          console.log(reason instanceof required.NetworkError, required.isNetworkError(reason), required.isApiError(reason));
+        });
+      });`;
+    await Bun.write(join(project.folder, "both.cjs"), program);
+    const output = await run(["node", "both.cjs"], project.folder);
+    expect(output).toBe("false false true\nfalse true false\n");
+  });
+
+  test("has types for CommonJS, and for compilers that do not read `exports`", async () => {
+    const code = `import { isApiError, PetstoreClient } from "petstore-inventory-client";
+      const client = new PetstoreClient({ baseUrl: "http://127.0.0.1:1/v1", apiKey: async () => "x" });
+      export const first: Promise<bigint | undefined> = client.listInventory().then((list) => list[0]?.petId);
+      export const status: Promise<number> = client.getPet(7n).withResponse().then(({ response }) => response.status);
+      export const judge = (error: unknown) => isApiError(error) && error.code === "not_found";
+      // @ts-expect-error: types that resolve to nothing would let this pass
+      export const wrong: string = client.limits;`;
+    const lookups = {
+      "required.cts": { module: "NodeNext" },
+      // What node10 does with a package; this compiler no longer has it under that name.
+      "classic.ts": {
+        module: "CommonJS",
+        moduleResolution: "Bundler",
+        resolvePackageJsonExports: false,
+      },
+    };
+    for (const [file, lookup] of Object.entries(lookups)) {
+      await Bun.write(join(project.folder, file), code);
+      await compile([file], lookup);
+    }
+  }, 30_000);
 
   test("does all it promises in a browser, from an origin that the service allows", async () => {
     const { apiKey } = await shop.enter();
     expect(await journeyInBrowser(site, shop.service.baseUrl, apiKey)).toEqual(expectedReport);
   }, 60_000);
+
+  test("refuses redirects in a browser too, where nobody can see their target", async () => {
+    await using server = new ScriptedServer();
+    await using stranger = new ScriptedServer();
+    const headers = {
+      "access-control-allow-origin": "*",
+      "access-control-allow-headers": "authorization",
+      location: `${stranger.baseUrl}/inventory`,
+    };
+    server.play(
+      () => new Response(null, { status: 204, headers }),
+      () => new Response(null, { status: 302, headers }),
+    );
+    const options = JSON.stringify({ baseUrl: server.baseUrl, apiKey: "x", attemptsMax: 1 });
+    const message = await runInBrowser(
+      site,
+      `return await new client.PetstoreClient(${options}).listInventory().catch(String);`,
+    );
+    expect(message).toContain("redirects to an unknown host");
+    expect(server.received).toHaveLength(2);
+    expect(stranger.received).toEqual([]);
+  }, 60_000);
 });
+
+/** The one function of Node that a recipe uses; the project installs no types of Node. */
+const nodeTypes = `declare module "node:fs/promises" {
+  export function readFile(path: string, encoding: "utf8"): Promise<string>;
+}`;
+
+async function compile(include: string[], lookup: Record<string, unknown>): Promise<void> {
+  const compiler = new URL("../../node_modules/.bin/tsc", import.meta.url).pathname;
+  const options = { strict: true, exactOptionalPropertyTypes: true, noEmit: true, types: [] };
+  const libraries = { target: "ES2022", lib: ["ES2022", "DOM", "DOM.Iterable"] };
+  const config = { compilerOptions: { ...options, ...libraries, ...lookup }, include };
+  await Bun.write(join(project.folder, "tsconfig.json"), JSON.stringify(config));
+  await run([compiler, "-p", "tsconfig.json"], project.folder);
+}

@@ -4,14 +4,20 @@ const readmePath = new URL("../../client/README.md", import.meta.url);
 
 export interface Recipe {
   readonly title: string;
+  /** A block marked `js` is CommonJS. */
+  readonly extension: "ts" | "cjs";
   readonly code: string;
 }
 
-/** The recipes of the client's README: each `ts` block with the heading above it. */
+/** The recipes of the client's README: each block of code with the heading above it. */
 export async function readRecipes(): Promise<Recipe[]> {
   const text = await Bun.file(readmePath).text();
-  return [...text.matchAll(/^### (.+)$(?:(?!^#)[\s\S])*?^```ts\n([\s\S]*?)^```$/gm)].map(
-    ([, title = "", code = ""]) => ({ title, code }),
+  return [...text.matchAll(/^### (.+)$(?:(?!^#)[\s\S])*?^```(ts|js)\n([\s\S]*?)^```$/gm)].map(
+    ([, title = "", language, code = ""]) => ({
+      title,
+      extension: language === "ts" ? "ts" : "cjs",
+      code,
+    }),
   );
 }
 
@@ -22,11 +28,15 @@ export async function runRecipe(
   baseUrl: string,
   apiKey: string,
 ): Promise<string> {
-  const file = join(project, `${recipe.title.toLowerCase().replace(/\W+/g, "-")}.ts`);
+  const file = join(
+    project,
+    `${recipe.title.toLowerCase().replace(/\W+/g, "-")}.${recipe.extension}`,
+  );
   const code = recipe.code
     .replace("http://127.0.0.1:8080/v1", baseUrl)
     .replace("YOUR_API_KEY", apiKey);
   await Bun.write(file, code);
+  await Bun.write(join(project, "petstore.key"), `${apiKey}\n`);
   const child = Bun.spawn([process.execPath, file], {
     cwd: project,
     stdout: "pipe",

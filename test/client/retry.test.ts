@@ -214,6 +214,17 @@ test("a call that gets no turn to be sent within its time is a TimeoutError", as
 });
 
 describe("an AbortSignal", () => {
+  test("that times out ends the call with its own reason, which is not the client's TimeoutError", async () => {
+    await using server = new ScriptedServer();
+    server.play(() => new Promise<Response>(() => {}));
+    const client = new PetstoreClient({ baseUrl: server.baseUrl, apiKey });
+    const reason = await client
+      .listInventory({ signal: AbortSignal.timeout(1) })
+      .catch((reason: unknown) => reason);
+    expect(reason).toBeInstanceOf(DOMException);
+    expect(isTimeoutError(reason)).toBe(false);
+  });
+
   test("ends a request on its way with its own reason", async () => {
     await using server = new ScriptedServer();
     const abort = new AbortController();

@@ -44,6 +44,7 @@ export class Shop {
         apiKey,
         clock,
         fetch: traffic.fetch,
+        hooks: { onDeprecation: () => {} },
         ...options,
         ...more,
       });

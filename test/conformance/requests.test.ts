@@ -111,4 +111,27 @@ onEveryEngine("one request", (service, engine) => {
       expect(refused.headers.has("Access-Control-Allow-Origin")).toBe(false);
     });
   });
+
+  test("[open.preflights] a preflight of a configured origin counts nowhere and may be remembered", async () => {
+    const flags = { "cors-origins": "https://shop.example", "address-per-minute": "1" };
+    await withService(engine, flags, async (open) => {
+      const headers = {
+        Origin: "https://shop.example",
+        "Access-Control-Request-Method": "PATCH",
+      };
+      const ask = () => open.call("OPTIONS", "/inventory/1", { headers });
+      expect(limitsOf(await ask())).toMatchObject({ limit: 1, remaining: 1 });
+      expectError(await open.call("GET", "/inventory"), "unauthorized");
+      expectError(await open.call("GET", "/inventory"), "rate_limit_exceeded");
+      for (let times = 0; times < 5; times++) {
+        const answer = await ask();
+        expect(answer.status).toBe(204);
+        expect(answer.headers.get("Access-Control-Max-Age")).toBe("7200");
+        expectCommonHeaders(answer);
+      }
+      const foreign = { ...headers, Origin: "https://evil.example" };
+      const refused = await open.call("OPTIONS", "/inventory/1", { headers: foreign });
+      expectError(refused, "rate_limit_exceeded");
+    });
+  });
 });

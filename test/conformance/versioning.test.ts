@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { operations } from "../../src/api/operations.ts";
 import { generateKeyText } from "../../src/domain/keys.ts";
 import { expectError, expectUnchanged } from "../answers.ts";
+import { type ApiDocument, operationsOf } from "../contract/document.ts";
 import { onEveryEngine, withService } from "./suite.ts";
 
 onEveryEngine("versions and environments", (service, engine) => {
@@ -28,6 +29,29 @@ onEveryEngine("versions and environments", (service, engine) => {
         "unauthorized",
       );
     });
+  });
+
+  test("[open.description] the description is served in OpenAPI 3.1 and 3.0, without a key", async () => {
+    const served = { "~/openapi.json": "3.1.1", "~/openapi-3.0.json": "3.0.4" };
+    for (const [path, version] of Object.entries(served)) {
+      const answer = await service().call("GET", path);
+      expect(answer.status).toBe(200);
+      const api = answer.json as ApiDocument;
+      expect(api.openapi).toBe(version);
+      expect(api.info.version).toBe("1.0.0");
+      expect(operationsOf(api).map(({ operation }) => operation.operationId)).toEqual(
+        operations.map(({ id }) => id),
+      );
+    }
+  });
+
+  test("[open.additions] the description leaves responses open to new fields and codes", async () => {
+    for (const path of ["~/openapi.json", "~/openapi-3.0.json"]) {
+      const answer = await service().call("GET", path);
+      expect(answer.text).not.toContain("additionalProperties");
+      const { code } = (answer.json as ApiDocument).components.schemas.Error!.properties!;
+      expect([code!.type, code!.enum, code!.$ref]).toEqual(["string", undefined, undefined]);
+    }
   });
 
   test("[versioning.1] the version is part of the path: without it there is no operation", async () => {

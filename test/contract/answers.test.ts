@@ -46,16 +46,22 @@ describe("an answer fails the test that met it", () => {
     }
   });
 
-  test("when a refusal has a code that its status does not have there", async () => {
+  test("when a refusal has a code or a status that it does not have there, or another field", async () => {
     const answer = await seen("GET", "/pets/8");
     const text = '{"code":"gone","message":"","status":404}';
     expect(() => checkAgainstContract({ ...answer, text })).toThrow("body/code");
+    const other = answer.text.replace('"status":404', '"status":410');
+    expect(() => checkAgainstContract({ ...answer, text: other })).toThrow("body/status");
+    const wider = answer.text.replace("}", ',"hint":""}');
+    expect(() => checkAgainstContract({ ...answer, text: wider })).toThrow("additional properties");
   });
 
   test("when an unknown path answers with anything but an Error and the limits", async () => {
     const answer = await seen("GET", "/nothing");
     checkAgainstContract(answer);
     expect(() => checkAgainstContract({ ...answer, text: "{}" })).toThrow("required property");
+    const text = answer.text.replace("not_found", "gone");
+    expect(() => checkAgainstContract({ ...answer, text })).toThrow("body.code gone is not one");
     answer.headers.delete("X-Request-Id");
     expect(() => checkAgainstContract(answer)).toThrow("X-Request-Id is missing");
   });
@@ -69,7 +75,9 @@ test("every documented status but a failure of ours can be had", async () => {
   const visit = async (given: string | undefined, path?: string, body = '{"quantity":1}') => {
     for (const { path: template, method, operation } of documentedOperations) {
       const sent = method === "PATCH" ? { body } : {};
-      for (const headers of [{}, { "If-None-Match": etag }, { "Content-Type": "text/plain" }]) {
+      const unmet = { "If-Match": '"other"' };
+      const plain = { "Content-Type": "text/plain" };
+      for (const headers of [{}, { "If-None-Match": etag }, unmet, plain]) {
         const address = path ? template.replace("{petId}", path) : template;
         const to = address === "/store/orders" && path === "x" ? `${address}?limit=0` : address;
         const answer = await service.call(method, to, { key: given, headers, ...sent });

@@ -3,6 +3,7 @@ import addFormats from "ajv-formats";
 import {
   apiDocument,
   type DocumentedResponse,
+  documentedOperations,
   documentText,
   findTemplate,
   headerOf,
@@ -58,8 +59,7 @@ function* faultsInResponse(answer: SeenAnswer, response: DocumentedResponse): Ge
     yield `Content-Type is ${answer.headers.get("content-type")}`;
   }
   if (answer.method === "HEAD") return;
-  const place = `#/components/x-bodies/${bodyPlaces.get(schema)}`;
-  yield* faultsInBody(answer.text, place);
+  yield* faultsInBody(answer.text, bodyPlace(response));
 }
 
 /** Unknown paths, methods a path does not have, and OPTIONS: described in the overview's prose. */
@@ -91,8 +91,14 @@ function* faultsOutsideOperations(
   }
   if (headers.get("content-type") !== "application/json") yield "an error that is not JSON";
   yield* faultsInBody(text, "#/components/schemas/Error");
-  if (text.startsWith("{") && JSON.parse(text).status !== status) yield "body.status differs";
+  if (!text.startsWith("{")) return;
+  const body = JSON.parse(text);
+  if (body.status !== status) yield "body.status differs";
+  if (statusOfCode[body.code] !== status) yield `body.code ${body.code} is not one of ${status}`;
 }
+
+const statusOfCode: Readonly<Record<string, number>> =
+  apiDocument.components.schemas.Error!.properties!.code!["x-error-codes"]!;
 
 const headerPlace = (id: string) => `#/components/headers/${id}`;
 
@@ -176,21 +182,45 @@ function isInt64(source: string): boolean {
   );
 }
 
-/** Schemas inside responses, each given a place of its own that a reference can name. */
-const bodyPlaces = new Map<unknown, number>();
-for (const here of Object.values(apiDocument.paths)) {
-  for (const { responses } of Object.values(here)) {
-    for (const { content } of Object.values(responses)) {
-      if (content) bodyPlaces.set(content["application/json"].schema, bodyPlaces.size);
-    }
+/**
+ * The schemas of bodies, stricter than the document, which leaves answers open for later versions:
+ * a refusal has one of the codes listed for it, and its own status.
+ */
+const bodies = new Map<DocumentedResponse, object>();
+for (const { operation } of documentedOperations) {
+  for (const [status, response] of Object.entries(operation.responses)) {
+    const schema = response.content?.["application/json"].schema;
+    if (schema === undefined) continue;
+    const codes = response["x-error-codes"];
+    const own = { code: { enum: codes }, status: { const: Number(status) } };
+    bodies.set(response, codes ? { allOf: [schema, { properties: own }] } : schema);
   }
 }
+
+/** Where the validator finds the schema of a response's body. */
+export function bodyPlace(response: DocumentedResponse): string {
+  return `#/components/x-bodies/${[...bodies.keys()].indexOf(response)}`;
+}
+
+/** The documented schemas, and no field beyond them; request bodies stay open. */
+const closedSchemas = Object.fromEntries(
+  Object.entries(apiDocument.components.schemas).map(([name, schema]) => [
+    name,
+    schema.properties && name !== "InventoryUpdate"
+      ? { ...schema, additionalProperties: false }
+      : schema,
+  ]),
+);
 
 const ajv = new Ajv2020({ allErrors: true, strict: false });
 addFormats.default(ajv);
 ajv.addSchema({
   ...JSON.parse(documentText),
-  components: { ...apiDocument.components, "x-bodies": [...bodyPlaces.keys()] },
+  components: {
+    ...apiDocument.components,
+    schemas: closedSchemas,
+    "x-bodies": [...bodies.values()],
+  },
   $id: "api",
 });
 const validators = new Map<string, ValidateFunction>();

@@ -1,14 +1,22 @@
 import { readFileSync } from "node:fs";
+import type { ErrorCode } from "../../src/domain/errors.ts";
 
 /** The committed API description, as far as the tests read it. */
 export interface DocumentedSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
+  readonly nullable?: boolean;
   readonly format?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly properties?: Readonly<Record<string, DocumentedSchema>>;
   readonly required?: readonly string[];
+  readonly additionalProperties?: unknown;
+  /** On the field `code` of an Error: every code there is, and its status. */
+  readonly "x-error-codes"?: Readonly<Record<ErrorCode, number>>;
 }
 
 export interface DocumentedHeader {
@@ -25,6 +33,8 @@ export interface DocumentedContent {
 
 export interface DocumentedResponse {
   readonly description: string;
+  /** On a refusal: the codes it can carry. */
+  readonly "x-error-codes"?: readonly ErrorCode[];
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
   readonly content?: { readonly "application/json": DocumentedContent };
 }
@@ -34,6 +44,7 @@ export interface DocumentedParameter {
   readonly in: "path" | "query" | "header";
   readonly required: boolean;
   readonly schema: DocumentedSchema;
+  readonly example: unknown;
 }
 
 export interface DocumentedOperation {
@@ -50,7 +61,11 @@ export interface DocumentedOperation {
 
 export interface ApiDocument {
   readonly openapi: string;
-  readonly info: { readonly version: string };
+  readonly info: {
+    readonly version: string;
+    readonly contact: { readonly name: string };
+    readonly license: { readonly name: string; readonly url: string };
+  };
   readonly servers: readonly { readonly url: string; readonly variables?: object }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
   readonly components: {
@@ -59,9 +74,11 @@ export interface ApiDocument {
   };
 }
 
-const file = new URL("../../openapi.json", import.meta.url);
+const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
 
-export const documentText = readFileSync(file, "utf8");
+export const documentText = read("openapi.json");
+/** The same description in the words of OpenAPI 3.0. */
+export const documentText30 = read("openapi-3.0.json");
 export const apiDocument: ApiDocument = JSON.parse(documentText);
 
 export interface PlacedOperation {
@@ -71,15 +88,17 @@ export interface PlacedOperation {
   readonly operation: DocumentedOperation;
 }
 
-export const documentedOperations: readonly PlacedOperation[] = Object.entries(
-  apiDocument.paths,
-).flatMap(([path, here]) =>
-  Object.entries(here).map(([method, operation]) => ({
-    path,
-    method: method.toUpperCase(),
-    operation,
-  })),
-);
+export function operationsOf(document: ApiDocument): PlacedOperation[] {
+  return Object.entries(document.paths).flatMap(([path, here]) =>
+    Object.entries(here).map(([method, operation]) => ({
+      path,
+      method: method.toUpperCase(),
+      operation,
+    })),
+  );
+}
+
+export const documentedOperations: readonly PlacedOperation[] = operationsOf(apiDocument);
 
 /** The path template that an address falls under, or undefined. */
 export function findTemplate(pathname: string): string | undefined {

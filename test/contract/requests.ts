@@ -44,8 +44,8 @@ function mostly<T>(good: fc.Arbitrary<Part<T>>, bad: fc.Arbitrary<Part<T>>) {
 }
 
 function boundsOf(schema: DocumentedSchema): { min: bigint; max: bigint } {
-  // The document's ends of int64 were rounded when it was parsed.
-  if (schema.format === "int64") return { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+  // The ends of int64 were rounded when the document was parsed.
+  if (schema.minimum! < -(2 ** 53)) return { min: -(2n ** 63n), max: 2n ** 63n - 1n };
   return { min: BigInt(schema.minimum!), max: BigInt(schema.maximum!) };
 }
 
@@ -138,6 +138,11 @@ function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The body's one documented type, and what `Accept-Patch` announces beside it. */
+const acceptedTypes = String(apiDocument.components.headers["Accept-Patch"]!.schema.const).split(
+  ", ",
+);
+
 const contentType = (types: readonly string[]): fc.Arbitrary<Part<string | undefined>> =>
   mostly(
     fc
@@ -169,10 +174,7 @@ function toOperation(placed: PlacedOperation): fc.Arbitrary<FuzzedRequest> {
       path: fc.tuple(...inPath.map((one) => pathValue(one.schema))),
       query: fc.tuple(...inQuery.map((one) => queryValues(one.name, one.schema))),
       headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name))),
-      type:
-        content.length > 0
-          ? contentType(content.map(([type]) => type))
-          : fc.constant(fine(undefined)),
+      type: content.length > 0 ? contentType(acceptedTypes) : fc.constant(fine(undefined)),
       body: content[0] ? bodyOf(content[0][1].schema) : fc.constant(fine(undefined)),
       stray: fc.constantFrom("", "", "color=blue"),
       head: fc.boolean(),
@@ -183,12 +185,13 @@ function toOperation(placed: PlacedOperation): fc.Arbitrary<FuzzedRequest> {
         (text, one, at) => text.replace(`{${one.name}}`, encodeURIComponent(drawn.path[at]!.value)),
         path,
       );
-      const parts = [drawn.key, ...drawn.path, ...drawn.query, drawn.type, drawn.body];
+      const sent = drawn.headers;
+      const parts = [drawn.key, ...drawn.path, ...drawn.query, ...sent, drawn.type, drawn.body];
       return {
         method: method === "GET" && drawn.head ? "HEAD" : method,
         path: address + (query.length > 0 ? `?${query.join("&")}` : ""),
         headers: {
-          ...Object.assign({}, ...drawn.headers),
+          ...Object.assign({}, ...sent.map((part) => part.value)),
           ...(drawn.type.value === undefined ? {} : { "Content-Type": drawn.type.value }),
         },
         body: drawn.body.value,
@@ -214,13 +217,15 @@ function queryValues(name: string, schema: DocumentedSchema): fc.Arbitrary<Part<
   );
 }
 
-function headerValue(name: string): fc.Arbitrary<Record<string, string>> {
-  // Bun's fetch sets Accept-Encoding for itself and takes back what it decoded.
-  if (name === "Accept-Encoding") return fc.constant({});
+function headerValue(name: string): fc.Arbitrary<Part<Record<string, string>>> {
+  const given = (value: string | undefined): Record<string, string> =>
+    value === undefined ? {} : { [name]: value };
   const text = fc.stringMatching(/^[!-~]{1,20}$/).filter((one) => one !== "*");
-  return fc
-    .option(text, { nil: undefined })
-    .map((value): Record<string, string> => (value === undefined ? {} : { [name]: value }));
+  if (name === "If-Match") {
+    const any = fc.constantFrom(undefined, undefined, undefined, "*").map(given).map(fine);
+    return fc.oneof({ arbitrary: any, weight: 4 }, text.map(given).map(broken(412)));
+  }
+  return fc.option(text, { nil: undefined }).map(given).map(fine);
 }
 
 /** A method that a documented path does not have. */

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
-import { startPostgres } from "../postgres.ts";
-import { startStandby } from "../postgresStandby.ts";
 import { failOver } from "./failingOver.ts";
-import { boundless, type Fleet, startFleet, until } from "./fleet.ts";
-import { ask, entriesOf } from "./recording.ts";
+import { until } from "./fleet.ts";
+import { startPair } from "./pair.ts";
+import { ask } from "./recording.ts";
 
 // Most of the time is spent waiting, for servers to start and for deadlines: side by side.
 test.concurrent("a primary killed under load loses no acknowledged update to its promoted standby, and the instances find it by themselves", async () => {
@@ -13,43 +12,6 @@ test.concurrent("a primary killed under load loses no acknowledged update to its
 }, 120_000);
 
 const recoveryMsMax = 15_000;
-
-/** One instance on a primary with a standby, and what a client does with its one pet. */
-async function startPair({ synchronous }: { synchronous: boolean }) {
-  const primary = await startPostgres();
-  const { pathname } = new URL(await primary.freshDatabase());
-  const standby = await startStandby(primary, { synchronous });
-  const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
-  const databaseUrl = `postgres://postgres@${hosts}${pathname}`;
-  const fleet: Fleet = await startFleet(databaseUrl, { size: 1, pets: [1] });
-  const { key } = await fleet.issueKey(...boundless);
-  return {
-    name: pathname.slice(1),
-    primary,
-    standby,
-    fleet,
-    async patch(quantity: number) {
-      const body = `{"quantity":${quantity}}`;
-      return (await fleet.call(0, "PATCH", "/inventory/1", { key, body })).status;
-    },
-    async get(tag?: string) {
-      const headers: Record<string, string> = tag ? { "If-None-Match": tag } : {};
-      const {
-        status,
-        text,
-        headers: given,
-      } = await fleet.call(0, "GET", "/inventory", {
-        key,
-        headers,
-      });
-      return { status, quantity: entriesOf(text).get(1n), tag: given.get("etag") ?? "" };
-    },
-    async [Symbol.asyncDispose]() {
-      await fleet.leave();
-      await Promise.all([primary.destroy(), standby.destroy()]);
-    },
-  };
-}
 
 test.concurrent("an old primary that falls silent and wakes up after its standby was promoted is not read from", async () => {
   await using pair = await startPair({ synchronous: true });

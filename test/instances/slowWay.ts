@@ -3,6 +3,8 @@ import type { Socket } from "bun";
 /** A way to a server whose answers arrive late, as over a distance. */
 export interface SlowWay {
   readonly port: number;
+  /** Sends new connections to another server. Open ones stay where they are. */
+  redirect(serverPort: number): void;
   /** Ends every connection, and with them the answers under way. */
   cut(): void;
   close(): void;
@@ -23,6 +25,7 @@ export const upTo = (ms: number) => () => ms * Math.random();
  */
 export function openSlowWay(serverPort: number, delayMs: () => number): SlowWay {
   const clients = new Set<Socket<Traveller>>();
+  let target = serverPort;
   const listener = Bun.listen<Traveller>({
     hostname: "127.0.0.1",
     port: 0,
@@ -31,7 +34,7 @@ export function openSlowWay(serverPort: number, delayMs: () => number): SlowWay 
         client.data = { server: undefined, early: [] };
         clients.add(client);
         try {
-          client.data.server = await connect(client, serverPort, delayMs);
+          client.data.server = await connect(client, target, delayMs);
           for (const chunk of client.data.early) client.data.server.write(chunk);
         } catch {
           client.terminate();
@@ -49,6 +52,9 @@ export function openSlowWay(serverPort: number, delayMs: () => number): SlowWay 
   });
   return {
     port: listener.port,
+    redirect(port) {
+      target = port;
+    },
     cut() {
       for (const client of clients) client.terminate();
     },

@@ -68,6 +68,28 @@ describe("the client's address", () => {
     expect(from("192.0.2.9", "192.0.2.1")).toBe("192.0.2.9");
   });
 
+  test("is understood with a port, and with the brackets of IPv6", () => {
+    expect(from("10.0.0.1", "192.0.2.1:5678")).toBe("192.0.2.1");
+    expect(from("10.0.0.1", "[2001:db8::1]:5678")).toBe("2001:db8::1");
+    expect(from("10.0.0.1", "[2001:db8::1]")).toBe("2001:db8::1");
+    expect(from("10.0.0.1", "2001:db8::1")).toBe("2001:db8::1");
+    expect(from("10.0.0.1", "198.51.100.7:1, 10.2.3.4:80,[fd00::2]:443")).toBe("198.51.100.7");
+  });
+
+  test("is never one that only looks like an address", () => {
+    const wrong = ["192.0.2.1:", "192.0.2.1:x", "[192.0.2.1]:80", "[2001:db8::1", "2001:db8::1]"];
+    for (const hop of [...wrong, "192.0.2.1:123456", "[2001:db8::1]80", ":80", "[]:80"]) {
+      expect([hop, from("10.0.0.1", hop)]).toEqual([hop, "10.0.0.1"]);
+    }
+  });
+
+  test("is not read from Forwarded, which a proxy may pass on as the client wrote it", () => {
+    const headers = new Headers({ Forwarded: "for=192.0.2.1", "X-Forwarded-For": "192.0.2.2:1" });
+    expect(read("10.0.0.1", headers)).toBe("192.0.2.2");
+    headers.delete("X-Forwarded-For");
+    expect(read("10.0.0.1", headers)).toBe("10.0.0.1");
+  });
+
   test("is the nearest known one when the header is empty or nonsense", () => {
     expect(from("10.0.0.1", "")).toBe("10.0.0.1");
     expect(from("10.0.0.1", "192.0.2.1, what")).toBe("10.0.0.1");

@@ -1,100 +1,21 @@
 import { describe, expect, test } from "bun:test";
-import { createFollower, type Replica } from "../../src/domain/follower.ts";
-import type { Entry, Stock } from "../../src/domain/inventory.ts";
-import type { LedgerRow } from "../../src/domain/ledger.ts";
-import type { Head, Reader } from "../../src/domain/ports.ts";
-
-/** A ledger in memory whose looks can be held back, to put them into any order. */
-function createLedger() {
-  let epoch = "first";
-  let rows: LedgerRow[] = [];
-  const looks: (() => void)[] = [];
-  let held = false;
-  let loads = 0;
-  const fold = () => {
-    const entries = new Map<bigint, Entry>();
-    for (const row of rows) {
-      if (row.after) entries.set(row.petId, { petId: row.petId, version: row.seq, ...row.after });
-    }
-    return [...entries.values()].sort((a, b) => (a.petId < b.petId ? -1 : 1));
-  };
-  const head = (): Head => ({ epoch, seq: rows.length, keysVersion: 0 });
-  const reader = {
-    async look() {
-      // The head is read when the look starts, as a server reads it before it answers.
-      const seen = head();
-      if (held) await new Promise<void>((resolve) => looks.push(resolve));
-      return seen;
-    },
-    ledgerAfter: async (seq: number, rowsMax: number) => rows.slice(seq, seq + rowsMax),
-    async entriesAfter(petId: bigint | null, rowsMax: number) {
-      loads += petId === null ? 1 : 0;
-      return fold()
-        .filter((entry) => petId === null || entry.petId > petId)
-        .slice(0, rowsMax);
-    },
-  } as unknown as Reader;
-  return {
-    reader,
-    get loads() {
-      return loads;
-    },
-    get waitingLooks() {
-      return looks.length;
-    },
-    head,
-    add(petId: bigint, quantity: number): Entry {
-      const after: Stock = { quantity, status: "available" };
-      const seq = rows.length + 1;
-      rows.push({ seq, petId, after } as LedgerRow);
-      return { petId, version: seq, ...after };
-    },
-    replace(newEpoch: string, kept: number) {
-      epoch = newEpoch;
-      rows = rows.slice(0, kept);
-    },
-    hold() {
-      held = true;
-    },
-    letLookPass() {
-      looks.shift()?.();
-    },
-  };
-}
-
-function createReplica(): Replica & { readonly stocks: Map<bigint, number> } {
-  const stocks = new Map<bigint, number>();
-  return {
-    stocks,
-    clear: () => stocks.clear(),
-    load: (entries) => {
-      for (const entry of entries) stocks.set(entry.petId, entry.quantity);
-    },
-    apply: (petId, after) => {
-      if (after) stocks.set(petId, after.quantity);
-      else stocks.delete(petId);
-    },
-  };
-}
-
-function startFollowing() {
-  const ledger = createLedger();
-  const replica = createReplica();
-  return { ledger, replica, follower: createFollower(ledger.reader, replica) };
-}
+import { Refusal } from "../../src/domain/errors.ts";
+import { createFollower } from "../../src/domain/follower.ts";
+import type { Reader } from "../../src/domain/ports.ts";
+import { createLedger, createReplica, startFollowing } from "./following.ts";
 
 /** Lets everything that can go on go on. */
 const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe("a follower", () => {
   test("shows what was written before the read began", async () => {
-    const { ledger, replica, follower } = startFollowing();
+    const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 5);
     await follower.catchUp();
     ledger.add(1n, 6);
     ledger.add(2n, 7);
     await follower.catchUp();
-    expect([...replica.stocks]).toEqual([
+    expect([...shown.stocks]).toEqual([
       [1n, 6],
       [2n, 7],
     ]);
@@ -102,7 +23,7 @@ describe("a follower", () => {
   });
 
   test("never shares a look that began before the read arrived", async () => {
-    const { ledger, replica, follower } = startFollowing();
+    const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
     await follower.catchUp();
     ledger.hold();
@@ -110,17 +31,17 @@ describe("a follower", () => {
     await settle();
     expect(ledger.waitingLooks).toBe(1);
     ledger.add(1n, 2);
-    let shown: number | undefined;
+    let read: number | undefined;
     const late = Promise.resolve(follower.catchUp()).then(() => {
-      shown = replica.stocks.get(1n);
+      read = shown.stocks.get(1n);
     });
     ledger.letLookPass();
     await early;
     await settle();
-    expect(shown).toBeUndefined();
+    expect(read).toBeUndefined();
     ledger.letLookPass();
     await late;
-    expect(shown).toBe(2);
+    expect(read).toBe(2);
   });
 
   test("lets reads that wait for the next look share it", async () => {
@@ -138,41 +59,44 @@ describe("a follower", () => {
   });
 
   test("takes its own process's commits without reading them back", async () => {
-    const { ledger, replica, follower } = startFollowing();
+    const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
     await follower.catchUp();
     follower.committed([ledger.add(1n, 9), "not_found", ledger.add(1n, 10)]);
-    expect(follower.seq).toBe(3);
-    expect(replica.stocks.get(1n)).toBe(10);
+    const rowsRead = ledger.rowsRead;
+    expect(follower.catchUp(ledger.head())).toBeUndefined();
+    expect(ledger.rowsRead).toBe(rowsRead);
+    expect(shown.at.seq).toBe(3);
+    expect(shown.stocks.get(1n)).toBe(10);
   });
 
   test("reads the ledger when another process wrote in between", async () => {
-    const { ledger, replica, follower } = startFollowing();
+    const { ledger, shown, follower } = startFollowing();
     await follower.catchUp();
     ledger.add(1n, 1);
     follower.committed([ledger.add(2n, 2)]);
     await follower.catchUp();
-    expect([...replica.stocks]).toEqual([
+    expect([...shown.stocks]).toEqual([
       [1n, 1],
       [2n, 2],
     ]);
   });
 
   test("loads afresh, once, when the store was replaced", async () => {
-    const { ledger, replica, follower } = startFollowing();
+    const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
     ledger.add(2n, 2);
     await follower.catchUp();
     ledger.replace("second", 1);
     await Promise.all([follower.catchUp(), follower.catchUp(), follower.catchUp()]);
-    expect([...replica.stocks]).toEqual([[1n, 1]]);
+    expect([...shown.stocks]).toEqual([[1n, 1]]);
     expect(ledger.loads).toBe(2);
-    expect(follower.epoch).toBe("second");
+    expect(shown.at.epoch).toBe("second");
   });
 
   test("loads again when the store is replaced while it is being loaded", async () => {
     const ledger = createLedger();
-    const replica = createReplica();
+    const { replica, shown } = createReplica();
     ledger.add(1n, 1);
     let isFirst = true;
     const entriesAfter: Reader["entriesAfter"] = async (...page) => {
@@ -184,43 +108,42 @@ describe("a follower", () => {
       isFirst = false;
       return entries;
     };
-    const follower = createFollower({ ...ledger.reader, entriesAfter }, replica);
+    const follower = createFollower({ ...ledger.reader, entriesAfter }, replica, () => {});
     await follower.catchUp();
-    expect([...replica.stocks]).toEqual([[2n, 2]]);
-    expect(follower.epoch).toBe("second");
+    expect([...shown.stocks]).toEqual([[2n, 2]]);
+    expect(shown.at.epoch).toBe("second");
   });
 
   test("loads afresh when rows that the head told of are gone with their store", async () => {
     const ledger = createLedger();
-    const replica = createReplica();
+    const { replica, shown } = createReplica();
     const ledgerAfter: Reader["ledgerAfter"] = (...page) => {
       ledger.replace("second", 1);
       return ledger.reader.ledgerAfter(...page);
     };
-    const stockAfter = ledgerAfter as never;
-    const follower = createFollower({ ...ledger.reader, ledgerAfter, stockAfter }, replica);
+    const follower = createFollower({ ...ledger.reader, ledgerAfter }, replica, () => {});
     ledger.add(1n, 1);
     await follower.catchUp();
     ledger.add(1n, 2);
     await follower.catchUp();
-    expect([...replica.stocks]).toEqual([[1n, 1]]);
-    expect(follower.epoch).toBe("second");
+    expect([...shown.stocks]).toEqual([[1n, 1]]);
+    expect(shown.at.epoch).toBe("second");
   });
 
   test("loads afresh, once, when the head went back in the same epoch", async () => {
-    const { ledger, replica, follower } = startFollowing();
+    const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
     ledger.add(2n, 2);
     await follower.catchUp();
     ledger.replace("first", 1);
     await Promise.all([follower.catchUp(ledger.head()), follower.catchUp(ledger.head())]);
-    expect([...replica.stocks]).toEqual([[1n, 1]]);
+    expect([...shown.stocks]).toEqual([[1n, 1]]);
     expect(ledger.loads).toBe(2);
-    expect(follower.seq).toBe(1);
+    expect(shown.at.seq).toBe(1);
   });
 
   test("does not take a look that answers late for a store that went back", async () => {
-    const { ledger, replica, follower } = startFollowing();
+    const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
     await follower.catchUp();
     ledger.hold();
@@ -229,7 +152,75 @@ describe("a follower", () => {
     follower.committed([ledger.add(1n, 2)]);
     ledger.letLookPass();
     await read;
+    await follower.catchUp(ledger.head());
     expect(ledger.loads).toBe(1);
-    expect(replica.stocks.get(1n)).toBe(2);
+    expect(shown.stocks.get(1n)).toBe(2);
+  });
+
+  test("gives others a turn during a long walk, and shows nothing of it before its end", async () => {
+    const { ledger, shown, follower } = startFollowing();
+    ledger.add(1n, 1);
+    await follower.catchUp();
+    for (let row = 0; row < 20_000; row++) ledger.add(BigInt(row), 7);
+    let isWalking = true;
+    const walk = Promise.resolve(follower.catchUp(ledger.head())).finally(() => {
+      isWalking = false;
+    });
+    let turns = 0;
+    while (isWalking) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (!isWalking) break;
+      expect(shown.at.seq).toBe(1);
+      expect([...shown.stocks]).toEqual([[1n, 1]]);
+      turns += 1;
+    }
+    await walk;
+    expect(turns).toBeGreaterThan(5);
+    expect(shown.at.seq).toBe(20_001);
+    expect(shown.stocks.size).toBe(20_000);
+    expect(ledger.loads).toBe(1);
+  });
+
+  test("loads afresh instead of replaying more rows than there are entries", async () => {
+    const { ledger, shown, follower } = startFollowing({}, 1);
+    ledger.add(1n, 1);
+    await follower.catchUp();
+    for (let row = 0; row < 10_000; row++) ledger.add(1n, row);
+    const { rowsRead } = ledger;
+    await follower.catchUp(ledger.head());
+    expect(ledger.loads).toBe(2);
+    expect(ledger.rowsRead - rowsRead).toBeLessThan(10);
+    expect(shown.stocks.get(1n)).toBe(9_999);
+  });
+
+  test("refuses to read past a missing row, says so once, and goes on when it is there", async () => {
+    const { ledger, shown, logged, follower } = startFollowing();
+    ledger.add(1n, 1);
+    await follower.catchUp();
+    ledger.skipRow();
+    ledger.add(1n, 3);
+    for (let read = 0; read < 3; read++) {
+      const refused = Promise.resolve(follower.catchUp());
+      await expect(refused).rejects.toMatchObject({ code: "unavailable" });
+    }
+    expect(shown.at.seq).toBe(1);
+    expect(follower.fault).toBe("the ledger has no row 2, but its head is 3; run petstore verify");
+    expect(logged).toEqual(["ledger damaged"]);
+    expect(ledger.loads).toBe(2);
+    ledger.fillGaps();
+    await follower.catchUp();
+    expect(shown.at.seq).toBe(3);
+    expect(shown.stocks.get(1n)).toBe(3);
+    expect(follower.fault).toBeUndefined();
+    expect(logged).toEqual(["ledger damaged", "ledger repaired"]);
+  });
+
+  test("refuses to load a ledger that ends before its head, without reading the entries", async () => {
+    const { ledger, follower } = startFollowing();
+    ledger.add(1n, 1);
+    ledger.skipRow();
+    await expect(Promise.resolve(follower.catchUp())).rejects.toBeInstanceOf(Refusal);
+    expect(follower.fault).toBe("the ledger has no row 2, but its head is 2; run petstore verify");
+    expect(ledger.loads).toBe(0);
   });
 });

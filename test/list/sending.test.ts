@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createCodings } from "../../src/api/codings.ts";
 import { createListing } from "../../src/api/listing.ts";
+import { createReaders } from "../../src/api/readers.ts";
 import { createSender } from "../../src/api/sending.ts";
 import type { Entry } from "../../src/domain/inventory.ts";
 
@@ -10,7 +11,8 @@ const request = new Request("http://test/v1/inventory");
 function createLongList(entries: number) {
   let now = 0;
   const clock = () => now;
-  const listing = createListing({ chunkEntries: 4_096, heldBytesMax: 1e9 });
+  const readers = createReaders(1e9, clock, () => {});
+  const listing = createListing({ chunkEntries: 4_096, onSuperseded: readers.supersede });
   listing.load(
     Array.from({ length: entries }, (_, at): Entry => {
       // Numbers that compress badly, so that the compressed list is long too.
@@ -18,36 +20,48 @@ function createLongList(entries: number) {
       return { petId: BigInt(at), quantity, status: "available", version: at + 1 };
     }),
   );
-  const change = () => listing.apply(1n, { quantity: Math.floor(now), status: "sold" });
+  listing.publish({ epoch: "e", seq: 1 });
+  const change = () => {
+    listing.apply(1n, { quantity: Math.floor(now), status: "sold" });
+    listing.publish({ epoch: "e", seq: 2 });
+  };
   const wait = (ms: number) => {
     now += ms;
   };
-  return { listing, sender: createSender(listing, clock), clock, change, wait };
+  return { listing, sender: createSender(readers, clock), clock, change, wait };
 }
 
 describe("how a list is sent", () => {
   test("a short one is a Blob from the first reading on, shared by all", () => {
     const { listing, sender, change } = createLongList(100);
-    const first = sender.bodyOf(listing.version(), request);
+    const first = sender.bodyOf(listing.version(), request, "key");
     expect(first).toBeInstanceOf(Blob);
-    expect(sender.bodyOf(listing.version(), request)).toBe(first);
+    expect(sender.bodyOf(listing.version(), request, "key")).toBe(first);
     change();
-    expect(sender.bodyOf(listing.version(), request)).toBeInstanceOf(Blob);
+    expect(sender.bodyOf(listing.version(), request, "key")).toBeInstanceOf(Blob);
   });
 
   test("a long one is streamed first and becomes a Blob when it is read again", () => {
     const { listing, sender } = createLongList(40_000);
-    expect(sender.bodyOf(listing.version(), request)).toBeInstanceOf(ReadableStream);
-    const second = sender.bodyOf(listing.version(), request);
+    expect(sender.bodyOf(listing.version(), request, "key")).toBeInstanceOf(ReadableStream);
+    const second = sender.bodyOf(listing.version(), request, "key");
     expect(second).toBeInstanceOf(Blob);
-    expect(sender.bodyOf(listing.version(), request)).toBe(second);
+    expect(sender.bodyOf(listing.version(), request, "key")).toBe(second);
+  });
+
+  test("a very long one is never joined, because that would take too long a turn", () => {
+    const { listing, sender } = createLongList(300_000);
+    for (let reading = 0; reading < 3; reading++) {
+      const body = sender.bodyOf(listing.version(), request, "key");
+      expect(body).toBeInstanceOf(ReadableStream);
+    }
   });
 
   test("no second long Blob is made while slow readers may hold the first", () => {
     const { listing, sender, change, wait } = createLongList(40_000);
     const readTwice = () => {
-      sender.bodyOf(listing.version(), request);
-      return sender.bodyOf(listing.version(), request);
+      sender.bodyOf(listing.version(), request, "key");
+      return sender.bodyOf(listing.version(), request, "key");
     };
     expect(readTwice()).toBeInstanceOf(Blob);
     change();

@@ -142,8 +142,8 @@ describe.each(engines)("the ledger on %s", (engine) => {
           const folded = await service.store.snapshot(fold);
           expect(folded).toEqual(new Map([...model.stock].map(([id, s]) => [id, stockOf(s)!])));
           const found = await service.store.snapshot(verify);
-          const entries = model.stock.size;
-          expect(found).toEqual({ rows: model.rows, entries, faults: [] });
+          const [entries, pets] = [model.stock.size, model.stock.size];
+          expect(found).toEqual({ rows: model.rows, entries, pets, faults: [], faultCount: 0 });
         } finally {
           await service.stop();
         }

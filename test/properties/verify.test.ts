@@ -1,44 +1,24 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
 import fc from "fast-check";
+import { openStore } from "../../src/compose.ts";
+import { readConfig } from "../../src/config.ts";
+import { int64Max, int64Min } from "../../src/domain/integers.ts";
+import { digestOf, scopes } from "../../src/domain/keys.ts";
+import { plans } from "../../src/domain/plans.ts";
+import type { Store } from "../../src/domain/ports.ts";
+import { createSlots } from "../../src/domain/verification/slots.ts";
 import { verify } from "../../src/domain/verify.ts";
-import { startTestService } from "../service.ts";
+import { createTestClock, testStart } from "../clock.ts";
+import { petRow } from "../pets.ts";
+import { migratedDatabase } from "../postgresTemplate.ts";
+import { type Engine, engines, startTestService } from "../service.ts";
+import { corruptions, tablesOf, vandalOfPostgres, vandalOfSqlite } from "./corruptions.ts";
 import { runs } from "./runs.ts";
-
-/** Ways to spoil a database behind the service's back, with a row number to do it at. */
-const faults: Record<string, (seq: number) => string> = {
-  "a quantity in the ledger": (seq) =>
-    `UPDATE ledger SET quantity_after = quantity_after + 1 WHERE seq = ${seq}`,
-  "a status in the ledger": (seq) =>
-    `UPDATE ledger SET status_after = CASE status_after WHEN 'sold' THEN 'pending' ELSE 'sold' END
-     WHERE seq = ${seq}`,
-  "a quantity before": (seq) =>
-    `UPDATE ledger SET quantity_before = coalesce(quantity_before, 0) + 7 WHERE seq = ${seq}`,
-  "the pet of a row": (seq) => `UPDATE ledger SET pet_id = pet_id + 1000 WHERE seq = ${seq}`,
-  "the row a row follows": (seq) =>
-    `UPDATE ledger SET previous = CASE WHEN previous IS NULL THEN 0 ELSE NULL END WHERE seq = ${seq}`,
-  "a row's time": (seq) =>
-    `UPDATE ledger SET at = CASE WHEN seq = 1 THEN at + 1000000 ELSE 0 END WHERE seq = ${seq}`,
-  "a row deleted": (seq) => `DELETE FROM ledger WHERE seq = ${seq}`,
-  "two rows exchanged": (seq) =>
-    `UPDATE ledger SET seq = CASE seq WHEN ${seq} THEN -1 ELSE seq END;
-     UPDATE ledger SET seq = ${seq} WHERE seq = 1 + ${seq} % 20;
-     UPDATE ledger SET seq = 1 + ${seq} % 20 WHERE seq = -1`,
-  "the last row deleted": () => "DELETE FROM ledger WHERE seq = (SELECT max(seq) FROM ledger)",
-  "the head": (seq) => `UPDATE head SET seq = seq + ${seq}`,
-  "the head, backwards": () => "UPDATE head SET seq = seq - 1",
-  "a quantity in the inventory": (seq) =>
-    `UPDATE inventory SET quantity = quantity + 1 WHERE pet_id = 1 + ${seq} % 4`,
-  "a status in the inventory": (seq) =>
-    `UPDATE inventory SET status = CASE status WHEN 'sold' THEN 'pending' ELSE 'sold' END
-     WHERE pet_id = 1 + ${seq} % 4`,
-  "a version in the inventory": (seq) =>
-    `UPDATE inventory SET version = version + 1 WHERE pet_id = 1 + ${seq} % 4`,
-  "an entry deleted": (seq) => `DELETE FROM inventory WHERE pet_id = 1 + ${seq} % 4`,
-  "an entry without a row": (seq) =>
-    `INSERT INTO pets VALUES (900, 'x', NULL, '[]', '[]');
-     INSERT INTO inventory VALUES (900, 1, 'available', ${seq})`,
-};
 
 test("the ledger's rows can be neither changed nor deleted as long as its triggers stand", async () => {
   const service = await startTestService();
@@ -52,43 +32,116 @@ test("the ledger's rows can be neither changed nor deleted as long as its trigge
   await service.stop();
 });
 
-test("verify finds every kind of fault, wherever it is, and none in a sound store", async () => {
-  const service = await startTestService();
-  const { text: key } = await service.issueKey();
-  for (const id of [1n, 2n, 3n, 4n]) await service.addPets({ petId: id, quantity: Number(id) });
+/** Something in every table: four pets, twenty ledger rows, an order, a key, its usage, a ban. */
+async function fill(store: Store): Promise<void> {
+  const key = { id: "key_a", name: "till", plan: "business", limits: plans.business } as const;
+  const times = { createdAt: testStart, expiresAt: null, revokedAt: null };
+  await store.addKey({ ...key, scopes, ...times }, digestOf("a key's text"));
+  for (const petId of [1n, 2n, 3n, 4n]) {
+    await store.importPets(once([petRow({ petId, quantity: Number(petId) })]), "test");
+  }
   for (let at = 0; at < 15; at++) {
     // No two counts alike, so that rows cannot be exchanged unnoticed.
-    const body = JSON.stringify({ quantity: 100 + at });
-    await service.call("PATCH", `/inventory/${1 + ((at * 7) % 4)}`, { key, body });
+    const change = { petId: BigInt(1 + ((at * 7) % 4)), quantity: 100 + at, cause: "api" } as const;
+    await store.commit([{ ...change, keyId: "key_a", requestId: `req_${at}`, reason: null }]);
   }
-  await service.addPets({ petId: 2n, status: "sold" });
-  expect(await service.store.snapshot(verify)).toEqual({ rows: 20, entries: 4, faults: [] });
+  await store.importPets(once([petRow({ petId: 2n, status: "sold" })]), "test");
+  const order = { line: 1, id: 1n, petId: 1n, quantity: 1, shipDate: null } as const;
+  await store.importOrders(once([{ ...order, status: "placed", complete: false }]));
+  const counts = { minuteStart: 0, minuteCount: 1, dayStart: 0, dayCount: 1 };
+  await store.saveUsage([{ keyId: "key_a", ...counts, lastUsedAt: testStart }]);
+  const ban = { startedAt: testStart, until: testStart + 1, liftedAt: null };
+  await store.saveBan({ keyId: "key_a", ...ban });
+}
 
-  const database = new Database(service.databaseUrl.slice("sqlite:".length));
-  database.run("DROP TRIGGER ledger_rows_stay; DROP TRIGGER ledger_rows_remain");
-  database.run("PRAGMA ignore_check_constraints = ON");
-  const kind = fc.constantFrom(...Object.keys(faults));
-  await fc.assert(
-    fc.asyncProperty(kind, fc.integer({ min: 1, max: 20 }), async (name, seq) => {
-      const tables = ["ledger", "inventory", "head", "pets"];
-      for (const table of tables)
-        database.run(`CREATE TEMP TABLE was_${table} AS SELECT * FROM ${table}`);
-      try {
-        database.run(faults[name]!(seq));
-        const { faults: found } = await service.store.snapshot(verify);
-        expect(found.length).toBeGreaterThan(0);
-        for (const fault of found) expect(fault).toMatch(/^(ledger row|pet|the head)/);
-      } finally {
-        database.run("PRAGMA foreign_keys = OFF");
-        for (const table of tables) {
-          database.run(`DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM was_${table}`);
-          database.run(`DROP TABLE was_${table}`);
-        }
+async function* once<T>(value: T): AsyncGenerator<T> {
+  yield value;
+}
+
+const vandals = {
+  sqlite: (url: string) => vandalOfSqlite(url.slice("sqlite:".length)),
+  postgres: vandalOfPostgres,
+};
+
+async function freshDatabase(engine: Engine, folder: string): Promise<string> {
+  return engine === "sqlite" ? `sqlite:${join(folder, "test.db")}` : migratedDatabase();
+}
+
+const sound = { rows: 20, entries: 4, pets: 4, faults: [], faultCount: 0 };
+
+test.each(engines)(
+  "verify on %s finds every kind of fault, wherever it is, and none in a sound store",
+  async (engine) => {
+    const folder = mkdtempSync(join(tmpdir(), "petstore-verify-"));
+    const database = await freshDatabase(engine, folder);
+    const store = await openStore(readConfig({ database }, {}), createTestClock());
+    await fill(store);
+    expect(await store.snapshot(verify)).toEqual(sound);
+    const vandal = await vandals[engine](database);
+    const tables = tablesOf(vandal.names);
+    for (const table of tables) {
+      await vandal.run(`CREATE TABLE was_${table} AS SELECT * FROM ${table}`);
+    }
+    const kinds = Object.keys(corruptions);
+    // Every kind at least once, and then any kind anywhere.
+    const examples = kinds.map((name, at): [string, number] => [name, 1 + ((at * 7) % 20)]);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...kinds),
+        fc.integer({ min: 1, max: 20 }),
+        async (name, n) => {
+          try {
+            await vandal.run(corruptions[name]!(n, vandal.names));
+            const { faults, faultCount } = await store.snapshot(verify);
+            expect(faultCount).toBeGreaterThan(0);
+            expect(faults.length).toBe(Math.min(faultCount, 20));
+            for (const fault of faults) expect(fault).toMatch(/^[^:]+: .+; expected .+$/);
+          } finally {
+            for (const table of tables) {
+              await vandal.run(
+                `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM was_${table}`,
+              );
+            }
+          }
+        },
+      ),
+      { ...runs(150), examples },
+    );
+    expect(await store.snapshot(verify)).toEqual(sound);
+    await vandal.close();
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  },
+);
+
+test("verify on postgres finds a trigger that was switched off", async () => {
+  const database = await migratedDatabase();
+  const store = await openStore(readConfig({ database }, {}), createTestClock());
+  await using sql = new SQL(database, { max: 1 });
+  await sql`ALTER TABLE ledger DISABLE TRIGGER ledger_rows_stay`;
+  await sql`DROP TRIGGER entries_have_pets ON inventory`;
+  const expected = "expected it as this version of petstore makes it";
+  expect((await store.snapshot(verify)).faults).toEqual([
+    `trigger entries_have_pets: is missing or disabled on the table inventory; ${expected}`,
+    `trigger ledger_rows_stay: is missing or disabled on the table ledger; ${expected}`,
+  ]);
+  await store.close();
+});
+
+test("every 64-bit id gets a slot of its own, and the same one each time", () => {
+  const near = fc.bigInt({ min: -3_000n, max: 3_000n });
+  const any = fc.oneof(near, fc.bigInt({ min: int64Min, max: int64Max }), fc.constant(int64Min));
+  fc.assert(
+    fc.property(fc.array(any, { maxLength: 6_000, size: "max" }), (ids) => {
+      const slots = createSlots();
+      const model = new Map<bigint, number>();
+      for (const id of ids) {
+        if (!model.has(id)) model.set(id, model.size);
+        expect(slots.slotOf(id)).toBe(model.get(id)!);
       }
+      expect(slots.count).toBe(model.size);
+      for (const [id, slot] of model) expect(slots.idOf(slot)).toBe(id);
     }),
-    runs(120),
+    runs(20),
   );
-  expect((await service.store.snapshot(verify)).faults).toEqual([]);
-  database.close();
-  await service.stop();
 });

@@ -70,3 +70,23 @@ test.each([
   expect(error).toMatchObject({ code: "unavailable" });
   expect(await query("SELECT 1")).toEqual([[1]]);
 });
+
+test("a pooler that keeps no prepared statements is logged once, with what to do", async () => {
+  const logged: unknown[] = [];
+  database = createDatabase(await server.freshDatabase(), (event, details) => {
+    logged.push([event, details]);
+  });
+  const { query } = database.lane(2_000);
+  await query("PREPARE kept AS SELECT 1");
+  for (let time = 0; time < 2; time++) {
+    // What such a pooler does: the statement was prepared on another connection.
+    await query("DEALLOCATE ALL");
+    await expect(query("EXECUTE kept")).rejects.toThrow("try again");
+  }
+  expect(logged).toEqual([
+    [
+      "database keeps no prepared statements",
+      { error: expect.stringContaining("add prepare=false to the address") },
+    ],
+  ]);
+});

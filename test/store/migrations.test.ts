@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
+import { digestOf } from "../../src/domain/keys.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { verify } from "../../src/domain/verify.ts";
 import { createDatabase } from "../../src/store/postgres/database.ts";
@@ -68,15 +69,16 @@ test("a store of version 0.1.0 keeps ledger, stock, counts and bans, and an inst
     INSERT INTO inventory VALUES (7, 3, 'sold', 2);
     INSERT INTO ledger VALUES
       (1, 7, NULL, 1, NULL, 'sold', NULL, 'import', NULL, NULL, NULL, 60),
-      (2, 7, 1, 3, 'sold', 'sold', 1, 'api', NULL, NULL, NULL, 70);
-    INSERT INTO keys VALUES ('key_a', 'a', 'free', 60, 1000, '', 0, NULL, NULL);
+      (2, 7, 1, 3, 'sold', 'sold', 1, 'api', 'key_a', 'req_a', NULL, 70);
+    INSERT INTO keys VALUES ('key_a', 'a', 'free', 60, 1000, 'pets:read', 0, NULL, NULL);
+    INSERT INTO secrets VALUES ('${digestOf("a")}', 'key_a', 0, NULL);
     INSERT INTO bans VALUES ('key_a', 10, 20, NULL);
     INSERT INTO usage (key_id, minute_start, minute_count, day_start, day_count, last_used_at,
                        wanted, strikes_minute, strikes, ban_started_at, banned_until)
       VALUES ('key_a', 60000, 4, 0, 9, 61000, 1, 60000, 2, 10, 20)`);
   const store = await open(url);
   expect(await store.look()).toMatchObject({ seq: 2, keysVersion: 5 });
-  expect(await store.snapshot(verify)).toEqual({ rows: 2, entries: 1, faults: [] });
+  expect(await store.snapshot(verify)).toMatchObject({ rows: 2, entries: 1, faults: [] });
   const by = { cause: "api", keyId: null, requestId: null, reason: null } as const;
   expect(await store.commit([{ petId: 7n, quantity: 4, ...by }])).toMatchObject([{ version: 3 }]);
   const used = { minuteStart: 60_000, minuteCount: 4, dayStart: 0, dayCount: 9 };

@@ -28,6 +28,7 @@ export const errors = {
   insufficient_scope: {
     description: "The key is good, but was issued without the scope this operation needs.",
     examples: {},
+    headers: ["ScopeChallenge"],
   },
   not_found: {
     description: "The store has no pet with this id.",
@@ -37,23 +38,29 @@ export const errors = {
     description: "The sunset date has passed; the operation will not come back.",
     examples: { gone: "This operation was retired on its sunset date." },
   },
+  precondition_failed: {
+    description: "`If-Match` does not name the current state. Nothing was done.",
+    examples: { precondition_failed: "The list has changed: If-Match does not name it." },
+  },
   payload_too_large: {
     description: "The body has more than 64 KiB.",
     examples: { payload_too_large: "The body may have at most 65536 bytes." },
   },
   unsupported_media_type: {
     description:
-      "`Content-Type` names something other than JSON; `Accept-Patch` lists what is read.",
+      "`Content-Type` names something other than JSON; `Accept-Patch` lists what is read. Or the body is compressed; then `Accept-Encoding` says so.",
     examples: {
       unsupported_media_type: "The body must be application/json or application/merge-patch+json.",
+      compressed: "The body must not be compressed: leave out Content-Encoding.",
     },
-    headers: ["Accept-Patch"],
+    headers: ["Accept-Patch", "Accept-Encoding"],
   },
   rate_limit_exceeded: {
     description:
       "The minute or the day is used up. Wait for `Retry-After`, then back off exponentially: whoever keeps asking is banned for a while.",
     examples: {
-      rate_limit_exceeded: "The limit of 1000 requests is used up; wait 42 s.",
+      rate_limit_exceeded:
+        "The limit of 1000 requests per minute is used up. It resets at 2026-11-15T12:01:00Z, in 42 s.",
     },
     headers: ["Retry-After"],
   },
@@ -61,7 +68,7 @@ export const errors = {
     description: "The key kept asking after 429 and is refused until `X-RateLimit-Reset`.",
     examples: {
       key_banned:
-        "This API key is banned for a while because it kept asking after 429; wait 300 s.",
+        "This API key is banned until 2026-11-15T12:05:00Z because it kept sending requests after 429. Wait 300 s.",
     },
     headers: ["Retry-After"],
   },

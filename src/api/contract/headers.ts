@@ -1,5 +1,5 @@
 import { acceptPatch } from "../body.ts";
-import type { Schema } from "./schemas.ts";
+import { type Schema, wholeNumber } from "./schemas.ts";
 
 export interface Header {
   /** The header's name on the wire, where two uses of one name need two ids. */
@@ -17,20 +17,20 @@ export const headers = {
     description:
       "How many requests the binding window allows: of the minute and the day, the one that will stop you first.",
     required: true,
-    schema: { type: "integer", minimum: 0 },
+    schema: wholeNumber(0),
     example: 1000,
   },
   "X-RateLimit-Remaining": {
     description: "How many of them are left after this request.",
     required: true,
-    schema: { type: "integer", minimum: 0 },
+    schema: wholeNumber(0),
     example: 999,
   },
   "X-RateLimit-Reset": {
     description:
       "When that window starts anew, in Unix seconds. On a banned key: when the ban is over.",
     required: true,
-    schema: { type: "integer", minimum: 0 },
+    schema: wholeNumber(0),
     example: 1794744060,
   },
   RateLimit: {
@@ -69,7 +69,7 @@ export const headers = {
     description:
       "Whole seconds to wait before the next attempt, at least 1. Asking sooner is refused again.",
     required: true,
-    schema: { type: "integer", minimum: 1 },
+    schema: wholeNumber(1),
     example: 42,
   },
   "WWW-Authenticate": {
@@ -78,6 +78,16 @@ export const headers = {
     required: true,
     schema: { type: "string", pattern: '^Bearer realm="petstore"(, error="invalid_token")?$' },
     example: 'Bearer realm="petstore", error="invalid_token"',
+  },
+  ScopeChallenge: {
+    name: "WWW-Authenticate",
+    description: "Names the scope that the key would need (RFC 6750).",
+    required: true,
+    schema: {
+      type: "string",
+      pattern: '^Bearer realm="petstore", error="insufficient_scope", scope="[a-z:]+"$',
+    },
+    example: 'Bearer realm="petstore", error="insufficient_scope", scope="inventory:read"',
   },
   ETag: {
     description:
@@ -98,6 +108,19 @@ export const headers = {
     required: false,
     schema: { type: "string", enum: ["zstd", "br", "gzip"] },
     example: "zstd",
+  },
+  CacheCurrent: {
+    name: "Cache-Control",
+    description: "A cache may keep the answer, but has to ask before each use of it.",
+    required: true,
+    schema: { type: "string", const: "no-cache" },
+    example: "no-cache",
+  },
+  "Accept-Encoding": {
+    description: "Sent when the request's body was compressed: only `identity` is read.",
+    required: false,
+    schema: { type: "string", const: "identity" },
+    example: "identity",
   },
   "Accept-Patch": {
     description: "The media types a request body at this path may have.",

@@ -13,6 +13,10 @@ export const petIdRule = {
   petId: "Path parameter 'petId' must be a 64-bit integer in plain decimal digits.",
 };
 
+function ifMatch(description: string): Parameter {
+  return { name: "If-Match", in: "header", description, schema: { type: "string" }, example: "*" };
+}
+
 export const listInventory: Contract = {
   tag: "Inventory",
   summary: "List the stock of all pets",
@@ -20,7 +24,9 @@ export const listInventory: Contract = {
 
 The list is never stale: it shows every update that was answered before this request was sent.
 
-If you ask often, keep the \`ETag\` of the last answer and send it in \`If-None-Match\`. While nothing has changed you get a 304 without a body. It counts as a request all the same.`,
+If you ask often, keep the \`ETag\` of the last answer and send it in \`If-None-Match\`. While nothing has changed you get a 304 without a body. It counts as a request all the same.
+
+A large list is compressed if your HTTP library accepts zstd, br or gzip. Most libraries ask for compression and undo it by themselves.`,
   parameters: [
     {
       name: "If-None-Match",
@@ -29,14 +35,7 @@ If you ask often, keep the \`ETag\` of the last answer and send it in \`If-None-
       schema: { type: "string" },
       example: '"k3v9x2-1207"',
     },
-    {
-      name: "Accept-Encoding",
-      in: "header",
-      description:
-        "The codings you can read. Large lists are sent in zstd, br or gzip if you take one.",
-      schema: { type: "string" },
-      example: "zstd, br, gzip",
-    },
+    ifMatch("The `ETag` that the list must still have; otherwise the answer is 412."),
   ],
   success: {
     200: {
@@ -56,7 +55,7 @@ If you ask often, keep the \`ETag\` of the last answer and send it in \`If-None-
       headers: ["ETag", "CacheList", "Vary"],
     },
   },
-  errors: [],
+  errors: ["precondition_failed"],
 };
 
 export const updateInventory: Contract = {
@@ -67,9 +66,13 @@ export const updateInventory: Contract = {
 The answer comes once the change is stored for good, and every list asked for afterwards shows it. Sending the number that is already there is fine: it is recorded as a confirmation.
 
 *Experimental:* the request may still change its shape. Watch \`X-Stability\`.`,
-  parameters: [petIdParameter],
+  parameters: [
+    petIdParameter,
+    ifMatch("Only `*` is possible: entries have no `ETag` yet. Any other value is 412."),
+  ],
   body: {
-    description: "The new count. JSON without a `Content-Type` is read too; 64 KiB at most.",
+    description:
+      "The new count. At most 64 KiB. `application/merge-patch+json` and JSON without a `Content-Type` are accepted too.",
     schema: reference("schemas", "InventoryUpdate"),
     examples: {
       arrival: { summary: "There are twelve now", value: exampleUpdate },
@@ -83,7 +86,13 @@ The answer comes once the change is stored for good, and every list asked for af
       examples: { updated: { summary: "The new count", value: exampleItem } },
     },
   },
-  errors: ["invalid_request", "not_found", "payload_too_large", "unsupported_media_type"],
+  errors: [
+    "invalid_request",
+    "not_found",
+    "precondition_failed",
+    "payload_too_large",
+    "unsupported_media_type",
+  ],
   invalid: {
     quantity: "Field 'quantity' must be an integer from 0 to 9007199254740991.",
     missing: "Field 'quantity' is required and must be an integer from 0 to 9007199254740991.",

@@ -1,6 +1,6 @@
 import { ordersPerPageDefault, ordersPerPageMax } from "../../domain/orders.ts";
 import type { Contract } from "./operation.ts";
-import { exampleOrder, int64, reference } from "./schemas.ts";
+import { exampleOrder, int64, reference, wholeNumber } from "./schemas.ts";
 
 export const listOrders: Contract = {
   tag: "Orders",
@@ -11,12 +11,7 @@ export const listOrders: Contract = {
       name: "limit",
       in: "query",
       description: "How many orders a page may have.",
-      schema: {
-        type: "integer",
-        minimum: 1,
-        maximum: ordersPerPageMax,
-        default: ordersPerPageDefault,
-      },
+      schema: { ...wholeNumber(1, ordersPerPageMax), default: ordersPerPageDefault },
       example: 100,
     },
     {
@@ -30,7 +25,7 @@ export const listOrders: Contract = {
   success: {
     200: {
       description: "One page of orders.",
-      headers: ["NextPage"],
+      headers: ["NextPage", "CacheCurrent"],
       schema: { type: "array", items: reference("schemas", "Order") },
       examples: {
         page: {

@@ -12,6 +12,7 @@ export const getPet: Contract = {
   success: {
     200: {
       description: "The pet.",
+      headers: ["CacheCurrent"],
       schema: reference("schemas", "Pet"),
       examples: {
         full: { summary: "A pet with everything", value: examplePet },

@@ -1,8 +1,8 @@
-import { errorCodes } from "../../domain/errors.ts";
 import { int64Max, int64Min } from "../../domain/integers.ts";
 import { petStatuses, quantityMax } from "../../domain/inventory.ts";
 import { orderStatuses } from "../../domain/orders.ts";
 import { petNotFound } from "../../domain/pets.ts";
+import { statusOf } from "../errors.ts";
 
 /** JSON Schema 2020-12, as far as this API needs it. Plain data: it is written out as it stands. */
 export interface Schema {
@@ -20,15 +20,16 @@ export interface Schema {
   readonly items?: Schema;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: boolean;
-  readonly allOf?: readonly Schema[];
   readonly examples?: readonly unknown[];
+  /** The codes an Error can carry, and their statuses. Data, not an enum: later versions add some. */
+  readonly "x-error-codes"?: Readonly<Record<string, number>>;
 }
 
 /** Writes an integer's digits as they are; a JavaScript number would round the ends of int64. */
 const exactly = (value: bigint): unknown =>
   (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
 
+/** A signed 64-bit integer of any value. */
 export function int64(description: string): Schema {
   return {
     type: "integer",
@@ -39,14 +40,21 @@ export function int64(description: string): Schema {
   };
 }
 
+/**
+ * An integer with bounds of its own. Without the format, generators for Java, Kotlin, Go and Rust
+ * read it into 32 bits, and one large value makes a whole list unreadable.
+ */
+export function wholeNumber(minimum: number, maximum?: number): Schema {
+  const upper = maximum === undefined ? {} : { maximum };
+  return { type: "integer", format: "int64", minimum, ...upper };
+}
+
 export function reference(kind: "schemas" | "headers", name: string) {
   return { $ref: `#/components/${kind}/${name}` };
 }
 
 const quantity = (description: string): Schema => ({
-  type: "integer",
-  minimum: 0,
-  maximum: quantityMax,
+  ...wholeNumber(0, quantityMax),
   description,
 });
 
@@ -55,7 +63,10 @@ const petStatus = (description: string): Schema => ({
   description,
 });
 
-/** Answers say exactly what is listed here, so a client may rely on there being nothing else. */
+/**
+ * Part of a response. Every listed field is always there. The schema stays open: a later version
+ * may add fields, and a client generated from this one must not fail on them.
+ */
 const answered = (
   description: string,
   properties: Record<string, Schema>,
@@ -65,7 +76,6 @@ const answered = (
   description,
   required: Object.keys(properties),
   properties,
-  additionalProperties: false,
   examples: [example],
 });
 
@@ -90,6 +100,10 @@ export const exampleOrder = {
   status: "placed",
   complete: false,
 };
+
+const knownCodes = Object.entries(statusOf)
+  .map(([code, status]) => `\`${code}\` ${status}`)
+  .join(", ");
 
 export const schemas: Readonly<Record<string, Schema>> = {
   PetStatus: {
@@ -159,16 +173,14 @@ export const schemas: Readonly<Record<string, Schema>> = {
     },
     exampleOrder,
   ),
-  ErrorCode: {
-    type: "string",
-    enum: errorCodes,
-    description:
-      "What went wrong, as a word a program can switch over. The set is closed; some of its words are kept for operations to come.",
-  },
   Error: answered(
-    "The body of every refusal, always these three fields.",
+    "The body of every refusal.",
     {
-      code: reference("schemas", "ErrorCode"),
+      code: {
+        type: "string",
+        description: `What went wrong, as a word a program can switch over. Each code has one status: ${knownCodes}. A later version may add codes; treat one you do not know by its status.`,
+        "x-error-codes": statusOf,
+      },
       message: {
         type: "string",
         description:
@@ -176,6 +188,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
       },
       status: {
         type: "integer",
+        format: "int32",
         minimum: 400,
         maximum: 599,
         description:

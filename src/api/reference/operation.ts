@@ -55,7 +55,8 @@ function parameters(operation: DescribedOperation): Html | undefined {
     (parameter) => html`<div class="field">
       <dt><code>${parameter.name}</code> <span class="type">${typeOf(parameter.schema)}</span>
         <span class="type">in ${parameter.in}${parameter.required ? ", required" : ""}</span></dt>
-      <dd>${inline(parameter.description)} ${rulesOf(parameter.schema)}</dd>
+      <dd>${inline(parameter.description)} ${rulesOf(parameter.schema)}
+        <span class="sample"><code>${String(parameter.example)}</code></span></dd>
     </div>`,
   )}</dl>`;
 }
@@ -104,8 +105,6 @@ function trial({ path, method, operation }: PlacedOperation, base: string): Html
     value: parameter.required ? String(parameter.example) : "",
   }));
   const line = curlLine(requestFrom(base, method, path, fields, body), "");
-  // A browser sets Accept-Encoding itself and lets no page do so.
-  const shown = fields.filter(({ name }) => name !== "Accept-Encoding");
   return html`<form data-operation="${id}" data-method="${method}" data-path="${path}" data-base="${base}">
     <div class="block">
       <div class="bar"><span id="${id}-curl">Shell</span>
@@ -114,7 +113,7 @@ function trial({ path, method, operation }: PlacedOperation, base: string): Html
     </div>
     <fieldset disabled>
       <legend>Try it</legend>
-      ${shown.map(
+      ${fields.map(
         (field) => html`<label>${field.name} <span class="type">${field.in}</span>
           <input name="${field.name}" data-in="${field.in}" value="${field.value}" autocomplete="off" spellcheck="false"></label>`,
       )}

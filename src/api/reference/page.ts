@@ -39,7 +39,9 @@ export function referencePage(document: ApiDocument): string {
         <div><dt>Base address</dt><dd><code>${base}</code></dd></div>
         <div><dt>Environment</dt><dd>${servers[0]!.description}</dd></div>
         <div><dt>Version</dt><dd>${info.version}</dd></div>
-        <div><dt>Description</dt><dd><a href="/openapi.json">openapi.json</a></dd></div>
+        <div><dt>Description</dt><dd><a href="/openapi.json">OpenAPI 3.1</a>, <a href="/openapi-3.0.json">3.0</a></dd></div>
+        <div><dt>Contact</dt><dd>${info.contact.name}</dd></div>
+        <div><dt>Licence</dt><dd><a href="${info.license.url}" rel="license noreferrer">${info.license.name}</a></dd></div>
       </dl>
       <div class="words">${prose(info.description)}</div>
     </section>

@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import type { Environment } from "../../domain/keys.ts";
 import { describeApi } from "../contract/document.ts";
+import { asOpenApi30 } from "../contract/openapi-3-0.ts";
 import type { Operation } from "../operations.ts";
+import type { Page, Pages } from "../pages.ts";
 import { basePath } from "../routes.ts";
-import type { Pages } from "../server.ts";
+import { createFile } from "./files.ts";
 import { referencePage } from "./page.ts";
 
 export interface ReferenceOptions {
@@ -44,17 +46,15 @@ export function referencePages(operations: readonly Operation[], options: Refere
     ],
   });
   const json = JSON.stringify(document);
+  const json30 = JSON.stringify(asOpenApi30(document));
   const text = referencePage(document);
-  // Both name the address that was asked, so no cache may hand them to somebody else.
-  const answer = (request: Request, text: string, type: string, more = {}) =>
-    new Response(text.replaceAll(anywhere, addressOf(request)), {
-      headers: { ...guards, ...more, "Content-Type": type, "Cache-Control": "no-store" },
-    });
-  const page = (request: Request) => answer(request, text, "text/html; charset=utf-8");
+  const page = atAnyAddress(text, { "Content-Type": "text/html; charset=utf-8" });
+  // Free of secrets: pages of any origin may read them.
+  const description = (text: string) =>
+    atAnyAddress(text, { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" });
   return {
-    // Free of secrets: pages of any origin may read it.
-    "/openapi.json": (request) =>
-      answer(request, json, "application/json", { "Access-Control-Allow-Origin": "*" }),
+    "/openapi.json": description(json),
+    "/openapi-3.0.json": description(json30),
     "/docs": page,
     "/docs/": page,
     "/docs/style.css": asset("style.css", "text/css; charset=utf-8"),
@@ -62,6 +62,24 @@ export function referencePages(operations: readonly Operation[], options: Refere
     "/docs/trial.ts": script("trial.ts"),
     "/docs/request.ts": script("request.ts"),
     "/docs/json.ts": script("json.ts"),
+  };
+}
+
+/** A service is known by few addresses; whoever invents more only makes us write the text anew. */
+const addressesMax = 8;
+
+/** A text that names the address it was asked at. Each address has its own ETag. */
+function atAnyAddress(text: string, headers: Readonly<Record<string, string>>): Page {
+  const files = new Map<string, Page>();
+  return (request) => {
+    const address = addressOf(request);
+    let file = files.get(address);
+    if (!file) {
+      if (files.size >= addressesMax) files.clear();
+      file = createFile(text.replaceAll(anywhere, address), { ...guards, ...headers });
+      files.set(address, file);
+    }
+    return file(request);
   };
 }
 
@@ -89,11 +107,8 @@ function asset(name: string, type: string) {
   return file(read(name), type);
 }
 
-function file(text: string, type: string) {
-  return () =>
-    new Response(text, {
-      headers: { ...guards, "Content-Type": type, "Cache-Control": "no-cache" },
-    });
+function file(text: string, type: string): Page {
+  return createFile(text, { ...guards, "Content-Type": type });
 }
 
 function read(name: string): string {

@@ -9,7 +9,6 @@ export function typeOf(schema: Schema): Html {
     const name = schema.$ref.split("/").at(-1)!;
     return html`<a href="#schema-${name}">${name}</a>`;
   }
-  if (schema.allOf) return typeOf(schema.allOf[0]!);
   if (schema.type === "array") return html`array of ${typeOf(schema.items ?? {})}`;
   const types = typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);
   const format = schema.format === undefined ? "" : ` (${schema.format})`;

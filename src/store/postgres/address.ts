@@ -9,7 +9,10 @@ export interface Address {
    * client may not know the name; `?prepare=false` costs two more round trips a group.
    */
   readonly prepare: boolean;
-  /** Where it points, without user and password: fit for messages. */
+  /**
+   * Where it points, without user and password: fit for messages. Without a user the word before
+   * the colon may be one, and the port a password, so nothing is shown.
+   */
   readonly label: string;
 }
 
@@ -34,7 +37,13 @@ export function parseAddress(text: string): Address {
   if (!urls.every((url) => URL.canParse(url))) {
     throw new Refusal("invalid_request", "the database address names a host that is none");
   }
-  return { urls, prepare: prepare !== "false", label: `${query.get("host") ?? authority}${path}` };
+  return {
+    urls,
+    prepare: prepare !== "false",
+    label: opening!.endsWith("@")
+      ? `${query.get("host") ?? authority}${path}`
+      : "the address that was set",
+  };
 }
 
 /** `postgres://user@/name?host=/run/postgresql&port=5433`: the folder of a socket, or a host. */

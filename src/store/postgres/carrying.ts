@@ -7,8 +7,9 @@ import type { Session } from "./session.ts";
 import { assertCommitted, begin } from "./transaction.ts";
 import { moveTip, takeHead } from "./writing.ts";
 
-/** Usage is called counts here. */
-const storedIn = (name: string) => (name === "usage" ? "counts" : name);
+/** Tables that have another name here than in a file. */
+const names: Readonly<Record<string, string>> = { usage: "counts", head: "store" };
+const storedIn = (name: string) => names[name] ?? name;
 
 /** Reads whole tables in a transaction that holds still at one moment. */
 export function rowsFrom({ sql, query }: Session): RowsOf {

@@ -1,95 +1,86 @@
-import { type Address, parseAddress } from "./address.ts";
-import { isPassing, UnwritableServer } from "./failures.ts";
+import type { Log } from "../../domain/ports.ts";
+import { parseAddress } from "./address.ts";
+import { explain } from "./failures.ts";
+import { createHosts } from "./hosts.ts";
 import { createLane, type Lane } from "./lane.ts";
-import { openSession, type Session } from "./session.ts";
+import { createPrimaryGuard, type PrimaryGuard } from "./primary.ts";
+import type { Session } from "./session.ts";
 
-/** The database an address names: whichever of its hosts can be written at the moment. */
+/** The database an address names: on whichever of its servers is the primary at the moment. */
 export interface Database {
   readonly label: string;
+  readonly guard: PrimaryGuard;
   /** A connection that its opener closes. */
   connect(): Promise<Session>;
+  /** False once the session's server is known to have been replaced. */
+  isCurrent(session: Session): boolean;
   lane(deadlineMs: number): Lane;
+  /** Opens every lane that is not open; false if one cannot be. */
+  openLanes(): Promise<boolean>;
+  /**
+   * From now on asks every second which server is the primary, and opens lanes that were lost. A
+   * connection that works says nothing about where a new one would lead.
+   */
+  watch(): void;
   /** Cuts every lane. */
   close(): void;
 }
 
-export function createDatabase(url: string): Database {
-  const address = parseAddress(url);
-  const { urls, prepare, label } = address;
-  const lanes: Lane[] = [];
-  const finder = createFinder(address);
-  const isCurrent = (session: Session) => urls.length === 1 || finder.isCurrent(session.url);
+const watchEveryMs = 1_000;
 
-  async function connect(): Promise<Session> {
-    if (urls.length === 1) return openSession(urls[0]!, prepare);
-    const session = await openSession(await finder.find(), prepare);
-    if (isCurrent(session)) return session;
-    session.close();
-    throw new UnwritableServer();
+export function createDatabase(url: string, log: Log = () => {}): Database {
+  const address = parseAddress(url);
+  const guard = createPrimaryGuard(log);
+  const { connect, isCurrent, check } = createHosts(address, guard);
+  const lanes: Lane[] = [];
+  let watching: Timer | undefined;
+  let canCheck = true;
+  let isUntold = true;
+
+  /** Logged once: callers get 503, which does not tell why. */
+  function tellUnprepared(error: unknown): void {
+    if (!isUntold) return;
+    isUntold = false;
+    log("database keeps no prepared statements", { error: explain(error) });
+  }
+
+  async function openLanes(): Promise<boolean> {
+    const opened = await Promise.allSettled(lanes.map((lane) => lane.open()));
+    return opened.every(({ status }) => status === "fulfilled");
+  }
+
+  /** Does not wait for the check before: one that hangs must not hide a new primary. */
+  async function watchOnce(): Promise<void> {
+    try {
+      await check();
+      canCheck = true;
+    } catch (failure) {
+      // Logged once: without this check a replaced primary may go unnoticed.
+      const errors = (failure as AggregateError).errors.map(String);
+      if (canCheck) log("database primary cannot be checked", { errors });
+      canCheck = false;
+    }
+    await openLanes();
   }
 
   return {
-    label,
+    label: address.label,
+    guard,
     connect,
+    isCurrent,
     lane(deadlineMs) {
-      const lane = createLane(connect, isCurrent, deadlineMs);
+      const lane = createLane(connect, isCurrent, deadlineMs, tellUnprepared);
       lanes.push(lane);
       return lane;
     },
+    openLanes,
+    watch() {
+      watching ??= setInterval(watchOnce, watchEveryMs);
+      watching.unref();
+    },
     close() {
+      clearInterval(watching);
       for (const lane of lanes) lane.close();
     },
-  };
-}
-
-/** How long an answer to the question for the host that can be written is good for others too. */
-const foundGoodMs = 500;
-
-/** How long hosts that have not answered yet are waited for once one has. */
-const othersWaitMs = 200;
-
-/**
- * Finds the host that can be written. All hosts are asked at once, so that a silent one costs no
- * time, and all lanes share the answer: one that stayed with another host would mix two states of
- * the store. Of two that can be written, one is an old primary that does not know it was replaced;
- * its timeline tells.
- */
-function createFinder({ urls, prepare }: Address) {
-  let current: string | undefined;
-  let foundAt = Number.NEGATIVE_INFINITY;
-  let finding: Promise<string> | undefined;
-
-  async function ask(): Promise<string> {
-    const writable: Session[] = [];
-    const attempts = urls.map(async (url) => {
-      const session = await openSession(url, prepare);
-      session.close();
-      writable.push(session);
-    });
-    const others = Promise.allSettled(attempts);
-    try {
-      await Promise.any(attempts);
-    } catch (failure) {
-      // A wrong password is worth more to an operator than that no host would do.
-      const errors = (failure as AggregateError).errors as unknown[];
-      throw errors.find((error) => !isPassing(error)) ?? new UnwritableServer();
-    }
-    await Promise.race([others, Bun.sleep(othersWaitMs)]);
-    const latest = writable.reduce((one, other) => (other.timeline > one.timeline ? other : one));
-    current = latest.url;
-    foundAt = performance.now();
-    return current;
-  }
-
-  return {
-    find(): string | Promise<string> {
-      if (current !== undefined && performance.now() - foundAt < foundGoodMs) return current;
-      finding ??= ask().finally(() => {
-        finding = undefined;
-      });
-      return finding;
-    },
-    /** Whether this is the host that was found last. */
-    isCurrent: (url: string) => url === current,
   };
 }

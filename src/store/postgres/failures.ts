@@ -26,19 +26,21 @@ export class UnwritableServer extends Refusal {
   }
 }
 
-/** What an operator should know of a failure to open the store. */
+/** The connection did not keep a prepared statement, as behind a pooler in transaction mode. */
+export function isUnprepared(error: unknown): boolean {
+  return /^(26000|42P05)$/.test(sqlState(error) ?? "");
+}
+
+/** What an operator should know of a failure. */
 export function explain(error: unknown): string {
   if (error instanceof UnwritableServer) return error.reason;
   const message = error instanceof Error ? error.message : String(error);
-  switch (sqlState(error)) {
-    case "26000":
-    case "42P05":
-      return `${message}: the server, perhaps a pooler, does not keep prepared statements; add prepare=false to the address`;
-    case "42501":
-      return `${message}; docs/operating.md lists the rights that the role needs`;
-    default:
-      return message;
+  if (isUnprepared(error)) {
+    return `${message}: the server, perhaps a pooler, does not keep prepared statements; add prepare=false to the address`;
   }
+  return sqlState(error) === "42501"
+    ? `${message}; docs/operating.md lists the rights that the role needs`
+    : message;
 }
 
 /**

@@ -45,7 +45,7 @@ export async function importPets(
   await query("SELECT pg_advisory_xact_lock($1::int8)", [importLock]);
   await refuseNameless(session);
   await applyCatalogue(session);
-  const { seq, at } = await takeHead(session, now);
+  const { seq, at, timeline } = await takeHead(session, now);
   await applyStock(session, reason, seq, at);
   const [counts] = await query(
     `SELECT (SELECT count(*) FROM ledger WHERE seq > $1::int8 AND previous IS NULL),
@@ -54,6 +54,7 @@ export async function importPets(
     [seq],
   );
   assertCommitted(await sql`COMMIT`);
+  session.confirm(timeline);
   const [created, changed] = counts!.map(Number) as [number, number];
   return { created, changed, unchanged: staged - created - changed };
 }

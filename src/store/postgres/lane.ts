@@ -1,11 +1,12 @@
 import { Refusal } from "../../domain/errors.ts";
-import { isLost, unavailableOr } from "./failures.ts";
+import { isLost, isUnprepared, unavailableOr } from "./failures.ts";
+import { WrongServer } from "./primary.ts";
 import { type Rows, type Session, withinDeadline } from "./session.ts";
 import { runAlone } from "./transaction.ts";
 
 /**
  * A way to the database with a connection of its own, opened when it is first needed and again
- * whenever it was lost. Every call ends within its deadline, and a database that is down is asked
+ * whenever it was lost or its server was replaced. Every call ends within its deadline, and a database that is down is asked
  * again only every so often, however many callers there are.
  */
 export interface Lane {
@@ -16,6 +17,8 @@ export interface Lane {
    * any failure the connection is cut, which rolls back whatever it had begun.
    */
   alone<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Makes sure that there is a connection. */
+  open(): Promise<void>;
   close(): void;
 }
 
@@ -27,9 +30,11 @@ const restMs = 100;
 
 export function createLane(
   connect: () => Promise<Session>,
-  /** Whether the session still goes where the store is. */
+  /** False once the session's server is known to have been replaced. */
   isCurrent: (session: Session) => boolean,
   deadlineMs: number,
+  /** Told of failures that only the operator can mend. */
+  onUnprepared: (error: unknown) => void = () => {},
 ): Lane {
   let session: Session | undefined;
   let connecting: Promise<Session> | undefined;
@@ -77,9 +82,13 @@ export function createLane(
     let own: Session | undefined;
     try {
       own = atHand() ?? (await connected());
-      return await withinDeadline(own, deadlineMs, work);
+      const result = await withinDeadline(own, deadlineMs, work);
+      // Replaced while it worked: what it read may be outdated, and what it wrote may be lost.
+      if (!isCurrent(own)) throw new WrongServer();
+      return result;
     } catch (error) {
-      if (own && (isAlone || isLost(error))) drop(own);
+      if (isUnprepared(error)) onUnprepared(error);
+      if (own && (isAlone || isLost(error) || error instanceof WrongServer)) drop(own);
       throw unavailableOr(error);
     }
   }
@@ -90,6 +99,9 @@ export function createLane(
       const turn = line.then(() => run(work, true));
       line = turn.catch(() => {});
       return turn;
+    },
+    async open() {
+      if (!atHand()) await connected();
     },
     close() {
       closed = true;

@@ -44,7 +44,8 @@ export async function migrate(session: Session, environment: Environment): Promi
   }
   await refuseWithoutRights(session);
   const [row] = await query("SELECT environment FROM store WHERE id = 1");
-  const owner = row?.[0];
+  if (!row) throw new Refusal("unavailable", "the database has lost its head; restore a backup");
+  const owner = row[0];
   if (owner !== environment) {
     throw new Refusal(
       "unavailable",

@@ -1,10 +1,7 @@
 import { type ReservedSQL, SQL } from "bun";
 import { connectionOptions } from "./address.ts";
 import { isLost, UnwritableServer } from "./failures.ts";
-
-/** The server's timeline: the first eight hexadecimal digits of the file it writes its log to. */
-export const timelineNow =
-  "('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int4";
+import { type PrimaryGuard, type ServerIdentity, timelineNow } from "./primary.ts";
 
 export type Rows = readonly (readonly unknown[])[];
 
@@ -13,8 +10,10 @@ export interface Session {
   readonly sql: ReservedSQL;
   /** The address of the one host it goes to. */
   readonly url: string;
-  /** Grows with every promotion of a standby. */
-  readonly timeline: number;
+  /** The server behind it when it was opened; behind a pooler the server may change. */
+  readonly server: ServerIdentity;
+  /** Checks the timeline an answer came with; throws if a newer one is known. */
+  confirm(timeline: number): void;
   /** Whether a statement by itself runs at READ COMMITTED: the default of server and role. */
   readonly isReadCommitted: boolean;
   /** One statement; several sent without waiting travel together. */
@@ -31,10 +30,16 @@ const connectSeconds = 2;
 /** A server in recovery has no timeline of its own to tell. */
 const firstQuestion = `SELECT pg_is_in_recovery(), current_setting('transaction_read_only'),
   current_setting('transaction_isolation') = 'read committed',
+  (SELECT system_identifier::text FROM pg_control_system()),
+  (SELECT oid::text FROM pg_database WHERE datname = current_database()),
   CASE WHEN pg_is_in_recovery() THEN 0 ELSE ${timelineNow} END`;
 
-/** Connects to one host and makes sure that it is one that can be written. */
-export async function openSession(url: string, prepare: boolean): Promise<Session> {
+/** Connects to one host and makes sure that it can be written and has not been replaced. */
+export async function openSession(
+  url: string,
+  prepare: boolean,
+  guard: PrimaryGuard,
+): Promise<Session> {
   let isOpen = true;
   const pool = new SQL(url, {
     ...connectionOptions(url),
@@ -57,17 +62,25 @@ export async function openSession(url: string, prepare: boolean): Promise<Sessio
     const sql = await pool.reserve();
     const query = (text: string, values?: readonly unknown[]) =>
       (values ? sql.unsafe(text, values as unknown[]) : sql(asTemplate(text))).values();
-    const [[isStandby, readOnly, isReadCommitted, timeline] = []] = await query(firstQuestion);
+    const [[isStandby, readOnly, isReadCommitted, system, database, timeline] = []] =
+      await query(firstQuestion);
     if (isStandby) {
       throw new UnwritableServer("the server is a standby; name the primary, or all hosts");
     }
     if (readOnly !== "off") {
       throw new UnwritableServer("default_transaction_read_only is on: it takes no writes");
     }
+    const server = {
+      system: String(system),
+      database: String(database),
+      timeline: Number(timeline),
+    };
+    guard.admit(server);
     return {
       sql,
       url,
-      timeline: Number(timeline),
+      server,
+      confirm: guard.confirm,
       isReadCommitted: isReadCommitted === true,
       query,
       close,

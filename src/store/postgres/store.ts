@@ -7,8 +7,10 @@ import { explain, isPassing, unavailableOr } from "./failures.ts";
 import { importOrders, importPets } from "./importing.ts";
 import { createKeeper } from "./keeping.ts";
 import { migrate } from "./migrations.ts";
+import { WrongServer } from "./primary.ts";
 import { createReader } from "./reading.ts";
 import { type Session, withinDeadline } from "./session.ts";
+import { checkStructure } from "./structure.ts";
 import { commit } from "./writing.ts";
 
 export interface PostgresOptions {
@@ -42,7 +44,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const quick = database.lane(quickMs);
   const long = database.lane(longMs);
   const writes = database.lane(commitMs);
-  const reader = createReader(place, quick.query, long.query);
+  const reader = createReader(place, database.guard, quick.query, long.query);
   const listeners: (() => void)[] = [];
   const tellListeners = () => {
     for (const listener of listeners) listener();
@@ -75,7 +77,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   async function onOwnSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
     try {
       const session = await database.connect();
-      return await withinDeadline(session, patientMs, work).finally(() => session.close());
+      const result = await withinDeadline(session, patientMs, work).finally(() => session.close());
+      // Replaced while it worked: what it wrote may be lost.
+      if (!database.isCurrent(session)) throw new WrongServer();
+      return result;
     } catch (error) {
       throw unavailableOr(error);
     }
@@ -89,9 +94,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       if (!watching) watch();
     },
     snapshot: (work) =>
-      onOwnSession(async ({ sql, query }) => {
-        await sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
-        return work(createReader(place, query, query));
+      onOwnSession(async (session) => {
+        await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
+        return work({
+          ...createReader(place, database.guard, session.query, session.query),
+          rowsOf: rowsFrom(session),
+          checkStructure: () => checkStructure(session),
+        });
       }),
     commit: (changes) => writes.alone((session) => commit(session, changes, now())),
     importPets: (records, reason) =>
@@ -119,14 +128,9 @@ async function prepare({ database, environment, patienceMs }: PostgresOptions): 
   for (;;) {
     try {
       const session = await database.connect();
-      const work = withinDeadline(session, patientMs, async (own) => {
-        await migrate(own, environment);
-        const [row] = await own.query(
-          "SELECT oid::text FROM pg_database WHERE datname = current_database()",
-        );
-        return String(row?.[0]);
-      });
-      return await work.finally(() => session.close());
+      const work = withinDeadline(session, patientMs, (own) => migrate(own, environment));
+      await work.finally(() => session.close());
+      return session.server.database;
     } catch (error) {
       if (!isPassing(error) || performance.now() > giveUpAt) throw unopened(database, error);
       await Bun.sleep(retryMs);

@@ -1,13 +1,8 @@
 import type { Entry } from "../../domain/inventory.ts";
-import {
-  append,
-  type Change,
-  type LedgerRow,
-  type Outcome,
-  type Tip,
-} from "../../domain/ledger.ts";
+import { append, type Change, type LedgerRow, type Outcome } from "../../domain/ledger.ts";
 import { entryColumns, ledgerColumns, toEntry } from "../rows.ts";
 import { integerArray, textArray } from "./arrays.ts";
+import { timelineNow } from "./primary.ts";
 import type { Session } from "./session.ts";
 import { assertCommitted, begin, waitForDisk } from "./transaction.ts";
 
@@ -19,7 +14,7 @@ export const nowMs =
  * Takes the ledger's head: whoever writes the ledger locks the row of the store, which is never
  * updated for it. In a statement of its own, because a statement that locks and also reads would
  * read what was there before it got the lock. Whoever holds the head and falls silent loses it
- * after a while, so that one stopped instance does not stop all. Tells what time it is.
+ * after a while, so that one stopped instance does not stop all. Tells what time it is, and the timeline.
  */
 export const lockHead = lockHeadWith("");
 
@@ -30,7 +25,7 @@ export const lockHead = lockHeadWith("");
 const lockHeadForGroup = lockHeadWith(", set_config('enable_seqscan', 'off', true)");
 
 function lockHeadWith(more: string): string {
-  return `SELECT ${nowMs}, set_config('idle_in_transaction_session_timeout', '1500', true),
+  return `SELECT ${nowMs}, ${timelineNow}, set_config('idle_in_transaction_session_timeout', '1500', true),
       ${waitForDisk}${more}
     FROM store WHERE id = 1 FOR UPDATE`;
 }
@@ -49,11 +44,13 @@ const readGroup = `
 export const moveTip = "UPDATE ledger_end SET seq = $2::int8, at = $3::int8 WHERE seq = $1::int8";
 
 /** Takes the head for a transaction that writes the ledger by statements of its own. */
-export async function takeHead({ query }: Session, now: number | null): Promise<Tip> {
+export async function takeHead({ query, confirm }: Session, now: number | null) {
   const [locked] = await query(lockHead, [now]);
+  const [moment, timeline] = locked!.map(Number) as [number, number];
+  confirm(timeline);
   const [tip] = await query(readTip);
   const [seq, at] = tip!.map(Number) as [number, number];
-  return { seq, at: Math.max(at, Number(locked![0])) };
+  return { seq, at: Math.max(at, moment), timeline };
 }
 
 /**
@@ -83,7 +80,7 @@ const writeGroup = `
  * the group is refused, never called stored and never sent again.
  */
 export async function commit(
-  { sql, query }: Session,
+  { sql, query, confirm }: Session,
   changes: readonly Change[],
   now: number | null,
 ): Promise<readonly Outcome[]> {
@@ -93,6 +90,8 @@ export async function commit(
     query(lockHeadForGroup, [now]),
     query(readGroup, [integerArray([...petIds])]),
   ]);
+  const [moment, timeline] = locked!.map(Number) as [number, number];
+  confirm(timeline);
   let [seq, at] = [0, 0];
   const entries = new Map<bigint, Entry>();
   const places = new Map<bigint, string>();
@@ -103,7 +102,7 @@ export async function commit(
       places.set(row[0] as bigint, row[4] as string);
     }
   }
-  const { rows, outcomes, tip } = append({ seq, at }, entries, changes, Number(locked![0]));
+  const { rows, outcomes, tip } = append({ seq, at }, entries, changes, moment);
   if (rows.length === 0) {
     await sql`ROLLBACK`;
     return outcomes;
@@ -115,6 +114,8 @@ export async function commit(
     sql`COMMIT`,
   ]);
   assertCommitted(ended);
+  // A server replaced meanwhile may have committed what its successor will never have.
+  confirm(timeline);
   return outcomes;
 }
 

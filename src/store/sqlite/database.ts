@@ -87,6 +87,7 @@ const unavailableTexts: Record<number, string> = {
   6: "The store is busy; try again.", // SQLITE_LOCKED
   8: "The store cannot be written; try again later.", // SQLITE_READONLY
   10: "The store cannot be reached; try again later.", // SQLITE_IOERR
+  11: "the store's file is damaged; restore a backup", // SQLITE_CORRUPT
   13: "The store is full; try again later.", // SQLITE_FULL
   14: "The store's file cannot be opened.", // SQLITE_CANTOPEN
   26: "the store's file is not a petstore database", // SQLITE_NOTADB

@@ -123,7 +123,10 @@ export function migrate(database: Database, environment: Environment): void {
   if (versionOf(database) > migrations.length) {
     throw new Refusal("unavailable", "the database was made by a newer version of petstore");
   }
-  const row = database.query("SELECT environment FROM head").get() as { environment: string };
+  const row = database.query("SELECT environment FROM head").get() as {
+    environment: string;
+  } | null;
+  if (!row) throw new Refusal("unavailable", "the database has lost its head; restore a backup");
   if (row.environment !== environment) {
     throw new Refusal(
       "unavailable",

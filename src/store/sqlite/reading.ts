@@ -8,10 +8,12 @@ import {
   orderColumns,
   petColumns,
   type Row,
+  stockColumns,
   toEntry,
   toLedgerRow,
   toOrder,
   toPet,
+  toStockRow,
 } from "../rows.ts";
 
 /** The reading half of the store on one connection. Everything answers at once. */
@@ -24,6 +26,9 @@ export function createReader(database: Database): SqliteReader {
   const head = database.query("SELECT epoch, seq, keys_version FROM head");
   const ledger = database.query(
     `SELECT ${ledgerColumns} FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?`,
+  );
+  const stock = database.query(
+    `SELECT ${stockColumns} FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?`,
   );
   const entries = database.query(
     `SELECT ${entryColumns} FROM inventory WHERE pet_id >= ? ORDER BY pet_id LIMIT ?`,
@@ -45,6 +50,7 @@ export function createReader(database: Database): SqliteReader {
       return { epoch: epoch as string, seq: Number(seq), keysVersion: Number(keysVersion) };
     },
     ledgerAfter: (seq, rowsMax) => ledger.values(seq, rowsMax).map(toLedgerRow),
+    stockAfter: (seq, rowsMax) => stock.values(seq, rowsMax).map(toStockRow),
     entriesAfter: (petId, rowsMax) =>
       petId === int64Max ? [] : entries.values(following(petId), rowsMax).map(toEntry),
     petsAfter: (petId, rowsMax) =>

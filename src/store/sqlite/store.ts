@@ -18,6 +18,7 @@ import { importOrders, importPets } from "./importing.ts";
 import { createKeyReader } from "./keeping.ts";
 import { watchPlace } from "./place.ts";
 import { createReader } from "./reading.ts";
+import { checkStructure } from "./structure.ts";
 import { startWriterThread, type WriterThread } from "./thread.ts";
 import { type Asynchronous, createWriter, type Writer } from "./writer.ts";
 
@@ -75,7 +76,14 @@ async function openAround(
       }
       return head;
     }),
-    snapshot: (work) => atOneMoment((own) => work(guardedReader(createReader(own)))),
+    snapshot: (work) =>
+      atOneMoment((own) =>
+        work({
+          ...guardedReader(createReader(own)),
+          rowsOf: rowsFrom(own),
+          checkStructure: () => checkStructure(own),
+        }),
+      ),
     canWrite: () => (thread?.isAlive() ?? true) && place.isHeld(),
     commit: announced(async (changes) => {
       place.assertHeld();
@@ -127,6 +135,8 @@ async function openAround(
     try {
       own.run("BEGIN");
       return await work(own);
+    } catch (error) {
+      throw unavailableOr(error);
     } finally {
       own.close();
     }

@@ -1,0 +1,55 @@
+import type { ApiDocument } from "./document.ts";
+import type { Schema } from "./schemas.ts";
+
+/** The same description for tools that do not read OpenAPI 3.1. Nothing but the notation differs. */
+export function asOpenApi30(document: ApiDocument) {
+  const { summary: _summary, ...info } = document.info;
+  const { schemas, ...components } = document.components;
+  return {
+    ...document,
+    openapi: "3.0.4",
+    info,
+    paths: convertSchemasIn(document.paths),
+    components: {
+      ...(convertSchemasIn(components) as typeof components),
+      schemas: Object.fromEntries(
+        Object.entries(schemas).map(([name, schema]) => [name, convertSchema(schema)]),
+      ),
+    },
+  };
+}
+
+/** Converts what stands under a key called `schema`; examples and exact numbers stay as they are. */
+function convertSchemasIn(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(convertSchemasIn);
+  if (typeof node !== "object" || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => {
+      if (key === "schema") return [key, convertSchema(value)];
+      return [key, key === "examples" || key === "example" ? value : convertSchemasIn(value)];
+    }),
+  );
+}
+
+/** JSON Schema 2020-12 in the dialect of OpenAPI 3.0. */
+function convertSchema(schema: Schema): object {
+  // OpenAPI 3.0 ignores whatever stands beside a reference.
+  if (schema.$ref !== undefined) return { $ref: schema.$ref };
+  const { type, const: only, examples, items, properties, ...same } = schema;
+  const types = typeof type === "string" ? [type] : (type ?? []);
+  return {
+    type: types.find((one) => one !== "null"),
+    ...(types.includes("null") ? { nullable: true } : {}),
+    ...same,
+    ...(only === undefined ? {} : { enum: [only] }),
+    ...(items === undefined ? {} : { items: convertSchema(items) }),
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, property]) => [name, convertSchema(property)]),
+          ),
+        }),
+    ...(examples === undefined ? {} : { example: examples[0] }),
+  };
+}

@@ -1,0 +1,77 @@
+import type { RowsOf, StoredRow } from "../ports.ts";
+import { checkColumns } from "./columns.ts";
+import type { Faults } from "./faults.ts";
+import { type Fold, stockText } from "./fold.ts";
+import { toNumber } from "./ledger.ts";
+
+const entryLabel = ([petId]: StoredRow) => `entry of pet ${petId}`;
+const petLabel = ([petId]: StoredRow) => `pet ${petId}`;
+
+/** Compares every entry with what the ledger left, and marks the pets that have one. */
+export async function checkEntries(rowsOf: RowsOf, fold: Fold, faults: Faults): Promise<number> {
+  let count = 0;
+  for await (const batch of rowsOf("inventory")) {
+    for (const row of batch) {
+      checkColumns("inventory", row, entryLabel, faults);
+      const slot = fold.slotOf(row[0] as bigint);
+      checkEntry(row, fold, slot, faults);
+      if (fold.mark(slot, "entry")) faults.note(entryLabel(row), "is there twice", "one entry");
+    }
+    count += batch.length;
+  }
+  return count;
+}
+
+function checkEntry(row: StoredRow, fold: Fold, slot: number, faults: Faults): void {
+  const [quantity, status, seq] = [fold.quantityOf(slot), fold.statusOf(slot), fold.seqOf(slot)];
+  if (toNumber(row[1]) !== quantity || row[2] !== status) {
+    const source = seq === 0 ? "the ledger has no row of it" : `row ${seq} left that`;
+    const found = stockText(toNumber(row[1]), row[2]);
+    faults.note(entryLabel(row), found, `${stockText(quantity, status)}: ${source}`);
+  } else if (toNumber(row[3]) !== seq) {
+    faults.note(entryLabel(row), `version is ${row[3]}`, `${seq}, the pet's last row`);
+  }
+}
+
+/** Checks that every pet has an entry and every entry, and every pet of the ledger, a pet. */
+export async function checkPets(rowsOf: RowsOf, fold: Fold, faults: Faults): Promise<number> {
+  let count = 0;
+  for await (const batch of rowsOf("pets")) {
+    for (const row of batch) {
+      checkColumns("pets", row, petLabel, faults);
+      const slot = fold.slotOf(row[0] as bigint);
+      if (!fold.has(slot, "entry")) {
+        const expected = fold.seqOf(slot) === 0 ? "one" : leftIn(fold, slot);
+        faults.note(petLabel(row), "has no entry", expected);
+      }
+      if (fold.mark(slot, "pet")) faults.note(petLabel(row), "is there twice", "one pet");
+    }
+    count += batch.length;
+  }
+  for (let slot = 0; slot < fold.count(); slot++) {
+    if (fold.has(slot, "pet")) continue;
+    const petId = fold.petIdOf(slot);
+    if (fold.has(slot, "entry")) {
+      faults.note(`entry of pet ${petId}`, "there is no such pet", "a pet");
+    } else if (fold.quantityOf(slot) !== null) {
+      faults.note(`pet ${petId}`, "is missing, and so is its entry", leftIn(fold, slot));
+    }
+  }
+  return count;
+}
+
+function leftIn(fold: Fold, slot: number): string {
+  const stock = stockText(fold.quantityOf(slot), fold.statusOf(slot));
+  return `${stock}, as row ${fold.seqOf(slot)} left it`;
+}
+
+export async function checkOrders(rowsOf: RowsOf, faults: Faults): Promise<void> {
+  let last: unknown;
+  for await (const batch of rowsOf("orders")) {
+    for (const row of batch) {
+      checkColumns("orders", row, ([id]) => `order ${id}`, faults);
+      if (row[0] === last) faults.note(`order ${row[0]}`, "is there twice", "one order");
+      last = row[0];
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import { int64Max, int64Min } from "../integers.ts";
+import { petStatuses, quantityMax } from "../inventory.ts";
+import { scopes } from "../keys.ts";
+import { causes } from "../ledger.ts";
+import { orderStatuses } from "../orders.ts";
+import { plans } from "../plans.ts";
+import type { StoredRow } from "../ports.ts";
+import { listRule, textRule } from "../records.ts";
+import { type Faults, shown } from "./faults.ts";
+
+/** What one column of a table may hold, whatever the other columns say. */
+interface Column {
+  readonly name: string;
+  readonly words: string;
+  readonly allows: (value: unknown) => boolean;
+}
+
+/**
+ * The columns of each table, in the order in which a store gives them. Both engines enforce most
+ * of this, but a foreign connection can switch constraints off.
+ */
+const columns = {
+  ledger: [
+    integer("seq", 1),
+    petId("petId"),
+    optional(quantity("quantity before")),
+    optional(quantity("quantity after")),
+    optional(oneOf("status before", petStatuses)),
+    optional(oneOf("status after", petStatuses)),
+    optional(integer("previous", 1)),
+    oneOf("cause", causes),
+    optional(text("key")),
+    optional(text("request")),
+    optional(text("reason")),
+    integer("at", 0),
+  ],
+  inventory: [
+    petId("petId"),
+    quantity("quantity"),
+    oneOf("status", petStatuses),
+    integer("version", 1),
+  ],
+  pets: [
+    petId("petId"),
+    column("name", textRule.words, (value) => textRule.read(value) !== undefined),
+    optional(column("category", textRule.words, (value) => textRule.read(value) !== undefined)),
+    column("tags", `a JSON array: ${listRule.words}`, isList),
+    column("photoUrls", `a JSON array: ${listRule.words}`, isList),
+  ],
+  orders: [
+    petId("id"),
+    petId("petId"),
+    quantity("quantity"),
+    optional(integer("shipDate", Number.MIN_SAFE_INTEGER)),
+    oneOf("status", orderStatuses),
+    column(
+      "complete",
+      "0 or 1",
+      (value) => value === 0n || value === 1n || value === 0 || value === 1,
+    ),
+  ],
+  keys: [
+    text("id"),
+    text("name"),
+    oneOf("plan", Object.keys(plans)),
+    integer("requests per minute", 1),
+    integer("requests per day", 1),
+    column("scopes", `some of ${scopes.join(", ")}`, areScopes),
+    integer("created", 0),
+    optional(integer("expires", 0)),
+    optional(integer("revoked", 0)),
+  ],
+  secrets: [
+    column("digest", "64 hexadecimal digits", isDigest),
+    text("key"),
+    integer("created", 0),
+    optional(integer("expires", 0)),
+  ],
+  usage: [
+    text("key"),
+    integer("minute's start", 0),
+    integer("minute's count", 0),
+    integer("day's start", 0),
+    integer("day's count", 0),
+    integer("last use", 0),
+  ],
+  bans: [text("key"), integer("start", 0), integer("end", 0), optional(integer("lifted", 0))],
+} satisfies Record<string, readonly Column[]>;
+
+export type TableName = keyof typeof columns;
+
+/** Notes every value of a row that its column may not hold. */
+export function checkColumns(
+  table: TableName,
+  row: StoredRow,
+  where: (row: StoredRow) => string,
+  faults: Faults,
+): void {
+  const expected: readonly Column[] = columns[table];
+  for (let at = 0; at < expected.length; at++) {
+    const { name, words, allows } = expected[at]!;
+    if (!allows(row[at])) faults.note(where(row), `${name} is ${shown(row[at])}`, words);
+  }
+}
+
+function column(name: string, words: string, allows: Column["allows"]): Column {
+  return { name, words: words.replace(/^must be /, ""), allows };
+}
+
+function optional({ name, words, allows }: Column): Column {
+  return column(name, `${words}, or null`, (value) => value === null || allows(value));
+}
+
+/** Engines give 64-bit integers as bigints; the ones we count with must be exact as numbers. */
+function integer(name: string, from: number, to = Number.MAX_SAFE_INTEGER): Column {
+  return column(name, `an integer from ${from} to ${to}`, (value) => {
+    const number = typeof value === "bigint" ? Number(value) : value;
+    return Number.isSafeInteger(number) && (number as number) >= from && (number as number) <= to;
+  });
+}
+
+function quantity(name: string): Column {
+  return integer(name, 0, quantityMax);
+}
+
+function petId(name: string): Column {
+  const allows = (value: unknown) =>
+    typeof value === "bigint" && value >= int64Min && value <= int64Max;
+  return column(name, "a 64-bit integer", allows);
+}
+
+function text(name: string): Column {
+  return column(name, "a text", (value) => typeof value === "string" && value !== "");
+}
+
+function oneOf(name: string, values: readonly string[]): Column {
+  const allowed = new Set<unknown>(values);
+  return column(name, `one of ${values.join(", ")}`, (value) => allowed.has(value));
+}
+
+function isList(value: unknown): boolean {
+  if (value === "[]") return true;
+  try {
+    return listRule.read(JSON.parse(value as string)) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function areScopes(value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  return value.split(" ").every((name) => (scopes as readonly string[]).includes(name));
+}
+
+function isDigest(value: unknown): boolean {
+  return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+}

@@ -1,0 +1,88 @@
+import type { Cause } from "../ledger.ts";
+import type { RowsOf, StoredRow } from "../ports.ts";
+import { checkColumns } from "./columns.ts";
+import type { Faults } from "./faults.ts";
+import { type Fold, stockText } from "./fold.ts";
+import { checkKey } from "./keys.ts";
+
+export interface LedgerEnd {
+  readonly rows: number;
+  /** The last row's; 0 where there is none. */
+  readonly seq: number;
+}
+
+const where = ([seq]: StoredRow) => `ledger row ${seq}`;
+
+/** Replays the ledger into `fold` and checks that every row continues the ones before it. */
+export async function replayLedger(
+  rowsOf: RowsOf,
+  fold: Fold,
+  keyIds: ReadonlySet<unknown>,
+  faults: Faults,
+): Promise<LedgerEnd> {
+  let [rows, lastSeq, lastAt] = [0, 0, 0];
+  for await (const batch of rowsOf("ledger")) {
+    for (const row of batch) {
+      checkColumns("ledger", row, where, faults);
+      const [seq, at] = [Number(row[0]), Number(row[11])];
+      if (seq !== lastSeq + 1) {
+        faults.note(where(row), `comes after row ${lastSeq}`, `row ${lastSeq + 1} there`);
+      }
+      if (at < lastAt) {
+        faults.note(where(row), `at is ${at}`, `${lastAt} or later, as in row ${lastSeq}`);
+      }
+      const slot = fold.slotOf(row[1] as bigint);
+      checkContinues(row, fold, slot, faults);
+      checkSides(row, faults);
+      checkOrigin(row, keyIds, faults);
+      fold.leave(slot, seq, toNumber(row[3]), row[5]);
+      [lastSeq, lastAt] = [seq, at];
+    }
+    rows += batch.length;
+  }
+  return { rows, seq: lastSeq };
+}
+
+/** A row begins where the pet's previous row ended, and points to it. */
+function checkContinues(row: StoredRow, fold: Fold, slot: number, faults: Faults): void {
+  const [quantity, status, seq] = [fold.quantityOf(slot), fold.statusOf(slot), fold.seqOf(slot)];
+  if (toNumber(row[2]) !== quantity || row[4] !== status) {
+    const source = seq === 0 ? `pet ${row[1]} had no row` : `row ${seq} left that`;
+    const found = `before is ${stockText(toNumber(row[2]), row[4])}`;
+    faults.note(where(row), found, `${stockText(quantity, status)}: ${source}`);
+  }
+  // A pet that was removed begins a new chain when it comes back.
+  const previous = quantity === null ? null : seq;
+  if (toNumber(row[6]) !== previous) {
+    const expected = `${previous}, the last row of pet ${row[1]}`;
+    faults.note(where(row), `previous is ${row[6]}`, expected);
+  }
+}
+
+/** Before and after are each a quantity with a status, or nothing; not both nothing. */
+function checkSides(row: StoredRow, faults: Faults): void {
+  const [before, after, statusBefore, statusAfter] = row.slice(2, 6);
+  if ((before === null) !== (statusBefore === null)) {
+    const found = `before has quantity ${before} and status ${statusBefore}`;
+    faults.note(where(row), found, "both or neither");
+  }
+  if ((after === null) !== (statusAfter === null)) {
+    const found = `after has quantity ${after} and status ${statusAfter}`;
+    faults.note(where(row), found, "both or neither");
+  }
+  if (before === null && after === null) {
+    faults.note(where(row), "before and after are nothing", "one of them to be a stock");
+  }
+}
+
+function checkOrigin(row: StoredRow, keyIds: ReadonlySet<unknown>, faults: Faults): void {
+  const [cause, keyId, requestId] = [row[7] as Cause, row[8], row[9]];
+  if (keyId !== null) checkKey(keyId, keyIds, row, where, faults);
+  if (cause === "api" && (keyId === null || requestId === null)) {
+    faults.note(where(row), "an API change without key or request", "both");
+  }
+}
+
+export function toNumber(value: unknown): number | null {
+  return value === null ? null : Number(value);
+}

@@ -1,0 +1,28 @@
+import type { Fault } from "../../domain/ports.ts";
+import type { Session } from "./session.ts";
+
+/** What keeps the ledger append-only, and every entry with its pet. */
+const triggers = {
+  ledger_rows_stay: "ledger",
+  entries_have_pets: "inventory",
+  entries_keep_pets: "inventory",
+  pets_keep_entries: "pets",
+};
+
+const missingTriggers = `
+  SELECT name, relation FROM unnest($1::text[], $2::text[]) AS wanted(name, relation)
+  WHERE NOT EXISTS (SELECT FROM pg_trigger
+    WHERE tgname = name AND tgrelid = to_regclass(relation) AND tgenabled IN ('O', 'A'))
+  ORDER BY name`;
+
+/** Checks that the triggers of the schema are in force. The pages are the server's own to check. */
+export async function checkStructure({ query }: Session): Promise<readonly Fault[]> {
+  const names = `{${Object.keys(triggers).join()}}`;
+  const relations = `{${Object.values(triggers).join()}}`;
+  const missing = await query(missingTriggers, [names, relations]);
+  return missing.map(([name, relation]) => ({
+    where: `trigger ${name}`,
+    found: `is missing or disabled on the table ${relation}`,
+    expected: "it as this version of petstore makes it",
+  }));
+}

@@ -1,0 +1,74 @@
+import { Database, SQLiteError } from "bun:sqlite";
+import type { Fault } from "../../domain/ports.ts";
+import { migrate } from "./migrations.ts";
+
+const messagesMax = 20;
+
+/** Checks the file itself: its pages and constraints, its schema, and the time in its head. */
+export function checkStructure(database: Database): readonly Fault[] {
+  const damage = checkPages(database);
+  // Reading damaged pages may fail, so that nothing would be reported at all.
+  const head = damage.length === 0 ? checkHeadTime(database) : [];
+  return [...checkSchema(database), ...damage, ...head];
+}
+
+/** The engine reads every page and holds every row against the types and checks of its table. */
+function checkPages(database: Database): Fault[] {
+  const messages: string[] = [];
+  try {
+    const rows = database.query(`PRAGMA quick_check(${messagesMax})`).iterate();
+    for (const row of rows) messages.push(...Object.values(row as Record<string, string>));
+  } catch (error) {
+    // The check itself gives up where it meets a page that makes no sense to it.
+    if (!isCorrupt(error)) throw error;
+    messages.push(error.message);
+  }
+  return messages
+    .flatMap((message) => message.split("\n"))
+    .filter((line) => line !== "ok" && !line.startsWith("***"))
+    .map((found) => ({ where: "the file", found, expected: "no damage" }));
+}
+
+function isCorrupt(error: unknown): error is SQLiteError {
+  const corrupt = 11;
+  return error instanceof SQLiteError && (error.errno & 0xff) === corrupt;
+}
+
+/**
+ * Compares tables and triggers with those of a store made just now: without its triggers the
+ * ledger is no longer append-only. An index that somebody added is no fault.
+ */
+function checkSchema(database: Database): Fault[] {
+  const model = new Database(":memory:", { safeIntegers: true });
+  migrate(model, "production");
+  const present = definitionsIn(database);
+  const faults: Fault[] = [];
+  for (const [where, definition] of definitionsIn(model)) {
+    const found = present.get(where);
+    if (found === definition) continue;
+    const expected = "it as this version of petstore makes it";
+    faults.push({ where, found: found === undefined ? "is missing" : "was altered", expected });
+  }
+  model.close();
+  return faults;
+}
+
+function definitionsIn(database: Database): Map<string, string> {
+  const rows = database
+    .query("SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
+    .values();
+  return new Map(rows as [string, string][]);
+}
+
+/** The next row's time is never before the head's, which is why the two have to agree. */
+function checkHeadTime(database: Database): Fault[] {
+  const last = "SELECT coalesce((SELECT at FROM ledger ORDER BY seq DESC LIMIT 1), 0)";
+  return database
+    .query(`SELECT at, (${last}) AS last_at FROM head WHERE at IS NOT last_at`)
+    .values()
+    .map(([at, lastAt]) => ({
+      where: "the head",
+      found: `at is ${at}`,
+      expected: `${lastAt}, as in the last ledger row`,
+    }));
+}

@@ -1,0 +1,109 @@
+import { afterAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { printable } from "../../src/output.ts";
+import { enterPlace, petstore } from "../process.ts";
+
+const place = enterPlace();
+afterAll(() => place.leave());
+
+/** Clears the screen, rings, deletes, opens a C1 sequence, and turns the direction of writing. */
+const hostile = "\x1b[2J\x07\x7f\x9b31m\u202egnp.exe\u2066\u2029.";
+const escapes = "\\u001b[2J\\u0007\\u007f\\u009b31m\\u202egnp.exe\\u2066\\u2029.";
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+const raw = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+
+test("every control character, lone surrogate and bidirectional control is escaped, nothing else", () => {
+  expect(printable(hostile)).toBe(escapes);
+  for (let code = 0; code <= 0xffff; code++) {
+    const character = String.fromCharCode(code);
+    const isLone = code >= 0xd800 && code <= 0xdfff;
+    const shown = printable(character);
+    if (raw.test(character) || character === "\n" || isLone) {
+      expect(shown).toBe(`\\u${code.toString(16).padStart(4, "0")}`);
+    } else expect(shown).toBe(character);
+  }
+  expect(printable("Zoë 🐕 日本 עברית")).toBe("Zoë 🐕 日本 עברית");
+});
+
+test("a refused import shows hostile columns, values and file names escaped", async () => {
+  const header = await place.run(["pets", "import", "-", "--format", "csv"], {
+    stdin: `petId,"${hostile}"\n1,x\n`,
+  });
+  expect(header.err).toBe(
+    `petstore: line 1: column '${escapes}' is not one of petId, name, category, tags, photoUrls, status, quantity\n`,
+  );
+  const field = await place.run(["pets", "import", "-"], {
+    stdin: JSON.stringify({ petId: 1, name: "x", [hostile]: 1 }),
+  });
+  expect(field.err).toContain(`field '${escapes}' is not one of`);
+  const file = await place.run(["pets", "import", `${hostile}.csv`]);
+  expect(file.err).toContain(`cannot read ${escapes}.csv`);
+  for (const { err, out, code } of [header, field, file]) {
+    expect(err + out).not.toMatch(raw);
+    expect(code).toBe(2);
+  }
+});
+
+test("words that are echoed are escaped, line ends too", async () => {
+  for (const words of [[hostile], ["serve", hostile], ["keys", "show", `a\nb${hostile}`]]) {
+    const { err, code } = await place.run(words);
+    expect(err).toMatch(/^petstore: [^\n]+\n$/);
+    expect(err).toContain(escapes);
+    expect(err).not.toMatch(raw);
+    expect(code).toBe(2);
+  }
+});
+
+test("a key whose name turns the direction of writing is listed escaped, and exactly as JSON", async () => {
+  const name = "till \u202e2 \u2066x";
+  await place.run(["keys", "create", "--name", name, "--plan", "free"]);
+  const listed = await place.run(["keys", "list"]);
+  expect(listed.out).toContain("till \\u202e2 \\u2066x");
+  expect(listed.out).not.toMatch(raw);
+  const json = await place.run(["keys", "list", "--json"]);
+  expect(json.out).not.toMatch(raw);
+  expect(JSON.parse(json.out)).toMatchObject([{ name }]);
+});
+
+test("a log line is escaped and still says exactly the same", async () => {
+  const script = `import { logToStderr } from "${join(import.meta.dir, "../../src/log.ts")}";
+    logToStderr("bug", { error: ${JSON.stringify(hostile)}, seq: 5n,
+      driver: "cannot reach postgres://me:hunter@zwei@db/shop" });`;
+  const { err } = await place.run(["-e", script], { command: [process.execPath] });
+  expect(err).not.toMatch(raw);
+  const line = { event: "bug", error: hostile, seq: "5" };
+  expect(JSON.parse(err)).toMatchObject({ ...line, driver: "cannot reach postgres://[hidden]" });
+});
+
+test("an error that nobody caught is one escaped line that shows no address", async () => {
+  const main = join(import.meta.dir, "../../src/main.ts");
+  const script = `process.argv = ["bun", "petstore", "help"]; await import("${main}");
+    setTimeout(() => { throw new Error("x\\x1b[2J postgres://me:hunter@zwei@db/shop"); });`;
+  const { err, code } = await place.run(["-e", script], { command: [process.execPath] });
+  expect(code).toBe(1);
+  expect(err).not.toMatch(raw);
+  expect(err).not.toMatch(/hunter|zwei/);
+  expect(JSON.parse(err)).toMatchObject({ event: "crash" });
+});
+
+test("an export is exact in a file or pipe, and escaped on a terminal", async () => {
+  const shop = enterPlace();
+  try {
+    const stdin = `${JSON.stringify({ petId: 1, name: hostile })}\n`;
+    await shop.run(["pets", "import", "-"], { stdin });
+    const words = ["pets", "export", "-", "--format", "csv"];
+    expect((await shop.run(words)).out).toContain(hostile);
+    const written: Uint8Array[] = [];
+    const child = Bun.spawn([petstore, ...words], {
+      cwd: shop.folder,
+      env: { PATH: process.env.PATH ?? "", TZ: "UTC" },
+      terminal: { data: (_terminal, bytes) => void written.push(bytes.slice()) },
+    });
+    expect(await child.exited).toBe(0);
+    const shown = Buffer.concat(written).toString();
+    expect(shown).toContain(escapes);
+    expect(shown.replaceAll("\r\n", "\n")).not.toMatch(raw);
+  } finally {
+    await shop.leave();
+  }
+});

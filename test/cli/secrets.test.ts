@@ -1,0 +1,72 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { enterPlace, type Ran } from "../process.ts";
+
+const place = enterPlace();
+afterAll(() => place.leave());
+
+/** Port 1 refuses every connection, so that an address that is taken fails at once. */
+const host = "127.0.0.1:1";
+
+/** What may be set by mistake; every one holds a password made of these two words. */
+const addresses: [text: string, sentence: string][] = [
+  [`postgresql//me:hunter-zwei@${host}/shop`, "must be sqlite:PATH or postgres://"],
+  [`"postgres://me:hunter-zwei@${host}/shop"`, "must be sqlite:PATH or postgres://"],
+  [` postgres://me:hunter-zwei@${host}/shop`, "must be sqlite:PATH or postgres://"],
+  [`mysql://me:hunter-zwei@${host}/shop`, "must be sqlite:PATH or postgres://"],
+  [`postgres://me:hunter@zwei@${host}/shop`, "percent-encode @ in the password as %40"],
+  [`postgres://me:hunter/zwei@${host}/shop`, "/ as %2F"],
+  [`postgres://me:hunter?zwei@${host}/shop`, "? as %3F"],
+  [`postgres://me:hunter#zwei@${host}/shop`, "# as %23"],
+  [`postgres://me:hunter%zwei@${host}/shop`, "% as %25"],
+  [`postgres://me:hunter zwei@h:port/shop`, "database address"],
+  [`postgres://me:hunter-zwei@${host}/shop?prepare=hunter`, "prepare in the database address"],
+  [`postgres://me:hunter-zwei@${host}/shop`, `cannot open the database at ${host}/shop`],
+  [`postgres://me:hunter-zwei@${host},${host}/shop`, "cannot open the database at"],
+  [`postgres://hunter:65000/zwei`, "cannot open the database at the address that was set"],
+];
+
+function expectNoSecret(ran: Ran, sentence: string): void {
+  expect(ran.out + ran.err).not.toMatch(/hunter|zwei/);
+  expect(ran.err).toContain(sentence);
+  expect(ran.err).toMatch(/^petstore: [^\n]+\n$/);
+  expect(ran.code).toBe(2);
+}
+
+describe("an address with a password is never printed, and the message says how to mend it", () => {
+  for (const [address, sentence] of addresses) {
+    const patience = { PETSTORE_DATABASE_PATIENCE_SECONDS: "1" };
+    test(address, async () => {
+      expectNoSecret(await place.run(["verify", "--database", address]), sentence);
+      const env = { ...patience, DATABASE_URL: address };
+      expectNoSecret(await place.run(["serve", "--port", "0"], { env }), sentence);
+      const to = ["migrate-store", "--from", "sqlite:a.db", "--to", address];
+      expectNoSecret(await place.run(to), sentence.replace("--database", "--to"));
+      const from = ["migrate-store", "--from", address, "--to", "sqlite:b.db"];
+      expectNoSecret(await place.run(from), sentence);
+    });
+  }
+
+  test("the flag that holds it is named", async () => {
+    const wrong = "postgres://me:hunter@zwei@h/shop";
+    expectNoSecret(await place.run(["verify", "--database", wrong]), "--database has an @");
+    const from = ["migrate-store", "--from", wrong, "--to", "sqlite:b.db"];
+    expectNoSecret(await place.run(from), "--from has an @");
+    const env = { DATABASE_URL: wrong };
+    expectNoSecret(await place.run(["verify"], { env }), "DATABASE_URL has an @");
+  });
+});
+
+test("an address that stands where another word belongs is not repeated", async () => {
+  for (const address of ["postgres://me:hunter@zwei@h/shop", "postgres://me:hunter-zwei"]) {
+    for (const words of [
+      [address],
+      ["serve", address],
+      ["serve", "--port", address],
+      ["keys", "show", address],
+      ["pets", "import", address],
+      ["serve", `--databse=${address}`],
+    ]) {
+      expectNoSecret(await place.run(words), "");
+    }
+  }
+});

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { enterPlace, expectRefused, type Place, type Served } from "../process.ts";
+import { call } from "../service.ts";
+import { connectRaw } from "../socket.ts";
+
+let place: Place;
+let key: string;
+beforeEach(async () => {
+  place = enterPlace();
+  const plan = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
+  ({ key } = await place.json<{ key: string }>("keys", "create", "--name", "till", ...plan));
+  await place.run(["pets", "import", "-"], { stdin: '{"petId":1,"name":"Rex"}\n' });
+});
+afterEach(() => place.leave());
+
+const body = '{"quantity":4}';
+const requests = () => {
+  const head = (line: string, more = "") =>
+    `${line} HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer ${key}\r\n${more}\r\n`;
+  return [
+    head("GET /v1/pets/1"),
+    `${head("PATCH /v1/inventory/1", `Content-Length: ${body.length}\r\n`)}${body}`,
+  ];
+};
+
+/** One client that asks again as soon as it is answered, until an answer tells it to close. */
+async function askUntilClosed(service: Served, request: string): Promise<number> {
+  const client = await connectRaw(service.baseUrl);
+  for (let answered = 1; ; answered++) {
+    client.send(request);
+    const answer = await client.answer();
+    expect(answer.status).toBe(200);
+    if (answer.headers.get("Connection") !== "close") continue;
+    await client.closed();
+    return answered;
+  }
+}
+
+describe("a stop under load", () => {
+  test("answers every request on a connection that is open, and closes it with the answer", async () => {
+    for (let round = 0; round < 3; round++) {
+      const service = await place.serve();
+      const clients = Array.from({ length: 40 }, (_, at) =>
+        askUntilClosed(service, requests()[at % 2]!),
+      );
+      await untilCounted(service, 400);
+      service.kill("SIGTERM");
+      const answered = await Promise.all(clients);
+      expect(Math.min(...answered)).toBeGreaterThan(0);
+      expect(await service.exited).toBe(0);
+    }
+  });
+});
+
+describe("with --drain-seconds", () => {
+  test("a stop first turns /readyz red and goes on answering, each time with Connection: close", async () => {
+    const service = await place.serve(["serve", "--drain-seconds", "2"]);
+    const signalledAt = performance.now();
+    service.kill("SIGTERM");
+    await service.wrote('"stopping"');
+    const ask = (method: string, path: string, options = {}) =>
+      call(service.baseUrl, method, path, options);
+    const answers = [
+      [503, await ask("GET", "~/readyz")],
+      [200, await ask("GET", "~/healthz")],
+      [200, await ask("GET", "~/docs")],
+      [200, await ask("GET", "/inventory", { key })],
+      [200, await ask("PATCH", "/inventory/1", { key, body })],
+      [401, await ask("GET", "/inventory")],
+    ] as const;
+    for (const [status, answer] of answers) {
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get("Connection")).toBe("close");
+    }
+    expect(await service.exited).toBe(0);
+    expect(performance.now() - signalledAt).toBeGreaterThan(1_900);
+  });
+
+  test("a second signal does not wait for the drain", async () => {
+    const service = await place.serve(["serve", "--drain-seconds", "3600"]);
+    service.kill("SIGTERM");
+    await service.wrote('"stopping"');
+    service.kill("SIGTERM");
+    expect(await service.exited).toBe(1);
+  });
+
+  test("what is no number of seconds is refused", async () => {
+    for (const seconds of ["-1", "1.5", "3601", "soon"]) {
+      const ran = await place.run(["serve", `--drain-seconds=${seconds}`]);
+      expectRefused(ran, "--drain-seconds must be from 0 to 3600 seconds");
+    }
+  });
+});
+
+/** Waits until the key has been counted so many times: the clients are at work. */
+async function untilCounted(service: Served, count: number): Promise<void> {
+  for (;;) {
+    const { headers } = await call(service.baseUrl, "GET", "/nothing", { key });
+    if (Number(headers.get("X-RateLimit-Remaining")) < 1_000_000 - count) return;
+  }
+}

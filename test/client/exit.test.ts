@@ -1,0 +1,138 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { apiKey, refuse, ScriptedServer } from "./scripted.ts";
+
+// Whether a program ends can only be seen on a program: each test runs one, under Node and Bun.
+
+/** Far below the waits that the scripts ask for, far above what a loaded machine needs to exit. */
+const exitMsMax = 15_000;
+const entrance = new URL("../../client/src/index.ts", import.meta.url).pathname;
+
+/** The client as one file that Node runs too. */
+async function bundleClient() {
+  const folder = await mkdtemp(join(tmpdir(), "petstore-exit-"));
+  const built = await Bun.build({ entrypoints: [entrance], outdir: folder, naming: "client.mjs" });
+  if (!built.success) throw new Error(String(built.logs));
+  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** Runs the program; gives what it printed once it ended by itself, and fails if it does not. */
+async function runToExit(runtime: string, program: string, baseUrl: string): Promise<string> {
+  await using bundle = await bundleClient();
+  const file = join(bundle.folder, "program.mjs");
+  const options = JSON.stringify({ baseUrl, apiKey });
+  await Bun.write(
+    file,
+    `import { PetstoreClient } from "./client.mjs";
+     const options = ${options};
+     const client = new PetstoreClient(options);
+     ${program}`,
+  );
+  const child = Bun.spawn([runtime, file], { stdout: "pipe", stderr: "pipe" });
+  const alarm = setTimeout(() => child.kill("SIGKILL"), exitMsMax);
+  const [output, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  clearTimeout(alarm);
+  expect({ errors, signal: child.signalCode }).toEqual({ errors: "", signal: null });
+  return output;
+}
+
+const usedUp = (seconds: number) => () =>
+  new Response("[]", {
+    headers: {
+      "x-ratelimit-limit": "60",
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": String(Math.ceil(Date.now() / 1000) + seconds),
+      ratelimit: `"day";r=0;t=${seconds}`,
+    },
+  });
+
+for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPath })) {
+  describe(`under ${name}, a program ends at once`, () => {
+    test("after a call that failed because the day is used up", async () => {
+      await using server = new ScriptedServer();
+      server.play(usedUp(80_000));
+      const output = await runToExit(
+        runtime,
+        `await client.listInventory();
+         await client.listInventory().catch((error) => console.log(error.code));`,
+        server.baseUrl,
+      );
+      expect(output).toBe("rate_limit_exceeded\n");
+      expect(server.received).toHaveLength(1);
+    });
+
+    test("after calls that were aborted while they waited for the next window", async () => {
+      await using server = new ScriptedServer();
+      server.play(usedUp(60));
+      const output = await runToExit(
+        runtime,
+        `await client.listInventory();
+         const abort = new AbortController();
+         const calls = [1, 2, 3].map(() => client.listInventory({ signal: abort.signal }));
+         setTimeout(() => abort.abort("enough"));
+         for (const { reason } of await Promise.allSettled(calls)) console.log(reason);`,
+        server.baseUrl,
+      );
+      expect(output).toBe("enough\nenough\nenough\n");
+      expect(server.received).toHaveLength(1);
+    });
+
+    test("after a call that was aborted in the pause between two attempts", async () => {
+      await using server = new ScriptedServer();
+      server.play(() => refuse(503, "unavailable", "Busy", { "retry-after": "60" }));
+      const output = await runToExit(
+        runtime,
+        `const abort = new AbortController();
+         const hooks = { onRetry: () => setTimeout(() => abort.abort("enough")) };
+         const patient = new PetstoreClient({ ...options, hooks });
+         await patient.listInventory({ signal: abort.signal }).catch(console.log);`,
+        server.baseUrl,
+      );
+      expect(output).toBe("enough\n");
+    });
+
+    test("after a call whose key came from a function", async () => {
+      await using server = new ScriptedServer();
+      const output = await runToExit(
+        runtime,
+        `const rotating = new PetstoreClient({ ...options, apiKey: async () => options.apiKey });
+         console.log((await rotating.listInventory()).length);`,
+        server.baseUrl,
+      );
+      expect(output).toBe("0\n");
+    });
+
+    test("after a call that timed out on its way, and after one that was aborted there", async () => {
+      await using server = new ScriptedServer();
+      const hang = () => new Promise<Response>(() => {});
+      server.play(hang, hang);
+      const output = await runToExit(
+        runtime,
+        `const once = { attemptsMax: 1 };
+         await client.listInventory({ ...once, timeoutMs: 50 }).catch((error) => console.log(error.name));
+         await client.listInventory({ ...once, signal: AbortSignal.timeout(50) }).catch((error) => console.log(error.name));`,
+        server.baseUrl,
+      );
+      expect(output).toBe("TimeoutError\nTimeoutError\n");
+    });
+  });
+
+  test(`under ${name}, a call that waits for the next window keeps its program alive until it is answered`, async () => {
+    await using server = new ScriptedServer();
+    server.play(usedUp(2));
+    const output = await runToExit(
+      runtime,
+      `await client.listInventory();
+       client.listInventory().then((list) => console.log(list.length));`,
+      server.baseUrl,
+    );
+    expect(output).toBe("0\n");
+    expect(server.received).toHaveLength(2);
+  });
+}

@@ -1,0 +1,119 @@
+import { beforeAll, expect, test } from "bun:test";
+import { expectUnchanged } from "../answers.ts";
+import { connectRaw } from "../socket.ts";
+import { onEveryEngine } from "./suite.ts";
+
+const update = '{"quantity":4}';
+const chunked = "Transfer-Encoding: chunked";
+const counted = `Content-Length: ${update.length}`;
+const chunk = `${update.length.toString(16)}\r\n${update}\r\n`;
+
+/** Requests whose last bytes Bun's HTTP parser refuses, after it has handed the request over. */
+const rejectedEndings: readonly (readonly [length: string, body: string])[] = [
+  [chunked, `${chunk}0\r\nX: y\r\n\r\n`],
+  [chunked, `${chunk}0\r\ngarbage`],
+  [counted, `${update}\r\n`],
+];
+
+onEveryEngine("a request that the parser rejects", (service) => {
+  let key: string;
+  beforeAll(async () => {
+    const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
+    key = (await service().issueKey({ plan: "enterprise", limits })).text;
+    await service().addPets({ petId: 1n, quantity: 3 }, { petId: 2n, quantity: 3 });
+  });
+
+  const head = (line: string, ...more: string[]) =>
+    [`${line} HTTP/1.1`, "Host: shop", `Authorization: Bearer ${key}`, ...more, "", ""].join(
+      "\r\n",
+    );
+  const patch = (...more: string[]) => head("PATCH /v1/inventory/1", ...more);
+  const seq = async () => (await service().store.look()).seq;
+  /** Sends the parts in packets of their own and gives all that came back. */
+  const exchange = async (...parts: string[]) => {
+    const client = await connectRaw(service().baseUrl);
+    for (const [at, part] of parts.entries()) {
+      // A request without a wait tells, once answered, that the service has read what came before.
+      if (at > 0) await service().call("GET", "~/healthz");
+      client.send(part);
+    }
+    return client.closed();
+  };
+
+  test("[parser.9] an update whose end the parser rejects is 400, and nothing is stored", async () => {
+    await expectUnchanged(service().store, async () => {
+      for (let round = 0; round < 50; round++) {
+        for (const [length, body] of rejectedEndings) {
+          const whole = patch(length) + body;
+          const cut = patch(length).length;
+          const answers = [
+            await exchange(whole),
+            await exchange(whole.slice(0, cut), whole.slice(cut)),
+            await exchange(whole.slice(0, cut + 5), whole.slice(cut + 5)),
+          ];
+          for (const answer of answers) expect(answer).toStartWith("HTTP/1.1 400 ");
+        }
+      }
+    });
+  });
+
+  test("nothing of such an update is stored while other updates are, and those are all stored", async () => {
+    const before = await seq();
+    const good = async (quantity: number) => {
+      const body = JSON.stringify({ quantity });
+      return (await service().call("PATCH", "/inventory/2", { key, body })).status;
+    };
+    const rounds = Array.from({ length: 100 }, async (_, round) => {
+      const [length, body] = rejectedEndings[round % rejectedEndings.length]!;
+      const [status, refused] = await Promise.all([good(round), exchange(patch(length) + body)]);
+      expect([status, refused.slice(0, 12)]).toEqual([200, "HTTP/1.1 400"]);
+    });
+    await Promise.all(rounds);
+    const rows = await service().store.ledgerAfter(before, 1_000);
+    expect(rows).toHaveLength(100);
+    expect(rows.every(({ petId }) => petId === 2n)).toBe(true);
+  });
+
+  test("a body that is in order is stored, wherever its packets are cut", async () => {
+    const request = `${patch(chunked)}${chunk}0\r\n\r\n`;
+    const begin = request.length - chunk.length - 5;
+    for (let cut = begin; cut <= request.length; cut++) {
+      const before = await seq();
+      const client = await connectRaw(service().baseUrl);
+      client.send(request.slice(0, cut));
+      await service().call("GET", "~/healthz");
+      client.send(request.slice(cut));
+      expect((await client.answer()).status).toBe(200);
+      expect(await seq()).toBe(before + 1);
+      client.abort();
+    }
+  });
+
+  test("[parser.10] an update with another request behind it in one packet is not answered and not stored", async () => {
+    const next = [head("GET /v1/inventory"), `${patch(counted)}${update}`];
+    await expectUnchanged(service().store, async () => {
+      for (let round = 0; round < 50; round++) {
+        expect(await exchange(`${patch(counted)}${update}${next[round % 2]}`)).toBe("");
+      }
+    });
+  });
+
+  test("[parser.11] the update of a client that closes right after sending it is stored once or not at all", async () => {
+    const before = await seq();
+    const quantities = Array.from({ length: 50 }, (_, round) => 100 + round);
+    for (const quantity of quantities) {
+      const client = await connectRaw(service().baseUrl);
+      client.send(`${patch("Content-Length: 16")}{"quantity":${quantity}}`);
+      if (quantity % 2 === 0) client.end();
+      else client.abort();
+      await client.closed();
+    }
+    const body = '{"quantity":99}';
+    expect((await service().call("PATCH", "/inventory/1", { key, body })).status).toBe(200);
+    const stored = (await service().store.ledgerAfter(before, 1_000)).map(
+      ({ after }) => after!.quantity,
+    );
+    expect(stored.pop()).toBe(99);
+    expect(quantities.filter((quantity) => stored.includes(quantity))).toEqual(stored);
+  });
+});

@@ -1,0 +1,168 @@
+import { describe, expect, test } from "bun:test";
+import { statusOf } from "../../src/api/errors.ts";
+import { errorCodes } from "../../src/domain/errors.ts";
+import {
+  type ApiDocument,
+  type DocumentedSchema,
+  documentText,
+  documentText30,
+  operationsOf,
+} from "./document.ts";
+
+/** What code generators need from both documents. docs/contract.md says which ones stumbled. */
+
+const documents = { "openapi.json": documentText, "openapi-3.0.json": documentText30 };
+
+describe.each(Object.entries(documents))("%s", (_file, text) => {
+  const api: ApiDocument = JSON.parse(text);
+  const operations = operationsOf(api);
+  const refusals = operations.flatMap(({ operation }) =>
+    Object.entries(operation.responses)
+      .filter(([status]) => Number(status) >= 400)
+      .map(([status, response]) => ({ id: operation.operationId, status, response })),
+  );
+
+  test("gives every integer a width, and 64 bits to all but an HTTP status", () => {
+    const integers = schemasIn(api).filter(({ schema }) =>
+      [schema.type].flat().includes("integer"),
+    );
+    const narrow = integers.filter(({ schema }) => schema.format !== "int64");
+    expect(narrow.map(({ place, schema }) => [place, schema.format])).toEqual([
+      ["components.schemas.Error.properties.status", "int32"],
+    ]);
+    const places = integers.map(({ place }) => place);
+    expect(places).toContain("components.schemas.InventoryItem.properties.quantity");
+    expect(places).toContain("components.headers.Retry-After.schema");
+    expect(places).toContain("paths./store/orders.get.parameters.0.schema");
+  });
+
+  test("gives a 64-bit integer that can have any value the exact bounds of int64", () => {
+    const lower = [...text.matchAll(/"minimum": (-\d+)/g)].map((match) => match[1]);
+    const upper = [...text.matchAll(/"maximum": (\d{17,})/g)].map((match) => match[1]);
+    expect(new Set(lower)).toEqual(new Set(["-9223372036854775808"]));
+    expect(new Set(upper)).toEqual(new Set(["9223372036854775807"]));
+    expect(upper.length).toBe(lower.length);
+  });
+
+  test("describes every refusal with the one schema Error, nothing around it", () => {
+    expect(refusals.length).toBeGreaterThan(20);
+    for (const { id, status, response } of refusals) {
+      expect([id, status, response.content?.["application/json"].schema]).toEqual([
+        id,
+        status,
+        { $ref: "#/components/schemas/Error" },
+      ]);
+    }
+  });
+
+  test("lists the codes of every refusal as data, and closes no set of codes", () => {
+    const { code } = api.components.schemas.Error!.properties!;
+    expect(code!.enum).toBeUndefined();
+    expect(code!["x-error-codes"]).toEqual(statusOf);
+    for (const one of errorCodes) expect(code!.description).toContain(`\`${one}\``);
+    for (const { status, response } of refusals) {
+      const codes = response["x-error-codes"]!;
+      expect(codes.length).toBeGreaterThan(0);
+      for (const one of codes) {
+        expect(statusOf[one]).toBe(Number(status));
+        expect(response.description).toContain(`\`${one}\``);
+      }
+    }
+  });
+
+  test("leaves every answer open to fields of later versions", () => {
+    const closed = schemasIn(api).filter(({ schema }) => schema.additionalProperties !== undefined);
+    expect(closed.map(({ place }) => place)).toEqual([]);
+  });
+
+  test("names one media type for a body and leaves Accept-Encoding to HTTP libraries", () => {
+    for (const { operation } of operations) {
+      const names = (operation.parameters ?? []).map(({ name }) => name.toLowerCase());
+      // Generated code would set these three itself, against the library that sends the request.
+      for (const name of ["accept-encoding", "content-type", "authorization"]) {
+        expect(names).not.toContain(name);
+      }
+      const types = Object.keys(operation.requestBody?.content ?? { "application/json": {} });
+      expect(types).toEqual(["application/json"]);
+    }
+  });
+
+  test("says whom to ask and under which licence, without an address it does not own", () => {
+    const { contact, license } = api.info;
+    expect(contact).toEqual({ name: "The operator of this service" });
+    expect(license).toEqual({
+      name: "Apache 2.0",
+      url: "https://www.apache.org/licenses/LICENSE-2.0",
+    });
+  });
+
+  test("gives every parameter an example", () => {
+    const parameters = operations.flatMap(({ operation }) => operation.parameters ?? []);
+    expect(parameters.length).toBeGreaterThan(4);
+    for (const { name, example } of parameters) expect([name, example]).not.toContain(undefined);
+  });
+});
+
+describe("openapi-3.0.json", () => {
+  const api: ApiDocument = JSON.parse(documentText30);
+
+  test("uses only words that OpenAPI 3.0 knows", () => {
+    expect(api.openapi).toBe("3.0.4");
+    expect(Object.keys(api.info)).not.toContain("summary");
+    for (const { place, schema } of schemasIn(api)) {
+      expect([place, Array.isArray(schema.type)]).toEqual([place, false]);
+      const keywords = Object.keys(schema);
+      for (const word of ["const", "examples", "title"]) expect(keywords).not.toContain(word);
+      if (schema.$ref !== undefined) expect([place, keywords]).toEqual([place, ["$ref"]]);
+    }
+    const { category } = api.components.schemas.Pet!.properties!;
+    expect([category!.type, category!.nullable]).toEqual(["string", true]);
+  });
+
+  test("has the operations, statuses, headers and schemas of openapi.json", () => {
+    const original: ApiDocument = JSON.parse(documentText);
+    const outline = (one: ApiDocument) => ({
+      servers: one.servers,
+      operations: operationsOf(one).map(({ path, method, operation }) => ({
+        path,
+        method,
+        id: operation.operationId,
+        parameters: (operation.parameters ?? []).map(({ name }) => name),
+        responses: Object.entries(operation.responses).map(([status, response]) => ({
+          status,
+          headers: response.headers,
+          codes: response["x-error-codes"],
+          examples: response.content?.["application/json"].examples,
+        })),
+      })),
+      schemas: Object.entries(one.components.schemas).map(([name, schema]) => ({
+        name,
+        required: schema.required,
+        fields: Object.keys(schema.properties ?? {}),
+      })),
+    });
+    expect(outline(api)).toEqual(outline(original));
+  });
+});
+
+interface PlacedSchema {
+  readonly place: string;
+  readonly schema: DocumentedSchema;
+}
+
+/** Every schema of a document with its place, however deep. */
+function schemasIn(api: ApiDocument): PlacedSchema[] {
+  const found: PlacedSchema[] = [];
+  const walk = (node: unknown, place: string, isSchema: boolean): void => {
+    if (typeof node !== "object" || node === null) return;
+    if (isSchema) found.push({ place, schema: node as DocumentedSchema });
+    for (const [key, value] of Object.entries(node)) {
+      if (["example", "examples", "value", "x-error-codes"].includes(key)) continue;
+      const below = place === "" ? key : `${place}.${key}`;
+      const named = place.endsWith(".properties") || place === "components.schemas";
+      walk(value, below, named || key === "schema" || key === "items");
+    }
+  };
+  walk(api, "", false);
+  return found;
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startTestService, type TestService } from "../service.ts";
+import { type Journey, largeQuantity, wideId } from "./journey.ts";
+
+/**
+ * Generates a client from the served description, compiles it and calls the service with it. The
+ * generators come from npm into a folder that is removed again, since they bring 84 packages and a
+ * TypeScript of their own that nothing else needs.
+ */
+
+const root = join(import.meta.dir, "../..");
+const minutesMs = 300_000;
+
+const generators = {
+  "openapi-typescript": ["openapi-typescript/bin/cli.js", "openapi.json", "-o", "schema.ts"],
+  "hey-api": ["@hey-api/openapi-ts/bin/run.js", "-i", "openapi.json", "-o", "hey", "--silent"],
+};
+
+let installed: string;
+let service: TestService;
+let key: string;
+beforeAll(async () => {
+  installed = mkdtempSync(join(tmpdir(), "petstore-generators-"));
+  for (const file of ["package.json", "package-lock.json"]) {
+    cpSync(join(import.meta.dir, file), join(installed, file));
+  }
+  await run(installed, ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
+  service = await startTestService();
+  key = (await service.issueKey()).text;
+  await service.addOrders({
+    line: 1,
+    id: 5n,
+    petId: 7n,
+    quantity: largeQuantity,
+    shipDate: null,
+    status: "placed",
+    complete: false,
+  });
+}, minutesMs);
+afterAll(async () => {
+  await service.stop();
+  rmSync(installed, { recursive: true, force: true });
+});
+
+for (const [name, [script, ...words]] of Object.entries(generators)) {
+  describe.each(["openapi.json", "openapi-3.0.json"])(`${name} on %s`, (document) => {
+    test(
+      "makes a client that compiles and reads every answer, large numbers and refusals too",
+      async () => {
+        const folder = mkdtempSync(join(installed, `${name}-`));
+        await service.addPets({ petId: 7n, quantity: 3 }, { petId: wideId, quantity: 2 ** 53 - 1 });
+        const { text } = await service.call("GET", `~/${document}`);
+        writeFileSync(join(folder, "openapi.json"), text);
+        // Bun runs the generators: some of them refuse the oldest Node that this project supports.
+        await run(folder, [process.execPath, join(installed, "node_modules", script!), ...words]);
+        cpSync(join(import.meta.dir, "journey.ts"), join(folder, "journey.ts"));
+        cpSync(join(import.meta.dir, "programs", `${name}.ts`), join(folder, "program.ts"));
+        writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+        await run(folder, [join(root, "node_modules/.bin/tsc"), "--project", "."]);
+        const { travel } = await import(join(folder, "program.ts"));
+        expect(await travel(service.baseUrl, key)).toEqual(expected);
+      },
+      minutesMs,
+    );
+  });
+}
+
+const compilerOptions = {
+  target: "ESNext",
+  module: "Preserve",
+  moduleResolution: "bundler",
+  strict: true,
+  noEmit: true,
+  allowImportingTsExtensions: true,
+  lib: ["ESNext", "DOM", "DOM.Iterable"],
+  types: [],
+};
+
+const expected: Journey = {
+  listed: [
+    { petId: 7, quantity: 3, status: "available" },
+    // JSON.parse rounds this id, as in any JavaScript program; the quantity is exact.
+    { petId: Number(wideId), quantity: 2 ** 53 - 1, status: "available" },
+  ],
+  updated: { petId: 7, quantity: largeQuantity, status: "available" },
+  refused: { code: "not_found", message: expect.any(String), status: 404 },
+  wide: `{"petId":${wideId},"quantity":${largeQuantity},"status":"available"}`,
+  ordered: [expect.objectContaining({ id: 5, quantity: largeQuantity, shipDate: null })],
+};
+
+/** Runs a command to its end and fails with everything it printed. */
+async function run(cwd: string, command: readonly string[]): Promise<void> {
+  const child = Bun.spawn([...command], { cwd, stdout: "pipe", stderr: "pipe" });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}:\n${out}${err}`);
+}

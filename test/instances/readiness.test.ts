@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { type PostgresServer, startPostgres } from "../postgres.ts";
+import { boundless, type Fleet, startFleet, until } from "./fleet.ts";
+
+const readyMsMax = 10_000;
+
+let server: PostgresServer;
+let operator: SQL;
+beforeAll(async () => {
+  server = await startPostgres();
+  operator = new SQL(server.url(), { max: 1 });
+});
+afterAll(async () => {
+  await operator.close();
+  await server.destroy();
+});
+
+/** A database with a role of its own, whose connections the operator can limit. */
+async function createShop(name: string) {
+  await operator.unsafe(`CREATE ROLE ${name} LOGIN`);
+  await operator.unsafe(`CREATE DATABASE ${name} OWNER ${name}`);
+  return {
+    url: server.url(name).replace("postgres@", `${name}@`),
+    allowConnections: (max: number) =>
+      operator.unsafe(`ALTER ROLE ${name} CONNECTION LIMIT ${max}`),
+    /** Ends the connections whose last statement was like this. */
+    endConnections: (statement: string) =>
+      operator.unsafe(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE usename = '${name}' AND query LIKE '${statement}'`,
+      ),
+  };
+}
+
+const readiness = async (fleet: Fleet) => (await fleet.call(0, "GET", "~/readyz")).status;
+
+const patch = (fleet: Fleet, key: string, quantity: number) =>
+  fleet.call(0, "PATCH", "/inventory/1", { key, body: `{"quantity":${quantity}}` });
+
+test("an instance whose connection for updates cannot be opened again is not ready until it can", async () => {
+  const { url, allowConnections, endConnections } = await createShop("shop");
+  const fleet = await startFleet(url, { size: 1, pets: [1] });
+  try {
+    const { key } = await fleet.issueKey(...boundless);
+    expect((await patch(fleet, key, 1)).status).toBe(200);
+    expect(await readiness(fleet)).toBe(200);
+    await allowConnections(0);
+    expect((await endConnections("COMMIT%")).length).toBe(1);
+    await until(async () => (await readiness(fleet)) === 503, readyMsMax, "unreadiness");
+    expect((await patch(fleet, key, 2)).status).toBe(503);
+    await allowConnections(-1);
+    await until(async () => (await readiness(fleet)) === 200, readyMsMax, "readiness");
+    expect((await patch(fleet, key, 3)).status).toBe(200);
+  } finally {
+    await fleet.leave();
+  }
+});
+
+test("an instance has all its connections once it serves, so that others cannot take their places", async () => {
+  const { url, allowConnections } = await createShop("early");
+  const fleet = await startFleet(url, { size: 1, pets: [1] });
+  try {
+    const { key } = await fleet.issueKey(...boundless);
+    await allowConnections(0);
+    // The connection that is opened every second, to find a new primary, is one of the others.
+    await fleet.instance(0).wrote("database primary cannot be checked");
+    expect((await patch(fleet, key, 1)).status).toBe(200);
+    expect(await readiness(fleet)).toBe(200);
+  } finally {
+    await fleet.leave();
+  }
+});
+
+test("an instance that got too few connections at its start is not ready until it has them all", async () => {
+  const { url, allowConnections } = await createShop("crowded");
+  const before = await startFleet(url, { size: 1, pets: [1] });
+  const { key } = await before.issueKey(...boundless);
+  await before.leave();
+  await allowConnections(3);
+  const fleet = await startFleet(url, { size: 1 });
+  try {
+    expect(await readiness(fleet)).toBe(503);
+    await allowConnections(-1);
+    await until(async () => (await readiness(fleet)) === 200, readyMsMax, "readiness");
+    expect((await patch(fleet, key, 1)).status).toBe(200);
+  } finally {
+    await fleet.leave();
+  }
+});

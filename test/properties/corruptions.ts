@@ -1,0 +1,144 @@
+import { Database } from "bun:sqlite";
+import { SQL } from "bun";
+
+/** The tables that an engine may call otherwise: the head, where it says the ledger ends, counts. */
+export interface TableNames {
+  readonly head: string;
+  readonly tip: string;
+  readonly usage: string;
+}
+
+/**
+ * Ways to spoil a store behind the service's back. `n` runs from 1 to 20, the rows of the ledger;
+ * the pets are 1 to 4. Each must be found, whatever else is in order.
+ */
+export const corruptions: Record<string, (n: number, names: TableNames) => string> = {
+  "ledger: a quantity": (n) =>
+    `UPDATE ledger SET quantity_after = quantity_after + 1 WHERE seq = ${n}`,
+  "ledger: a quantity beyond exact numbers": (n) =>
+    `UPDATE ledger SET quantity_after = 9007199254740993 WHERE seq = ${n}`,
+  "ledger: a status": (n) =>
+    `UPDATE ledger SET status_after = CASE status_after WHEN 'sold' THEN 'pending' ELSE 'sold' END
+     WHERE seq = ${n}`,
+  "ledger: a status that is none": (n) =>
+    `UPDATE ledger SET status_after = 'lost' WHERE seq = ${n}`,
+  "ledger: a quantity without a status": (n) =>
+    `UPDATE ledger SET status_after = NULL WHERE seq = ${n}`,
+  "ledger: a status without a quantity": (n) =>
+    `UPDATE ledger SET quantity_after = NULL WHERE seq = ${n}`,
+  "ledger: a quantity before": (n) =>
+    `UPDATE ledger SET quantity_before = coalesce(quantity_before, 0) + 7 WHERE seq = ${n}`,
+  "ledger: the pet of a row": (n) => `UPDATE ledger SET pet_id = pet_id + 1000 WHERE seq = ${n}`,
+  "ledger: a link": (n) =>
+    `UPDATE ledger SET previous = CASE WHEN previous IS NULL THEN 0 ELSE NULL END WHERE seq = ${n}`,
+  "ledger: a time": (n) =>
+    `UPDATE ledger SET at = CASE WHEN seq = 1 THEN at + 1000000 ELSE 0 END WHERE seq = ${n}`,
+  "ledger: a cause": (n) => `UPDATE ledger SET cause = 'chance' WHERE seq = ${n}`,
+  "ledger: a key that does not exist": (n) =>
+    `UPDATE ledger SET key_id = 'key_none' WHERE seq = ${n}`,
+  "ledger: no key": () => "UPDATE ledger SET key_id = NULL WHERE cause = 'api'",
+  "ledger: no request": () => "UPDATE ledger SET request_id = NULL WHERE seq = 19",
+  "ledger: a row deleted": (n) => `DELETE FROM ledger WHERE seq = ${n}`,
+  "ledger: the last row deleted": () => "DELETE FROM ledger WHERE seq = 20",
+  "ledger: two rows exchanged": (n) =>
+    `UPDATE ledger SET seq = -1 WHERE seq = ${n};
+     UPDATE ledger SET seq = ${n} WHERE seq = 1 + ${n} % 20;
+     UPDATE ledger SET seq = 1 + ${n} % 20 WHERE seq = -1`,
+  "ledger: a row after a gap": (n, { tip }) =>
+    `INSERT INTO ledger SELECT seq + 2, pet_id, quantity_after, quantity_after, status_after,
+       status_after, seq, cause, key_id, request_id, reason, at FROM ledger WHERE seq = 20;
+     UPDATE inventory SET version = 22 WHERE version = 20;
+     UPDATE ${tip} SET seq = 20 + ${n} WHERE seq = 20`,
+  "ledger: a pet removed that still has its entry": () =>
+    `UPDATE ledger SET quantity_after = NULL, status_after = NULL WHERE seq = 20`,
+  "ledger: wiped": () => "DELETE FROM ledger",
+  "ledger and inventory: wiped": (_n, { tip }) =>
+    `DELETE FROM ledger; DELETE FROM inventory; UPDATE ${tip} SET seq = 0, at = 0 WHERE seq = 20`,
+  "head: ahead": (n, { tip }) => `UPDATE ${tip} SET seq = seq + ${n} WHERE seq = 20`,
+  "head: behind": (_n, { tip }) => `UPDATE ${tip} SET seq = seq - 1 WHERE seq = 20`,
+  "head: of no environment": (_n, { head }) => `UPDATE ${head} SET environment = 'moon'`,
+  "head: without an epoch": (_n, { head }) => `UPDATE ${head} SET epoch = ''`,
+  "head: a keys' version": (_n, { head }) => `UPDATE ${head} SET keys_version = -1`,
+  "head: gone": (_n, { head }) => `DELETE FROM ${head}`,
+  "inventory: a quantity": (n) =>
+    `UPDATE inventory SET quantity = quantity + 1 WHERE pet_id = 1 + ${n} % 4`,
+  "inventory: a status": (n) =>
+    `UPDATE inventory SET status = CASE status WHEN 'sold' THEN 'pending' ELSE 'sold' END
+     WHERE pet_id = 1 + ${n} % 4`,
+  "inventory: a version": (n) =>
+    `UPDATE inventory SET version = version + 1 WHERE pet_id = 1 + ${n} % 4`,
+  "inventory: an entry deleted": (n) => `DELETE FROM inventory WHERE pet_id = 1 + ${n} % 4`,
+  "inventory: an entry without a row": (n) =>
+    `INSERT INTO pets VALUES (900, 'x', NULL, '[]', '[]');
+     INSERT INTO inventory VALUES (900, 1, 'available', ${n})`,
+  "inventory: an entry without a pet": (n) =>
+    `INSERT INTO inventory VALUES (900, 1, 'available', ${n})`,
+  "inventory: wiped": () => "DELETE FROM inventory",
+  "pets: a pet without an entry": () => "INSERT INTO pets VALUES (900, 'x', NULL, '[]', '[]')",
+  "pets: a pet deleted": (n) => `DELETE FROM pets WHERE pet_id = 1 + ${n} % 4`,
+  "pets: a pet moved": (n) => `UPDATE pets SET pet_id = 900 WHERE pet_id = 1 + ${n} % 4`,
+  "pets: a pet and its entry deleted": (n) =>
+    `DELETE FROM inventory WHERE pet_id = 1 + ${n} % 4; DELETE FROM pets WHERE pet_id = 1 + ${n} % 4`,
+  "pets: a name": (n) => `UPDATE pets SET name = '' WHERE pet_id = 1 + ${n} % 4`,
+  "pets: tags": (n) => `UPDATE pets SET tags = 'none' WHERE pet_id = 1 + ${n} % 4`,
+  "pets: photoUrls": (n) => `UPDATE pets SET photo_urls = '[${n}]' WHERE pet_id = 1 + ${n} % 4`,
+  "pets: wiped": () => "DELETE FROM pets",
+  "orders: a quantity": () => "UPDATE orders SET quantity = -1",
+  "orders: a status": () => "UPDATE orders SET status = 'lost'",
+  "orders: complete": (n) => `UPDATE orders SET complete = ${n} + 1`,
+  "keys: a plan": () => "UPDATE keys SET plan = 'gold'",
+  "keys: a limit": (n) => `UPDATE keys SET per_minute = -${n}`,
+  "keys: a scope": () => "UPDATE keys SET scopes = 'inventory:read everything'",
+  "keys: wiped": () => "DELETE FROM keys",
+  "secrets: a digest": () => "UPDATE secrets SET digest = 'psk'",
+  "secrets: another key's": () => "UPDATE secrets SET key_id = 'key_none'",
+  "secrets: wiped": () => "DELETE FROM secrets",
+  "usage: a count": (n, { usage }) => `UPDATE ${usage} SET minute_count = -${n}`,
+  "usage: of no key": (_n, { usage }) => `UPDATE ${usage} SET key_id = 'key_none'`,
+  "bans: of no key": () => "UPDATE bans SET key_id = 'key_none'",
+  "bans: an end": (n) => `UPDATE bans SET until = -${n}`,
+};
+
+/** A connection of somebody who switches every guard off. */
+export interface Vandal {
+  readonly names: TableNames;
+  run(statements: string): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const names: TableNames = { head: "head", tip: "head", usage: "usage" };
+
+export function tablesOf({ head, tip, usage }: TableNames): readonly string[] {
+  const others = ["ledger", "inventory", "pets", "orders", "keys", "secrets", "bans"];
+  return [...new Set([...others, head, tip, usage])];
+}
+
+/** Triggers are dropped and made again, so that it is never their absence that is found. */
+export async function vandalOfSqlite(path: string): Promise<Vandal> {
+  const database = new Database(path);
+  database.run("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF");
+  const triggers = database
+    .query("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
+    .values() as [string, string][];
+  return {
+    names,
+    async run(statements) {
+      for (const [name] of triggers) database.run(`DROP TRIGGER ${name}`);
+      database.run(statements);
+      for (const [, sql] of triggers) database.run(sql);
+    },
+    close: async () => database.close(),
+  };
+}
+
+/** A replica's session fires no triggers; checks have to go for good. */
+export async function vandalOfPostgres(url: string): Promise<Vandal> {
+  const sql = new SQL(url, { max: 1 });
+  await sql.unsafe(`SET session_replication_role = replica;
+    DO $$ DECLARE one record; BEGIN
+      FOR one IN SELECT conrelid::regclass AS relation, conname FROM pg_constraint
+                 WHERE contype = 'c' AND conrelid = ANY('{${tablesOf(names).join()}}'::regclass[])
+      LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', one.relation, one.conname); END LOOP;
+    END $$`);
+  return { names, run: (statements) => sql.unsafe(statements), close: () => sql.close() };
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { openStore, systemClock } from "../../src/compose.ts";
+import { readConfig } from "../../src/config.ts";
+import type { Change } from "../../src/domain/ledger.ts";
+import { createPrimaryGuard, type PrimaryGuard } from "../../src/store/postgres/primary.ts";
+import { createReader } from "../../src/store/postgres/reading.ts";
+import { openSession, type Session } from "../../src/store/postgres/session.ts";
+import { commit } from "../../src/store/postgres/writing.ts";
+import { petRow } from "../pets.ts";
+import { type PostgresServer, startPostgres } from "../postgres.ts";
+import { type Standby, startStandby } from "../postgresStandby.ts";
+
+/**
+ * Behind a pooler every statement may be answered by another server, whatever the connection was
+ * opened to. Here the same happens by hand: two open connections, one to an old primary, one to the
+ * standby that was promoted.
+ */
+
+let primary: PostgresServer;
+let standby: Standby;
+let oldUrl: string;
+let guard: PrimaryGuard;
+let before: Session;
+let after: Session;
+const logged: string[] = [];
+beforeAll(async () => {
+  primary = await startPostgres();
+  oldUrl = await primary.freshDatabase();
+  const store = await openStore(readConfig({ database: oldUrl }, {}), systemClock);
+  await store.importPets(
+    (async function* () {
+      yield [petRow({ petId: 1n, quantity: 5 })];
+    })(),
+    "test",
+  );
+  await store.close();
+  standby = await startStandby(primary, { synchronous: true });
+  guard = createPrimaryGuard((event) => logged.push(event));
+  before = await openSession(oldUrl, true, guard);
+  await standby.promote();
+  // The old primary does not wait for the standby any more: it takes writes, and they are lost.
+  await using sql = new SQL(primary.url(), { max: 1 });
+  await sql`ALTER SYSTEM RESET synchronous_standby_names`;
+  await sql`SELECT pg_reload_conf()`;
+  after = await openSession(standby.url(new URL(oldUrl).pathname.slice(1)), true, guard);
+});
+afterAll(async () => {
+  before.close();
+  after.close();
+  await Promise.all([primary.destroy(), standby.destroy()]);
+});
+
+const wrongServer = "moved to another server";
+
+test("a page that an old primary gave is refused, and so is an empty one", async () => {
+  const reader = createReader(after.server.database, guard, after.query, before.query);
+  const { seq, epoch } = await reader.look();
+  expect(seq).toBe(1);
+  expect(epoch).toEndWith(".2");
+  await expect((async () => reader.entriesAfter(null, 10))()).rejects.toThrow(wrongServer);
+  await expect((async () => reader.entriesAfter(1n, 10))()).rejects.toThrow(wrongServer);
+  await expect((async () => reader.stockAfter!(0, 10))()).rejects.toThrow(wrongServer);
+  await expect((async () => reader.stockAfter!(1, 10))()).rejects.toThrow(wrongServer);
+});
+
+test("a head that an old primary gave is refused, and its epoch is known to be over", async () => {
+  const reader = createReader(before.server.database, guard, before.query, before.query);
+  await expect((async () => reader.look())()).rejects.toThrow(wrongServer);
+  expect(reader.isOutdated!("epoch-1.1")).toBe(true);
+  expect(reader.isOutdated!("epoch-1.2")).toBe(false);
+});
+
+const change: Change = {
+  petId: 1n,
+  quantity: 6,
+  cause: "api",
+  keyId: null,
+  requestId: null,
+  reason: null,
+};
+
+test("an update that an old primary would take is refused before it is written", async () => {
+  await expect(commit(before, [change], null)).rejects.toThrow(wrongServer);
+  await before.sql`ROLLBACK`;
+  expect(await before.query("SELECT max(seq) FROM ledger")).toEqual([[1n]]);
+  expect(await before.query("SELECT quantity FROM inventory")).toEqual([[5n]]);
+});
+
+test("an update that an old primary has taken is not acknowledged if a newer one is known by then", async () => {
+  const unaware = createPrimaryGuard(() => {});
+  const session = await openSession(oldUrl, true, unaware);
+  await using sql = new SQL(oldUrl, { max: 1 });
+  const { updating } = await sql.begin(async (locking) => {
+    await locking`LOCK TABLE ledger IN SHARE MODE`;
+    const committing = commit(session, [change], null);
+    committing.catch(() => {});
+    const isWaiting = async () =>
+      (await locking`SELECT FROM pg_locks WHERE NOT granted`.values()).length > 0;
+    while (!(await isWaiting())) await Bun.sleep(5);
+    unaware.confirm(2);
+    return { updating: committing };
+  });
+  await expect(updating).rejects.toThrow(wrongServer);
+  session.close();
+});
+
+test("a new connection to an old primary is refused, and the promotion is logged", async () => {
+  await expect(openSession(oldUrl, true, guard)).rejects.toThrow(wrongServer);
+  expect(logged).toEqual(["database primary replaced"]);
+});
+
+test("a new connection to another database is refused, and the operator is told once", async () => {
+  for (const url of [standby.url(), standby.url()]) {
+    await expect(openSession(url, true, guard)).rejects.toThrow(wrongServer);
+  }
+  expect(logged.filter((event) => event.includes("another database"))).toHaveLength(1);
+});
