@@ -37,7 +37,7 @@ export async function startRecorder(
     for (const [petId, quantity] of await sql`SELECT pet_id, quantity FROM inventory`.values()) {
       initial.set(petId, Number(quantity));
     }
-    return (await sql`SELECT seq FROM ledger_end`.values())[0] as [bigint];
+    return (await sql`SELECT max(seq) FROM ledger_end`.values())[0] as [bigint];
   });
   let quantities = 0;
   let acknowledged = 0;

@@ -106,7 +106,8 @@ export interface Vandal {
   close(): Promise<void>;
 }
 
-const names: TableNames = { head: "head", tip: "head", usage: "usage" };
+const namesInSqlite: TableNames = { head: "head", tip: "head", usage: "usage" };
+const namesInPostgres: TableNames = { head: "store", tip: "ledger_end", usage: "counts" };
 
 export function tablesOf({ head, tip, usage }: TableNames): readonly string[] {
   const others = ["ledger", "inventory", "pets", "orders", "keys", "secrets", "bans"];
@@ -121,7 +122,7 @@ export async function vandalOfSqlite(path: string): Promise<Vandal> {
     .query("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
     .values() as [string, string][];
   return {
-    names,
+    names: namesInSqlite,
     async run(statements) {
       for (const [name] of triggers) database.run(`DROP TRIGGER ${name}`);
       database.run(statements);
@@ -137,8 +138,12 @@ export async function vandalOfPostgres(url: string): Promise<Vandal> {
   await sql.unsafe(`SET session_replication_role = replica;
     DO $$ DECLARE one record; BEGIN
       FOR one IN SELECT conrelid::regclass AS relation, conname FROM pg_constraint
-                 WHERE contype = 'c' AND conrelid = ANY('{${tablesOf(names).join()}}'::regclass[])
+                 WHERE contype = 'c' AND conrelid = ANY('{${tablesOf(namesInPostgres).join()}}'::regclass[])
       LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', one.relation, one.conname); END LOOP;
     END $$`);
-  return { names, run: (statements) => sql.unsafe(statements), close: () => sql.close() };
+  return {
+    names: namesInPostgres,
+    run: (statements) => sql.unsafe(statements),
+    close: () => sql.close(),
+  };
 }
