@@ -20,7 +20,8 @@ import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
 import { createDatabase } from "./store/postgres/database.ts";
 import { openPostgres } from "./store/postgres/store.ts";
-import { claimForServing, openSqlite } from "./store/sqlite/store.ts";
+import { claimForServing } from "./store/sqlite/claim.ts";
+import { openSqlite } from "./store/sqlite/store.ts";
 
 const monotonicMs = () => performance.now();
 
@@ -69,7 +70,8 @@ async function openForOne(
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
   opened.defer(claimForServing(path));
-  const store = await openSqlite({ path, environment: config.environment, clock, threaded: true });
+  const { environment } = config;
+  const store = await openSqlite({ path, environment, clock, threaded: true, log });
   opened.defer(() => store.close());
   const limiter = await createLocalLimiter({ journal: store, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
@@ -91,7 +93,7 @@ async function openForMany(
 ): Promise<Engine> {
   const database = createDatabase(config.databaseUrl);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
-  const store = await openPostgres({ database, environment, clock, patienceMs });
+  const store = await openPostgres({ database, environment, clock, patienceMs, log });
   opened.defer(() => store.close());
   const ask = database.lane(limiterDeadlineMs).query;
   const limiter = createSharedLimiter({ ask, rules, clock, log });
