@@ -23,7 +23,8 @@ import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
 import { createDatabase } from "./store/postgres/database.ts";
 import { openPostgres } from "./store/postgres/store.ts";
-import { claimForServing, openSqlite } from "./store/sqlite/store.ts";
+import { claimForServing } from "./store/sqlite/claim.ts";
+import { openSqlite } from "./store/sqlite/store.ts";
 
 const monotonicMs = () => performance.now();
 
@@ -74,7 +75,8 @@ async function openForOne(
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
   opened.defer(claimForServing(path));
-  const store = await openSqlite({ path, environment: config.environment, clock, threaded: true });
+  const { environment } = config;
+  const store = await openSqlite({ path, environment, clock, threaded: true, log });
   opened.defer(() => store.close());
   const limiter = await createLocalLimiter({ journal: store, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
@@ -99,7 +101,7 @@ async function openForMany(
 ): Promise<Engine> {
   const database = createDatabase(config.databaseUrl, log);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
-  const store = await openPostgres({ database, environment, clock, patienceMs });
+  const store = await openPostgres({ database, environment, clock, patienceMs, log });
   opened.defer(() => store.close());
   const ask = database.lane(limiterDeadlineMs).query;
   const limiter = createSharedLimiter({ ask, rules, clock, log });
@@ -231,7 +233,7 @@ async function isUsable(store: Store, follower: Follower): Promise<boolean> {
   if (store.canWrite?.() === false) return false;
   try {
     await store.look();
-    const late = new Promise((resolve) => setTimeout(resolve, followerPatienceMs).unref());
+    const late = sleep(followerPatienceMs, undefined, { ref: false });
     await Promise.race([follower.catchUp(), late]);
     return true;
   } catch {

@@ -27,7 +27,8 @@ export async function migrateStore(words: string[]): Promise<number> {
   opened.defer(() => from.close());
   const to = await openStore(target, systemClock);
   opened.defer(() => to.close());
-  return carry(from, to);
+  // Awaited here: what was opened is closed when this function is left.
+  return await carry(from, to);
 }
 
 async function carry(from: Store, to: Store): Promise<number> {

@@ -22,6 +22,7 @@ export interface Committer {
 interface Waiting {
   readonly change: Change;
   readonly signal: AbortSignal | undefined;
+  readonly submittedAt: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -31,6 +32,9 @@ interface Waiting {
  * the next try may take as long again, and nothing of theirs has been sent.
  */
 const patienceMs = 1_000;
+
+/** A change is refused when the store could not take it for this long since it was submitted. */
+const answerMs = 8_000;
 
 /**
  * Groups writes: while one transaction commits, arriving changes queue, and the next transaction
@@ -62,7 +66,8 @@ export function createCommitter(
     const begunAt = performance.now();
     let outcomes: readonly Outcome[];
     try {
-      outcomes = await store.commit(group.map((one) => one.change));
+      const changes = group.map((one) => one.change);
+      outcomes = await store.commit(changes, withinMs(begunAt - group[0]!.submittedAt));
     } catch (error) {
       for (const one of group) one.reject(error);
       if (performance.now() - begunAt > patienceMs) refuseWaiting();
@@ -86,7 +91,7 @@ export function createCommitter(
         );
       }
       return new Promise((resolve, reject) => {
-        waiting.push({ change, signal, resolve, reject });
+        waiting.push({ change, signal, submittedAt: performance.now(), resolve, reject });
         running ??= run();
       });
     },
@@ -94,6 +99,11 @@ export function createCommitter(
       while (running) await running;
     },
   };
+}
+
+/** In whole seconds, so that engines set a deadline anew only when there was a real wait. */
+function withinMs(waitedMs: number): number {
+  return Math.max(0, answerMs - Math.floor(waitedMs / 1_000) * 1_000);
 }
 
 /** Nobody hears an answer on a connection that is gone, so its changes are refused, not stored. */

@@ -124,8 +124,11 @@ export interface Store extends Reader, KeyStore, UsageJournal {
   onKeysChanged?(listener: () => void): void;
   /** Runs `work` on one consistent state of the whole store. */
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
-  /** One transaction for all; one outcome per change, in their order. */
-  commit(changes: readonly Change[]): Promise<readonly Outcome[]>;
+  /**
+   * One transaction for all; one outcome per change, in their order. An engine that has to wait for
+   * others waits no longer than `withinMs`, or than its own bound.
+   */
+  commit(changes: readonly Change[], withinMs?: number): Promise<readonly Outcome[]>;
   /**
    * Upserts pets by id, all or none. Rows are staged as they come and applied in one short
    * transaction. A known pet keeps what a row does not give; each entry created or changed is a

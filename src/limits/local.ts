@@ -1,3 +1,4 @@
+import { every } from "../domain/background.ts";
 import {
   type BanRules,
   lift,
@@ -8,7 +9,7 @@ import {
   type Verdict,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type { Clock, Limiter, Log, SavedUsage, UsageJournal } from "../domain/ports.ts";
+import type { Ban, Clock, Limiter, Log, SavedUsage, UsageJournal } from "../domain/ports.ts";
 
 /** How often counts are written down: what a crash can lose at most. */
 const saveEveryMs = 1_000;
@@ -28,6 +29,7 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
   let latest = 0;
   for (const usage of usages.values()) latest = Math.max(latest, usage.lastUsedAt);
   const unsaved = new Set<string>();
+  let unsavedBans: Ban[] = [];
   /** Under way while bans are being read again; requests wait for it, so that none misses a lift. */
   let refreshing: Promise<void> | undefined;
   let saving = Promise.resolve();
@@ -38,27 +40,37 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
     return latest;
   }
 
+  /** Writes down what has changed. What cannot be written now is kept for the next time. */
   function save(): Promise<void> {
-    if (unsaved.size === 0) return saving;
+    saving = saving.catch(() => {}).then(saveNow);
+    return saving;
+  }
+
+  async function saveNow(): Promise<void> {
+    while (unsavedBans.length > 0) {
+      await journal.saveBan(unsavedBans[0]!);
+      unsavedBans = unsavedBans.slice(1);
+    }
+    if (unsaved.size === 0) return;
     const rows = [...unsaved].map((keyId): SavedUsage => ({ keyId, ...usages.get(keyId)! }));
     unsaved.clear();
-    saving = saving
-      .then(() => journal.saveUsage(rows))
-      .catch((error) => {
-        for (const row of rows) unsaved.add(row.keyId);
-        log("usage not saved", { error: String(error) });
-      });
-    return saving;
+    try {
+      await journal.saveUsage(rows);
+    } catch (error) {
+      for (const row of rows) unsaved.add(row.keyId);
+      throw error;
+    }
   }
 
   function saveBan(keyId: string, usage: Usage): void {
     const ban = { keyId, startedAt: usage.banStartedAt, until: usage.bannedUntil, liftedAt: null };
     log("key banned", { keyId, until: new Date(ban.until).toISOString() });
-    journal.saveBan(ban).catch((error) => log("ban not saved", { keyId, error: String(error) }));
+    unsavedBans.push(ban);
+    // At once; the timer tries again if it fails, and tells the log.
+    save().catch(() => {});
   }
 
-  const timer = setInterval(save, saveEveryMs);
-  timer.unref();
+  const stopSaving = every(saveEveryMs, "saving usage and bans", log, save);
 
   function takeNow(keyId: string, limits: Limits): Verdict {
     let usage = usages.get(keyId);
@@ -96,8 +108,8 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
       refreshing = reading;
     },
     async close() {
-      clearInterval(timer);
-      await save();
+      stopSaving();
+      await save().catch((error) => log("usage and bans not saved", { error: String(error) }));
     },
   };
 }

@@ -1,3 +1,4 @@
+import { inBackground } from "../domain/background.ts";
 import { type BanRules, minuteMs, strike, strikesForBan, type Usage } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
 import type { Log } from "../domain/ports.ts";
@@ -37,6 +38,7 @@ export function createStrikes({ statements, rules, log, learn }: StrikesOptions)
   const added = new Map<string, Count>();
   let timer: Timer | undefined;
   let flushing: Promise<void> = Promise.resolve();
+  const watchFlush = inBackground("saving strikes", log, (flushed: Promise<void>) => flushed);
 
   async function flush(): Promise<void> {
     if (pending.size === 0) return;
@@ -83,11 +85,11 @@ export function createStrikes({ statements, rules, log, learn }: StrikesOptions)
     timer.unref();
   }
 
+  /** Settles when the flush is over, failed or not: the log is told, and nobody else. */
   function flushNow(): Promise<void> {
-    flushing = flushing
-      .then(flush)
-      .catch((error) => log("strikes not saved", { error: String(error) }));
-    return flushing;
+    flushing = flushing.catch(() => {}).then(flush);
+    watchFlush(flushing);
+    return flushing.catch(() => {});
   }
 
   /** Whether a key's strikes of a minute, as far as is known here, are enough for a ban. */

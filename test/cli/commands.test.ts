@@ -101,9 +101,9 @@ describe("a refused command is one sentence and exit code 2", () => {
   });
 
   test("a service that cannot open what lies beside its database", async () => {
-    mkdirSync(place.path("beside/shop.db-bell"), { recursive: true });
+    mkdirSync(place.path("beside/shop.db-changes"), { recursive: true });
     const words = ["serve", "--port", "0", "--database", "sqlite:./beside/shop.db"];
-    expectRefused(await place.run(words), "shop.db-bell");
+    expectRefused(await place.run(words), "shop.db-changes");
   });
 
   test("what was to be printed, when nobody reads it any more", async () => {

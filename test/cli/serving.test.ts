@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, linkSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { enterPlace, expectRefused, type Place } from "../process.ts";
 import { call } from "../service.ts";
@@ -34,6 +34,27 @@ describe("serve", () => {
     );
   });
 
+  test("is refused through a link that led nowhere when the first one started", async () => {
+    mkdirSync(place.path("data"));
+    symlinkSync("real.db", place.path("data/link.db"));
+    const database = (name: string) => ["serve", "--database", `sqlite:./data/${name}`];
+    await place.serve(database("link.db"));
+    for (const name of ["real.db", "link.db"]) {
+      expectRefused(await place.run([...database(name), "--port", "0"]), "already serving");
+    }
+  });
+
+  test("is refused on a database with a second name, where SQLite would keep a second log", async () => {
+    await addPet();
+    linkSync(place.path("data/production.db"), place.path("data/second.db"));
+    for (const name of ["production.db", "second.db"]) {
+      const words = ["serve", "--port", "0", "--database", `sqlite:./data/${name}`];
+      expectRefused(await place.run(words), "has a second name");
+    }
+    rmSync(place.path("data/second.db"));
+    await place.serve();
+  });
+
   test("is refused on a port that is taken", async () => {
     const service = await place.serve();
     const { port } = new URL(service.baseUrl);
@@ -47,6 +68,27 @@ describe("serve", () => {
     await service.exited;
     await place.serve();
   });
+});
+
+test("while another process holds the file every answer comes within 10 seconds", async () => {
+  await addPet();
+  const { key } = await issue();
+  const service = await place.serve();
+  const holder = new Database(place.path("data/production.db"));
+  holder.run("BEGIN IMMEDIATE");
+  const update = async () => {
+    const begun = performance.now();
+    const body = '{"quantity":5}';
+    const { status } = await call(service.baseUrl, "PATCH", "/inventory/1", { key, body });
+    return { status, isInTime: performance.now() - begun < 10_000 };
+  };
+  // Usage waits to be saved by the time the first update is given up.
+  expect(await update()).toEqual({ status: 503, isInTime: true });
+  expect(await update()).toEqual({ status: 503, isInTime: true });
+  holder.run("ROLLBACK");
+  holder.close();
+  expect((await place.run(["pets", "export", "-"])).out).toContain('"quantity":0');
+  expect(await update()).toEqual({ status: 200, isInTime: true });
 });
 
 describe("a first signal", () => {

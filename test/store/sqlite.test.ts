@@ -13,7 +13,9 @@ async function enter(clock: TestClock, threaded: boolean): Promise<StorePlace> {
   const opened = new Set<Store>();
   return {
     async open(environment = "production") {
-      const store = await openSqlite({ path, environment, clock, threaded });
+      // One store serves at most; whoever comes to it is a command.
+      const serves = threaded && opened.size === 0;
+      const store = await openSqlite({ path, environment, clock, threaded: serves });
       opened.add(store);
       return {
         ...store,
@@ -40,4 +42,4 @@ async function enter(clock: TestClock, threaded: boolean): Promise<StorePlace> {
 }
 
 storeSuite("SQLite, as commands open it", (clock) => enter(clock, false));
-storeSuite("SQLite, as the service opens it", (clock) => enter(clock, true));
+storeSuite("SQLite, as the service opens it and commands beside it", (clock) => enter(clock, true));

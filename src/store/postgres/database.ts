@@ -1,3 +1,4 @@
+import { every, inBackground } from "../../domain/background.ts";
 import type { Log } from "../../domain/ports.ts";
 import { parseAddress } from "./address.ts";
 import { explain } from "./failures.ts";
@@ -33,7 +34,7 @@ export function createDatabase(url: string, log: Log = () => {}): Database {
   const guard = createPrimaryGuard(log);
   const { connect, isCurrent, check } = createHosts(address, guard);
   const lanes: Lane[] = [];
-  let watching: Timer | undefined;
+  let stopWatching: (() => void) | undefined;
   let canCheck = true;
   let isUntold = true;
 
@@ -49,7 +50,6 @@ export function createDatabase(url: string, log: Log = () => {}): Database {
     return opened.every(({ status }) => status === "fulfilled");
   }
 
-  /** Does not wait for the check before: one that hangs must not hide a new primary. */
   async function watchOnce(): Promise<void> {
     try {
       await check();
@@ -75,11 +75,12 @@ export function createDatabase(url: string, log: Log = () => {}): Database {
     },
     openLanes,
     watch() {
-      watching ??= setInterval(watchOnce, watchEveryMs);
-      watching.unref();
+      // Does not wait for the check before: one that hangs must not hide a new primary.
+      const name = "watching the primary";
+      stopWatching ??= every(watchEveryMs, name, log, inBackground(name, log, watchOnce));
     },
     close() {
-      clearInterval(watching);
+      stopWatching?.();
       for (const lane of lanes) lane.close();
     },
   };

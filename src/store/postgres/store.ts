@@ -1,6 +1,7 @@
+import { every } from "../../domain/background.ts";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
-import type { Clock, Store } from "../../domain/ports.ts";
+import type { Clock, Log, Store } from "../../domain/ports.ts";
 import { rowsFrom, takeOver } from "./carrying.ts";
 import type { Database } from "./database.ts";
 import { explain, isPassing, unavailableOr } from "./failures.ts";
@@ -20,6 +21,8 @@ export interface PostgresOptions {
   readonly clock?: Clock | undefined;
   /** How long to wait for a database that cannot be reached yet. */
   readonly patienceMs: number;
+  /** Told when keys can no longer be watched, and when they can again. */
+  readonly log?: Log | undefined;
 }
 
 /**
@@ -51,27 +54,18 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   };
   const keeper = createKeeper(quick.query, long.query, tellListeners);
   const now = () => clock?.now() ?? null;
-  let watching: Timer | undefined;
+  let stopWatching: (() => void) | undefined;
 
   /** Notifications can be lost in silence, so the guarantee is to ask, and one way is enough. */
-  function watch(): void {
+  function watch(): () => void {
     // Nothing is known at first: keys may have been read, and changed since, before the first look.
     let known: number | undefined;
-    let asking = false;
-    watching = setInterval(async () => {
-      if (asking) return;
-      asking = true;
-      try {
-        const { keysVersion } = await reader.look();
-        if (known !== keysVersion) tellListeners();
-        known = keysVersion;
-      } catch {
-        // Keys that were changed while the database was away are noticed on its return.
-      } finally {
-        asking = false;
-      }
-    }, watchEveryMs);
-    watching.unref();
+    // Keys that are changed while the database is away are noticed on its return.
+    return every(watchEveryMs, "watching keys", options.log ?? (() => {}), async () => {
+      const { keysVersion } = await reader.look();
+      if (known !== keysVersion) tellListeners();
+      known = keysVersion;
+    });
   }
 
   async function onOwnSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -91,7 +85,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     ...keeper,
     onKeysChanged(listener) {
       listeners.push(listener);
-      if (!watching) watch();
+      stopWatching ??= watch();
     },
     snapshot: (work) =>
       onOwnSession(async (session) => {
@@ -113,7 +107,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       }),
     carryIn: (rowsOf) => onOwnSession((session) => takeOver(session, rowsOf)),
     async close() {
-      clearInterval(watching);
+      stopWatching?.();
       database.close();
     },
   };

@@ -1,12 +1,11 @@
 import { Database, SQLiteError } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
+import { prepareFiles } from "./files.ts";
 import { migrate } from "./migrations.ts";
 
 /** The write-ahead log is cut back to this after a large import has been moved into the file. */
-const walBytesKept = 64 * 1024 * 1024;
+export const journalBytesKept = 64 * 1024 * 1024;
 
 /** Opens the file for reading only; never waits for a lock, so it may sit on the event loop. */
 export function openForReading(path: string): Database {
@@ -27,16 +26,16 @@ export function openForWriting(
 ): Database {
   let database: Database | undefined;
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    prepareFiles(path);
     database = new Database(path, { create: true, safeIntegers: true, strict: true });
     database.run(`PRAGMA busy_timeout = ${busyWaitMs}`);
-    database.run("PRAGMA journal_mode = WAL");
-    database.run("PRAGMA synchronous = FULL");
-    database.run("PRAGMA foreign_keys = ON");
-    database.run(`PRAGMA journal_size_limit = ${walBytesKept}`);
-    assertPragma(database, "journal_mode", "wal");
-    assertPragma(database, "synchronous", 2n);
-    assertPragma(database, "foreign_keys", 1n);
+    setPragma(database, "journal_mode", "wal");
+    // FULL: a commit returns when the disk has it.
+    setPragma(database, "synchronous", 2n);
+    setPragma(database, "foreign_keys", 1n);
+    setPragma(database, "journal_size_limit", BigInt(journalBytesKept));
+    // A mapped file that somebody truncates ends the process.
+    setPragma(database, "mmap_size", 0n);
     migrate(database, environment);
     return database;
   } catch (error) {
@@ -45,11 +44,12 @@ export function openForWriting(
   }
 }
 
-/** A pragma the engine does not take is ignored in silence; durability is not left to hope. */
-function assertPragma(database: Database, name: string, expected: string | bigint): void {
+/** Sets a pragma and reads it back: the engine ignores in silence what it cannot follow. */
+export function setPragma(database: Database, name: string, value: string | bigint): void {
+  database.run(`PRAGMA ${name} = ${value}`);
   const row = database.query(`PRAGMA ${name}`).get() as Record<string, unknown>;
-  if (Object.values(row)[0] !== expected) {
-    throw new Error(`the database does not support ${name} = ${expected}`);
+  if (Object.values(row)[0] !== value) {
+    throw new Error(`the database does not support ${name} = ${value}`);
   }
 }
 

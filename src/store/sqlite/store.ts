@@ -1,12 +1,11 @@
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, realpathSync } from "node:fs";
-import { dirname } from "node:path";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
-import type { Clock, Head, Store } from "../../domain/ports.ts";
+import type { Clock, Head, Log, Store } from "../../domain/ports.ts";
 import { rowsFrom, takeOver } from "./carrying.ts";
-import { watchChanges } from "./changes.ts";
+import { sendChanges } from "./changes.ts";
+import { coordinateCommand, coordinateService } from "./coordination.ts";
 import {
   guarded,
   guardedReader,
@@ -14,13 +13,13 @@ import {
   openForWriting,
   unavailableOr,
 } from "./database.ts";
+import { prepareFiles } from "./files.ts";
 import { importOrders, importPets } from "./importing.ts";
 import { createKeyReader } from "./keeping.ts";
-import { watchPlace } from "./place.ts";
 import { createReader } from "./reading.ts";
 import { checkStructure } from "./structure.ts";
 import { startWriterThread, type WriterThread } from "./thread.ts";
-import { type Asynchronous, createWriter, type Writer } from "./writer.ts";
+import { type Asynchronous, busyWaitMs, createWriter, type Writer } from "./writer.ts";
 
 export interface SqliteOptions {
   readonly path: string;
@@ -31,14 +30,17 @@ export interface SqliteOptions {
    * disk flush is under way; a command that does one thing and ends does not need it.
    */
   readonly threaded: boolean;
+  /** Told of damage to the files of a store with a thread; a command's store throws instead. */
+  readonly log?: Log | undefined;
 }
 
 /** A command has nobody waiting on a socket: it can let others finish. */
-const busyWaitMs = 60_000;
+const patientWaitMs = 60_000;
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
-  const { path, environment } = options;
-  const thread = options.threaded ? await startWriterThread(path, environment) : undefined;
+  const { path, environment, threaded, log = () => {} } = options;
+  if (!threaded) refuseBesideDamage(path);
+  const thread = threaded ? await startWriterThread(path, environment, log) : undefined;
   const writer = thread ?? inline(createWriter(path, environment));
   try {
     return await openAround(writer, thread, options);
@@ -49,19 +51,31 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   }
 }
 
+/** Opening a store beside a process that has lost track of its files would do more damage. */
+function refuseBesideDamage(path: string): void {
+  const changes = sendChanges(prepareFiles(path));
+  try {
+    changes.assertUndamaged();
+  } finally {
+    changes.close();
+  }
+}
+
 async function openAround(
-  writer: Asynchronous<Writer>,
+  writer: Omit<Asynchronous<Writer>, "findDamage">,
   thread: WriterThread | undefined,
-  { path, environment, clock, threaded }: SqliteOptions,
+  { path, environment, clock, log = () => {} }: SqliteOptions,
 ): Promise<Store> {
   // A store put back from a copy counts on from where the copy ended, with other rows under the
   // same numbers. No list of before may pass for one of after, so every start begins an epoch.
   await thread?.beginEpoch(randomUUID()).catch(passOverUnavailable);
+  const files = prepareFiles(path);
   const database = openForReading(path);
-  const place = watchPlace(path);
-  const reader = guardedReader(createReader(database));
-  const keys = guardedReader(createKeyReader(database));
-  const watch = watchChanges(database, path, threaded);
+  const others = thread
+    ? coordinateService(database, files, thread, log)
+    : coordinateCommand(database, files);
+  const reader = readable(createReader(database));
+  const keys = readable(createKeyReader(database));
   let seen: number | undefined;
   let head: Head;
 
@@ -69,10 +83,10 @@ async function openAround(
     ...reader,
     /** The file is read only if somebody has written since the last glance. */
     glance: guarded(() => {
-      const mark = watch.mark();
-      if (mark !== seen) {
+      const version = others.version();
+      if (version !== seen) {
         head = reader.look();
-        seen = mark;
+        seen = version;
       }
       return head;
     }),
@@ -84,54 +98,53 @@ async function openAround(
           checkStructure: () => checkStructure(own),
         }),
       ),
-    canWrite: () => (thread?.isAlive() ?? true) && place.isHeld(),
-    commit: announced(async (changes) => {
-      place.assertHeld();
-      const outcomes = await writer.commit(changes, clock.now());
-      place.assertHeld();
-      return outcomes;
-    }),
-    importPets: announced((records, reason) =>
+    canWrite: () => (thread?.isAlive() ?? true) && others.canWrite(),
+    commit: written((changes, withinMs = busyWaitMs) =>
+      writer.commit(changes, clock.now(), withinMs),
+    ),
+    importPets: written((records, reason) =>
       onOwnConnection((own) => importPets(own, records, reason, clock.now)),
     ),
-    importOrders: (records) => onOwnConnection((own) => importOrders(own, records)),
+    importOrders: written((records) => onOwnConnection((own) => importOrders(own, records))),
     carryOut: (work) => atOneMoment((own) => work(rowsFrom(own))),
-    carryIn: announced((rowsOf) => onOwnConnection((own) => takeOver(own, rowsOf))),
+    carryIn: written((rowsOf) => onOwnConnection((own) => takeOver(own, rowsOf))),
     findSecret: keys.findSecret,
     findKey: async (id) => keys.findKey(id),
     listKeys: async () => keys.listKeys(),
     loadUsage: async () => keys.loadUsage(),
     loadBans: async () => keys.loadBans(),
-    addKey: announced(writer.addKey),
-    addSecret: announced(writer.addSecret),
-    revokeKey: announced(writer.revokeKey),
-    saveUsage: writer.saveUsage,
-    saveBan: writer.saveBan,
-    liftBan: announced(writer.liftBan),
+    addKey: written(writer.addKey),
+    addSecret: written(writer.addSecret),
+    revokeKey: written(writer.revokeKey),
+    saveUsage: written(writer.saveUsage),
+    saveBan: written(writer.saveBan),
+    liftBan: written(writer.liftBan),
     async close() {
-      watch.close();
+      if (!others.close()) endWithoutClosing(log);
       // The writer leaves last: only a connection that may write can fold the log into the file.
       database.close();
       await writer.close();
     },
   };
 
-  /** What changes the head is announced before anybody is told that it is done. */
-  function announced<A extends unknown[], T>(
+  function written<A extends unknown[], T>(
     work: (...args: A) => Promise<T>,
   ): (...args: A) => Promise<T> {
-    return async (...args) => {
-      try {
-        return await work(...args);
-      } finally {
-        watch.announce();
-      }
-    };
+    return (...args) => others.write(() => work(...args));
+  }
+
+  /** Engine failures leave as refusals, and files that are damaged are not read. */
+  function readable<T extends object>(reader: T): T {
+    const methods = Object.entries(reader).map(([name, method]) => [
+      name,
+      guarded((...args: unknown[]) => others.read(() => method(...args))),
+    ]);
+    return Object.fromEntries(methods) as T;
   }
 
   /** A transaction that only reads sees one state of the file for as long as it lasts. */
   async function atOneMoment<T>(work: (own: Database) => Promise<T>): Promise<T> {
-    const own = openForReading(path);
+    const own = others.read(() => openForReading(path));
     try {
       own.run("BEGIN");
       return await work(own);
@@ -143,7 +156,7 @@ async function openAround(
   }
 
   async function onOwnConnection<T>(work: (own: Database) => Promise<T>): Promise<T> {
-    const own = openForWriting(path, environment, busyWaitMs);
+    const own = openForWriting(path, environment, patientWaitMs);
     try {
       return await work(own);
     } catch (error) {
@@ -152,6 +165,16 @@ async function openAround(
       own.close();
     }
   }
+}
+
+/**
+ * Ends the process at once. Closing the last connection folds the log into the file and deletes it,
+ * by its name; when another process has a new log there, that would destroy what it wrote. Bun
+ * closes every connection on any other way out.
+ */
+function endWithoutClosing(log: Log): void {
+  log("ending without closing the store: another process has a new log in the place of ours");
+  process.kill(process.pid, "SIGKILL");
 }
 
 /** A full disk is no reason not to serve what is on it. */
@@ -165,24 +188,4 @@ function inline(writer: Writer): Asynchronous<Writer> {
     async (...args: never[]) => (method as (...args: never[]) => unknown)(...args),
   ]);
   return Object.fromEntries(entries) as Asynchronous<Writer>;
-}
-
-/**
- * Claims the file for one serving process. Two of them would each count limits on their own and
- * admit twice as many requests. The claim is a lock the operating system drops with the process.
- */
-export function claimForServing(path: string): () => void {
-  mkdirSync(dirname(path), { recursive: true });
-  // A link to the file is the file: the engine itself follows it too.
-  const file = existsSync(path) ? realpathSync(path) : path;
-  const claim = new Database(`${file}-serving`, { create: true });
-  try {
-    claim.run("PRAGMA busy_timeout = 0");
-    claim.run("PRAGMA locking_mode = EXCLUSIVE");
-    claim.run("BEGIN EXCLUSIVE");
-  } catch {
-    claim.close();
-    throw new Refusal("unavailable", `another petstore is already serving ${path}`);
-  }
-  return () => claim.close();
 }

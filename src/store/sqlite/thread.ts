@@ -1,6 +1,9 @@
+import { inBackground } from "../../domain/background.ts";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Change } from "../../domain/ledger.ts";
+import type { Log } from "../../domain/ports.ts";
+import type { Damage } from "./damage.ts";
 import { type PackedOutcomes, packChanges, unpackOutcomes } from "./packing.ts";
 import type { Asynchronous, Writer, WriterReply, WriterRequest } from "./writer.ts";
 
@@ -9,7 +12,9 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-export interface WriterThread extends Asynchronous<Writer> {
+export interface WriterThread extends Asynchronous<Omit<Writer, "findDamage">> {
+  /** The damage that made the thread refuse writes: it looks more often than anybody else. */
+  findDamage(): Damage | undefined;
   /** False once the thread has died; only a new process has a new one. */
   isAlive(): boolean;
 }
@@ -18,28 +23,38 @@ export interface WriterThread extends Asynchronous<Writer> {
 export async function startWriterThread(
   path: string,
   environment: Environment,
+  log: Log,
 ): Promise<WriterThread> {
   const worker = new Worker(new URL("./worker.ts", import.meta.url));
   const pending = new Map<number, Pending>();
   let lastId = 0;
   let broken = false;
+  let damage: Damage | undefined;
 
-  worker.onmessage = (event: MessageEvent<WriterReply>) => {
+  worker.onmessage = inBackground("reply of the writing thread", log, receive);
+  worker.onerror = inBackground("failure of the writing thread", log, breakDown);
+
+  function receive(event: MessageEvent<WriterReply>): void {
     const reply = event.data;
     const waiter = pending.get(reply.id);
     pending.delete(reply.id);
     if ("result" in reply) waiter?.resolve(reply.result);
     else if ("refusal" in reply) {
+      damage ??= reply.damage;
       waiter?.reject(new Refusal(reply.refusal.code, reply.refusal.message));
     } else waiter?.reject(new Error(reply.bug));
-  };
-  // A thread that died answers nobody: what it had committed is in the file, what it had not is
-  // refused, and neither is called a success.
-  worker.onerror = () => {
+  }
+
+  /**
+   * A thread that died answers nobody: what it had committed is in the file, what it had not is
+   * refused, and neither is called a success.
+   */
+  function breakDown(event: ErrorEvent): void {
+    log("writing thread ended", { error: event.message });
     broken = true;
     for (const waiter of pending.values()) waiter.reject(threadLost());
     pending.clear();
-  };
+  }
 
   function ask(method: WriterRequest["method"], args: unknown[]): Promise<unknown> {
     if (broken) return Promise.reject(threadLost());
@@ -59,8 +74,8 @@ export async function startWriterThread(
     (...args: unknown[]) =>
       ask(method, args);
   return {
-    async commit(changes: readonly Change[], now: number) {
-      const packed = await ask("commit", [packChanges(changes), now]);
+    async commit(changes: readonly Change[], now: number, withinMs: number) {
+      const packed = await ask("commit", [packChanges(changes), now, withinMs]);
       return unpackOutcomes(packed as PackedOutcomes, changes);
     },
     beginEpoch: call("beginEpoch"),
@@ -70,6 +85,8 @@ export async function startWriterThread(
     saveUsage: call("saveUsage"),
     saveBan: call("saveBan"),
     liftBan: call("liftBan"),
+    saveStrandedLog: call("saveStrandedLog"),
+    findDamage: () => damage,
     async close() {
       await ask("close", []);
       worker.terminate();

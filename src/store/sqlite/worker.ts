@@ -16,17 +16,20 @@ self.onmessage = (event: MessageEvent<WriterRequest>) => {
       writer = createWriter(...args);
       reply = { id, result: undefined };
     } else if (method === "commit") {
-      const [changes, now] = args;
-      reply = { id, result: packOutcomes(writer!.commit(unpackChanges(changes), now)) };
+      const [changes, now, withinMs] = args;
+      const outcomes = writer!.commit(unpackChanges(changes), now, withinMs);
+      reply = { id, result: packOutcomes(outcomes) };
     } else {
       const call = writer![method] as (...args: unknown[]) => unknown;
       reply = { id, result: call(...args) };
     }
   } catch (error) {
-    reply =
-      error instanceof Refusal
-        ? { id, refusal: { code: error.code, message: error.message } }
-        : { id, bug: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    if (error instanceof Refusal) {
+      const { code, message } = error;
+      reply = { id, refusal: { code, message }, damage: writer?.findDamage() };
+    } else {
+      reply = { id, bug: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    }
   }
   self.postMessage(reply);
 };

@@ -1,0 +1,61 @@
+import type { Log, Soon } from "./ports.ts";
+
+/**
+ * Wraps a callback whose caller awaits nothing and catches nothing: a timer's or a listener's. A
+ * failure would otherwise reach the runtime, which prints it as it likes or ends the process. The
+ * log gets one line when the work starts to fail, and one with the number of failures when it
+ * succeeds again.
+ */
+export function inBackground<A extends unknown[]>(
+  name: string,
+  log: Log,
+  work: (...args: A) => Soon<unknown>,
+): (...args: A) => void {
+  let failures = 0;
+
+  function failed(error: unknown): void {
+    failures += 1;
+    if (failures === 1) log(`${name} failed`, { error: String(error) });
+  }
+
+  function succeeded(): void {
+    if (failures > 0) log(`${name} succeeded again`, { failures });
+    failures = 0;
+  }
+
+  return (...args) => {
+    try {
+      const result = work(...args);
+      if (result instanceof Promise) result.then(succeeded, failed);
+      else succeeded();
+    } catch (error) {
+      failed(error);
+    }
+  };
+}
+
+/**
+ * Runs `work` at an interval, never twice at once, and without keeping the process alive for it.
+ * Returns what stops it. The only place that starts an interval.
+ */
+export function every(
+  intervalMs: number,
+  name: string,
+  log: Log,
+  work: () => Soon<unknown>,
+): () => void {
+  let isRunning = false;
+  const run = inBackground(name, log, () => {
+    const result = work();
+    if (!(result instanceof Promise)) return undefined;
+    isRunning = true;
+    return result.finally(() => {
+      isRunning = false;
+    });
+  });
+  const timer = setInterval(() => {
+    if (!isRunning) run();
+  }, intervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,90 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { inBackground } from "../src/domain/background.ts";
+import { enterPlace } from "./process.ts";
+
+test("work in the background that fails is logged once, counted, and logged again when it succeeds", async () => {
+  const logged: unknown[] = [];
+  let isBroken = true;
+  for (const isAsync of [false, true]) {
+    const work = () => {
+      if (isBroken) throw new Error("no disk");
+    };
+    const run = inBackground(
+      "saving",
+      (event, details) => logged.push({ event, ...details }),
+      isAsync ? async () => work() : work,
+    );
+    isBroken = true;
+    for (let turn = 0; turn < 5; turn++) run();
+    await Bun.sleep(0);
+    expect(logged.splice(0)).toEqual([{ event: "saving failed", error: "Error: no disk" }]);
+    isBroken = false;
+    run();
+    run();
+    await Bun.sleep(0);
+    expect(logged.splice(0)).toEqual([{ event: "saving succeeded again", failures: 5 }]);
+  }
+});
+
+/** Timers and listeners outside background.ts, each with the reason why it cannot fail unnoticed. */
+const exceptions: Record<string, string> = {
+  "src/domain/background.ts": "the place for them",
+  "src/domain/follower.ts": "rejections are caught; the next reader meets the same failure",
+  "src/api/server.ts": "resolves a promise",
+  "src/api/reference/trial.ts": "runs in the browser",
+  "src/cli/replacement.ts": "ends the process",
+  "src/cli/serve.ts": "ends the process",
+  "src/main.ts": "ends the process",
+  "src/limits/strikes.ts": "flushes, which catches and logs",
+  "src/store/postgres/lane.ts": "rejects a promise",
+  "src/store/postgres/session.ts": "closes a connection, which catches",
+  "src/store/sqlite/worker.ts": "catches; what it misses reaches onerror of the other thread",
+};
+
+test("every timer and every listener catches what it throws", () => {
+  const pattern =
+    /\bset(?:Interval|Timeout)\(|process\.\w*\.?on\(|\.on\w+ = (?!inBackground\()|addEventListener\(/;
+  const found = [...new Bun.Glob("src/**/*.ts").scanSync()].filter((path) =>
+    pattern.test(readFileSync(path, "utf8")),
+  );
+  expect(found.sort()).toEqual(Object.keys(exceptions).sort());
+  const intervals = found.filter((path) => readFileSync(path, "utf8").includes("setInterval("));
+  expect(intervals).toEqual(["src/domain/background.ts"]);
+});
+
+test("a service that cannot save usage says so once, in JSON, and once more when it can again", async () => {
+  const place = enterPlace();
+  const { key } = await place.json<{ key: string }>(
+    "keys",
+    "create",
+    "--name",
+    "a",
+    "--plan",
+    "pro",
+  );
+  const service = await place.serve();
+  const { Database } = await import("bun:sqlite");
+  const holder = new Database(place.path("data/production.db"));
+  holder.run("BEGIN IMMEDIATE");
+  const ask = () =>
+    fetch(`${service.baseUrl}/inventory`, { headers: { Authorization: `Bearer ${key}` } });
+  await ask();
+  await service.wrote('"saving usage and bans failed"');
+  // A second try and a third have failed once the lock has been held for another two seconds.
+  const until = performance.now() + 2_500;
+  while (performance.now() < until) await Bun.sleep(50);
+  holder.run("ROLLBACK");
+  holder.close();
+  await service.wrote('"saving usage and bans succeeded again"');
+  const lines = service
+    .written()
+    .split("\n")
+    .filter((line) => line.startsWith("{"));
+  expect(lines.map((line) => JSON.parse(line).event)).toEqual([
+    "saving usage and bans failed",
+    "saving usage and bans succeeded again",
+  ]);
+  expect(JSON.parse(lines[1]!).failures).toBeGreaterThan(1);
+  await place.leave();
+});

@@ -1,0 +1,134 @@
+import { cpSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+
+/** What an operator may do by mistake to the files of a store while it is served. */
+export interface Mistake {
+  /** What the operator does, as it is named in the test's title. */
+  readonly name: string;
+  readonly suffix: string;
+  /** Does it to the store at this path. */
+  readonly make: (file: string) => void;
+  /** What the log says happened. */
+  readonly what: string;
+  /** Whether GET goes on. */
+  readonly reads: boolean;
+  /** Whether updates are then only in a file without a name, or without its database. */
+  readonly strands?: boolean;
+  /** What the operator does before the next start, if a start alone is not enough. */
+  readonly mend?: (file: string) => void;
+}
+
+/** Where a test keeps a copy of the store that was made before the service started. */
+export const copyOf = (file: string) => `${file}.copy`;
+const remove = (suffix: string) => (file: string) => rmSync(file + suffix);
+const truncate = (suffix: string) => (file: string) => truncateSync(file + suffix);
+
+/** After each of these a restart has every acknowledged update. */
+export const harmless: Mistake[] = [
+  {
+    name: "deleting -wal",
+    suffix: "-wal",
+    make: remove("-wal"),
+    what: "deleted",
+    reads: false,
+    strands: true,
+  },
+  { name: "deleting -shm", suffix: "-shm", make: remove("-shm"), what: "deleted", reads: false },
+  {
+    name: "truncating -shm",
+    suffix: "-shm",
+    make: truncate("-shm"),
+    what: "truncated",
+    reads: false,
+  },
+  {
+    name: "deleting -serving",
+    suffix: "-serving",
+    make: remove("-serving"),
+    what: "deleted",
+    reads: true,
+  },
+  {
+    name: "deleting -changes",
+    suffix: "-changes",
+    make: remove("-changes"),
+    what: "deleted",
+    reads: true,
+  },
+  {
+    name: "truncating -changes",
+    suffix: "-changes",
+    make: truncate("-changes"),
+    what: "truncated",
+    reads: true,
+  },
+  {
+    name: "deleting every side file at once",
+    suffix: "-wal",
+    make: (file) => {
+      for (const suffix of ["-wal", "-shm", "-serving", "-changes"]) rmSync(file + suffix);
+    },
+    what: "deleted",
+    reads: false,
+    strands: true,
+  },
+  {
+    name: "moving the database away",
+    suffix: "",
+    make: (file) => renameSync(file, `${file}.away`),
+    what: "deleted or moved away",
+    reads: true,
+    strands: true,
+    mend: (file) => renameSync(`${file}.away`, file),
+  },
+  {
+    name: "moving the database away without its log",
+    suffix: "",
+    make: (file) => renameSync(file, `${file}.away`),
+    what: "deleted or moved away",
+    reads: true,
+    strands: true,
+    mend: (file) => {
+      for (const suffix of ["-wal", "-shm"]) rmSync(file + suffix, { force: true });
+      renameSync(`${file}.away`, file);
+    },
+  },
+];
+
+/** After each of these a copy has to be put back: what was there has been destroyed. */
+export const destructive: Mistake[] = [
+  {
+    name: "truncating the database",
+    suffix: "",
+    make: truncate(""),
+    what: "overwritten",
+    reads: false,
+  },
+  {
+    name: "copying an older store over the database",
+    suffix: "",
+    make: (file) => cpSync(copyOf(file), file),
+    what: "overwritten",
+    reads: false,
+  },
+  {
+    name: "copying something else over the database",
+    suffix: "",
+    make: (file) => writeFileSync(file, "not a database ".repeat(4_000)),
+    what: "overwritten",
+    reads: false,
+  },
+  {
+    name: "truncating -wal",
+    suffix: "-wal",
+    make: truncate("-wal"),
+    what: "truncated",
+    reads: false,
+  },
+  {
+    name: "putting another file in the database's place",
+    suffix: "",
+    make: (file) => renameSync(copyOf(file), file),
+    what: "replaced by another file",
+    reads: true,
+  },
+];
