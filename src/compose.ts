@@ -127,7 +127,11 @@ async function openShop(
   await firstCatchUp(follower, patienceMs);
   const committer = createCommitter(
     store,
-    { groupMax: config.writesPerGroupMax, queueMax: config.writesWaitingMax },
+    {
+      groupMax: config.writesPerGroupMax,
+      queueMax: config.writesWaitingMax,
+      answerMsMax: config.updateAnswerMsMax,
+    },
     (outcomes) => follower.committed(outcomes),
   );
   return {

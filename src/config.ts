@@ -28,6 +28,7 @@ export interface Config {
   readonly idleTimeoutSeconds: number;
   readonly writesPerGroupMax: number;
   readonly writesWaitingMax: number;
+  readonly updateAnswerMsMax: number;
   /** How long a start waits for a database that cannot be reached yet. */
   readonly databasePatienceMs: number;
   readonly keysRememberedMax: number;
@@ -96,6 +97,7 @@ export function readConfig(
     idleTimeoutSeconds: value(settings.idleTimeoutSeconds),
     writesPerGroupMax: value(settings.writesPerGroupMax),
     writesWaitingMax: value(settings.writesWaitingMax),
+    updateAnswerMsMax: 9_000,
     databasePatienceMs: value(settings.databasePatienceSeconds) * 1_000,
     keysRememberedMax: 10_000,
     listChunkEntries: 4_096,

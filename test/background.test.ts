@@ -30,6 +30,7 @@ test("work in the background that fails is logged once, counted, and logged agai
 /** Timers and listeners outside background.ts, each with the reason why it cannot fail unnoticed. */
 const exceptions: Record<string, string> = {
   "src/domain/background.ts": "the place for them",
+  "src/domain/commits.ts": "rejects promises",
   "src/domain/follower.ts": "rejections are caught; the next reader meets the same failure",
   "src/api/server.ts": "resolves a promise",
   "src/api/reference/trial.ts": "runs in the browser",

@@ -16,8 +16,8 @@ export function isCoding(name: string): name is Coding {
   return Object.hasOwn(compressors, name);
 }
 
-/** Below this a list fits into one packet anyway. */
-const bytesMin = 1_400;
+/** Below this a list fits into one packet anyway, and is not compressed. */
+export const compressedBytesMin = 1_400;
 
 export interface Codings {
   /** The version in this coding if it is there already; otherwise it may be made for later. */
@@ -55,7 +55,6 @@ export function createCodings(monotonicMs: () => number): Codings {
   return {
     has: (version, coding) => version === current && made.get(coding) instanceof Blob,
     find(version, coding) {
-      if (version.byteLength < bytesMin) return undefined;
       if (version !== current) {
         current = version;
         made = new Map();

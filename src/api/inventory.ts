@@ -6,7 +6,7 @@ import type { Soon } from "../domain/ports.ts";
 import { readJsonText } from "./body.ts";
 import type { Answer, Call, Shop } from "./call.ts";
 import { entryJson } from "./chunks.ts";
-import { preferredCoding } from "./codings.ts";
+import { compressedBytesMin, preferredCoding } from "./codings.ts";
 import { createSheet, type Sheet } from "./headers.ts";
 import type { ListVersion } from "./listing.ts";
 import { satisfiesIfMatch, satisfiesIfNoneMatch } from "./preconditions.ts";
@@ -27,7 +27,8 @@ function currentList(shop: Shop, call: Call): Answer {
     throw new Refusal("precondition_failed", "The list has changed: If-Match does not name it.");
   }
   const known = headers.get("if-none-match");
-  const coding = preferredCoding(headers.get("accept-encoding"));
+  const isShort = version.byteLength < compressedBytesMin;
+  const coding = isShort ? undefined : preferredCoding(headers.get("accept-encoding"));
   if (known !== null && satisfiesIfNoneMatch(known, tag)) {
     const etag = coding && codings.has(version, coding) ? `"${tag}-${coding}"` : `"${tag}"`;
     return { status: 304, body: null, headers: { ETag: etag, ...listHeaders } };

@@ -7,6 +7,8 @@ export interface CommitBounds {
   readonly groupMax: number;
   /** Changes waiting for a transaction; one more is refused. */
   readonly queueMax: number;
+  /** How long a change waits for its answer at most, whatever the store does. */
+  readonly answerMsMax: number;
 }
 
 export interface Committer {
@@ -33,8 +35,10 @@ interface Waiting {
  */
 const patienceMs = 1_000;
 
-/** A change is refused when the store could not take it for this long since it was submitted. */
-const answerMs = 8_000;
+const silentStore = "The store does not answer in time; try again.";
+
+/** What is left of a change's time for its answer when the store must have given up waiting. */
+const giveUpMs = 1_000;
 
 /**
  * Groups writes: while one transaction commits, arriving changes queue, and the next transaction
@@ -47,6 +51,8 @@ export function createCommitter(
 ): Committer {
   let waiting: Waiting[] = [];
   let running: Promise<void> | undefined;
+  /** True while a commit takes longer than anybody waits for: a disk that hangs, for one. */
+  let isStuck = false;
 
   async function run(): Promise<void> {
     // A turn of the event loop lets everything that arrived together join the first group. It also
@@ -64,27 +70,37 @@ export function createCommitter(
 
   async function settle(group: readonly Waiting[]): Promise<void> {
     const begunAt = performance.now();
+    const leftMs = bounds.answerMsMax - (begunAt - group[0]!.submittedAt);
+    const late = setTimeout(() => {
+      isStuck = true;
+      refuseAll(group, "The store does not answer in time; the update may have been stored.");
+      refuseWaiting();
+    }, leftMs);
     let outcomes: readonly Outcome[];
     try {
       const changes = group.map((one) => one.change);
-      outcomes = await store.commit(changes, withinMs(begunAt - group[0]!.submittedAt));
+      outcomes = await store.commit(changes, wholeSeconds(leftMs - giveUpMs));
     } catch (error) {
       for (const one of group) one.reject(error);
       if (performance.now() - begunAt > patienceMs) refuseWaiting();
       return;
+    } finally {
+      clearTimeout(late);
+      isStuck = false;
     }
+    // Also when nobody waits for it any more: what was stored is shown.
     onCommitted(outcomes);
     for (let index = 0; index < group.length; index++) group[index]!.resolve(outcomes[index]!);
   }
 
   function refuseWaiting(): void {
-    const refusal = new Refusal("unavailable", "The store does not answer in time; try again.");
-    for (const one of waiting) one.reject(refusal);
+    refuseAll(waiting, silentStore);
     waiting = [];
   }
 
   return {
     submit(change, signal) {
+      if (isStuck) return Promise.reject(new Refusal("unavailable", silentStore));
       if (waiting.length >= bounds.queueMax) {
         return Promise.reject(
           new Refusal("unavailable", "Too many updates are waiting to be stored; try again."),
@@ -101,9 +117,14 @@ export function createCommitter(
   };
 }
 
-/** In whole seconds, so that engines set a deadline anew only when there was a real wait. */
-function withinMs(waitedMs: number): number {
-  return Math.max(0, answerMs - Math.floor(waitedMs / 1_000) * 1_000);
+/** Rounded, so that engines set a deadline anew only when there was a real wait. */
+function wholeSeconds(ms: number): number {
+  return Math.max(0, Math.round(ms / 1_000) * 1_000);
+}
+
+function refuseAll(changes: readonly Waiting[], message: string): void {
+  const refusal = new Refusal("unavailable", message);
+  for (const one of changes) one.reject(refusal);
 }
 
 /** Nobody hears an answer on a connection that is gone, so its changes are refused, not stored. */
