@@ -41,3 +41,34 @@ test("a disk that hangs keeps no update waiting, and what it stored in the end i
   expect(await committer.submit(change(4n))).toBe("not_found");
   expect(commits).toBe(2);
 });
+
+test("a change whose connection is rejected in the turn in which a commit ends is not stored", async () => {
+  const first = Promise.withResolvers<void>();
+  const stored: bigint[] = [];
+  const store = {
+    async commit(changes: readonly Change[]): Promise<readonly Outcome[]> {
+      stored.push(...changes.map(({ petId }) => petId));
+      if (stored.length === 1) await first.promise;
+      return changes.map(() => "not_found");
+    },
+  };
+  const bounds = { groupMax: 10, queueMax: 10, answerMsMax: 1_000 };
+  const committer = createCommitter(store, bounds, () => {});
+  const underWay = committer.submit(change(1n));
+  await Bun.sleep(1);
+  expect(stored).toEqual([1n]);
+
+  // One turn: the request is handed over, the commit before it ends, the parser rejects the rest.
+  const connection = new AbortController();
+  const rejected = committer.submit(change(2n), connection.signal);
+  first.resolve();
+  for (let step = 0; step < 100; step++) await null;
+  connection.abort();
+  await expect(rejected).rejects.toMatchObject({ code: "invalid_request" });
+  await underWay;
+  expect(stored).toEqual([1n]);
+
+  // Nothing is left behind: the next change is stored.
+  expect(await committer.submit(change(3n))).toBe("not_found");
+  expect(stored).toEqual([1n, 3n]);
+});

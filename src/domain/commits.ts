@@ -1,6 +1,7 @@
 import { Refusal } from "./errors.ts";
 import type { Change, Outcome } from "./ledger.ts";
 import type { Store } from "./ports.ts";
+import { nextTurn } from "./turns.ts";
 
 export interface CommitBounds {
   /** Changes that share one transaction. */
@@ -49,23 +50,37 @@ export function createCommitter(
   bounds: CommitBounds,
   onCommitted: (outcomes: readonly Outcome[]) => void,
 ): Committer {
+  /** Changes submitted in this turn of the event loop. */
+  let arriving: Waiting[] = [];
   let waiting: Waiting[] = [];
   let running: Promise<void> | undefined;
   /** True while a commit takes longer than anybody waits for: a disk that hangs, for one. */
   let isStuck = false;
 
+  /**
+   * Lets changes wait for a group one turn of the event loop after they were submitted. Everything
+   * that arrived together thus joins one group. And the HTTP parser has finished: it may reject the
+   * end of a request that it has already handed over, and only then is the signal aborted. See
+   * docs/decisions/0011-rejected-requests.md.
+   */
+  function admit(): void {
+    for (const one of arriving) waiting.push(one);
+    arriving = [];
+    if (isStuck) refuseWaiting();
+    else {
+      running ??= run().finally(() => {
+        running = undefined;
+      });
+    }
+  }
+
   async function run(): Promise<void> {
-    // A turn of the event loop lets everything that arrived together join the first group. It also
-    // lets the HTTP parser finish: it may reject the end of a request that it has already handed
-    // over, and only then is the signal aborted. See docs/decisions/0011-rejected-requests.md.
-    await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
       const taken = waiting.length <= bounds.groupMax ? waiting : waiting.slice(0, bounds.groupMax);
       waiting = taken === waiting ? [] : waiting.slice(bounds.groupMax);
       const group = withoutAborted(taken);
       if (group.length > 0) await settle(group);
     }
-    running = undefined;
   }
 
   async function settle(group: readonly Waiting[]): Promise<void> {
@@ -101,18 +116,18 @@ export function createCommitter(
   return {
     submit(change, signal) {
       if (isStuck) return Promise.reject(new Refusal("unavailable", silentStore));
-      if (waiting.length >= bounds.queueMax) {
+      if (waiting.length + arriving.length >= bounds.queueMax) {
         return Promise.reject(
           new Refusal("unavailable", "Too many updates are waiting to be stored; try again."),
         );
       }
       return new Promise((resolve, reject) => {
-        waiting.push({ change, signal, submittedAt: performance.now(), resolve, reject });
-        running ??= run();
+        if (arriving.length === 0) setImmediate(admit);
+        arriving.push({ change, signal, submittedAt: performance.now(), resolve, reject });
       });
     },
     async idle() {
-      while (running) await running;
+      while (running || arriving.length > 0) await (running ?? nextTurn());
     },
   };
 }
