@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { cpSync, rmSync } from "node:fs";
+import { cpSync, existsSync, rmSync } from "node:fs";
 import { enterLoadedPlace, type LoadedPlace } from "./crashing.ts";
 import { copyOf, destructive, harmless, type Mistake } from "./mistakes.ts";
 import type { Served } from "./process.ts";
@@ -155,6 +155,23 @@ test("an import beside a service whose -shm was deleted is refused, and changes 
   await kill(service);
   await loaded.expectNothingLost(await loaded.place.serve());
 });
+
+for (const suffix of ["-serving", "-changes", ""]) {
+  test(`beside a service whose ${suffix || "database"} was deleted no command works and no other service starts`, async () => {
+    const service = await loaded.place.serve();
+    await updateAll(service);
+    rmSync(file + suffix);
+    await untilRed(service);
+    const command = await loaded.place.run(["keys", "create", "--name", "a", "--plan", "free"]);
+    expect(command).toMatchObject({ code: 2, out: "" });
+    const second = await loaded.place.run(["serve", "--port", "0"]);
+    expect(second).toMatchObject({ code: 2, out: "" });
+    expect(second.err).toContain("already serving");
+    // A refused command leaves no empty store where the lost one was.
+    expect(existsSync(file)).toBe(suffix !== "");
+    await kill(service);
+  });
+}
 
 test("what a foreign program writes after -shm was deleted survives the service's stop", async () => {
   const service = await loaded.place.serve();

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { connectionOptions, parseAddress } from "../../src/store/postgres/address.ts";
+import { enterPlace } from "../process.ts";
 
 test("an address with several hosts is one address per host, with everything else kept", () => {
   const { urls, label, prepare } = parseAddress(
@@ -45,8 +46,37 @@ test("the folder of a socket, or a host, may stand in the query", () => {
 
 test("the address alone says where to connect and as whom, whatever PG* variables say", () => {
   const options = connectionOptions("postgres://me:p%40w@db.example/shop?sslmode=require");
-  expect(options).toEqual({ username: "me", password: "p@w", port: 5432, database: "shop" });
-  expect(connectionOptions("postgres://me@db.example:5433")).toMatchObject({
-    ...{ password: "", port: 5433, database: "me" },
+  expect(options).toMatchObject({ username: "me", port: 5432, database: "shop" });
+  expect(options.password()).toBe("p@w");
+  const short = connectionOptions("postgres://me@db.example:5433");
+  expect(short).toMatchObject({ port: 5433, database: "me" });
+  expect(short.password()).toBe("");
+  expect(parseAddress("postgres:///shop").urls).toEqual(["postgres://localhost/shop"]);
+});
+
+test("an address without a password or a host takes none from the environment", async () => {
+  const passwords: string[] = [];
+  const askForPassword = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
+  const server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      data(socket, bytes) {
+        // A message that begins with a letter is the answer; the first one has none.
+        if (bytes[0] !== 0x70) return void socket.write(askForPassword);
+        passwords.push(bytes.subarray(5, -1).toString());
+        socket.end();
+      },
+    },
   });
+  const place = enterPlace();
+  try {
+    const env = { PGPASSWORD: "fromenv", PGHOST: "192.0.2.1" };
+    const database = `postgres:///shop?port=${server.port}`;
+    await place.run(["keys", "list", "--database", database], { env });
+    expect(new Set(passwords)).toEqual(new Set([""]));
+  } finally {
+    server.stop(true);
+    await place.leave();
+  }
 });

@@ -48,7 +48,8 @@ export function parseAddress(text: string): Address {
 
 /** `postgres://user@/name?host=/run/postgresql&port=5433`: the folder of a socket, or a host. */
 function hostOf(query: URLSearchParams): string {
-  const host = query.get("host") ?? "";
+  // Named always: for an address without a host the client would take one from the environment.
+  const host = query.get("host") || "localhost";
   const port = query.get("port");
   query.delete("port");
   // The client itself reads the folder from the query, and the port from where it always stands.
@@ -65,7 +66,8 @@ export function connectionOptions(url: string) {
   const user = decodeURIComponent(username) || "postgres";
   return {
     username: user,
-    password: decodeURIComponent(password),
+    // A function: in the place of an empty text the client would take PGPASSWORD.
+    password: () => decodeURIComponent(password),
     port: Number(port) || 5432,
     database: decodeURIComponent(pathname.slice(1)) || user,
   };

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   ftruncateSync,
   openSync,
@@ -85,7 +86,13 @@ export function receiveChanges(database: Database, files: StoreFiles): ChangeRec
       seenBytes = size;
       writeHeader(handle, seenBytes, states.serving);
     },
-    reportDamage: () => writeHeader(handle, seenBytes, states.damaged),
+    reportDamage() {
+      writeHeader(handle, seenBytes, states.damaged);
+      // Commands find the file by its name, under which there may be another by now, or none.
+      const named = openFile(files);
+      writeHeader(named, seenBytes, states.damaged);
+      closeSync(named);
+    },
     close() {
       // Not if it was damaged: commands go on being refused until this process has ended.
       if (readHeader(handle).state === states.serving) writeHeader(handle, seenBytes, states.none);
@@ -94,9 +101,24 @@ export function receiveChanges(database: Database, files: StoreFiles): ChangeRec
   };
 }
 
+/** Refuses if the store is served by a process that has found its files damaged. */
+export function assertUndamaged(files: StoreFiles): void {
+  if (!existsSync(files.changes)) return;
+  const handle = openSync(files.changes, constants.O_RDONLY);
+  try {
+    refuseIfDamaged(handle, files);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function refuseIfDamaged(handle: number, files: StoreFiles): void {
+  if (readHeader(handle).state === states.damaged && isServed(files)) throw damaged();
+}
+
 /** A command's end. */
 export interface ChangeSender {
-  /** Refuses if the store is served by a process that has found its files damaged. */
+  /** As `assertUndamaged`. */
   assertUndamaged(): void;
   /** Tells the serving process of a change, and waits until it has seen it. */
   send(): Promise<void>;
@@ -112,15 +134,11 @@ export function sendChanges(files: StoreFiles): ChangeSender {
   const handle = openFile(files);
   const appending = openSync(files.changes, constants.O_WRONLY | constants.O_APPEND);
 
-  function assertUndamaged(): void {
-    if (readHeader(handle).state === states.damaged && isServed(files)) throw damaged();
-  }
-
   /** True once nobody is left who would have to see the change. */
   function isSeen(size: number): boolean {
     const { seenBytes, state } = readHeader(handle);
     if (state === states.damaged) {
-      assertUndamaged();
+      refuseIfDamaged(handle, files);
       return true;
     }
     // A file that became shorter belongs to a process that started after the change.
@@ -128,7 +146,7 @@ export function sendChanges(files: StoreFiles): ChangeSender {
   }
 
   return {
-    assertUndamaged,
+    assertUndamaged: () => refuseIfDamaged(handle, files),
     async send() {
       try {
         writeSync(appending, new Uint8Array(1));

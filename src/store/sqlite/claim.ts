@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, statSync, truncateSync } from "node:fs";
 import { Refusal } from "../../domain/errors.ts";
-import { createPrivate, prepareFiles, type StoreFiles } from "./files.ts";
+import { createPrivate, nameFiles, prepareFiles, type StoreFiles } from "./files.ts";
 
 /** How long a claim waits for a command that only asks whether the store is served. */
 const claimWaitMs = 500;
@@ -12,6 +12,8 @@ const claimWaitMs = 500;
  * operating system drops with the process.
  */
 export function claimForServing(path: string): () => void {
+  // Before the file is created: one that was moved away from its service must not get a successor.
+  if (isServed(nameFiles(path))) throw alreadyServed(path);
   const files = prepareFiles(path);
   if (statSync(path).nlink > 1) {
     // SQLite keeps one log for each name, so changes made through one would destroy the others.
@@ -20,21 +22,39 @@ export function claimForServing(path: string): () => void {
       `${path} has a second name (a hard link): a store must have one name only`,
     );
   }
-  createPrivate(files.claim);
-  const claim = new Database(files.claim);
+  const release = lockClaim(files, claimWaitMs);
+  if (!release) throw alreadyServed(path);
+  // What a process that was killed left there says that it still serves.
+  if (existsSync(files.changes)) truncateSync(files.changes);
+  return release;
+}
+
+/**
+ * Takes the claim again if its file was deleted under the process that holds it, so that no other
+ * process can take it. Returns what ends the claim.
+ */
+export function renewClaim(files: StoreFiles): (() => void) | undefined {
+  return existsSync(files.claim) ? undefined : lockClaim(files, 0);
+}
+
+function lockClaim({ claim: file }: StoreFiles, waitMs: number): (() => void) | undefined {
+  createPrivate(file);
+  const claim = new Database(file);
   try {
-    claim.run(`PRAGMA busy_timeout = ${claimWaitMs}`);
+    claim.run(`PRAGMA busy_timeout = ${waitMs}`);
     // Nothing is ever written to it, so it needs no journal beside it.
     claim.run("PRAGMA journal_mode = MEMORY");
     claim.run("PRAGMA locking_mode = EXCLUSIVE");
     claim.run("BEGIN EXCLUSIVE");
   } catch {
     claim.close();
-    throw new Refusal("unavailable", `another petstore is already serving ${path}`);
+    return undefined;
   }
-  // What a process that was killed left there says that it still serves.
-  if (existsSync(files.changes)) truncateSync(files.changes);
   return () => claim.close();
+}
+
+function alreadyServed(path: string): Refusal {
+  return new Refusal("unavailable", `another petstore is already serving ${path}`);
 }
 
 /** Whether a process holds the claim now. */

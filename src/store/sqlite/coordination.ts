@@ -3,6 +3,7 @@ import { every } from "../../domain/background.ts";
 import { Refusal } from "../../domain/errors.ts";
 import type { Log } from "../../domain/ports.ts";
 import { receiveChanges, sendChanges } from "./changes.ts";
+import { renewClaim } from "./claim.ts";
 import { createDamageCheck, type Damage } from "./damage.ts";
 import type { StoreFiles } from "./files.ts";
 import type { WriterThread } from "./thread.ts";
@@ -42,10 +43,25 @@ export function coordinateService(
   let isReadable = true;
   let isClosed = false;
   let savingLog = Promise.resolve();
+  /** Claims that this process had to take again. */
+  const claims: (() => void)[] = [];
 
   function inspect(): void {
     // A late reader of a store that was closed must not take that for damage.
-    if (!isClosed) notice(check.find());
+    if (isClosed) return;
+    notice(check.find());
+    if (noticed) keepOthersOut();
+  }
+
+  /** Commands, and another service, must not work on a store that this process has lost track of. */
+  function keepOthersOut(): void {
+    try {
+      changes.reportDamage();
+      const renewed = renewClaim(files);
+      if (renewed) claims.push(renewed);
+    } catch {
+      // The folder is gone, or the disk is full: the next inspection tries again.
+    }
   }
 
   function notice(found: Damage | undefined): void {
@@ -56,7 +72,7 @@ export function coordinateService(
     changes.advance();
     const { file, what, todo, isLogStranded } = found;
     log("store file damaged", { file, what, todo });
-    changes.reportDamage();
+    keepOthersOut();
     if (isLogStranded) savingLog = saveLog();
   }
 
@@ -113,6 +129,7 @@ export function coordinateService(
       stopInspecting();
       stopPolling();
       changes.close();
+      for (const release of claims) release();
       return !check.isReplaced("log") && !check.isReplaced("index");
     },
   };

@@ -2,6 +2,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  existsSync,
   mkdirSync,
   openSync,
   realpathSync,
@@ -36,16 +37,21 @@ export function prepareFiles(path: string): StoreFiles {
   // Only a file that does not exist is opened: closing it would drop every lock that SQLite holds
   // on it in this process.
   if (!statSync(path, { throwIfNoEntry: false })) createPrivate(path);
-  const real = realpathSync(path);
-  const files = {
+  const files = nameFiles(path);
+  for (const file of Object.values(files)) makePrivate(file);
+  return files;
+}
+
+/** Names the files of a store and touches none. */
+export function nameFiles(path: string): StoreFiles {
+  const real = existsSync(path) ? realpathSync(path) : path;
+  return {
     database: path,
     log: `${real}-wal`,
     index: `${real}-shm`,
     claim: `${real}-serving`,
     changes: `${real}-changes`,
   };
-  for (const file of Object.values(files)) makePrivate(file);
-  return files;
 }
 
 /** Creates a file that only its owner can open, or leaves the one that is there. */

@@ -4,7 +4,7 @@ import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Head, Log, Store } from "../../domain/ports.ts";
 import { rowsFrom, takeOver } from "./carrying.ts";
-import { sendChanges } from "./changes.ts";
+import { assertUndamaged } from "./changes.ts";
 import { coordinateCommand, coordinateService } from "./coordination.ts";
 import {
   guarded,
@@ -13,7 +13,7 @@ import {
   openForWriting,
   unavailableOr,
 } from "./database.ts";
-import { prepareFiles } from "./files.ts";
+import { nameFiles, prepareFiles } from "./files.ts";
 import { importOrders, importPets } from "./importing.ts";
 import { createKeyReader } from "./keeping.ts";
 import { createReader } from "./reading.ts";
@@ -39,7 +39,8 @@ const patientWaitMs = 60_000;
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, threaded, log = () => {} } = options;
-  if (!threaded) refuseBesideDamage(path);
+  // Opening a store beside a process that has lost track of its files would do more damage.
+  if (!threaded) assertUndamaged(nameFiles(path));
   const thread = threaded ? await startWriterThread(path, environment, log) : undefined;
   const writer = thread ?? inline(createWriter(path, environment));
   try {
@@ -48,16 +49,6 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     // A thread left behind would keep a process that failed to start from ending.
     await writer.close();
     throw error;
-  }
-}
-
-/** Opening a store beside a process that has lost track of its files would do more damage. */
-function refuseBesideDamage(path: string): void {
-  const changes = sendChanges(prepareFiles(path));
-  try {
-    changes.assertUndamaged();
-  } finally {
-    changes.close();
   }
 }
 
