@@ -32,7 +32,7 @@ export async function describeMachine(directory: string): Promise<Machine> {
     date: new Date().toISOString().slice(0, 10),
     processor: `${cpus().length} × ${processorModel()}`,
     memory: `${Math.round(totalmem() / 2 ** 30)} GB`,
-    system: `${type()} ${release()}`,
+    system: `${type()} ${release().split(".").slice(0, 2).join(".")}`,
     runtimes: `Bun ${Bun.version}, ${node}`,
     disk: `a 4 KB write and flush takes ${flushMedianMs(directory).toFixed(2)} ms`,
   };

@@ -64,7 +64,7 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   orders: ["SELECT", "INSERT", "UPDATE"],
   keys: ["SELECT", "INSERT", "UPDATE"],
   secrets: ["SELECT", "INSERT", "UPDATE"],
-  counts: ["SELECT", "INSERT", "UPDATE", "DELETE"],
+  counts: ["SELECT", "INSERT", "UPDATE"],
   standings: ["SELECT", "INSERT", "UPDATE"],
   bans: ["SELECT", "INSERT", "UPDATE"],
 };
