@@ -57,15 +57,18 @@ function declare(name: string, schema: Schema): string[] {
 
 /** An enumeration is also needed when the program runs, to check what arrives. */
 function declareValues(name: string, schema: Schema): string {
-  const list = `${name[0]?.toLowerCase()}${name.slice(1)}Values`;
   const values = (valuesOf(schema) ?? []).filter((value) => value !== null);
   const literals = values.map((value) => JSON.stringify(value));
+  const type = `${comment(schema, "")}export type ${nameOf(name)} =`;
+  if (schema.enum === undefined) {
+    // `string & {}` admits any string, and leaves editors the known ones to suggest.
+    return `${type}\n${literals.map((text) => `  | ${text}\n`).join("")}  | (string & {});`;
+  }
+  const list = `${name[0]?.toLowerCase()}${name.slice(1)}Values`;
   const line = `export const ${list} = [${literals.join(", ")}] as const;`;
   const lines = `export const ${list} = [\n${literals.map((text) => `  ${text},\n`).join("")}] as const;`;
   const shown = line.length <= lineWidthMax ? line : lines;
-  // `string & {}` admits any string, and leaves editors the known ones to suggest.
-  const others = schema.enum === undefined ? " | (string & {})" : "";
-  return `${shown}\n\n${comment(schema, "")}export type ${nameOf(name)} = (typeof ${list})[number]${others};`;
+  return `${shown}\n\n${type} (typeof ${list})[number];`;
 }
 
 /** The values a schema lists: all there can be, or those known so far. */

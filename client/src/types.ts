@@ -58,26 +58,24 @@ export interface Order {
   readonly complete: boolean;
 }
 
-export const errorCodeValues = [
-  "invalid_request",
-  "unauthorized",
-  "insufficient_scope",
-  "not_found",
-  "method_not_allowed",
-  "idempotency_conflict",
-  "gone",
-  "precondition_failed",
-  "payload_too_large",
-  "unsupported_media_type",
-  "idempotency_key_reused",
-  "rate_limit_exceeded",
-  "key_banned",
-  "internal_error",
-  "unavailable",
-] as const;
-
 /** What went wrong, as a word a program can switch over. Each code has one status: `invalid_request` 400, `unauthorized` 401, `insufficient_scope` 403, `not_found` 404, `method_not_allowed` 405, `idempotency_conflict` 409, `gone` 410, `precondition_failed` 412, `payload_too_large` 413, `unsupported_media_type` 415, `idempotency_key_reused` 422, `rate_limit_exceeded` 429, `key_banned` 429, `internal_error` 500, `unavailable` 503. A later version may add codes; treat one you do not know by its status. */
-export type ErrorCode = (typeof errorCodeValues)[number] | (string & {});
+export type ErrorCode =
+  | "invalid_request"
+  | "unauthorized"
+  | "insufficient_scope"
+  | "not_found"
+  | "method_not_allowed"
+  | "idempotency_conflict"
+  | "gone"
+  | "precondition_failed"
+  | "payload_too_large"
+  | "unsupported_media_type"
+  | "idempotency_key_reused"
+  | "rate_limit_exceeded"
+  | "key_banned"
+  | "internal_error"
+  | "unavailable"
+  | (string & {});
 
 /** The body of every refusal. */
 export interface ErrorBody {
