@@ -194,8 +194,7 @@ export async function startService(
   let stopping = false;
   const isStopping = () => stopping;
   const pipeline = createPipeline({ shop, keyring, limiter, addresses, cors, log, isStopping });
-  const isReady = async () =>
-    !stopping && (await connect?.()) !== false && (await isUsable(store, shop.follower));
+  const isReady = async () => !stopping && (await connect?.()) !== false && (await isUsable(shop));
   // A count of their own: reading about the API and failing to use it are two things.
   const pageCount = createAddressLimiter(clock, config.addressPerMinute, config.addressesMax);
   const server = listen(config, pipeline, pageCount, { isReady, isStopping });
@@ -233,8 +232,8 @@ function listen(
 /** A follower that still catches up after this is at work, not damaged. */
 const followerPatienceMs = 1_000;
 
-async function isUsable(store: Store, follower: Follower): Promise<boolean> {
-  if (store.canWrite?.() === false) return false;
+async function isUsable({ store, committer, follower }: Shop): Promise<boolean> {
+  if (store.canWrite?.() === false || committer.isStuck) return false;
   try {
     await store.look();
     const late = sleep(followerPatienceMs, undefined, { ref: false });

@@ -34,9 +34,11 @@ test("a disk that hangs keeps no update waiting, and what it stored in the end i
   expect(unsent).toEqual({ status: "rejected", reason: refused });
   await expect(committer.submit(change(3n))).rejects.toEqual(refused);
   expect(commits).toBe(1);
+  expect(committer.isStuck).toBe(true);
 
   hanging.resolve();
   await committer.idle();
+  expect(committer.isStuck).toBe(false);
   expect(committed).toEqual([["not_found"]]);
   expect(await committer.submit(change(4n))).toBe("not_found");
   expect(commits).toBe(2);

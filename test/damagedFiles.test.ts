@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { enterLoadedPlace, type LoadedPlace } from "./crashing.ts";
-import { copyOf, destructive, harmless, type Mistake } from "./mistakes.ts";
+import { copyOf, destructive, harmless, type Mistake, overwrite } from "./mistakes.ts";
 import type { Served } from "./process.ts";
 import { call } from "./service.ts";
 
@@ -140,6 +140,40 @@ test("an older copy of this very run, put over the database under steady updates
   await Promise.all(steady);
   tool.close();
   expect(damageIn(service).what).toContain("overwritten");
+});
+
+for (const what of ["an older copy of -shm", "zeros over -shm"]) {
+  test(`${what}, put in place under steady updates, is noticed, and no acknowledged update is lost`, async () => {
+    const service = await loaded.place.serve();
+    await updateAll(service);
+    const older = readFileSync(`${file}-shm`);
+    await updateAll(service);
+    let refused = false;
+    const steady = loaded.clients.map(async (client) => {
+      while (!refused) refused = (await loaded.update(service, client)) !== 200;
+    });
+    overwrite(`${file}-shm`, what.startsWith("zeros") ? Buffer.alloc(older.length) : older);
+    await untilRed(service);
+    await Promise.all(steady);
+    expect(damageIn(service)).toMatchObject({ file: `${file}-shm` });
+    service.kill("SIGTERM");
+    expect(await service.exited).toBe(137);
+    const again = await loaded.place.serve();
+    await loaded.expectNothingLost(again);
+    expect((await loaded.place.run(["verify"])).code).toBe(0);
+  });
+}
+
+test("a backup of all files, copied over an idle store, is noticed though nobody writes", async () => {
+  const service = await loaded.place.serve();
+  await updateAll(service);
+  const suffixes = ["", "-wal", "-shm"];
+  const backup = suffixes.map((suffix) => readFileSync(file + suffix));
+  await updateAll(service);
+  for (const [at, suffix] of suffixes.entries()) overwrite(file + suffix, backup[at]!);
+  await untilRed(service);
+  expect(damageIn(service).what).toContain("overwritten");
+  expect((await list(service)).status).toBe(503);
 });
 
 test("an import beside a service whose -shm was deleted is refused, and changes nothing", async () => {

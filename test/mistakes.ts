@@ -1,4 +1,14 @@
-import { cpSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  cpSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 
 /** What an operator may do by mistake to the files of a store while it is served. */
 export interface Mistake {
@@ -21,6 +31,13 @@ export interface Mistake {
 export const copyOf = (file: string) => `${file}.copy`;
 const remove = (suffix: string) => (file: string) => rmSync(file + suffix);
 const truncate = (suffix: string) => (file: string) => truncateSync(file + suffix);
+
+/** Writes over a file in place, as `dd conv=notrunc` does. */
+export function overwrite(path: string, bytes: Uint8Array): void {
+  const handle = openSync(path, "r+");
+  writeSync(handle, bytes, 0, bytes.length, 0);
+  closeSync(handle);
+}
 
 /** After each of these a restart has every acknowledged update. */
 export const harmless: Mistake[] = [
@@ -122,6 +139,20 @@ export const destructive: Mistake[] = [
     suffix: "-wal",
     make: truncate("-wal"),
     what: "truncated",
+    reads: false,
+  },
+  {
+    name: "cutting -wal in half",
+    suffix: "-wal",
+    make: (file) => truncateSync(`${file}-wal`, statSync(`${file}-wal`).size / 2),
+    what: "truncated",
+    reads: false,
+  },
+  {
+    name: "overwriting -wal with zeros",
+    suffix: "-wal",
+    make: (file) => overwrite(`${file}-wal`, Buffer.alloc(statSync(`${file}-wal`).size)),
+    what: "overwritten",
     reads: false,
   },
   {

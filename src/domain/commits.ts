@@ -18,6 +18,8 @@ export interface Committer {
    * takes the change, the change is dropped.
    */
   submit(change: Change, signal?: AbortSignal): Promise<Outcome>;
+  /** True while a commit takes longer than anybody waits for: a disk that hangs, for one. */
+  readonly isStuck: boolean;
   /** Resolves when nothing is waiting or under way. */
   idle(): Promise<void>;
 }
@@ -54,7 +56,6 @@ export function createCommitter(
   let arriving: Waiting[] = [];
   let waiting: Waiting[] = [];
   let running: Promise<void> | undefined;
-  /** True while a commit takes longer than anybody waits for: a disk that hangs, for one. */
   let isStuck = false;
 
   /**
@@ -125,6 +126,9 @@ export function createCommitter(
         if (arriving.length === 0) setImmediate(admit);
         arriving.push({ change, signal, submittedAt: performance.now(), resolve, reject });
       });
+    },
+    get isStuck() {
+      return isStuck;
     },
     async idle() {
       while (running || arriving.length > 0) await (running ?? nextTurn());

@@ -15,7 +15,8 @@ export function claimForServing(path: string): () => void {
   // Before the file is created: one that was moved away from its service must not get a successor.
   if (isServed(nameFiles(path))) throw alreadyServed(path);
   const files = prepareFiles(path);
-  if (statSync(path).nlink > 1) {
+  const found = statSync(path);
+  if (found.isFile() && found.nlink > 1) {
     // SQLite keeps one log for each name, so changes made through one would destroy the others.
     throw new Refusal(
       "unavailable",

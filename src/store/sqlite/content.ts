@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import { openSync, readSync, type Stats, statSync } from "node:fs";
 import type { StoreFiles } from "./files.ts";
 import { type PageHead, parseHeadPage } from "./headpage.ts";
 
@@ -9,8 +9,8 @@ export type Verdict = "whole" | "foreign" | "doubtful";
 export interface ContentCheck {
   /** Whether the database file, as it was just found, still holds this store. */
   judge(found: Stats): Verdict;
-  /** Whether a log that became shorter was cut by SQLite, which first moves it into the file. */
-  isLogWhole(): boolean;
+  /** Whether the store shows an older state than it has shown before: files were put back. */
+  hasGoneBack(): boolean;
 }
 
 /**
@@ -29,6 +29,8 @@ export function createContentCheck(files: StoreFiles, database: Database): Conte
   /** The file as it was when it was last found whole, and the head it then held. */
   let judged: { mtimeMs: number; size: number } | undefined;
   let inFile: PageHead | undefined;
+  /** The store's head when it was last looked at. */
+  let shown: PageHead | undefined;
 
   function judge(found: Stats): Verdict {
     try {
@@ -75,35 +77,24 @@ export function createContentCheck(files: StoreFiles, database: Database): Conte
     return { epoch, seq: BigInt(seq!), at: BigInt(at!), keysVersion: BigInt(keysVersion!) };
   }
 
-  function isLogWhole(): boolean {
+  function hasGoneBack(): boolean {
     try {
-      if (statSync(files.log).size > 0) return hasLogHeader(files.log);
-      if (headInFile()?.seq === readLive().seq) return true;
-      // An update may have come in between; it begins a new log.
-      return hasLogHeader(files.log);
+      const live = readLive();
+      if (shown?.epoch === live.epoch && live.seq < shown.seq) return true;
+      shown = live;
+      return false;
     } catch {
+      // What cannot be read shows nothing.
       return false;
     }
   }
 
   // The file as it was opened is what later ones are compared with.
   judge(statSync(files.database));
-  return { judge, isLogWhole };
+  return { judge, hasGoneBack };
 }
 
 function follows(head: PageHead, before: PageHead): boolean {
   if (head.seq < before.seq || head.keysVersion < before.keysVersion) return false;
   return head.seq > before.seq || head.at === before.at;
-}
-
-/** Every write-ahead log begins with one of two numbers; a hole left by truncation has zeros. */
-function hasLogHeader(path: string): boolean {
-  const handle = openSync(path, "r");
-  try {
-    const bytes = new Uint8Array(4);
-    readSync(handle, bytes, 0, 4, 0);
-    return bytes[0] === 0x37 && bytes[1] === 0x7f && bytes[2] === 0x06 && bytes[3]! >> 1 === 0x41;
-  } finally {
-    closeSync(handle);
-  }
 }

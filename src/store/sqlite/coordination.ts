@@ -18,7 +18,10 @@ export interface Coordination {
   read<T>(work: () => T): T;
   /** Runs a write: refused on damage, and done only when those who have to know of it do. */
   write<T>(work: () => Promise<T>): Promise<T>;
-  /** Returns false if closing the connections would destroy what another process has written. */
+  /**
+   * Returns false if SQLite must not close its connections: that moves the log into the database,
+   * and the log belongs to another process by now, or is no longer what it was.
+   */
   close(): boolean;
 }
 
@@ -130,6 +133,7 @@ export function coordinateService(
       stopPolling();
       changes.close();
       for (const release of claims) release();
+      if (noticed?.isLogMisread) return false;
       return !check.isReplaced("log") && !check.isReplaced("index");
     },
   };

@@ -2,8 +2,8 @@ import type { Database } from "bun:sqlite";
 import { type Stats, statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
 import { createContentCheck } from "./content.ts";
-import { journalBytesKept } from "./database.ts";
 import type { StoreFiles } from "./files.ts";
+import { createLogEndCheck } from "./logend.ts";
 
 /** Something that was done to a file of the store while this process had it open. */
 export interface Damage {
@@ -14,6 +14,8 @@ export interface Damage {
   readonly isReadable: boolean;
   /** Whether the log that this process has open holds updates that are nowhere else. */
   readonly isLogStranded: boolean;
+  /** Whether the log or its index is no longer what SQLite takes it for. It must not move the log. */
+  readonly isLogMisread: boolean;
 }
 
 /**
@@ -58,6 +60,8 @@ export function createDamageCheck(
   let watched = openedAtFirst;
   const bytes = new Map(watched.map(({ name, opened }) => [name, opened.size]));
   const content = createContentCheck(files, database);
+  const hasLog = watched.some(({ name }) => name === "log");
+  const logEnd = hasLog ? createLogEndCheck(files) : undefined;
   let damage: Damage | undefined;
   let doubtedSince: number | undefined;
 
@@ -83,19 +87,18 @@ export function createDamageCheck(
       }
       if (name === "database") database = found;
       const before = bytes.get(name)!;
-      if (name === "index" || name === "changes") {
-        if (found.size >= before) continue;
+      if ((name === "index" || name === "changes") && found.size < before) {
         // SQLite has the index mapped: with its length back, touching it does not end the process,
         // and SQLite finds that its content has to be made anew.
         if (name === "index") truncateSync(files.index, before);
         return describe(files, name, "truncated");
-      } else if (name === "log") {
-        // SQLite itself cuts a long log back to the size it was told to keep.
-        const shrunk = found.size < Math.min(before, journalBytesKept);
-        if (shrunk && !content.isLogWhole()) return describe(files, name, "truncated");
       }
       bytes.set(name, found.size);
     }
+    const overwritten = logEnd?.findOverwritten();
+    if (overwritten) return describe(files, overwritten, "overwritten");
+    // A whole backup copied over the files agrees with itself.
+    if (!skipped && content.hasGoneBack()) return describe(files, "log", "overwritten");
     return database && searchContent(database);
   }
 
@@ -119,6 +122,12 @@ export function createDamageCheck(
     return damage;
   }
 
+  function isReplaced(name: Name): boolean {
+    const opened = openedAtFirst.find((one) => one.name === name)?.opened;
+    const found = look(files[name]);
+    return found !== undefined && found.ino !== opened?.ino && found.size > 0;
+  }
+
   return {
     find: () => find(),
     findQuickly: () => (haveNamesChanged() ? find() : find("log")),
@@ -130,11 +139,7 @@ export function createDamageCheck(
       const found = look(files.index);
       return found !== undefined && found.size >= bytes.get("index")!;
     },
-    isReplaced(name) {
-      const opened = openedAtFirst.find((one) => one.name === name)?.opened;
-      const found = look(files[name]);
-      return found !== undefined && found.ino !== opened?.ino && found.size > 0;
-    },
+    isReplaced,
   };
 }
 
@@ -152,7 +157,7 @@ const words: Record<Kind, string> = {
   gone: "was deleted or moved away",
   replaced: "was replaced by another file",
   truncated: "was truncated",
-  overwritten: "was overwritten in place",
+  overwritten: "was truncated or overwritten in place",
 };
 
 function describe(files: StoreFiles, name: Name, kind: Kind): Damage {
@@ -164,7 +169,8 @@ function describe(files: StoreFiles, name: Name, kind: Kind): Damage {
     todo: advice(name, kind),
     // A database that was moved, and files that hold no data, leave what is open as it was.
     isReadable: isMoved || holdsNoData,
-    isLogStranded: isMoved || (name === "log" && kind !== "truncated"),
+    isLogStranded: isMoved || (name === "log" && kind !== "overwritten"),
+    isLogMisread: (name === "log" || name === "index") && kind === "overwritten",
   };
 }
 
