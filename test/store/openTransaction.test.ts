@@ -4,6 +4,7 @@ import { digestOf, scopes } from "../../src/domain/keys.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createStatements } from "../../src/limits/statements.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/database.ts";
+import { createReader } from "../../src/store/postgres/reading.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { commit } from "../../src/store/postgres/writing.ts";
@@ -103,16 +104,19 @@ test("a transaction left open by anybody makes no look, no count and no commit t
   await open`ROLLBACK`;
 }, 60_000);
 
-test("no ANALYZE meanwhile makes a count or a commit of few pets walk over the versions kept", async () => {
+test("no ANALYZE meanwhile makes a count, a commit of few pets or a look at one walk over the versions kept", async () => {
   const pets = 20;
   await fill(pets);
   await take(session);
   using open = await forgotten.reserve();
   await open`BEGIN ISOLATION LEVEL REPEATABLE READ`;
   await open`SELECT txid_current()`;
+  const find = async (one: Session) =>
+    createReader("", database.guard, one.query, one.query).findPet(1n);
   const pages = async () => ({
     take: await pagesOf(take),
     commit: await pagesOf(readOnly((one) => commit(one, set(pets, 1), null))),
+    find: await pagesOf(find),
   });
   const before = await pages();
   for (let round = 1; round <= 20; round++) {
@@ -125,6 +129,7 @@ test("no ANALYZE meanwhile makes a count or a commit of few pets walk over the v
     const after = await pages();
     expect(after.take - before.take).toBeLessThan(morePagesMax);
     expect((after.commit - before.commit) / pets).toBeLessThan(4);
+    expect(after.find - before.find).toBeLessThan(morePagesMax);
   }
   await open`ROLLBACK`;
 }, 60_000);

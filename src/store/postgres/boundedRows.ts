@@ -49,6 +49,15 @@ export const boundedRows = `
     RETURN NULL;
   END $$;
 
+  -- The stock of one pet. A function, because a statement by itself cannot keep the planner from
+  -- reading all versions by a bitmap.
+  CREATE FUNCTION petstore_stock(asked int8) RETURNS TABLE (quantity int8, status text)
+  LANGUAGE plpgsql STABLE ROWS 1 SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+  BEGIN
+    RETURN QUERY SELECT inventory.quantity, inventory.status FROM inventory
+    WHERE pet_id = asked ORDER BY generation DESC LIMIT 1;
+  END $$;
+
   -- What keys have used.
   CREATE TABLE counts (
     key_id            text COLLATE "C" NOT NULL REFERENCES keys,

@@ -34,11 +34,7 @@ const entriesFrom = withTimeline(
 );
 const petsFrom = `SELECT ${petColumns} FROM pets JOIN inventory USING (pet_id)
   WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`;
-/** The newest is found first, as in a commit. */
-const petById = `SELECT ${petColumns} FROM pets, LATERAL (
-    SELECT status, quantity FROM inventory WHERE inventory.pet_id = pets.pet_id
-    ORDER BY generation DESC LIMIT 1) AS entry
-  WHERE pet_id = $1`;
+const petById = `SELECT ${petColumns} FROM pets, petstore_stock(pet_id) WHERE pet_id = $1`;
 const ordersFrom = `SELECT ${orderColumns} FROM orders WHERE id <= $1 ORDER BY id DESC LIMIT $2`;
 
 /**
