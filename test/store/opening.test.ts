@@ -71,6 +71,21 @@ test("a start without a right on a table names the right and the table", async (
   );
 });
 
+test("a start without the right to call a function names the function", async () => {
+  const { url, guest } = await asGuest("caller");
+  await (await open(url)).close();
+  await run(
+    url,
+    `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO caller;
+     REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC`,
+  );
+  await expect(open(guest)).rejects.toThrow(
+    "the role caller needs EXECUTE on petstore_stock, EXECUTE on petstore_take",
+  );
+  await run(url, "GRANT EXECUTE ON FUNCTION petstore_stock, petstore_take TO caller");
+  await (await open(guest)).close();
+});
+
 test("an import without TEMPORARY says so and changes nothing; everything else works", async () => {
   const { url, guest } = await asGuest("porter");
   await (await open(url)).close();

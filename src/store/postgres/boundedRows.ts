@@ -49,6 +49,15 @@ export const boundedRows = `
     RETURN NULL;
   END $$;
 
+  -- The stock of one pet. A function, because a statement by itself cannot keep the planner from
+  -- reading all versions by a bitmap.
+  CREATE FUNCTION petstore_stock(asked int8) RETURNS TABLE (quantity int8, status text)
+  LANGUAGE plpgsql STABLE ROWS 1 SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+  BEGIN
+    RETURN QUERY SELECT inventory.quantity, inventory.status FROM inventory
+    WHERE pet_id = asked ORDER BY generation DESC LIMIT 1;
+  END $$;
+
   -- What keys have used.
   CREATE TABLE counts (
     key_id            text COLLATE "C" NOT NULL REFERENCES keys,
@@ -87,9 +96,10 @@ export const boundedRows = `
   -- gets no answer: ask again.
   --
   -- Rows are locked in the order of their keys, so that two calls cannot deadlock. The one plan is
-  -- a loop over the sorted keys that looks each up by the index: sequential scans are off, and the
-  -- conditions are written as = ANY, by which the planner can neither hash nor merge. Once it knows
-  -- that the table has few rows it would otherwise read all of it, with every version kept.
+  -- a loop over the sorted keys that looks each up by the index: sequential and bitmap scans are
+  -- off, and the conditions are written as = ANY, by which the planner can neither hash nor merge.
+  -- Once it knows that the table has few rows it would otherwise read all of it, with every version
+  -- kept.
   CREATE FUNCTION petstore_take(
     moment int8, asked_keys text[], asked_wanted int8[], asked_per_minute int8[],
     asked_per_day int8[])
@@ -98,7 +108,8 @@ export const boundedRows = `
     taken_day_start int8, taken_day_count int8, taken_day_refused_at int8, taken_last_used_at int8,
     taken_strikes_minute int8, taken_strikes int8, taken_ban_started_at int8,
     taken_banned_until int8, taken_at int8, taken_granted int8)
-  LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+  LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off
+  SET plan_cache_mode = force_generic_plan AS $$
   DECLARE
     ms int8 := coalesce(moment, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8);
     minute int8 := ms - ms % 60000;

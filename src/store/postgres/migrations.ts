@@ -67,18 +67,22 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   counts: ["SELECT", "INSERT", "UPDATE"],
   standings: ["SELECT", "INSERT", "UPDATE"],
   bans: ["SELECT", "INSERT", "UPDATE"],
+  // Everybody may call a function, unless an administrator has revoked that.
+  petstore_stock: ["EXECUTE"],
+  petstore_take: ["EXECUTE"],
 };
 
 /** A right that is missing would show only when it is first needed, as a bug. */
 async function refuseWithoutRights({ query }: Session): Promise<void> {
-  const needed = Object.entries(neededRights).flatMap(([table, rights]) =>
-    rights.map((right) => [table, right]),
+  const needed = Object.entries(neededRights).flatMap(([name, rights]) =>
+    rights.map((right) => [name, right]),
   );
   const [row] = await query(
     `SELECT current_user::text, string_agg(needed || ' on ' || name, ', ')
      FROM unnest($1::text[], $2::text[]) AS one(name, needed)
-     WHERE NOT has_table_privilege(name, needed)`,
-    [textArray(needed.map(([table]) => table!)), textArray(needed.map(([, right]) => right!))],
+     WHERE CASE needed WHEN 'EXECUTE' THEN NOT has_function_privilege(name::regproc, needed)
+             ELSE NOT has_table_privilege(name, needed) END`,
+    [textArray(needed.map(([name]) => name!)), textArray(needed.map(([, right]) => right!))],
   );
   const [role, missing] = row!;
   if (missing !== null) throw new Refusal("unavailable", `the role ${role} needs ${missing}`);

@@ -34,7 +34,7 @@ const entriesFrom = withTimeline(
 );
 const petsFrom = `SELECT ${petColumns} FROM pets JOIN inventory USING (pet_id)
   WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`;
-const petById = `SELECT ${petColumns} FROM pets JOIN inventory USING (pet_id) WHERE pet_id = $1`;
+const petById = `SELECT ${petColumns} FROM pets, petstore_stock(pet_id) WHERE pet_id = $1`;
 const ordersFrom = `SELECT ${orderColumns} FROM orders WHERE id <= $1 ORDER BY id DESC LIMIT $2`;
 
 /**

@@ -19,10 +19,12 @@ export const nowMs =
 export const lockHead = lockHeadWith("");
 
 /**
- * A group is found by the index. A plan made when the inventory was small would read it whole, with
- * all versions that could not be removed yet.
+ * A group is found by the index, from its end. A plan made when the inventory was small would read
+ * it whole, or a pet's part of it by a bitmap, with all versions that could not be removed yet.
  */
-const lockHeadForGroup = lockHeadWith(", set_config('enable_seqscan', 'off', true)");
+const lockHeadForGroup = lockHeadWith(
+  ", set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)",
+);
 
 function lockHeadWith(more: string): string {
   return `SELECT ${nowMs}, ${timelineNow}, set_config('idle_in_transaction_session_timeout', '1500', true),
