@@ -30,8 +30,8 @@ export interface DamageCheck {
    */
   find(): Damage | undefined;
   /**
-   * The same at less cost, for every commit. It looks at the log only when something in its folder
-   * was created, renamed or deleted: asking for a file's times makes the file system keep the time
+   * The same at less cost, for every commit. It asks for the log's identity only when something in
+   * its folder was created, renamed or deleted: asking for a file's times makes the file system keep the time
    * of its next write exactly, and each flush of the log would then have to store it.
    */
   findQuickly(): Damage | undefined;

@@ -5,7 +5,7 @@ import { prepareFiles } from "./files.ts";
 import { migrate } from "./migrations.ts";
 
 /** The write-ahead log is cut back to this after a large import has been moved into the file. */
-export const journalBytesKept = 64 * 1024 * 1024;
+const journalBytesKept = 64 * 1024 * 1024;
 
 /** Opens the file for reading only; never waits for a lock, so it may sit on the event loop. */
 export function openForReading(path: string): Database {

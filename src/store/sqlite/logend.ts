@@ -16,14 +16,14 @@ export interface LogEndCheck {
 interface LogEnd {
   readonly frames: number;
   readonly frameBytes: number;
-  /** Two numbers that are others whenever the log begins anew. */
+  /** Two numbers that change whenever the log begins anew. */
   readonly salts: Buffer;
   /** What the last frame's header has from its ninth byte on: the salts and two checksums. */
   readonly mark: Buffer;
 }
 
 const indexHeaderBytes = 48;
-/** Four bytes that SQLite reads and writes never, kept for later versions of the format. */
+/** Four bytes that SQLite never reads or writes: the format keeps them for later versions. */
 const indexMarkAt = 132;
 const indexMark = 0x70657473;
 const logHeaderBytes = 32;
@@ -41,7 +41,7 @@ export function createLogEndCheck(files: StoreFiles): LogEndCheck {
   writeSync(index, Uint32Array.of(indexMark), 0, 4, indexMarkAt);
   let known = readEnd();
 
-  /** Undefined while the index is being written, or if it is empty: it has two copies of its header. */
+  /** Undefined if the index is empty, or being written: the two copies of its header then differ. */
   function readEnd(): LogEnd | undefined {
     readSync(index, headers, 0, headers.length, 0);
     const copy = headers.subarray(indexHeaderBytes, 2 * indexHeaderBytes);
