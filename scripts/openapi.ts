@@ -2,10 +2,11 @@
  * Writes openapi.json and openapi-3.0.json from the table of operations. With --check it writes
  * nothing and fails when a committed file is not what the table makes.
  */
-import { committedDocument } from "../src/api/contract/document.ts";
-import { asOpenApi30 } from "../src/api/contract/openapi-3-0.ts";
-import { operations } from "../src/api/operations.ts";
+
 import { readConfig } from "../src/config.ts";
+import { committedDocument } from "../src/http/api/contract/document.ts";
+import { asOpenApi30 } from "../src/http/api/contract/openapi-3-0.ts";
+import { operations } from "../src/http/api/operations.ts";
 
 const document = committedDocument(operations, readConfig({}, {}).petsSunsetAt);
 

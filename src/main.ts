@@ -1,9 +1,9 @@
 import { exportPets } from "./cli/export.ts";
+import { usage } from "./cli/help.ts";
 import { importOrders, importPets } from "./cli/import.ts";
 import { createKey, liftBan, listKeys, revokeKey, rotateKey, showKey } from "./cli/keys.ts";
 import { migrateStore } from "./cli/migrate.ts";
 import { quickstart, serve } from "./cli/serve.ts";
-import { usage } from "./cli/usage.ts";
 import { verifyStore } from "./cli/verify.ts";
 import { Refusal } from "./domain/errors.ts";
 import { logToStderr } from "./log.ts";

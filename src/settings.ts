@@ -1,6 +1,6 @@
-import { formatInstant, parseInstant } from "./domain/instants.ts";
 import { type Environment, environments } from "./domain/keys.ts";
 import { petsDeprecatedAt } from "./domain/pets.ts";
+import { formatInstant, parseInstant } from "./domain/values/instants.ts";
 
 /** One thing that can be set: its names, its default, what it means, how its text is read. */
 export interface Setting<T> {

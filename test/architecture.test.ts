@@ -35,8 +35,8 @@ const mayImport: Record<string, readonly string[]> = {
   "src/domain/": ["node:"],
   "src/store/": ["src/domain/", "node:", "bun"],
   "src/limits/": ["src/domain/", "node:", "bun"],
-  "src/api/": ["src/domain/", "node:"],
-  "src/api/server.ts": ["src/domain/", "src/api/", "node:", "bun"],
+  "src/http/": ["src/domain/", "node:"],
+  "src/http/server.ts": ["src/domain/", "src/http/", "node:", "bun"],
   "src/cli/": ["src/", "node:", "bun"],
   "src/compose.ts": ["src/", "node:"],
   "src/main.ts": ["src/", "node:"],
@@ -86,10 +86,10 @@ const longFiles: Record<string, string> = {
   "package-lock.json": "written by npm",
   "bench/peers/package-lock.json": "written by npm",
   "test/generators/package-lock.json": "written by npm",
-  "test/store/suite.ts": "the Store port's one suite, in the order of the port",
+  "test/support/store-suite.ts": "the Store port's one suite, in the order of the port",
   "openapi.json": "made from the table of operations",
   "openapi-3.0.json": "made from openapi.json",
-  "src/api/reference/style.css": "one page's whole look; a style sheet is read by selector",
+  "src/http/docs/style.css": "one page's whole look; a style sheet is read by selector",
 };
 
 test("a file past 300 lines had a second thought", () => {
@@ -121,7 +121,7 @@ test("only config.ts reads the environment", () => {
 });
 
 /** Where Bun's own interfaces may be used; elsewhere the code would run on any runtime. */
-const bunEdges = ["src/store/", "src/api/server.ts", "src/api/reference/pages.ts"];
+const bunEdges = ["src/store/", "src/http/server.ts", "src/http/docs/pages.ts"];
 
 test("Bun's own interfaces are used only at the edges", () => {
   const users = codeFiles.filter(

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { inBackground } from "../src/domain/background.ts";
-import { enterPlace } from "./process.ts";
+import { enterPlace } from "./support/process.ts";
 
 test("work in the background that fails is logged once, counted, and logged again when it succeeds", async () => {
   const logged: unknown[] = [];
@@ -32,15 +32,16 @@ const exceptions: Record<string, string> = {
   "src/domain/background.ts": "the place for them",
   "src/domain/commits.ts": "rejects promises",
   "src/domain/follower.ts": "rejections are caught; the next reader meets the same failure",
-  "src/api/server.ts": "resolves a promise",
-  "src/api/reference/trial.ts": "runs in the browser",
+  "src/http/server.ts": "resolves a promise",
+  "src/http/docs/trial.ts": "runs in the browser",
   "src/cli/replacement.ts": "ends the process",
   "src/cli/serve.ts": "ends the process",
   "src/main.ts": "ends the process",
   "src/limits/strikes.ts": "flushes, which catches and logs",
-  "src/store/postgres/lane.ts": "rejects a promise",
-  "src/store/postgres/session.ts": "closes a connection, which catches",
-  "src/store/sqlite/worker.ts": "catches; what it misses reaches onerror of the other thread",
+  "src/store/postgres/engine/lane.ts": "rejects a promise",
+  "src/store/postgres/engine/session.ts": "closes a connection, which catches",
+  "src/store/sqlite/engine/writer-worker.ts":
+    "catches; what it misses reaches onerror of the other thread",
 };
 
 test("every timer and every listener catches what it throws", () => {

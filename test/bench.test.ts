@@ -4,7 +4,7 @@ import { Book } from "../bench/book.ts";
 import type { Measured } from "../bench/generator.ts";
 import { readOptions } from "../bench/options.ts";
 import { quickLoad } from "../bench/quick.ts";
-import { engines, startTestService } from "./service.ts";
+import { engines, startTestService } from "./support/service.ts";
 
 test.each(engines)(
   "under parallel reads and writes on %s every answer is right, and no read is stale",

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestService, type TestService } from "./service.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 const shop = "https://shop.example";
 const preflight = {

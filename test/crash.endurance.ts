@@ -1,5 +1,5 @@
 import { test } from "bun:test";
-import { crashAgainAndAgain, enterLoadedPlace } from "./crashing.ts";
+import { crashAgainAndAgain, enterLoadedPlace } from "./support/crashes.ts";
 
 const rounds = 100;
 

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { crashAgainAndAgain, enterLoadedPlace, type LoadedPlace } from "./crashing.ts";
-import { petstore } from "./process.ts";
-import { call } from "./service.ts";
+import { crashAgainAndAgain, enterLoadedPlace, type LoadedPlace } from "./support/crashes.ts";
+import { petstore } from "./support/process.ts";
+import { call } from "./support/service.ts";
 
 let loaded: LoadedPlace;
 beforeEach(async () => {

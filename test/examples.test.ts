@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startTestService, type TestService } from "./service.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const wideId = 9223372036854775807n;

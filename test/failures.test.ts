@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { verify } from "../src/domain/verify.ts";
-import { expectError } from "./answers.ts";
-import { startTestService } from "./service.ts";
+import { expectError } from "./support/answers.ts";
+import { startTestService } from "./support/service.ts";
 
 test("a bug is answered with a fixed 500, all headers, and logged under its request id", async () => {
   const service = await startTestService();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "./answers.ts";
-import { engines, startTestService, type TestService } from "./service.ts";
-import { connectRaw, type RawClient } from "./socket.ts";
+import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "./support/answers.ts";
+import { engines, startTestService, type TestService } from "./support/service.ts";
+import { connectRaw, type RawClient } from "./support/socket.ts";
 
 const update = '{"quantity":4}';
 

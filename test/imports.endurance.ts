@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { importBesideService, probeImportOfChanges } from "./importing.ts";
+import { importBesideService, probeImportOfChanges } from "./support/imports.ts";
 
 test("an import of 1,000,000 rows streams, and a running service goes on answering", async () => {
   await importBesideService(1_000_000);

@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Operation, operations } from "../src/api/operations.ts";
 import type { ErrorCode } from "../src/domain/errors.ts";
 import { generateKeyText, scopes } from "../src/domain/keys.ts";
-import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "./answers.ts";
-import { type CallOptions, engines, startTestService, type TestService } from "./service.ts";
+import { type Operation, operations } from "../src/http/api/operations.ts";
+import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "./support/answers.ts";
+import {
+  type CallOptions,
+  engines,
+  startTestService,
+  type TestService,
+} from "./support/service.ts";
 
 /** A request an operation accepts, and requests it must refuse, by operation id. */
 interface Examples {

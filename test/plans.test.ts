@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { usage } from "../src/cli/usage.ts";
+import { usage } from "../src/cli/help.ts";
 import { type Limits, plans } from "../src/domain/plans.ts";
-import { startTestService, type TestService } from "./service.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 /** A plan added to the table, renamed or given other numbers shows wherever plans are listed. */
 

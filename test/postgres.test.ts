@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { SQL } from "bun";
-import { type PostgresServer, sharedPostgres, startPostgres } from "./postgres.ts";
-import { startStandby } from "./postgresStandby.ts";
+import { type PostgresServer, sharedPostgres, startPostgres } from "./support/postgres.ts";
+import { startStandby } from "./support/postgres-standby.ts";
 
 const started: PostgresServer[] = [];
 afterAll(async () => {
@@ -72,7 +72,7 @@ test("a synchronous standby holds every acknowledged commit when it is promoted"
 
 test("the server and its data go when the process that started it is killed", async () => {
   const program = `
-    const { startPostgres } = await import(${JSON.stringify(`${import.meta.dir}/postgres.ts`)});
+    const { startPostgres } = await import(${JSON.stringify(`${import.meta.dir}/support/postgres.ts`)});
     const server = await startPostgres();
     console.log(JSON.stringify({ pid: server.pid, folder: server.folder }));
     await new Promise(() => setInterval(() => {}, 1000));`;

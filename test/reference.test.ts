@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { errorCodes } from "../src/domain/errors.ts";
-import { closeBrowser, type WatchedContext, watchedContext } from "./browser.ts";
-import { apiDocument, documentedOperations } from "./contract/document.ts";
-import { startTestService, type TestService } from "./service.ts";
+import { closeBrowser, type WatchedContext, watchedContext } from "./support/browser.ts";
+import { apiDocument, documentedOperations } from "./support/contract/document.ts";
+import { startTestService, type TestService } from "./support/service.ts";
 
 const wideId = "9223372036854775807";
 let service: TestService;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cpSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { enterLoadedPlace, type LoadedPlace } from "./crashing.ts";
-import { expectRefused, type Served } from "./process.ts";
-import { call } from "./service.ts";
+import { enterLoadedPlace, type LoadedPlace } from "./support/crashes.ts";
+import { expectRefused, type Served } from "./support/process.ts";
+import { call } from "./support/service.ts";
 
 let loaded: LoadedPlace;
 let file: string;

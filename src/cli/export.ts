@@ -1,9 +1,9 @@
+import { petColumns } from "../domain/imports.ts";
 import type { Pet } from "../domain/pets.ts";
 import type { Reader } from "../domain/ports.ts";
-import { petColumns } from "../domain/records.ts";
 import { csvCell } from "./csv.ts";
 import { type Format, formatOf, writeText } from "./files.ts";
-import { withStore } from "./open.ts";
+import { withStore } from "./with-store.ts";
 
 const pageRows = 5_000;
 

@@ -1,9 +1,9 @@
+import { orderColumns, petColumns, toOrderRecord, toPetRecord } from "../domain/imports.ts";
 import type { Imported } from "../domain/ports.ts";
-import { orderColumns, petColumns, toOrderRecord, toPetRecord } from "../domain/records.ts";
 import { print } from "../output.ts";
 import { formatOf, readText } from "./files.ts";
-import { withStore } from "./open.ts";
 import { type Row, readRows } from "./rows.ts";
+import { withStore } from "./with-store.ts";
 
 const options = { json: { type: "boolean" }, format: { type: "string" } } as const;
 

@@ -2,8 +2,8 @@ import { Refusal } from "../domain/errors.ts";
 import { digestOf, generateKeyId, generateKeyText, type Key } from "../domain/keys.ts";
 import type { Ban, SavedUsage, Store } from "../domain/ports.ts";
 import { print } from "../output.ts";
-import { withStore } from "./open.ts";
-import { limitsFor, readDuration, readInstant, readName, readPlan, readScopes } from "./words.ts";
+import { limitsFor, readDuration, readInstant, readName, readPlan, readScopes } from "./flags.ts";
+import { withStore } from "./with-store.ts";
 
 const json = { json: { type: "boolean" } } as const;
 

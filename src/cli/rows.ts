@@ -1,9 +1,9 @@
 import { Refusal } from "../domain/errors.ts";
-import { isJsonObject, JsonNumber, parseJson } from "../domain/json.ts";
-import type { Fields } from "../domain/records.ts";
+import type { Fields } from "../domain/imports.ts";
+import { isJsonObject, JsonNumber, parseJson } from "../domain/values/json.ts";
 import { splitCells } from "./csv.ts";
-import { createElementSplitter } from "./elements.ts";
 import type { Format } from "./files.ts";
+import { createElementSplitter } from "./json-array.ts";
 import { createLineSplitter, type Source, type Splitter } from "./lines.ts";
 
 export interface Row {

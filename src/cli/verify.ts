@@ -1,6 +1,6 @@
 import { type Verification, verify } from "../domain/verify.ts";
 import { print } from "../output.ts";
-import { withStore } from "./open.ts";
+import { withStore } from "./with-store.ts";
 
 /** Exit code 0 when everything in the store agrees with everything else, 1 when it does not. */
 export function verifyStore(words: string[]): Promise<number> {

@@ -1,10 +1,10 @@
 import type { Committer } from "./commits.ts";
 import { Refusal } from "./errors.ts";
-import { integerAsWritten } from "./integers.ts";
-import { isJsonObject, JsonNumber, parseJson } from "./json.ts";
 import type { Caller } from "./keys.ts";
 import type { Change } from "./ledger.ts";
 import { petNotFound } from "./pets.ts";
+import { integerAsWritten } from "./values/int64.ts";
+import { isJsonObject, JsonNumber, parseJson } from "./values/json.ts";
 
 export const petStatuses = ["available", "pending", "sold"] as const;
 export type PetStatus = (typeof petStatuses)[number];

@@ -1,5 +1,5 @@
 import { Refusal } from "./errors.ts";
-import { parseInt64 } from "./integers.ts";
+import { parseInt64 } from "./values/int64.ts";
 
 export const orderStatuses = ["placed", "approved", "delivered"] as const;
 export type OrderStatus = (typeof orderStatuses)[number];

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { enterPlace, expectRefused, petstore } from "../process.ts";
+import { enterPlace, expectRefused, petstore } from "../support/process.ts";
 
 const place = enterPlace();
 afterAll(() => place.leave());

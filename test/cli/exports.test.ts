@@ -7,7 +7,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { enterPlace, expectRefused, petstore } from "../process.ts";
+import { enterPlace, expectRefused, petstore } from "../support/process.ts";
 
 const place = enterPlace();
 afterAll(() => place.leave());

@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { enterPlace, expectRefused, type Place } from "../process.ts";
-import { call } from "../service.ts";
+import { enterPlace, expectRefused, type Place } from "../support/process.ts";
+import { call } from "../support/service.ts";
 
 let place: Place;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { enterPlace, expectRefused, type Served } from "../process.ts";
-import { call } from "../service.ts";
+import { enterPlace, expectRefused, type Served } from "../support/process.ts";
+import { call } from "../support/service.ts";
 
 interface IssuedKey {
   readonly id: string;

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Store } from "../../src/domain/ports.ts";
-import { expectError } from "../answers.ts";
-import { migratedDatabase } from "../postgresTemplate.ts";
-import { enterPlace, type Place } from "../process.ts";
-import { call } from "../service.ts";
+import { expectError } from "../support/answers.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
+import { enterPlace, type Place } from "../support/process.ts";
+import { call } from "../support/service.ts";
 
 let place: Place;
 beforeAll(() => {

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { printable } from "../../src/output.ts";
-import { enterPlace, petstore } from "../process.ts";
+import { enterPlace, petstore } from "../support/process.ts";
 
 const place = enterPlace();
 afterAll(() => place.leave());

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { enterPlace, type Ran } from "../process.ts";
+import { enterPlace, type Ran } from "../support/process.ts";
 
 const place = enterPlace();
 afterAll(() => place.leave());

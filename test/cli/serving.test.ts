@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, linkSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { enterPlace, expectRefused, type Place } from "../process.ts";
-import { call } from "../service.ts";
+import { enterPlace, expectRefused, type Place } from "../support/process.ts";
+import { call } from "../support/service.ts";
 
 let place: Place;
 beforeEach(() => {

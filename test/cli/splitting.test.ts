@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { csvCell, splitCells } from "../../src/cli/csv.ts";
-import { createElementSplitter } from "../../src/cli/elements.ts";
+import { createElementSplitter } from "../../src/cli/json-array.ts";
 import { createLineSplitter, type Source, type Splitter } from "../../src/cli/lines.ts";
 
 /** Feeds a text in pieces cut at these places, which may fall anywhere, inside a character too. */

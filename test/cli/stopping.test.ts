@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { enterPlace, expectRefused, type Place, type Served } from "../process.ts";
-import { call } from "../service.ts";
-import { connectRaw } from "../socket.ts";
+import { enterPlace, expectRefused, type Place, type Served } from "../support/process.ts";
+import { call } from "../support/service.ts";
+import { connectRaw } from "../support/socket.ts";
 
 let place: Place;
 let key: string;

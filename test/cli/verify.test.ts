@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
-import { enterPlace, expectRefused, type Place } from "../process.ts";
+import { enterPlace, expectRefused, type Place } from "../support/process.ts";
 
 let place: Place;
 beforeEach(async () => {

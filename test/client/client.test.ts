@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { isApiError, PetstoreClient } from "../../client/src/index.ts";
-import { apiKey, refuse, ScriptedServer } from "./scripted.ts";
+import { apiKey, refuse, ScriptedServer } from "../support/client/scripted-server.ts";
 
 // What the client makes of answers that the service never gives.
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { apiKey, refuse, ScriptedServer } from "./scripted.ts";
+import { apiKey, refuse, ScriptedServer } from "../support/client/scripted-server.ts";
 
 // Whether a program ends can only be seen on a program: each test runs one, under Node and Bun.
 

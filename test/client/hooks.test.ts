@@ -9,8 +9,8 @@ import {
   type ResponseEvent,
   type RetryEvent,
 } from "../../client/src/index.ts";
-import { apiKey, refuse, ScriptedServer } from "./scripted.ts";
-import { Shop } from "./shop.ts";
+import { apiKey, refuse, ScriptedServer } from "../support/client/scripted-server.ts";
+import { Shop } from "../support/client/shop.ts";
 
 const failureOf = (work: Promise<unknown>) => work.catch((reason: unknown) => reason);
 const connect = (server: ScriptedServer, options: Partial<ClientOptions>) =>

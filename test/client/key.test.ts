@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import assert from "node:assert/strict";
 import { isApiError, isTimeoutError, PetstoreClient } from "../../client/src/index.ts";
-import { refuse, ScriptedServer } from "./scripted.ts";
-import { Shop } from "./shop.ts";
+import { refuse, ScriptedServer } from "../support/client/scripted-server.ts";
+import { Shop } from "../support/client/shop.ts";
 
 const failureOf = (work: Promise<unknown>) => work.catch((reason: unknown) => reason);
 const keysOf = (server: ScriptedServer) =>

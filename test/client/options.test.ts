@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type ClientOptions, PetstoreClient } from "../../client/src/index.ts";
-import { apiKey, ScriptedServer } from "./scripted.ts";
+import { apiKey, ScriptedServer } from "../support/client/scripted-server.ts";
 
 const good = { baseUrl: "http://127.0.0.1:1/v1", apiKey };
 const make = (options: object) => () => new PetstoreClient({ ...good, ...options });

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { closeBrowser } from "../browser.ts";
-import { journeyInBrowser, PackageSite, runInBrowser } from "./browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   expectedRedirect,
   expectedReport,
@@ -12,10 +11,11 @@ import {
   type Project,
   redirectOn,
   run,
-} from "./pack.ts";
-import { type Recipe, readRecipes, runRecipe } from "./recipes.ts";
-import { ScriptedServer } from "./scripted.ts";
-import { Shop } from "./shop.ts";
+} from "../support/client/package.ts";
+import { journeyInBrowser, PackageSite, runInBrowser } from "../support/client/page.ts";
+import { type Recipe, readRecipes, runRecipe } from "../support/client/recipes.ts";
+import { ScriptedServer } from "../support/client/scripted-server.ts";
+import { Shop } from "../support/client/shop.ts";
 
 let project: Project;
 let site: PackageSite;

@@ -10,9 +10,9 @@ import {
   type Project,
   redirectOn,
   run,
-} from "./pack.ts";
-import { readRecipes } from "./recipes.ts";
-import { Shop } from "./shop.ts";
+} from "../support/client/package.ts";
+import { readRecipes } from "../support/client/recipes.ts";
+import { Shop } from "../support/client/shop.ts";
 
 // The packed client under other people's tools: `npm run test:packages`. They come from npm into a
 // temporary folder, because together they are some 65 packages and 200 MB that nothing else needs.

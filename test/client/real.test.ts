@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { inspect } from "node:util";
 import manifest from "../../client/package.json";
 import { isApiError, version } from "../../client/src/index.ts";
-import { highestId, orderIds, Shop } from "./shop.ts";
+import { highestId, orderIds, Shop } from "../support/client/shop.ts";
 
 const failureOf = (work: Promise<unknown>) => work.catch((reason: unknown) => reason);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { isApiError, PetstoreClient } from "../../client/src/index.ts";
-import { apiKey, ScriptedServer } from "./scripted.ts";
+import { apiKey, ScriptedServer } from "../support/client/scripted-server.ts";
 
 const failureOf = (work: Promise<unknown>) => work.catch((reason: unknown) => reason);
 const entry = '{"petId":1,"quantity":3,"status":"sold"}';

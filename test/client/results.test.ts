@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import assert from "node:assert/strict";
 import { isApiError, jsonReplacer, PetstoreClient } from "../../client/src/index.ts";
 import { errorCodes } from "../../src/domain/errors.ts";
-import { apiKey, refuse, ScriptedServer } from "./scripted.ts";
-import { highestId, Shop } from "./shop.ts";
+import { apiKey, refuse, ScriptedServer } from "../support/client/scripted-server.ts";
+import { highestId, Shop } from "../support/client/shop.ts";
 
 const failureOf = (work: Promise<unknown>) => work.catch((reason: unknown) => reason);
 

@@ -6,10 +6,10 @@ import {
   isTimeoutError,
   PetstoreClient,
 } from "../../client/src/index.ts";
-import { createTestClock } from "../clock.ts";
-import { ManualClock, runOut } from "./clock.ts";
-import { apiKey, refuse, ScriptedServer } from "./scripted.ts";
-import { Traffic } from "./traffic.ts";
+import { Traffic } from "../support/client/load.ts";
+import { apiKey, refuse, ScriptedServer } from "../support/client/scripted-server.ts";
+import { ManualClock, runOut } from "../support/client/timers.ts";
+import { createTestClock } from "../support/clock.ts";
 
 const start = Date.parse("2026-11-15T10:00:20Z");
 const unavailable = () => refuse(503, "unavailable", "Busy");

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readLesson, readRetryAfterSeconds } from "../../client/src/limits.ts";
 import { type Permit, WindowKnowledge } from "../../client/src/window.ts";
-import { createSheet, stamp } from "../../src/api/headers.ts";
 import { readConfig } from "../../src/config.ts";
 import { newUsage, take } from "../../src/domain/limits.ts";
+import { createSheet, stamp } from "../../src/http/headers.ts";
 
 interface Flight {
   readonly permit: Permit;

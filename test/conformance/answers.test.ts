@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { operations } from "../../src/api/operations.ts";
 import { scopes } from "../../src/domain/keys.ts";
-import { expectError, expectUnchanged } from "../answers.ts";
-import type { TestAnswer } from "../service.ts";
-import { connectRaw } from "../socket.ts";
-import { onEveryEngine, statusesOf, withService } from "./suite.ts";
+import { operations } from "../../src/http/api/operations.ts";
+import { expectError, expectUnchanged } from "../support/answers.ts";
+import { onEveryEngine, statusesOf, withService } from "../support/conformance.ts";
+import type { TestAnswer } from "../support/service.ts";
+import { connectRaw } from "../support/socket.ts";
 
 const messageOf = (answer: TestAnswer) => (answer.json as { message: string }).message;
 

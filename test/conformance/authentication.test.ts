@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { operations } from "../../src/api/operations.ts";
 import { generateKeyText } from "../../src/domain/keys.ts";
-import { expectError } from "../answers.ts";
-import { onEveryEngine } from "./suite.ts";
+import { operations } from "../../src/http/api/operations.ts";
+import { expectError } from "../support/answers.ts";
+import { onEveryEngine } from "../support/conformance.ts";
 
 onEveryEngine("authentication", (service) => {
   const withHeader = (value: string) =>

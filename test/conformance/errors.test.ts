@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { statusOf } from "../../src/api/errors.ts";
 import type { ErrorCode } from "../../src/domain/errors.ts";
-import { expectError } from "../answers.ts";
-import { apiDocument } from "../contract/document.ts";
-import type { TestAnswer } from "../service.ts";
-import { onEveryEngine } from "./suite.ts";
+import { statusOf } from "../../src/http/errors.ts";
+import { expectError } from "../support/answers.ts";
+import { onEveryEngine } from "../support/conformance.ts";
+import { apiDocument } from "../support/contract/document.ts";
+import type { TestAnswer } from "../support/service.ts";
 
 onEveryEngine("errors", (service) => {
   /** One answer of every kind that a request alone can bring about. */

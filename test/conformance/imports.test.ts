@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { expectUnchanged } from "../answers.ts";
-import { onEveryEngine } from "./suite.ts";
+import { expectUnchanged } from "../support/answers.ts";
+import { onEveryEngine } from "../support/conformance.ts";
 
 onEveryEngine("imports of pets", (service) => {
   const find = async (petId: bigint) => service().store.findPet(petId);

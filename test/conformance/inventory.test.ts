@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { int64Max, int64Min } from "../../src/domain/integers.ts";
 import { petStatuses } from "../../src/domain/inventory.ts";
-import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "../answers.ts";
-import { onEveryEngine } from "./suite.ts";
+import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
+import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "../support/answers.ts";
+import { onEveryEngine } from "../support/conformance.ts";
 
 onEveryEngine("the inventory", (service) => {
   const issue = async () => (await service().issueKey()).text;

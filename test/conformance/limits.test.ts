@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { type Plan, plans } from "../../src/domain/plans.ts";
-import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "../answers.ts";
-import { testStart } from "../clock.ts";
-import { onEveryEngine, statusesOf } from "./suite.ts";
+import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "../support/answers.ts";
+import { testStart } from "../support/clock.ts";
+import { onEveryEngine, statusesOf } from "../support/conformance.ts";
 
 onEveryEngine("limits", (service) => {
   const ask = (key: string) => service().call("GET", "/inventory", { key });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { expectError, expectUnchanged } from "../answers.ts";
-import { onEveryEngine } from "./suite.ts";
+import { expectError, expectUnchanged } from "../support/answers.ts";
+import { onEveryEngine } from "../support/conformance.ts";
 
 onEveryEngine("preconditions", (service) => {
   const issue = async () => (await service().issueKey()).text;

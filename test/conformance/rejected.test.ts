@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
-import { expectUnchanged } from "../answers.ts";
-import { connectRaw } from "../socket.ts";
-import { onEveryEngine } from "./suite.ts";
+import { expectUnchanged } from "../support/answers.ts";
+import { onEveryEngine } from "../support/conformance.ts";
+import { connectRaw } from "../support/socket.ts";
 
 const update = '{"quantity":4}';
 const chunked = "Transfer-Encoding: chunked";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestService, type TestService } from "../service.ts";
-import { checkAgainstContract, type SeenAnswer } from "./answers.ts";
-import { documentedOperations } from "./document.ts";
+import { checkAgainstContract, type SeenAnswer } from "../support/contract/answer-check.ts";
+import { documentedOperations } from "../support/contract/document.ts";
+import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
 let key: string;

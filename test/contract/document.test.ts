@@ -1,11 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { committedDocument } from "../../src/api/contract/document.ts";
-import { asOpenApi30 } from "../../src/api/contract/openapi-3-0.ts";
-import { operations } from "../../src/api/operations.ts";
 import { readConfig } from "../../src/config.ts";
-import { startTestService } from "../service.ts";
-import { bodyPlace, validator } from "./answers.ts";
-import { apiDocument, documentedOperations, documentText, documentText30 } from "./document.ts";
+import { committedDocument } from "../../src/http/api/contract/document.ts";
+import { asOpenApi30 } from "../../src/http/api/contract/openapi-3-0.ts";
+import { operations } from "../../src/http/api/operations.ts";
+import { bodyPlace, validator } from "../support/contract/answer-check.ts";
+import {
+  apiDocument,
+  documentedOperations,
+  documentText,
+  documentText30,
+} from "../support/contract/document.ts";
+import { startTestService } from "../support/service.ts";
 
 const { components } = apiDocument;
 

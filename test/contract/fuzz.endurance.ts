@@ -1,5 +1,5 @@
 import { test } from "bun:test";
-import { fuzz } from "./fuzz.ts";
+import { fuzz } from "../support/contract/fuzz.ts";
 
 test("20,000 requests drawn anew from openapi.json find nothing answered against it", async () => {
   const seed = Math.floor(Math.random() * 2 ** 31);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fuzz } from "./fuzz.ts";
+import { fuzz } from "../support/contract/fuzz.ts";
 
 test("2,000 requests drawn from openapi.json find nothing refused, accepted or answered against it", async () => {
   const statuses = await fuzz(2_000, 20_261_115);

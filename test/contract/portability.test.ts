@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { statusOf } from "../../src/api/errors.ts";
 import { errorCodes } from "../../src/domain/errors.ts";
+import { statusOf } from "../../src/http/errors.ts";
 import {
   type ApiDocument,
   type DocumentedSchema,
   documentText,
   documentText30,
   operationsOf,
-} from "./document.ts";
+} from "../support/contract/document.ts";
 
 /** What code generators need from both documents. docs/contract.md says which ones stumbled. */
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startTestService, type TestService } from "../service.ts";
+import { startTestService, type TestService } from "../support/service.ts";
 import { type Journey, largeQuantity, wideId } from "./journey.ts";
 
 /**

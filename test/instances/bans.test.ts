@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { migratedDatabase } from "../postgresTemplate.ts";
-import { type Fleet, startFleet } from "./fleet.ts";
-import { makeTimeMovable, startNext } from "./movableTime.ts";
+import { type Fleet, startFleet } from "../support/instances/fleet.ts";
+import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
 
 let databaseUrl: string;
 let fleet: Fleet;

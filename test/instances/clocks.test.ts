@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { migratedDatabase } from "../postgresTemplate.ts";
-import { boundless, type Fleet, startFleet } from "./fleet.ts";
-import { makeTimeMovable, startNext } from "./movableTime.ts";
-import { ask } from "./recording.ts";
-import { startSpending } from "./spending.ts";
+import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
+import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
+import { ask } from "../support/instances/recording.ts";
+import { startSpending } from "../support/instances/spending.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
 
 /** How far the clocks of the three instances are off. */
 const shiftsMs = [-30_000, 0, 30_000];
@@ -15,7 +15,11 @@ beforeAll(async () => {
   databaseUrl = await migratedDatabase();
   await makeTimeMovable(databaseUrl);
   const command = [
-    ...[process.execPath, "--preload", resolve(import.meta.dir, "shiftedClock.ts")],
+    ...[
+      process.execPath,
+      "--preload",
+      resolve(import.meta.dir, "../support/instances/shifted-clock.ts"),
+    ],
     resolve(import.meta.dir, "../../src/main.ts"),
   ];
   fleet = await startFleet(databaseUrl, {

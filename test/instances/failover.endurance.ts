@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { failOver } from "./failingOver.ts";
+import { failOver } from "../support/instances/failover.ts";
 
 const rounds = 10;
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { failOver } from "./failingOver.ts";
-import { until } from "./fleet.ts";
-import { startPair } from "./pair.ts";
-import { ask } from "./recording.ts";
+import { failOver } from "../support/instances/failover.ts";
+import { until } from "../support/instances/fleet.ts";
+import { startPair } from "../support/instances/pair.ts";
+import { ask } from "../support/instances/recording.ts";
 
 // Most of the time is spent waiting, for servers to start and for deadlines: side by side.
 test.concurrent("a primary killed under load loses no acknowledged update to its promoted standby, and the instances find it by themselves", async () => {

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { type PostgresServer, startPostgres } from "../postgres.ts";
-import type { TestAnswer } from "../service.ts";
-import { boundless, type Fleet, startFleet, until } from "./fleet.ts";
-import { ask, entriesOf } from "./recording.ts";
-import { openSlowWay } from "./slowWay.ts";
+import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
+import { ask, entriesOf } from "../support/instances/recording.ts";
+import { openSlowWay } from "../support/instances/slow-network.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import type { TestAnswer } from "../support/service.ts";
 
 /** The longest a request may wait for its answer, and the service for its recovery. */
 const answerMsMax = 5_000;

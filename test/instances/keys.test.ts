@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { migratedDatabase } from "../postgresTemplate.ts";
-import { boundless, type Fleet, startFleet, until } from "./fleet.ts";
-import { makeTimeMovable, startNext } from "./movableTime.ts";
-import { ask } from "./recording.ts";
+import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
+import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
+import { ask } from "../support/instances/recording.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
 
 /** How soon every instance knows of a change of keys or bans. */
 const noticeMsMax = 1_000;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { migratedDatabase } from "../postgresTemplate.ts";
-import { startFleet } from "./fleet.ts";
-import { ask } from "./recording.ts";
-import { startSpending } from "./spending.ts";
+import { startFleet } from "../support/instances/fleet.ts";
+import { ask } from "../support/instances/recording.ts";
+import { startSpending } from "../support/instances/spending.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
 
 const minutes = 3;
 const perMinute = 5_000;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { migratedDatabase } from "../postgresTemplate.ts";
-import { type Fleet, startFleet } from "./fleet.ts";
-import { makeTimeMovable, startNext } from "./movableTime.ts";
-import { ask } from "./recording.ts";
-import { startSpending } from "./spending.ts";
+import { type Fleet, startFleet } from "../support/instances/fleet.ts";
+import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
+import { ask } from "../support/instances/recording.ts";
+import { startSpending } from "../support/instances/spending.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
 
 let databaseUrl: string;
 let fleet: Fleet;

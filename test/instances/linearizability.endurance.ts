@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { endureFaults, faults } from "./chaos.ts";
+import { endureFaults, faults } from "../support/instances/chaos.ts";
 
 const rounds = 60;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { endureFaults, faults } from "./chaos.ts";
+import { endureFaults, faults } from "../support/instances/chaos.ts";
 
 test("three instances act as one inventory while instances and the database are killed", async () => {
   const figures = await endureFaults(faults, 150);

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
-import { sharedPostgres } from "../postgres.ts";
-import { boundless, type Fleet, startFleet } from "./fleet.ts";
-import { ask } from "./recording.ts";
+import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
+import { ask } from "../support/instances/recording.ts";
+import { sharedPostgres } from "../support/postgres.ts";
 
 let fleet: Fleet | undefined;
 afterEach(async () => {

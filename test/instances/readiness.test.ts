@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { type PostgresServer, startPostgres } from "../postgres.ts";
-import { boundless, type Fleet, startFleet, until } from "./fleet.ts";
+import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 
 const readyMsMax = 10_000;
 

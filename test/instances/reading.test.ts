@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { migratedDatabase } from "../postgresTemplate.ts";
-import { boundless, type Fleet, startFleet, until } from "./fleet.ts";
-import { entriesOf } from "./recording.ts";
-import { openSlowWay, type SlowWay, upTo } from "./slowWay.ts";
+import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
+import { entriesOf } from "../support/instances/recording.ts";
+import { openSlowWay, type SlowWay, upTo } from "../support/instances/slow-network.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
 
 /** Trials run side by side, so that reads of one share looks at the head with those of others. */
 const lanes = 6;

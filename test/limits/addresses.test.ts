@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createAddressReader } from "../../src/api/addresses.ts";
+import { createAddressReader } from "../../src/http/client-address.ts";
 import { bucketOf, createAddressLimiter } from "../../src/limits/addresses.ts";
-import { createTestClock } from "../clock.ts";
-import { startTestService, type TestService } from "../service.ts";
+import { createTestClock } from "../support/clock.ts";
+import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService | undefined;
 afterEach(async () => {

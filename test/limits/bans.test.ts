@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { plans } from "../../src/domain/plans.ts";
-import { enterPlace } from "../process.ts";
-import { call, startTestService, type TestAnswer, type TestService } from "../service.ts";
+import { enterPlace } from "../support/process.ts";
+import { call, startTestService, type TestAnswer, type TestService } from "../support/service.ts";
 
 let service: TestService;
 let id: string;

@@ -7,9 +7,9 @@ import type { Limits } from "../../src/domain/plans.ts";
 import type { Limiter, Store } from "../../src/domain/ports.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
 import { createStatements } from "../../src/limits/statements.ts";
-import { createDatabase, type Database } from "../../src/store/postgres/database.ts";
-import { createTestClock, type TestClock } from "../clock.ts";
-import { sharedPostgres } from "../postgres.ts";
+import { createDatabase, type Database } from "../../src/store/postgres/engine/connection.ts";
+import { createTestClock, type TestClock } from "../support/clock.ts";
+import { sharedPostgres } from "../support/postgres.ts";
 
 const rules: BanRules = {
   ...{ graceMs: 1_000, strikesMin: 20, strikesDivisor: 10 },
@@ -229,7 +229,14 @@ test("three processes admit exactly the limit in every minute, by the database's
   const started = Date.now();
   const workers = [1, 2, 3].map(() =>
     Bun.spawn(
-      [process.execPath, `${import.meta.dir}/sharedWorker.ts`, url, key, `${base}`, `${started}`],
+      [
+        process.execPath,
+        `${import.meta.dir}/../support/shared-limiter-worker.ts`,
+        url,
+        key,
+        `${base}`,
+        `${started}`,
+      ],
       { stdout: "pipe", stderr: "inherit" },
     ),
   );

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { plans } from "../../src/domain/plans.ts";
-import { startTestService, type TestService } from "../service.ts";
+import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { checkHistory } from "./checker.ts";
-import type { History, LedgerRow, Read, Update } from "./history.ts";
-import { rightHistory } from "./simulation.ts";
+import { checkHistory } from "../support/linearizability/checker.ts";
+import type { History, LedgerRow, Read, Update } from "../support/linearizability/history.ts";
+import { rightHistory } from "../support/linearizability/simulation.ts";
 
 function kindsOf(history: History): string[] {
   return [...new Set(checkHistory(history).map((violation) => violation.kind))];

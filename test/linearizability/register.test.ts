@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Update } from "./history.ts";
-import { checkRegister, type RegisterRead } from "./register.ts";
+import type { Update } from "../support/linearizability/history.ts";
+import { checkRegister, type RegisterRead } from "../support/linearizability/register.ts";
 
 type Write = Pick<Update, "start" | "end" | "quantity" | "outcome">;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createFollower } from "../../src/domain/follower.ts";
 import type { Reader } from "../../src/domain/ports.ts";
-import { createLedger, createReplica } from "./following.ts";
+import { createLedger, createReplica } from "../support/follower.ts";
 
 describe("a follower of a store that is replaced", () => {
   /** A store that, once armed, is replaced by one with as many rows, but others, before rows are read. */

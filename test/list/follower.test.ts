@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../src/domain/errors.ts";
 import { createFollower } from "../../src/domain/follower.ts";
 import type { Reader } from "../../src/domain/ports.ts";
-import { createLedger, createReplica, startFollowing } from "./following.ts";
+import { createLedger, createReplica, startFollowing } from "../support/follower.ts";
 
 /** Lets everything that can go on go on. */
 const settle = () => new Promise((resolve) => setTimeout(resolve, 5));

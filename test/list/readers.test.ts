@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { createListing } from "../../src/api/listing.ts";
-import { createReaders, type ListReader } from "../../src/api/readers.ts";
 import type { Entry } from "../../src/domain/inventory.ts";
+import { createListing } from "../../src/http/list/list.ts";
+import { createReaders, type ListReader } from "../../src/http/list/readers.ts";
 
 const chunkBytes = 480;
 

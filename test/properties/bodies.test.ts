@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { expectError } from "../answers.ts";
-import { engines, startTestService, type TestService } from "../service.ts";
-import { runs } from "./runs.ts";
+import { expectError } from "../support/answers.ts";
+import { runs } from "../support/properties/runs.ts";
+import { engines, startTestService, type TestService } from "../support/service.ts";
 
 /**
  * Bodies are generated together with what they mean, so that nothing here parses JSON: a literal

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Format } from "../../src/cli/files.ts";
 import { readRows } from "../../src/cli/rows.ts";
-import { petColumns, toPetRecord } from "../../src/domain/records.ts";
-import { expectError } from "../answers.ts";
-import { engines, startTestService, type TestService } from "../service.ts";
-import { runs } from "./runs.ts";
+import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
+import { expectError } from "../support/answers.ts";
+import { runs } from "../support/properties/runs.ts";
+import { engines, startTestService, type TestService } from "../support/service.ts";
 
 const min = -(2n ** 63n);
 const max = 2n ** 63n - 1n;

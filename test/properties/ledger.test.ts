@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { type PetStatus, petStatuses, type Stock } from "../../src/domain/inventory.ts";
 import type { Reader } from "../../src/domain/ports.ts";
 import { verify } from "../../src/domain/verify.ts";
-import { engines, startTestService, type TestService } from "../service.ts";
-import { runs } from "./runs.ts";
+import { runs } from "../support/properties/runs.ts";
+import { engines, startTestService, type TestService } from "../support/service.ts";
 
 /** Few pets, so that changes meet: two near the ends of the range, one that no double can hold. */
 const petIds = [1n, 2n, -(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n];

@@ -9,9 +9,9 @@ import { newUsage, take } from "../../src/domain/limits.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createLocalLimiter } from "../../src/limits/local.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
-import { createTestClock, testStart } from "../clock.ts";
-import { createNaiveLimiter } from "./naiveLimiter.ts";
-import { runs } from "./runs.ts";
+import { createTestClock, testStart } from "../support/clock.ts";
+import { createNaiveLimiter } from "../support/properties/naive-limiter.ts";
+import { runs } from "../support/properties/runs.ts";
 
 const rules = readConfig({}, {}).ban;
 const clock = createTestClock();

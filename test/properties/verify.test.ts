@@ -7,18 +7,23 @@ import { SQL } from "bun";
 import fc from "fast-check";
 import { openStore } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
-import { int64Max, int64Min } from "../../src/domain/integers.ts";
 import { digestOf, scopes } from "../../src/domain/keys.ts";
 import { plans } from "../../src/domain/plans.ts";
 import type { Store } from "../../src/domain/ports.ts";
+import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
 import { createSlots } from "../../src/domain/verification/slots.ts";
 import { verify } from "../../src/domain/verify.ts";
-import { createTestClock, testStart } from "../clock.ts";
-import { petRow } from "../pets.ts";
-import { migratedDatabase } from "../postgresTemplate.ts";
-import { type Engine, engines, startTestService } from "../service.ts";
-import { corruptions, tablesOf, vandalOfPostgres, vandalOfSqlite } from "./corruptions.ts";
-import { runs } from "./runs.ts";
+import { createTestClock, testStart } from "../support/clock.ts";
+import { petRow } from "../support/pets.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
+import {
+  corruptions,
+  tablesOf,
+  vandalOfPostgres,
+  vandalOfSqlite,
+} from "../support/properties/corruptions.ts";
+import { runs } from "../support/properties/runs.ts";
+import { type Engine, engines, startTestService } from "../support/service.ts";
 
 test("the ledger's rows can be neither changed nor deleted as long as its triggers stand", async () => {
   const service = await startTestService();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { connectionOptions, parseAddress } from "../../src/store/postgres/address.ts";
-import { enterPlace } from "../process.ts";
+import { connectionOptions, parseAddress } from "../../src/store/postgres/engine/address.ts";
+import { enterPlace } from "../support/process.ts";
 
 test("an address with several hosts is one address per host, with everything else kept", () => {
   const { urls, label, prepare } = parseAddress(

@@ -3,11 +3,11 @@ import { SQL } from "bun";
 import { digestOf } from "../../src/domain/keys.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { verify } from "../../src/domain/verify.ts";
-import { createDatabase } from "../../src/store/postgres/database.ts";
-import { steps } from "../../src/store/postgres/steps.ts";
+import { createDatabase } from "../../src/store/postgres/engine/connection.ts";
+import { steps } from "../../src/store/postgres/schema/steps.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
-import { sharedPostgres } from "../postgres.ts";
-import { migratedDatabase } from "../postgresTemplate.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
 
 const open = (url: string): Promise<Store> =>
   openPostgres({ database: createDatabase(url), environment: "production", patienceMs: 0 });

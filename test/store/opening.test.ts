@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { createDatabase } from "../../src/store/postgres/database.ts";
+import { createDatabase } from "../../src/store/postgres/engine/connection.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
-import { petRow } from "../pets.ts";
-import { type PostgresServer, startPostgres } from "../postgres.ts";
-import { makeServerFolder } from "../postgresBinaries.ts";
-import { startStandby } from "../postgresStandby.ts";
-import { enterPlace } from "../process.ts";
+import { petRow } from "../support/pets.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { makeServerFolder } from "../support/postgres-binaries.ts";
+import { startStandby } from "../support/postgres-standby.ts";
+import { enterPlace } from "../support/process.ts";
 
 const socketFolder = makeServerFolder();
 let server: PostgresServer;

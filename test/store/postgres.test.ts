@@ -1,10 +1,10 @@
 import { SQL } from "bun";
 import type { Store } from "../../src/domain/ports.ts";
-import { createDatabase } from "../../src/store/postgres/database.ts";
+import { createDatabase } from "../../src/store/postgres/engine/connection.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
-import type { TestClock } from "../clock.ts";
-import { migratedDatabase } from "../postgresTemplate.ts";
-import { type StorePlace, storeSuite } from "./suite.ts";
+import type { TestClock } from "../support/clock.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
+import { type StorePlace, storeSuite } from "../support/store-suite.ts";
 
 async function enter(clock: TestClock, parameters: string): Promise<StorePlace> {
   const url = (await migratedDatabase()) + parameters;

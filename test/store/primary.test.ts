@@ -3,13 +3,13 @@ import { SQL } from "bun";
 import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Change } from "../../src/domain/ledger.ts";
-import { createPrimaryGuard, type PrimaryGuard } from "../../src/store/postgres/primary.ts";
-import { createReader } from "../../src/store/postgres/reading.ts";
-import { openSession, type Session } from "../../src/store/postgres/session.ts";
-import { commit } from "../../src/store/postgres/writing.ts";
-import { petRow } from "../pets.ts";
-import { type PostgresServer, startPostgres } from "../postgres.ts";
-import { type Standby, startStandby } from "../postgresStandby.ts";
+import { createReader } from "../../src/store/postgres/catalogue.ts";
+import { createPrimaryGuard, type PrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
+import { openSession, type Session } from "../../src/store/postgres/engine/session.ts";
+import { commit } from "../../src/store/postgres/inventory.ts";
+import { petRow } from "../support/pets.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { type Standby, startStandby } from "../support/postgres-standby.ts";
 
 /**
  * Behind a pooler every statement may be answered by another server, whatever the connection was

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Store } from "../../src/domain/ports.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
-import type { TestClock } from "../clock.ts";
-import { type StorePlace, storeSuite } from "./suite.ts";
+import type { TestClock } from "../support/clock.ts";
+import { type StorePlace, storeSuite } from "../support/store-suite.ts";
 
 async function enter(clock: TestClock, threaded: boolean): Promise<StorePlace> {
   const folder = mkdtempSync(join(tmpdir(), "petstore-store-"));

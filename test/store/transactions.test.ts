@@ -4,11 +4,11 @@ import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import { digestOf, generateKeyId, scopes } from "../../src/domain/keys.ts";
 import { createStatements } from "../../src/limits/statements.ts";
-import { createDatabase, type Database } from "../../src/store/postgres/database.ts";
+import { createDatabase, type Database } from "../../src/store/postgres/engine/connection.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
-import { startFleet } from "../instances/fleet.ts";
-import { type PostgresServer, startPostgres } from "../postgres.ts";
-import { startTestService } from "../service.ts";
+import { startFleet } from "../support/instances/fleet.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { startTestService } from "../support/service.ts";
 
 /** A server of its own, because the tests change what holds for all of it. */
 let server: PostgresServer;

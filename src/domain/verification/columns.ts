@@ -1,11 +1,11 @@
-import { int64Max, int64Min } from "../integers.ts";
+import { listRule, textRule } from "../imports.ts";
 import { petStatuses, quantityMax } from "../inventory.ts";
 import { scopes } from "../keys.ts";
 import { causes } from "../ledger.ts";
 import { orderStatuses } from "../orders.ts";
 import { plans } from "../plans.ts";
 import type { StoredRow } from "../ports.ts";
-import { listRule, textRule } from "../records.ts";
+import { int64Max, int64Min } from "../values/int64.ts";
 import { type Faults, shown } from "./faults.ts";
 
 /** What one column of a table may hold, whatever the other columns say. */

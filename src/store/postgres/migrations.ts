@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
-import { textArray } from "./arrays.ts";
-import type { Session } from "./session.ts";
-import { steps } from "./steps.ts";
-import { assertCommitted, begin } from "./transaction.ts";
+import { textArray } from "./engine/arrays.ts";
+import type { Session } from "./engine/session.ts";
+import { assertCommitted, begin } from "./engine/transaction.ts";
+import { steps } from "./schema/steps.ts";
 
 /** Any number will do that nobody else on the server takes for a lock of theirs. */
 const migrationLock = 7_381_002;

@@ -2,17 +2,17 @@ import { every } from "../../domain/background.ts";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Log, Store } from "../../domain/ports.ts";
-import { rowsFrom, takeOver } from "./carrying.ts";
-import type { Database } from "./database.ts";
-import { explain, isPassing, unavailableOr } from "./failures.ts";
-import { importOrders, importPets } from "./importing.ts";
-import { createKeeper } from "./keeping.ts";
+import { createReader } from "./catalogue.ts";
+import type { Database } from "./engine/connection.ts";
+import { explain, isPassing, unavailableOr } from "./engine/failures.ts";
+import { WrongServer } from "./engine/primary.ts";
+import { type Session, withinDeadline } from "./engine/session.ts";
+import { importOrders, importPets } from "./imports.ts";
+import { commit } from "./inventory.ts";
+import { createKeeper } from "./keys.ts";
 import { migrate } from "./migrations.ts";
-import { WrongServer } from "./primary.ts";
-import { createReader } from "./reading.ts";
-import { type Session, withinDeadline } from "./session.ts";
 import { checkStructure } from "./structure.ts";
-import { commit } from "./writing.ts";
+import { rowsFrom, takeOver } from "./transfer.ts";
 
 export interface PostgresOptions {
   readonly database: Database;

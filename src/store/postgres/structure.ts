@@ -1,5 +1,5 @@
 import type { Fault } from "../../domain/ports.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "./engine/session.ts";
 
 /** What keeps the ledger append-only, and every entry with its pet. */
 const triggers = {

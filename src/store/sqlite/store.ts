@@ -3,23 +3,23 @@ import { randomUUID } from "node:crypto";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Head, Log, Store } from "../../domain/ports.ts";
-import { rowsFrom, takeOver } from "./carrying.ts";
-import { assertUndamaged } from "./changes.ts";
-import { coordinateCommand, coordinateService } from "./coordination.ts";
+import { createReader } from "./catalogue.ts";
+import { assertUndamaged } from "./engine/change-signal.ts";
 import {
   guarded,
   guardedReader,
   openForReading,
   openForWriting,
   unavailableOr,
-} from "./database.ts";
-import { nameFiles, prepareFiles } from "./files.ts";
-import { importOrders, importPets } from "./importing.ts";
-import { createKeyReader } from "./keeping.ts";
-import { createReader } from "./reading.ts";
+} from "./engine/connection.ts";
+import { coordinateCommand, coordinateService } from "./engine/coordination.ts";
+import { nameFiles, prepareFiles } from "./engine/files.ts";
+import { type Asynchronous, busyWaitMs, createWriter, type Writer } from "./engine/writer.ts";
+import { startWriterThread, type WriterThread } from "./engine/writer-thread.ts";
+import { importOrders, importPets } from "./imports.ts";
+import { createKeyReader } from "./keys.ts";
 import { checkStructure } from "./structure.ts";
-import { startWriterThread, type WriterThread } from "./thread.ts";
-import { type Asynchronous, busyWaitMs, createWriter, type Writer } from "./writer.ts";
+import { rowsFrom, takeOver } from "./transfer.ts";
 
 export interface SqliteOptions {
   readonly path: string;

@@ -1,0 +1,41 @@
+import { integerAsWritten } from "./int64.ts";
+
+/** A number in a JSON text, kept as written so that no digit is lost before it is judged. */
+export class JsonNumber {
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  toInteger(): bigint | "fraction" | "huge" {
+    return integerAsWritten(this.source);
+  }
+}
+
+type SourceReviver = (key: string, value: unknown, context: { source?: string }) => unknown;
+const parse = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
+
+/**
+ * JSON.parse with every number as a JsonNumber. Throws a SyntaxError for broken text and for text
+ * nested deeper than the engine's stack, which no honest record is.
+ */
+export function parseJson(text: string): unknown {
+  try {
+    return parse(text, (_key, value, context) =>
+      typeof value === "number" ? new JsonNumber(context.source ?? String(value)) : value,
+    );
+  } catch (error) {
+    if (error instanceof RangeError) throw new SyntaxError("it is nested too deeply");
+    throw error;
+  }
+}
+
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof JsonNumber)
+  );
+}

@@ -1,0 +1,100 @@
+import type { ApiDocument } from "../api/contract/document.ts";
+import { type Header, type HeaderId, headerName } from "../api/contract/headers.ts";
+import { type Html, html } from "./html.ts";
+import { operationSection, type PlacedOperation, pathWithBreaks } from "./operation.ts";
+import { headingsOf, inline, prose } from "./prose.ts";
+import { rulesOf, schemaSection, typeOf } from "./schema.ts";
+
+/** The reference page: the whole API description as HTML, readable before any script has run. */
+export function referencePage(document: ApiDocument): string {
+  const { info, servers, components } = document;
+  const base = servers[0]!.url;
+  const operations = Object.entries(document.paths).flatMap(([path, here]) =>
+    Object.entries(here).map(([method, operation]) => ({
+      path,
+      method: method.toUpperCase(),
+      operation,
+    })),
+  );
+  return html`<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="color-scheme" content="light dark">
+  <meta name="description" content="${info.summary}">
+  <title>${info.title} API ${info.version}</title>
+  <link rel="icon" href="/docs/icon.svg" type="image/svg+xml">
+  <link rel="stylesheet" href="/docs/style.css">
+  <script type="module" src="/docs/trial.ts"></script>
+</head>
+<body>
+  <a class="skip" href="#content">Skip to the content</a>
+  ${contents(document, operations)}
+  <main id="content">
+    <section class="opening" aria-labelledby="title">
+      <h1 id="title">${info.title}</h1>
+      <p class="lead">${info.summary}</p>
+      <dl class="facts">
+        <div><dt>Base address</dt><dd><code>${base}</code></dd></div>
+        <div><dt>Environment</dt><dd>${servers[0]!.description}</dd></div>
+        <div><dt>Version</dt><dd>${info.version}</dd></div>
+        <div><dt>Description</dt><dd><a href="/openapi.json">OpenAPI 3.1</a>, <a href="/openapi-3.0.json">3.0</a></dd></div>
+        <div><dt>Contact</dt><dd>${info.contact.name}</dd></div>
+        <div><dt>Licence</dt><dd><a href="${info.license.url}" rel="license noreferrer">${info.license.name}</a></dd></div>
+      </dl>
+      <div class="words">${prose(info.description)}</div>
+    </section>
+    ${keyForm()}
+    ${operations.map((placed) => operationSection(placed, base))}
+    <section class="listing" aria-labelledby="schemas">
+      <h2 id="schemas">Schemas</h2>
+      ${Object.entries(components.schemas).map(([name, schema]) => schemaSection(name, schema))}
+    </section>
+    <section class="listing" aria-labelledby="headers">
+      <h2 id="headers">Headers of answers</h2>
+      <dl class="fields">${Object.entries(components.headers).map(([id, header]) => headerField(id, header))}</dl>
+    </section>
+  </main>
+</body>
+</html>
+`.text;
+}
+
+function contents(document: ApiDocument, operations: readonly PlacedOperation[]): Html {
+  return html`<nav aria-label="Contents">
+    <p class="brand"><a href="#content">${document.info.title}</a></p>
+    <p class="group">Overview</p>
+    <ul>${headingsOf(document.info.description).map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
+    <p class="group">Operations</p>
+    <ul class="calls">${operations.map(
+      ({ path, method, operation }) => html`<li><a href="#${operation.operationId}">
+        <span class="method ${method.toLowerCase()}">${method}</span>
+        <span class="${operation.deprecated ? "past" : "path"}">${pathWithBreaks(path)}</span></a></li>`,
+    )}</ul>
+    <p class="group">Reference</p>
+    <ul><li><a href="#schemas">Schemas</a></li><li><a href="#headers">Headers</a></li></ul>
+  </nav>`;
+}
+
+function keyForm(): Html {
+  return html`<section class="sign-in" aria-labelledby="key-title">
+    <h2 id="key-title">Try it with your key</h2>
+    <p id="key-note">Each operation below can be sent from this page. Your key stays in this browser tab and goes
+      to this service only; closing the tab forgets it.</p>
+    <form id="key-form"><fieldset disabled>
+      <label for="key">API key</label>
+      <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="psk_…" aria-describedby="key-note">
+      <button type="reset" class="quiet">Forget</button>
+    </fieldset></form>
+    <noscript><p class="note">Sending needs JavaScript. The shell lines work without it.</p></noscript>
+  </section>`;
+}
+
+function headerField(id: string, header: Header): Html {
+  return html`<div class="field" id="header-${id}">
+    <dt><code>${headerName(id as HeaderId)}</code> <span class="type">${typeOf(header.schema)}</span></dt>
+    <dd>${inline(header.description)} ${rulesOf(header.schema)}
+      <span class="sample"><code>${header.example}</code></span></dd>
+  </div>`;
+}

@@ -1,0 +1,187 @@
+import { Refusal } from "../../domain/errors.ts";
+import { namelessPet, repeatedId } from "../../domain/imports.ts";
+import type { OrderRecord } from "../../domain/orders.ts";
+import { newPetStock, type PetRecord } from "../../domain/pets.ts";
+import type { Imported } from "../../domain/ports.ts";
+import { entryColumns, ledgerColumns } from "../rows.ts";
+import { copyIn } from "./engine/copy.ts";
+import type { Session } from "./engine/session.ts";
+import { assertCommitted, begin, waitForDisk } from "./engine/transaction.ts";
+import { moveTip, takeHead } from "./inventory.ts";
+
+/** Any number will do that nobody else on the server takes for a lock of theirs. */
+const importLock = 7_381_003;
+
+/**
+ * Rows are staged in a temporary table, which locks nothing, and then applied by a handful of
+ * statements over all of them. All of it is one transaction on one connection, so that a pooler
+ * cannot part it. The catalogue is written before the ledger's head is taken: updates wait only
+ * for the stock.
+ */
+export async function importPets(
+  session: Session,
+  records: AsyncIterable<readonly PetRecord[]>,
+  reason: string,
+  now: number | null,
+): Promise<Imported> {
+  const { sql, query } = session;
+  await beginImport(session);
+  await sql.unsafe(`CREATE TEMP TABLE staged_pets (
+    pet_id int8, line int8, name text, category text, category_given bool,
+    tags text, photo_urls text, status text, quantity int8) ON COMMIT DROP`);
+  const staged = await copyIn(session, "staged_pets", records, (record) => [
+    record.petId,
+    record.line,
+    record.name ?? null,
+    record.category ?? null,
+    record.category !== undefined,
+    record.tags ? JSON.stringify(record.tags) : null,
+    record.photoUrls ? JSON.stringify(record.photoUrls) : null,
+    record.status ?? null,
+    record.quantity ?? null,
+  ]);
+  await sql.unsafe("ANALYZE staged_pets");
+  await refuseRepeats(session, "staged_pets", "pet_id", "petId");
+  await query("SELECT pg_advisory_xact_lock($1::int8)", [importLock]);
+  await refuseNameless(session);
+  await applyCatalogue(session);
+  const { seq, at, timeline } = await takeHead(session, now);
+  await applyStock(session, reason, seq, at);
+  const [counts] = await query(
+    `SELECT (SELECT count(*) FROM ledger WHERE seq > $1::int8 AND previous IS NULL),
+            (SELECT count(*) FROM (SELECT pet_id FROM changed_pets UNION
+               SELECT pet_id FROM ledger WHERE seq > $1::int8 AND previous IS NOT NULL) AS changed)`,
+    [seq],
+  );
+  assertCommitted(await sql`COMMIT`);
+  session.confirm(timeline);
+  const [created, changed] = counts!.map(Number) as [number, number];
+  return { created, changed, unchanged: staged - created - changed };
+}
+
+async function beginImport({ query }: Session): Promise<void> {
+  await query(begin);
+  const [row] = await query(
+    `SELECT has_database_privilege(current_database(), 'TEMPORARY'), ${waitForDisk}`,
+  );
+  if (row?.[0] === true) return;
+  throw new Refusal("unavailable", "the role needs TEMPORARY on the database for an import");
+}
+
+async function refuseRepeats(
+  { query }: Session,
+  table: string,
+  column: string,
+  field: "petId" | "id",
+): Promise<void> {
+  const [repeat] = await query(
+    `SELECT line, ${column} FROM (
+       SELECT line, ${column}, row_number() OVER (PARTITION BY ${column} ORDER BY line) AS nth
+       FROM ${table}) AS numbered
+     WHERE nth > 1 ORDER BY line LIMIT 1`,
+  );
+  if (repeat) throw repeatedId(repeat[0], field, repeat[1]);
+}
+
+async function refuseNameless({ query }: Session): Promise<void> {
+  const [nameless] = await query(
+    `SELECT line, pet_id FROM staged_pets s
+     WHERE name IS NULL AND NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
+     ORDER BY line LIMIT 1`,
+  );
+  if (nameless) throw namelessPet(nameless[0], nameless[1]);
+}
+
+/** Only imports write the catalogue, one at a time, so that new and known pets stay apart. */
+async function applyCatalogue({ sql }: Session): Promise<void> {
+  await sql.unsafe(
+    `CREATE TEMP TABLE changed_pets ON COMMIT DROP AS
+       SELECT s.* FROM staged_pets s JOIN pets p USING (pet_id)
+       WHERE s.name <> p.name OR s.tags <> p.tags OR s.photo_urls <> p.photo_urls
+          OR (s.category_given AND s.category IS DISTINCT FROM p.category);
+     UPDATE pets SET name = coalesce(s.name, pets.name),
+         category = CASE WHEN s.category_given THEN s.category ELSE pets.category END,
+         tags = coalesce(s.tags, pets.tags), photo_urls = coalesce(s.photo_urls, pets.photo_urls)
+       FROM changed_pets s WHERE pets.pet_id = s.pet_id;
+     INSERT INTO pets (pet_id, name, category, tags, photo_urls)
+       SELECT pet_id, name, category, coalesce(tags, '[]'), coalesce(photo_urls, '[]')
+       FROM staged_pets s WHERE NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
+       ORDER BY pet_id`,
+  );
+}
+
+async function applyStock({ query }: Session, reason: string, seq: number, at: number) {
+  const [added] = await query(
+    `WITH added AS (
+       INSERT INTO ledger (${ledgerColumns})
+       SELECT $1::int8 + row_number() OVER (ORDER BY s.pet_id), s.pet_id,
+              i.quantity, coalesce(s.quantity, i.quantity, $2::int8),
+              i.status, coalesce(s.status, i.status, $3::text),
+              i.version, 'import', NULL, NULL, $4::text, $5::int8
+       FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
+       WHERE i.pet_id IS NULL OR s.quantity <> i.quantity OR s.status <> i.status
+       ORDER BY s.pet_id
+       RETURNING 1)
+     SELECT count(*) FROM added`,
+    [seq, newPetStock.quantity, newPetStock.status, reason, at],
+  );
+  const rows = Number(added![0]);
+  if (rows === 0) return;
+  await query(
+    `UPDATE inventory SET quantity = quantity_after, status = status_after, version = seq
+     FROM ledger WHERE seq > $1::int8 AND previous IS NOT NULL AND ledger.pet_id = inventory.pet_id`,
+    [seq],
+  );
+  await query(
+    `INSERT INTO inventory (${entryColumns})
+     SELECT pet_id, quantity_after, status_after, seq FROM ledger
+     WHERE seq > $1::int8 AND previous IS NULL ORDER BY pet_id`,
+    [seq],
+  );
+  await query(moveTip, [seq, seq + rows, at]);
+}
+
+export async function importOrders(
+  session: Session,
+  records: AsyncIterable<readonly OrderRecord[]>,
+): Promise<Imported> {
+  const { sql, query } = session;
+  await beginImport(session);
+  await sql.unsafe(`CREATE TEMP TABLE staged_orders (
+    id int8, pet_id int8, quantity int8, ship_date int8, status text, complete int2, line int8)
+    ON COMMIT DROP`);
+  await copyIn(session, "staged_orders", records, (record) => [
+    record.id,
+    record.petId,
+    record.quantity,
+    record.shipDate,
+    record.status,
+    record.complete ? 1 : 0,
+    record.line,
+  ]);
+  await sql.unsafe("ANALYZE staged_orders");
+  await refuseRepeats(session, "staged_orders", "id", "id");
+  // One import of orders at a time: two that overlap could each hold a row the other wants.
+  await sql.unsafe("LOCK TABLE orders IN SHARE ROW EXCLUSIVE MODE");
+  const [counts] = await query(
+    `SELECT count(*), count(*) FILTER (WHERE o.id IS NULL)
+     FROM staged_orders s LEFT JOIN orders o USING (id)`,
+  );
+  const [written] = await query(
+    `WITH written AS (
+       INSERT INTO orders (id, pet_id, quantity, ship_date, status, complete)
+       SELECT s.id, s.pet_id, s.quantity, s.ship_date, s.status, s.complete
+       FROM staged_orders s LEFT JOIN orders o USING (id)
+       WHERE o.id IS NULL OR (s.pet_id, s.quantity, s.ship_date, s.status, s.complete)
+             IS DISTINCT FROM (o.pet_id, o.quantity, o.ship_date, o.status, o.complete)
+       ORDER BY s.id
+       ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, quantity = excluded.quantity,
+         ship_date = excluded.ship_date, status = excluded.status, complete = excluded.complete
+       RETURNING 1)
+     SELECT count(*) FROM written`,
+  );
+  assertCommitted(await sql`COMMIT`);
+  const [staged, created] = counts!.map(Number) as [number, number];
+  const changes = Number(written![0]);
+  return { created, changed: changes - created, unchanged: staged - changes };
+}

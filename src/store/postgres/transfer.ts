@@ -1,0 +1,56 @@
+import { Refusal } from "../../domain/errors.ts";
+import type { RowsOf } from "../../domain/ports.ts";
+import { anyRow, batchRows, selectAll, tables } from "../tables.ts";
+import { copyIn, type Value } from "./engine/copy.ts";
+import type { Session } from "./engine/session.ts";
+import { assertCommitted, begin } from "./engine/transaction.ts";
+import { moveTip, takeHead } from "./inventory.ts";
+import { touchKeys } from "./keys.ts";
+
+/** Tables that have another name here than in a file. */
+const names: Readonly<Record<string, string>> = { usage: "counts", head: "store" };
+const storedIn = (name: string) => names[name] ?? name;
+
+/** Reads whole tables in a transaction that holds still at one moment. */
+export function rowsFrom({ sql, query }: Session): RowsOf {
+  return async function* rowsOf(name) {
+    await sql.unsafe(
+      `DECLARE ${name}_rows NO SCROLL CURSOR FOR ${selectAll(name, storedIn(name))}`,
+    );
+    for (;;) {
+      const rows = await query(`FETCH ${batchRows} FROM ${name}_rows`);
+      if (rows.length > 0) yield rows;
+      if (rows.length < batchRows) break;
+    }
+    await sql.unsafe(`CLOSE ${name}_rows`);
+  };
+}
+
+/** Bans in force stand among the standings too, where the limiter sees them. */
+const bansInForce = `
+  INSERT INTO standings (key_id, ban_started_at, banned_until)
+  SELECT key_id, started_at, until
+  FROM (SELECT DISTINCT ON (key_id) * FROM bans ORDER BY key_id, started_at DESC) AS latest
+  WHERE lifted_at IS NULL
+  ON CONFLICT (key_id) DO UPDATE
+    SET ban_started_at = excluded.ban_started_at, banned_until = excluded.banned_until`;
+
+/** Takes over every row of another store, all or none. */
+export async function takeOver(session: Session, rowsOf: RowsOf): Promise<void> {
+  const { sql, query } = session;
+  await query(begin);
+  const { seq } = await takeHead(session, null);
+  // Reading the source may pause for longer than a group of updates ever does.
+  await sql.unsafe("SET LOCAL idle_in_transaction_session_timeout = 0");
+  const [present] = await query(anyRow);
+  if (present?.[0]) throw new Refusal("invalid_request", "the target is not empty");
+  for (const { name, columns } of tables) {
+    await copyIn(session, `${storedIn(name)} (${columns})`, rowsOf(name), (row) => row as Value[]);
+  }
+  await sql.unsafe(bansInForce);
+  const [end] = await query("SELECT seq, at FROM ledger ORDER BY seq DESC LIMIT 1");
+  if (end) await query(moveTip, [seq, ...end]);
+  await query(touchKeys);
+  assertCommitted(await sql`COMMIT`);
+  await sql.unsafe("ANALYZE");
+}

@@ -1,0 +1,96 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { expectError } from "./support/answers.ts";
+import { engines, startTestService, type TestAnswer, type TestService } from "./support/service.ts";
+
+/** Changes the database as a person with a database shell would. */
+async function tamper(service: TestService, ...statements: string[]): Promise<void> {
+  if (service.databaseUrl.startsWith("sqlite:")) {
+    using database = new Database(service.databaseUrl.slice("sqlite:".length));
+    for (const statement of statements) database.run(statement);
+  } else {
+    await using sql = new SQL(service.databaseUrl, { max: 1 });
+    // The head is kept elsewhere there.
+    for (const statement of statements) {
+      await sql.unsafe(`${statement.replace(/\bhead\b/, "ledger_end")} WHERE seq >= 0`);
+    }
+  }
+}
+
+const addRow = (seq: string) => `
+  INSERT INTO ledger (seq, pet_id, quantity_before, quantity_after, status_before, status_after,
+                      previous, cause, at)
+  SELECT ${seq}, 1, 3, 3, 'available', 'available', NULL, 'import', at FROM head`;
+
+describe.each(engines)("a damaged ledger on %s", (engine) => {
+  let service: TestService;
+  let key: string;
+  beforeEach(async () => {
+    service = await startTestService(engine);
+    key = (await service.issueKey()).text;
+    await service.addPets({ petId: 1n, quantity: 3 }, { petId: 2n, quantity: 4 });
+    await list();
+  });
+  afterEach(() => service.stop());
+
+  const list = () => service.call("GET", "/inventory", { key });
+  const ready = () => service.call("GET", "~/readyz");
+
+  /** What somebody changes behind the service's back is noticed soon, not on the next request. */
+  async function until(status: number, ask: () => Promise<TestAnswer>): Promise<TestAnswer> {
+    const giveUpAt = Date.now() + 4_000;
+    for (;;) {
+      const answer = await ask();
+      if (answer.status === status || Date.now() > giveUpAt) return answer;
+    }
+  }
+
+  async function expectRefusedReads(row: number, head: number): Promise<void> {
+    expectError(await until(503, list), "unavailable");
+    expect((await ready()).status).toBe(503);
+    for (let read = 0; read < 5; read++) expectError(await list(), "unavailable");
+    expect((await service.call("GET", "~/healthz")).status).toBe(200);
+    expect((await service.call("GET", "/pets/1", { key })).status).toBe(200);
+    const error = `the ledger has no row ${row}, but its head is ${head}; run petstore verify`;
+    expect(service.logged).toEqual([JSON.stringify({ event: "ledger damaged", error })]);
+  }
+
+  async function expectRepaired(): Promise<void> {
+    expect((await until(200, list)).json).toEqual([
+      { petId: 1, quantity: 3, status: "available" },
+      { petId: 2, quantity: 4, status: "available" },
+    ]);
+    expect((await ready()).status).toBe(200);
+    expect(service.logged.at(-1)).toBe(JSON.stringify({ event: "ledger repaired" }));
+  }
+
+  test("[open.damaged-ledger] with a row left out refuses reads until the row is there", async () => {
+    await tamper(service, addRow("seq + 2"), "UPDATE head SET seq = seq + 2");
+    await expectRefusedReads(3, 4);
+    await tamper(service, addRow("seq - 1"));
+    await expectRepaired();
+  });
+
+  test("that ends before its head refuses reads until the head is right", async () => {
+    await tamper(service, "UPDATE head SET seq = seq + 5");
+    await expectRefusedReads(7, 7);
+    await tamper(service, "UPDATE head SET seq = seq - 5");
+    await expectRepaired();
+  });
+
+  test("turns readiness red though nobody reads", async () => {
+    await tamper(service, "UPDATE head SET seq = seq + 5");
+    expect((await until(503, ready)).status).toBe(503);
+    await tamper(service, "UPDATE head SET seq = seq - 5");
+    expect((await until(200, ready)).status).toBe(200);
+  });
+
+  test("is refused at the start in one sentence", async () => {
+    await tamper(service, "UPDATE head SET seq = seq + 5");
+    await expect(service.restart()).rejects.toThrow(
+      "the ledger has no row 7, but its head is 7; run petstore verify",
+    );
+    await tamper(service, "UPDATE head SET seq = seq - 5");
+  });
+});

@@ -1,0 +1,179 @@
+import { expect, test } from "bun:test";
+import { SQL } from "bun";
+import { openStore, systemClock } from "../../src/compose.ts";
+import { readConfig } from "../../src/config.ts";
+import { type Fleet, startFleet, until } from "../support/instances/fleet.ts";
+import { startPair } from "../support/instances/pair.ts";
+import { ask, entriesOf } from "../support/instances/recording.ts";
+import { openSlowWay } from "../support/instances/slow-network.ts";
+
+const recoveryMsMax = 15_000;
+
+/** How long an instance may go on reading from a primary that was replaced but never stopped. */
+const unnoticedMsMax = 5_000;
+
+const quantityAt = async (url: string) =>
+  Number((await ask(url, (sql) => sql`SELECT quantity FROM inventory`.values()))[0][0]);
+
+/** Requests that the limiter has counted for a key today. */
+async function countedAt(url: string, keyId: string): Promise<number> {
+  const store = await openStore(readConfig({ database: url }, {}), systemClock);
+  try {
+    return (await store.loadUsage()).find((usage) => usage.keyId === keyId)?.dayCount ?? 0;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Asks until the list shows this quantity; anything but that, the old one or 503 is an error. */
+async function shows(
+  get: () => Promise<{ status: number; quantity: number | undefined }>,
+  quantity: number,
+  oldQuantity: number,
+  withinMs: number,
+): Promise<void> {
+  const isShown = async () => {
+    const list = await get();
+    if (list.status === 200) expect([quantity, oldQuantity]).toContain(list.quantity!);
+    else expect(list.status).toBe(503);
+    return list.quantity === quantity;
+  };
+  await until(isShown, withinMs, `the list with ${quantity}`);
+}
+
+/** An instance that reaches only the promoted standby, as one that was started since would. */
+const startOn = (url: string): Promise<Fleet> => startFleet(url, { size: 1 });
+
+// Most of the time is spent waiting, for servers to start and for deadlines: side by side.
+test.concurrent("no list is read from an old primary over a connection that a proxy kept, when it wakes up after a failover", async () => {
+  await using pair = await startPair({ synchronous: true, through: "proxy" });
+  const { primary, standby, proxy, patch, get } = pair;
+  expect(await patch(1)).toBe(200);
+  expect((await get()).quantity).toBe(1);
+  primary.pause();
+  await standby.promote();
+  proxy.redirect(standby.port);
+  // Only updates while the old primary is silent: the connection for long reads does not notice.
+  await until(async () => (await patch(2)) === 200, recoveryMsMax, "an update");
+  primary.resume();
+  expect(await patch(3)).toBe(200);
+  const seen = [];
+  for (let turn = 0; turn < 20; turn++) {
+    const { status, quantity } = await get();
+    if (status !== 503) seen.push(quantity);
+  }
+  expect(new Set(seen)).toEqual(new Set([3]));
+}, 120_000);
+
+test.concurrent("no update is acknowledged and no request counted by an old primary once a newer one is known", async () => {
+  await using pair = await startPair({ synchronous: false, through: "proxy" });
+  const { primary, standby, proxy, urls, keyId, patch, isReady } = pair;
+  expect(await patch(1)).toBe(200);
+  await pair.replayed();
+  primary.pause();
+  await standby.promote();
+  proxy.redirect(standby.port);
+  // Nobody asks for anything: the connections of commits and limits do not notice.
+  await until(async () => !(await isReady()), recoveryMsMax, "the silence being noticed");
+  await until(isReady, recoveryMsMax, "readiness");
+  primary.resume();
+  const countedBefore = await countedAt(urls.primary, keyId);
+  expect(await patch(2)).toBe(200);
+  expect(await quantityAt(urls.standby)).toBe(2);
+  expect(await quantityAt(urls.primary)).toBe(1);
+  expect(await countedAt(urls.primary, keyId)).toBe(countedBefore);
+  expect(await countedAt(urls.standby, keyId)).toBe(countedBefore + 1);
+}, 120_000);
+
+test.concurrent("an update under way on an old primary when a newer one becomes known is not acknowledged", async () => {
+  await using pair = await startPair({ synchronous: false, through: "proxy" });
+  const { standby, proxy, urls, fleet, patch } = pair;
+  expect(await patch(1)).toBe(200);
+  await pair.replayed();
+  await standby.promote();
+  await using sql = new SQL(urls.primary, { max: 1 });
+  const update = await sql.begin(async (locking) => {
+    // The update waits in the middle of its transaction, with its COMMIT already on the way.
+    await locking`LOCK TABLE ledger IN SHARE MODE`;
+    const updating = patch(2);
+    const isWaiting = async () =>
+      (await locking`SELECT FROM pg_locks WHERE NOT granted`.values()).length > 0;
+    await until(isWaiting, recoveryMsMax, "the update at the lock");
+    proxy.redirect(standby.port);
+    await fleet.instance(0).wrote("database primary replaced");
+    return { updating };
+  });
+  expect(await update.updating).toBe(503);
+  expect(await quantityAt(urls.standby)).toBe(1);
+  expect(await patch(3)).toBe(200);
+  expect(await quantityAt(urls.standby)).toBe(3);
+}, 120_000);
+
+test.concurrent("an instance that only reads leaves an unfenced old primary behind its proxy within seconds", async () => {
+  await using pair = await startPair({ synchronous: false, through: "proxy" });
+  const { standby, proxy, urls, key, patch, get } = pair;
+  expect(await patch(1)).toBe(200);
+  expect((await get()).quantity).toBe(1);
+  await pair.replayed();
+  await standby.promote();
+  proxy.redirect(standby.port);
+  const other = await startOn(urls.standby);
+  try {
+    const body = '{"quantity":2}';
+    expect((await other.call(0, "PATCH", "/inventory/1", { key, body })).status).toBe(200);
+    await shows(get, 2, 1, unnoticedMsMax);
+  } finally {
+    await other.leave();
+  }
+}, 120_000);
+
+test.concurrent("an instance with several hosts that only reads leaves an unfenced old primary within seconds", async () => {
+  await using pair = await startPair({ synchronous: false });
+  const { standby, urls, key, patch, get } = pair;
+  expect(await patch(1)).toBe(200);
+  expect((await get()).quantity).toBe(1);
+  await pair.replayed();
+  await standby.promote();
+  const other = await startOn(urls.standby);
+  try {
+    const body = '{"quantity":2}';
+    expect((await other.call(0, "PATCH", "/inventory/1", { key, body })).status).toBe(200);
+    await shows(get, 2, 1, unnoticedMsMax);
+    expect(await patch(3)).toBe(200);
+    expect(await quantityAt(urls.standby)).toBe(3);
+    expect(await quantityAt(urls.primary)).toBe(1);
+  } finally {
+    await other.leave();
+  }
+}, 120_000);
+
+test.concurrent("of an old and a new primary that both take writes, the new one is used however late it answers", async () => {
+  await using pair = await startPair({ synchronous: false });
+  const { primary, standby, urls, key, patch } = pair;
+  expect(await patch(1)).toBe(200);
+  await pair.replayed();
+  await standby.promote();
+  await ask(urls.standby, (sql) => sql`UPDATE inventory SET quantity = 2`);
+  // The second is later than even a start waits for.
+  for (const [round, delayMs] of [100, 400].entries()) {
+    const far = openSlowWay(standby.port, () => delayMs);
+    const hosts = `127.0.0.1:${primary.port},127.0.0.1:${far.port}`;
+    const late = await startOn(`postgres://postgres@${hosts}/${pair.name}`);
+    try {
+      const get = async () => {
+        const { status, text } = await late.call(0, "GET", "/inventory", { key });
+        return { status, quantity: entriesOf(text).get(1n) };
+      };
+      await shows(get, 2 + round, 1, recoveryMsMax);
+      const body = `{"quantity":${3 + round}}`;
+      const isUpdated = async () =>
+        (await late.call(0, "PATCH", "/inventory/1", { key, body })).status === 200;
+      await until(isUpdated, recoveryMsMax, "an update");
+      expect(await quantityAt(urls.standby)).toBe(3 + round);
+      expect(await quantityAt(urls.primary)).toBe(1);
+    } finally {
+      await late.leave();
+      far.close();
+    }
+  }
+}, 120_000);

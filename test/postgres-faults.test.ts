@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { openStore, systemClock } from "../src/compose.ts";
+import { readConfig } from "../src/config.ts";
+import { lockHead } from "../src/store/postgres/inventory.ts";
+import { type PostgresServer, startPostgres } from "./support/postgres.ts";
+import { startStandby } from "./support/postgres-standby.ts";
+import { startTestService, type TestAnswer, type TestService } from "./support/service.ts";
+
+let server: PostgresServer;
+let service: TestService;
+let key: string;
+beforeAll(async () => {
+  server = await startPostgres();
+  service = await startTestService("postgres", { database: await server.freshDatabase() });
+  await service.addPets({ petId: 1n, quantity: 5 }, { petId: 2n });
+  key = (await service.issueKey()).text;
+});
+afterAll(async () => {
+  await service.stop();
+  await server.destroy();
+});
+
+const list = () => service.call("GET", "/inventory", { key });
+const update = (quantity: number) =>
+  service.call("PATCH", "/inventory/1", { key, body: `{"quantity":${quantity}}` });
+
+function expectUnavailable(answer: TestAnswer): void {
+  expect(answer.status).toBe(503);
+  expect(answer.json).toMatchObject({ code: "unavailable", status: 503 });
+  expect(Number(answer.headers.get("Retry-After"))).toBeGreaterThan(0);
+}
+
+async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
+  const start = performance.now();
+  const result = await work;
+  return { result, ms: performance.now() - start };
+}
+
+/** Asks until the answer is 200 again, and tells how long that took. */
+async function recovery(ask: () => Promise<TestAnswer>): Promise<number> {
+  const start = performance.now();
+  while ((await ask()).status !== 200) await Bun.sleep(20);
+  return performance.now() - start;
+}
+
+describe.each(["stopped", "killed", "paused"] as const)("a database that was %s", (fault) => {
+  test("is answered by 503 within five seconds, and is back within ten of its return", async () => {
+    expect((await update(6)).status).toBe(200);
+    const before = await list();
+    if (fault === "paused") server.pause();
+    else await server[fault === "stopped" ? "stop" : "kill"]();
+
+    const unknown = service.call("GET", "/inventory", { key: `${"x".repeat(10)}` });
+    const asked = await Promise.all(
+      Array.from({ length: 30 }, (_, at) => timed(at % 2 === 0 ? update(at) : list())),
+    );
+    for (const { result, ms } of asked) {
+      expectUnavailable(result);
+      expect(ms).toBeLessThan(5_000);
+      // What the key had left when it was last counted.
+      const left = (answer: TestAnswer) => Number(answer.headers.get("X-RateLimit-Remaining"));
+      expect(left(result)).toBe(left(before));
+      expect(result.headers.get("X-RateLimit-Limit")).toBe("1000");
+    }
+    // What cannot be a key at all needs no database to be refused.
+    expect((await unknown).status).toBe(401);
+    expect((await service.call("GET", "~/readyz")).status).toBe(503);
+    expect((await service.call("GET", "~/healthz")).status).toBe(200);
+
+    if (fault === "paused") server.resume();
+    else await server.start();
+    expect(await recovery(list)).toBeLessThan(10_000);
+    expect(await recovery(() => service.call("GET", "~/readyz"))).toBeLessThan(10_000);
+    expect((await update(7)).status).toBe(200);
+    expect((await list()).text).toContain('{"petId":1,"quantity":7,');
+  });
+});
+
+test("a key the instance does not know gets 503 while the database is away, never 401", async () => {
+  const { text: unseen } = await service.issueKey();
+  await server.stop();
+  try {
+    const answer = await service.call("GET", "/inventory", { key: unseen });
+    expectUnavailable(answer);
+    expect(answer.headers.get("WWW-Authenticate")).toBeNull();
+  } finally {
+    await server.start();
+  }
+  await recovery(() => service.call("GET", "/inventory", { key: unseen }));
+});
+
+test("a command says in one sentence that the database cannot be reached", async () => {
+  const config = readConfig({ database: "postgres://nobody@127.0.0.1:1/nothing" }, {});
+  await expect(openStore(config, systemClock)).rejects.toThrow(
+    "cannot open the database at 127.0.0.1:1/nothing",
+  );
+});
+
+test("whoever holds the ledger's head and falls silent loses it to the others", async () => {
+  await using sql = new SQL(service.databaseUrl, { max: 1 });
+  using silent = await sql.reserve();
+  await silent`BEGIN`;
+  await silent.unsafe(lockHead, [null]);
+  const { result, ms } = await timed(update(8));
+  expect(result.status).toBe(200);
+  expect(ms).toBeGreaterThan(500);
+  await expect(silent`DELETE FROM ledger_end`.then(() => "written")).rejects.toThrow();
+});
+
+test("a database that lets nobody in is as good as down: 503, and back when it does again", async () => {
+  const name = new URL(service.databaseUrl).pathname.slice(1);
+  await using operator = new SQL(server.url(), { max: 1 });
+  await operator.unsafe(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS false`);
+  await operator`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name}`;
+  const answers = await Promise.all([list(), update(1), service.call("GET", "~/readyz")]);
+  await Bun.sleep(150);
+  answers.push(await list());
+  await operator.unsafe(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS true`);
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+  expect(await recovery(list)).toBeLessThan(10_000);
+});
+
+test("a key revoked elsewhere is refused here within a second", async () => {
+  const { id, text } = await service.issueKey();
+  const ask = () => service.call("GET", "/inventory", { key: text });
+  expect((await ask()).status).toBe(200);
+  const config = readConfig({ database: service.databaseUrl }, {});
+  const elsewhere = await openStore(config, systemClock);
+  await elsewhere.revokeKey(id, Date.now());
+  const start = performance.now();
+  while ((await ask()).status !== 401) await Bun.sleep(20);
+  expect(performance.now() - start).toBeLessThan(1_000);
+  await elsewhere.close();
+});
+
+test("every acknowledged update is there after a synchronous standby was promoted", async () => {
+  const primary = await startPostgres();
+  const first = await primary.freshDatabase();
+  const standby = await startStandby(primary, { synchronous: true });
+  const { pathname } = new URL(first);
+  const database = `postgres://postgres@127.0.0.1:${primary.port},127.0.0.1:${standby.port}${pathname}`;
+  const shop = await startTestService("postgres", { database });
+  try {
+    await shop.addPets({ petId: 1n });
+    const { text } = await shop.issueKey();
+    const set = (quantity: number) =>
+      shop.call("PATCH", "/inventory/1", { key: text, body: `{"quantity":${quantity}}` });
+    for (let quantity = 1; quantity <= 20; quantity++) {
+      expect((await set(quantity)).status).toBe(200);
+    }
+    const show = () => shop.call("GET", "/inventory", { key: text });
+    const tag = (await show()).headers.get("ETag")!;
+    await primary.kill();
+    expectUnavailable(await set(99));
+    await standby.promote();
+    expect(await recovery(show)).toBeLessThan(10_000);
+    const answer = await show();
+    expect(answer.text).toContain('"quantity":20,');
+    // Another timeline is another epoch: what was cached before the promotion is not trusted.
+    expect(answer.headers.get("ETag")!.slice(0, 30)).toBe(tag.slice(0, 30));
+    expect(answer.headers.get("ETag")).not.toBe(tag);
+    expect((await set(21)).status).toBe(200);
+  } finally {
+    await shop.stop();
+    await Promise.all([primary.destroy(), standby.destroy()]);
+  }
+});

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { startTestService, type TestService } from "./support/service.ts";
+
+const entries = 200_000;
+const chunkEntries = 4_096;
+
+/** A client that asks for the list and takes no more than its first bytes. */
+interface Staller {
+  /** What it had received when its connection ended; undefined while it is open. */
+  received(): Promise<string>;
+  readonly isOpen: () => boolean;
+  leave(): void;
+}
+
+async function stall(baseUrl: string, key: string, coding: string): Promise<Staller> {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = await new Promise<Socket>((resolve, reject) => {
+    const opening = connect(Number(port), hostname, () => resolve(opening));
+    opening.once("error", reject);
+  });
+  let isOpen = true;
+  const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  void ended.then(() => {
+    isOpen = false;
+  });
+  socket.on("error", () => {});
+  const answered = new Promise((resolve) => socket.once("readable", resolve));
+  socket.write(
+    `GET /v1/inventory HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer ${key}\r\nAccept-Encoding: ${coding}\r\n\r\n`,
+  );
+  await answered;
+  return {
+    isOpen: () => isOpen,
+    async received() {
+      let tail = "";
+      socket.on("data", (bytes) => {
+        tail = (tail + bytes.toString("latin1")).slice(-100);
+      });
+      await ended;
+      return tail;
+    },
+    leave: () => void socket.destroy(),
+  };
+}
+
+describe.each(["identity", "gzip"])("clients that do not read their %s answers", (coding) => {
+  let service: TestService;
+  const stalled: Staller[] = [];
+  beforeEach(async () => {
+    service = await startTestService("sqlite", {}, { listHeldBytesMax: 16 * 1024 * 1024 });
+    const pets = Array.from({ length: entries }, (_, at) => ({ petId: BigInt(at) }));
+    await service.addPets(...pets);
+  });
+  afterEach(async () => {
+    for (const one of stalled.splice(0)) one.leave();
+    await service.stop();
+  });
+
+  test("[open.slow-readers] are cut off, and nobody else is refused the list", async () => {
+    const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
+    const honest = await service.issueKey({ plan: "enterprise", limits });
+    const hostile = await service.issueKey({ plan: "free" });
+    const key = honest.text;
+    const headers = { "Accept-Encoding": coding };
+    for (let round = 1; round <= 12; round++) {
+      // One change in every chunk, so that the answers share no bytes.
+      for (let petId = 0; petId < entries; petId += chunkEntries) {
+        const body = `{"quantity":${round}}`;
+        const update = await service.call("PATCH", `/inventory/${petId}`, { key, body });
+        expect(update.status).toBe(200);
+      }
+      stalled.push(await stall(service.baseUrl, hostile.text, coding));
+      const list = await service.call("GET", "/inventory", { key, headers });
+      expect(list.status).toBe(200);
+      expect(list.text.startsWith(`[{"petId":0,"quantity":${round},`)).toBe(true);
+      expect(list.text.endsWith('"status":"available"}]')).toBe(true);
+    }
+    const cutOff = stalled.filter(({ isOpen }) => !isOpen());
+    expect(cutOff.length).toBeGreaterThanOrEqual(6);
+    expect(stalled.at(-1)!.isOpen()).toBe(true);
+    // What they have is not the whole list, and no end of it was sent.
+    for (const one of cutOff) expect(await one.received()).not.toEndWith("0\r\n\r\n");
+    const lines = service.logged.filter((line) => line.includes("slow readers cut off"));
+    expect(lines).toEqual([
+      JSON.stringify({ event: "slow readers cut off", keyId: hostile.id, answers: 1 }),
+    ]);
+  }, 60_000);
+});

@@ -1,0 +1,92 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { Refusal } from "../../src/domain/errors.ts";
+import { createDatabase, type Database } from "../../src/store/postgres/engine/connection.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { startTestService } from "../support/service.ts";
+
+let server: PostgresServer;
+let database: Database | undefined;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterEach(() => database?.close());
+afterAll(() => server.destroy());
+
+async function databaseWith(setting: string, value: string): Promise<string> {
+  const url = await server.freshDatabase();
+  await using sql = new SQL(server.url(), { max: 1 });
+  await sql.unsafe(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${setting} = '${value}'`);
+  return url;
+}
+
+test("a session that the server ended for idleness is an outage of one connection, and the next call has another", async () => {
+  database = createDatabase(await databaseWith("idle_session_timeout", "100ms"));
+  const { query } = database.lane(2_000);
+  expect(await query("SELECT 1")).toEqual([[1]]);
+  // The process is busy, so the news of the end arrives together with the next statement.
+  Bun.sleepSync(400);
+  const error: unknown = await query("SELECT 2").catch((failed: unknown) => failed);
+  expect(error).toBeInstanceOf(Refusal);
+  expect(error).toMatchObject({ code: "unavailable" });
+  expect(await query("SELECT 3")).toEqual([[3]]);
+});
+
+test("an update whose transaction lasted longer than the server allows is answered 503, and the next one 200", async () => {
+  const url = await databaseWith("transaction_timeout", "300ms");
+  const service = await startTestService("postgres", { database: url });
+  try {
+    await service.addPets({ petId: 1n, quantity: 5 });
+    const { text: key } = await service.issueKey();
+    const update = (quantity: number) =>
+      service.call("PATCH", "/inventory/1", { key, body: `{"quantity":${quantity}}` });
+    await using sql = new SQL(server.url(new URL(url).pathname.slice(1)), { max: 1 });
+    await sql`SET transaction_timeout = 0`;
+    let waited: Awaited<ReturnType<typeof update>> | undefined;
+    await sql.begin(async (locking) => {
+      await locking`LOCK TABLE ledger IN SHARE MODE`;
+      waited = await update(6);
+    });
+    expect(waited).toMatchObject({ status: 503, json: { code: "unavailable" } });
+    const list = await service.call("GET", "/inventory", { key });
+    expect(list.text).toContain('"quantity":5');
+    expect((await update(7)).status).toBe(200);
+    expect(service.logged.filter((line) => line.includes("bug"))).toEqual([]);
+  } finally {
+    await service.stop();
+  }
+});
+
+test.each([
+  ...["08006", "57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "25P04", "25006"],
+  ...["0A000", "26000", "42P05", "53100", "53200", "53300", "55P03", "57014", "58030"],
+])("a failure with state %s is 503, not a bug", async (state) => {
+  database = createDatabase(await server.freshDatabase());
+  const { query } = database.lane(2_000);
+  const error: unknown = await query(
+    `DO $$ BEGIN RAISE EXCEPTION 'made' USING ERRCODE = '${state}'; END $$`,
+  ).catch((failed: unknown) => failed);
+  expect(error).toBeInstanceOf(Refusal);
+  expect(error).toMatchObject({ code: "unavailable" });
+  expect(await query("SELECT 1")).toEqual([[1]]);
+});
+
+test("a pooler that keeps no prepared statements is logged once, with what to do", async () => {
+  const logged: unknown[] = [];
+  database = createDatabase(await server.freshDatabase(), (event, details) => {
+    logged.push([event, details]);
+  });
+  const { query } = database.lane(2_000);
+  await query("PREPARE kept AS SELECT 1");
+  for (let time = 0; time < 2; time++) {
+    // What such a pooler does: the statement was prepared on another connection.
+    await query("DEALLOCATE ALL");
+    await expect(query("EXECUTE kept")).rejects.toThrow("try again");
+  }
+  expect(logged).toEqual([
+    [
+      "database keeps no prepared statements",
+      { error: expect.stringContaining("add prepare=false to the address") },
+    ],
+  ]);
+});

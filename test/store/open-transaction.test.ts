@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { digestOf, scopes } from "../../src/domain/keys.ts";
+import type { Store } from "../../src/domain/ports.ts";
+import { createStatements } from "../../src/limits/statements.ts";
+import { createReader } from "../../src/store/postgres/catalogue.ts";
+import { createDatabase, type Database } from "../../src/store/postgres/engine/connection.ts";
+import type { Session } from "../../src/store/postgres/engine/session.ts";
+import { commit } from "../../src/store/postgres/inventory.ts";
+import { openPostgres } from "../../src/store/postgres/store.ts";
+import { petRow } from "../support/pets.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
+
+const changes = 2_000;
+/** Pages that may be touched more than at first; the versions that must be kept fill over 40. */
+const morePagesMax = 20;
+
+let database: Database;
+let store: Store;
+let session: Session;
+let forgotten: SQL;
+let vacuuming: SQL;
+beforeEach(async () => {
+  const url = await migratedDatabase();
+  database = createDatabase(url);
+  store = await openPostgres({ database, environment: "production", patienceMs: 0 });
+  session = await database.connect();
+  forgotten = new SQL(url, { max: 1 });
+  vacuuming = new SQL(url, { max: 1 });
+});
+afterEach(async () => {
+  session.close();
+  await forgotten.close({ timeout: 0 });
+  await vacuuming.close();
+  await store.close();
+});
+
+/** Runs work whose statements are explained, and gives the pages that each of them touched. */
+async function pagesOf(work: (explained: Session) => Promise<unknown>): Promise<number> {
+  let pages = 0;
+  const query: Session["query"] = async (text, values) => {
+    const rows = await session.query(text, values);
+    if (/^\s*(SELECT|WITH)/.test(text)) {
+      const [row] = await session.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values);
+      const [{ Plan: plan }] = JSON.parse(JSON.stringify(row![0]));
+      pages += plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
+    }
+    return rows;
+  };
+  await work({ ...session, query });
+  return pages;
+}
+
+const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
+const take = (one: Session) =>
+  createStatements(one.query, () => null).take([{ keyId: "key_a", limits, wanted: 1 }]);
+
+/** Gives the store that many pets, and a key. */
+async function fill(pets: number): Promise<void> {
+  await store.importPets(
+    (async function* () {
+      for (let petId = 1n; petId <= pets; petId++) yield [petRow({ petId }, 0)];
+    })(),
+    "test",
+  );
+  const terms = {
+    plan: "free",
+    limits,
+    scopes,
+    createdAt: 0,
+    expiresAt: null,
+    revokedAt: null,
+  } as const;
+  await store.addKey({ id: "key_a", name: "test", ...terms }, digestOf("a"));
+}
+
+/** Changes of the first pets, all to one quantity. */
+const set = (pets: number, quantity: number) => {
+  const by = { cause: "api", keyId: null, requestId: null, reason: null } as const;
+  return Array.from({ length: pets }, (_, n) => ({ petId: BigInt(n + 1), quantity, ...by }));
+};
+
+test("a transaction left open by anybody makes no look, no count and no commit touch more and more pages", async () => {
+  await fill(1);
+  /** A change of an unknown pet locks the head and reads, and writes nothing. */
+  const commitNothing = (one: Session) =>
+    commit(one, [{ ...set(1, 1)[0]!, petId: 2n }, ...set(1, 1)], null);
+
+  await take(session);
+  using open = await forgotten.reserve();
+  await open`BEGIN ISOLATION LEVEL REPEATABLE READ`;
+  await open`SELECT count(*) FROM pets`;
+  const before = { take: await pagesOf(take), commit: await pagesOf(readOnly(commitNothing)) };
+  for (let change = 1; change <= changes; change++) {
+    await commit(session, set(1, change), null);
+    await take(session);
+  }
+  // As autovacuum does every minute. It tells the planner how few rows there are.
+  await vacuuming.unsafe("VACUUM ANALYZE");
+  const after = { take: await pagesOf(take), commit: await pagesOf(readOnly(commitNothing)) };
+  expect(after.take - before.take).toBeLessThan(morePagesMax);
+  expect(after.commit - before.commit).toBeLessThan(morePagesMax);
+  expect((await store.look()).seq).toBe(1 + changes);
+  await open`ROLLBACK`;
+}, 60_000);
+
+test("no ANALYZE meanwhile makes a count, a commit of few pets or a look at one walk over the versions kept", async () => {
+  const pets = 20;
+  await fill(pets);
+  await take(session);
+  using open = await forgotten.reserve();
+  await open`BEGIN ISOLATION LEVEL REPEATABLE READ`;
+  await open`SELECT txid_current()`;
+  const find = async (one: Session) =>
+    createReader("", database.guard, one.query, one.query).findPet(1n);
+  const pages = async () => ({
+    take: await pagesOf(take),
+    commit: await pagesOf(readOnly((one) => commit(one, set(pets, 1), null))),
+    find: await pagesOf(find),
+  });
+  const before = await pages();
+  for (let round = 1; round <= 20; round++) {
+    for (let n = 1; n <= 25; n++) {
+      await commit(session, set(pets, 100 * round + n), null);
+      await take(session);
+    }
+    // Each draws other rows, and may make the planner think of another plan.
+    await vacuuming.unsafe("ANALYZE inventory, counts");
+    const after = await pages();
+    expect(after.take - before.take).toBeLessThan(morePagesMax);
+    expect((after.commit - before.commit) / pets).toBeLessThan(4);
+    expect(after.find - before.find).toBeLessThan(morePagesMax);
+  }
+  await open`ROLLBACK`;
+}, 60_000);
+
+/** Leaves out the group's write and its COMMIT, which cannot be done twice. */
+function readOnly(work: (one: Session) => Promise<unknown>) {
+  return async (explained: Session) => {
+    const stop = new Error("enough was read");
+    let reads = 0;
+    const query: Session["query"] = (text, values) => {
+      if (/INSERT INTO ledger/.test(text)) throw stop;
+      reads += 1;
+      return explained.query(text, values);
+    };
+    await work({ ...explained, query }).catch((error: unknown) => {
+      if (error !== stop) throw error;
+    });
+    await session.query("ROLLBACK");
+    expect(reads).toBe(3);
+  };
+}

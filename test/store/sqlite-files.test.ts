@@ -1,0 +1,138 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openForWriting, setPragma } from "../../src/store/sqlite/engine/connection.ts";
+import { openSqlite } from "../../src/store/sqlite/store.ts";
+import { createTestClock } from "../support/clock.ts";
+import { petRow } from "../support/pets.ts";
+import { enterPlace, type Place, petstore } from "../support/process.ts";
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "petstore-files-"));
+  path = join(folder, "test.db");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = (threaded: boolean) =>
+  openSqlite({ path, environment: "production", clock: createTestClock(), threaded });
+
+describe("a connection that writes", () => {
+  test("waits for the disk at every commit", () => {
+    const database = openForWriting(path, "production", 0);
+    expect(database.query("PRAGMA synchronous").values()).toEqual([[2n]]);
+    expect(database.query("PRAGMA journal_mode").values()).toEqual([["wal"]]);
+    expect(database.query("PRAGMA foreign_keys").values()).toEqual([[1n]]);
+    expect(database.query("PRAGMA mmap_size").values()).toEqual([[0n]]);
+    database.close();
+  });
+
+  test("is refused when the engine does not do as it was told", () => {
+    const database = new Database(":memory:", { safeIntegers: true });
+    expect(() => setPragma(database, "journal_mode", "wal")).toThrow("does not support");
+    // The engine knows no such level and takes another one.
+    expect(() => setPragma(database, "synchronous", 7n)).toThrow("does not support");
+    database.close();
+  });
+});
+
+for (const threaded of [false, true]) {
+  const who = threaded ? "the service" : "a command";
+  test(`a commit of ${who} into a file that was moved away meanwhile is not called a success`, async () => {
+    const store = await open(threaded);
+    const pets = async function* () {
+      yield [petRow({ petId: 1n })];
+    };
+    await store.importPets(pets(), "test");
+    // Another process holds the lock; it moves the file while the commit waits, and then lets go.
+    const holder = Bun.spawn(
+      [
+        process.execPath,
+        "-e",
+        `import { Database } from "bun:sqlite";
+       import { renameSync } from "node:fs";
+       const database = new Database(${JSON.stringify(path)});
+       database.run("BEGIN IMMEDIATE");
+       console.log("held");
+       await Bun.stdin.text();
+       await Bun.sleep(300);
+       renameSync(${JSON.stringify(path)}, ${JSON.stringify(`${path}.away`)});
+       database.run("ROLLBACK");
+       process.kill(process.pid, "SIGKILL");`,
+      ],
+      { stdin: "pipe", stdout: "pipe" },
+    );
+    await holder.stdout.getReader().read();
+    holder.stdin.end();
+    const change = { petId: 1n, quantity: 7, cause: "api" } as const;
+    const origin = { keyId: null, requestId: null, reason: null };
+    await expect(store.commit([{ ...change, ...origin }])).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    await holder.exited;
+    await store.close();
+    // It had waited, and was stored: what refused it was the look at the file after the commit.
+    renameSync(`${path}.away`, path);
+    const moved = await open(false);
+    expect(await moved.entriesAfter(null, 9)).toMatchObject([{ quantity: 7 }]);
+    await moved.close();
+  });
+}
+
+describe("only their owner can open", () => {
+  let place: Place;
+  beforeEach(() => {
+    place = enterPlace();
+  });
+  afterEach(() => place.leave());
+
+  const modes = (directory: string) =>
+    Object.fromEntries(
+      readdirSync(directory)
+        .sort()
+        .map((name) => [name, (statSync(join(directory, name)).mode & 0o777).toString(8)]),
+    );
+  const allPrivate = {
+    "production.db": "600",
+    "production.db-changes": "600",
+    "production.db-serving": "600",
+    "production.db-shm": "600",
+    "production.db-wal": "600",
+  };
+
+  for (const umask of ["0", "0022", "0077"]) {
+    test(`the files of a store and the folder made for it, under umask ${umask}`, async () => {
+      const command = ["sh", "-c", `umask ${umask}; exec "${petstore}" "$@"`, "sh"];
+      await place.run(["keys", "list"], { command });
+      expect(modes(place.path("data"))).toMatchObject({ "production.db": "600" });
+      expect(statSync(place.path("data")).mode & 0o777).toBe(0o700);
+      await place.serve(["serve"], { command });
+      expect(modes(place.path("data"))).toEqual(allPrivate);
+    });
+  }
+
+  test("the files that an earlier version left open to all, from the next start on", async () => {
+    mkdirSync(place.path("data"));
+    const served = await place.serve();
+    served.kill("SIGKILL");
+    await served.exited;
+    for (const name of Object.keys(allPrivate)) chmodSync(place.path(`data/${name}`), 0o644);
+    expect(existsSync(place.path("data/production.db-wal"))).toBe(true);
+    await place.serve();
+    expect(modes(place.path("data"))).toEqual(allPrivate);
+    // A folder that was there is its owner's business.
+    expect(statSync(place.path("data")).mode & 0o777).not.toBe(0o700);
+  });
+});

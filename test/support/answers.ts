@@ -1,0 +1,64 @@
+import { expect } from "bun:test";
+import type { ErrorCode } from "../../src/domain/errors.ts";
+import type { Store } from "../../src/domain/ports.ts";
+import { statusOf } from "../../src/http/errors.ts";
+import type { TestAnswer } from "./service.ts";
+
+/** What every answer under the base address carries, whatever it says. */
+export function expectCommonHeaders(answer: Pick<TestAnswer, "headers">): void {
+  const { limit, remaining, reset } = limitsOf(answer);
+  expect(limit).toBeGreaterThan(0);
+  expect(remaining).toBeGreaterThanOrEqual(0);
+  expect(remaining).toBeLessThanOrEqual(limit);
+  expect(reset).toBeGreaterThan(1_500_000_000);
+  expect(answer.headers.get("X-Request-Id")).toMatch(/^req_[0-9a-z_]{13,}$/);
+}
+
+/** The three limit headers as numbers; each must be written in plain digits. */
+export function limitsOf(answer: Pick<TestAnswer, "headers">) {
+  const read = (name: string): number => {
+    const text = answer.headers.get(name);
+    expect(`${name}: ${text}`).toMatch(/: (0|[1-9][0-9]*)$/);
+    return Number(text);
+  };
+  return {
+    limit: read("X-RateLimit-Limit"),
+    remaining: read("X-RateLimit-Remaining"),
+    reset: read("X-RateLimit-Reset"),
+  };
+}
+
+/** A refusal as the specification shapes it: exactly three fields, the status said twice. */
+export function expectError(answer: TestAnswer, code: ErrorCode): void {
+  expect(`${answer.status} ${answer.text}`).toStartWith(`${statusOf[code]} {`);
+  const body = answer.json as Record<string, unknown>;
+  expect(Object.keys(body).sort()).toEqual(["code", "message", "status"]);
+  expect(body.code).toBe(code);
+  expect(body.status).toBe(answer.status);
+  expect(typeof body.message === "string" && body.message.length > 0).toBe(true);
+  expect(answer.headers.get("Content-Type")).toBe("application/json");
+  expectCommonHeaders(answer);
+}
+
+/** Everything the store knows of the shop, to compare before and after. */
+async function stateOf(store: Store) {
+  return store.snapshot(async (reader) => {
+    const { epoch, seq } = await reader.look();
+    return {
+      epoch,
+      seq,
+      ledger: await reader.ledgerAfter(0, 100_000),
+      entries: await reader.entriesAfter(null, 100_000),
+      pets: await reader.petsAfter(null, 100_000),
+      orders: await reader.listOrders({ after: null, limit: 100_000 }),
+    };
+  });
+}
+
+/** Runs `work` and asserts that it left the shop exactly as it was. */
+export async function expectUnchanged<T>(store: Store, work: () => Promise<T>): Promise<T> {
+  const before = await stateOf(store);
+  const result = await work();
+  expect(await stateOf(store)).toEqual(before);
+  return result;
+}

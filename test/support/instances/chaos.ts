@@ -1,0 +1,97 @@
+import { expect } from "bun:test";
+import { checkHistory } from "../linearizability/checker.ts";
+import { startPostgres } from "../postgres.ts";
+import { boundless, startFleet } from "./fleet.ts";
+import { startRecorder } from "./recording.ts";
+import { openSlowWay, upTo } from "./slow-network.ts";
+import { startTraffic } from "./traffic.ts";
+
+export const faults = [
+  "an instance is killed",
+  "an instance is replaced in good order",
+  "the database is killed",
+  "the database is restarted",
+  "an instance is stopped and wakes up late",
+  "an instance and the database are killed together",
+] as const;
+export type Fault = (typeof faults)[number];
+
+export interface Figures {
+  readonly acknowledged: number;
+  readonly unknown: number;
+  readonly reads: number;
+  readonly ledgerRows: number;
+}
+
+/** Ids at the ends of what JSON carries and beyond, among plain ones. */
+const pets = [1n, 2n, 3n, 4n, 5n, 6n, -7n, 9007199254740993n, 9223372036854775807n];
+
+/**
+ * Three instances under parallel updates and reads, and one fault after another. What the clients
+ * saw must be what one inventory, changed by one update at a time, would have shown.
+ */
+export async function endureFaults(
+  sequence: readonly Fault[],
+  updatesBetween: number,
+): Promise<Figures> {
+  const server = await startPostgres();
+  const databaseUrl = await server.freshDatabase();
+  // One instance hears everything a little late, so that others overtake it and a kill of the
+  // database meets commits whose acknowledgement is on the way.
+  const slowWay = openSlowWay(server.port, upTo(8));
+  const wayOf = (index: number) =>
+    index === 1 ? databaseUrl.replace(`${server.port}`, `${slowWay.port}`) : databaseUrl;
+  const fleet = await startFleet(databaseUrl, { pets, wayOf });
+  try {
+    const { key } = await fleet.issueKey(...boundless);
+    const recorder = await startRecorder(fleet, key, databaseUrl);
+    const traffic = startTraffic(fleet, recorder, { pets, writers: 9, readers: 6 });
+    await traffic.moreUpdates(updatesBetween);
+    for (const [round, fault] of sequence.entries()) {
+      const victim = round % fleet.size;
+      switch (fault) {
+        case "an instance is killed":
+          await fleet.kill(victim);
+          await fleet.start(victim);
+          break;
+        case "an instance is replaced in good order":
+          expect(await fleet.stop(victim)).toBe(0);
+          await fleet.start(victim);
+          break;
+        case "the database is killed":
+          await server.kill();
+          await server.start();
+          break;
+        case "the database is restarted":
+          await server.restart();
+          break;
+        case "an instance is stopped and wakes up late":
+          fleet.instance(victim).kill("SIGSTOP");
+          // Longer than a silent instance may hold the ledger's head.
+          await Promise.all([traffic.moreUpdates(updatesBetween), Bun.sleep(2_000)]);
+          fleet.instance(victim).kill("SIGCONT");
+          break;
+        case "an instance and the database are killed together":
+          await Promise.all([fleet.kill(victim), server.kill()]);
+          await Promise.all([server.start(), fleet.start(victim)]);
+          break;
+      }
+      await traffic.moreUpdates(updatesBetween);
+    }
+    await traffic.end();
+    const history = await recorder.history(databaseUrl);
+    expect(recorder.surprises).toEqual([]);
+    expect(checkHistory(history)).toEqual([]);
+    expect(await fleet.run("verify")).toMatchObject({ code: 0, err: "" });
+    return {
+      acknowledged: recorder.acknowledged(),
+      unknown: recorder.updates.length - recorder.acknowledged(),
+      reads: recorder.reads.length,
+      ledgerRows: history.ledger.length,
+    };
+  } finally {
+    await fleet.leave();
+    slowWay.close();
+    await server.destroy();
+  }
+}

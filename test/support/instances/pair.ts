@@ -1,0 +1,75 @@
+import { startPostgres } from "../postgres.ts";
+import { startStandby } from "../postgres-standby.ts";
+import { boundless, startFleet } from "./fleet.ts";
+import { ask, entriesOf } from "./recording.ts";
+import { openSlowWay } from "./slow-network.ts";
+
+export interface PairOptions {
+  /** Whether the primary waits for the standby before it acknowledges a commit. */
+  readonly synchronous: boolean;
+  /**
+   * How the instances reach the servers: by the addresses of both, or through one proxy that leads
+   * to the primary until `redirect`, and keeps open connections where they are.
+   */
+  readonly through?: "hosts" | "proxy";
+  readonly size?: number;
+  readonly pets?: readonly bigint[];
+}
+
+/** Instances on a primary with a standby, and what a client does with pet 1. */
+export async function startPair(options: PairOptions) {
+  const { synchronous, through = "hosts", size = 1, pets = [1n] } = options;
+  const primary = await startPostgres();
+  const { pathname } = new URL(await primary.freshDatabase());
+  const name = pathname.slice(1);
+  const standby = await startStandby(primary, { synchronous });
+  const proxy = openSlowWay(primary.port, () => 0);
+  const hosts =
+    through === "proxy"
+      ? `127.0.0.1:${proxy.port}`
+      : `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
+  const fleet = await startFleet(`postgres://postgres@${hosts}${pathname}`, { size, pets });
+  const { id: keyId, key } = await fleet.issueKey(...boundless);
+  const urls = { primary: primary.url(name), standby: standby.url(name) };
+  return {
+    name,
+    urls,
+    primary,
+    standby,
+    proxy,
+    fleet,
+    key,
+    keyId,
+    /** Waits until the standby has replayed everything the primary has written. */
+    async replayed() {
+      const [[end]] = await ask(urls.primary, (sql) =>
+        sql`SELECT pg_current_wal_flush_lsn()::text`.values(),
+      );
+      const behind = async () =>
+        (
+          await ask(urls.standby, (sql) =>
+            sql`SELECT pg_last_wal_replay_lsn() < ${end}::pg_lsn`.values(),
+          )
+        )[0][0];
+      while (await behind()) await Bun.sleep(10);
+    },
+    async patch(quantity: number, index = 0) {
+      const body = `{"quantity":${quantity}}`;
+      return (await fleet.call(index, "PATCH", "/inventory/1", { key, body })).status;
+    },
+    async get(tag?: string, index = 0) {
+      const headers: Record<string, string> = tag ? { "If-None-Match": tag } : {};
+      const answer = await fleet.call(index, "GET", "/inventory", { key, headers });
+      const quantity = entriesOf(answer.text).get(1n);
+      return { status: answer.status, quantity, tag: answer.headers.get("etag") ?? "" };
+    },
+    async isReady(index = 0) {
+      return (await fleet.call(index, "GET", "~/readyz")).status === 200;
+    },
+    async [Symbol.asyncDispose]() {
+      await fleet.leave();
+      proxy.close();
+      await Promise.all([primary.destroy(), standby.destroy()]);
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import type { PetRecord } from "../../src/domain/pets.ts";
+
+/** A row of an import that gives a name and nothing else, unless told otherwise. */
+export function petRow(pet: Partial<PetRecord> & { petId: bigint }, at = 0): PetRecord {
+  return {
+    line: at + 1,
+    name: `Pet ${pet.petId}`,
+    category: undefined,
+    tags: undefined,
+    photoUrls: undefined,
+    status: undefined,
+    quantity: undefined,
+    ...pet,
+  };
+}

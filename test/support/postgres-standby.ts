@@ -1,0 +1,94 @@
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { type PostgresServer, runPostgres } from "./postgres.ts";
+import { giveToServer, makeServerFolder, serverIdentity } from "./postgres-binaries.ts";
+
+export type Standby = PostgresServer & {
+  /** Makes the standby a primary of its own; resolves once it takes writes. */
+  promote(): Promise<void>;
+};
+
+/**
+ * A physical standby that streams from the primary. With `synchronous`, the primary acknowledges
+ * a commit only after the standby holds it on its own disk.
+ */
+export async function startStandby(
+  primary: PostgresServer,
+  { synchronous = false } = {},
+): Promise<Standby> {
+  const folder = makeServerFolder();
+  const name = `standby_${folder.slice(-6).toLowerCase()}`;
+  await copyRunningCluster(primary, folder, name);
+  const { binaries, ...options } = primary.options;
+  const server = await runPostgres(folder, binaries!, {
+    ...options,
+    settings: {
+      ...options.settings,
+      primary_conninfo: `host=127.0.0.1 port=${primary.port} user=postgres application_name=${name}`,
+      primary_slot_name: name,
+      // A cascade of waiting: the promoted standby must not wait for a standby of its own.
+      synchronous_standby_names: "",
+    },
+  });
+  await awaitStreaming(primary, name, synchronous);
+  return Object.defineProperties(
+    {
+      async promote() {
+        await using sql = new SQL(server.url(), { max: 1 });
+        await sql`SELECT pg_promote(true, 60)`;
+      },
+    },
+    Object.getOwnPropertyDescriptors(server),
+  ) as Standby;
+}
+
+/**
+ * The package has no pg_basebackup, so the copy is made by the low-level backup calls. The slot
+ * is made first and keeps every piece of the log that the copy will need.
+ */
+async function copyRunningCluster(primary: PostgresServer, folder: string, slot: string) {
+  const data = join(folder, "data");
+  await using pool = new SQL(primary.url(), { max: 1 });
+  // Both backup calls must come from one session.
+  using sql = await pool.reserve();
+  await sql`SELECT pg_create_physical_replication_slot(${slot}, true)`;
+  await sql`SELECT pg_backup_start(${slot}, fast => true)`;
+  const copy = Bun.spawn(["cp", "-R", join(primary.folder, "data"), data], {
+    cwd: folder,
+    stderr: "ignore",
+    ...serverIdentity,
+  });
+  // cp complains about files that vanish while it reads; the log replay makes up for them.
+  await copy.exited;
+  const [stop] = await sql`SELECT labelfile FROM pg_backup_stop(false)`;
+  for (const left of ["postmaster.pid", "postmaster.opts"]) rmSync(join(data, left));
+  for (const emptied of ["pg_wal", "pg_replslot"]) {
+    for (const entry of readdirSync(join(data, emptied))) {
+      rmSync(join(data, emptied, entry), { recursive: true });
+    }
+  }
+  for (const [file, text] of [
+    ["backup_label", stop.labelfile],
+    ["standby.signal", ""],
+  ]) {
+    writeFileSync(join(data, file), text);
+    giveToServer(join(data, file));
+  }
+}
+
+/** PostgreSQL has no event for a standby that has caught up, so its own view is asked. */
+async function awaitStreaming(primary: PostgresServer, name: string, synchronous: boolean) {
+  await using sql = new SQL(primary.url(), { max: 1 });
+  if (synchronous) {
+    await sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+    await sql`SELECT pg_reload_conf()`;
+  }
+  for (let attempt = 0; attempt < 600; attempt++) {
+    const [row] = await sql`
+      SELECT state, sync_state FROM pg_stat_replication WHERE application_name = ${name}`;
+    if (row?.state === "streaming" && (!synchronous || row.sync_state === "sync")) return;
+    await Bun.sleep(50);
+  }
+  throw new Error(`${name} did not start streaming`);
+}

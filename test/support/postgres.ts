@@ -1,0 +1,249 @@
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { SQL, type Subprocess } from "bun";
+import { findBinaries, makeServerFolder, serverIdentity } from "./postgres-binaries.ts";
+
+export type PostgresOptions = {
+  /**
+   * Off by default: without it a killed server still keeps every commit, because the operating
+   * system holds the written pages; only a power cut would lose them.
+   */
+  fsync?: boolean;
+  /** Further server settings, as for `postgres -c name=value`. */
+  settings?: Record<string, string>;
+  /** The folder of another installation's binaries; the packaged PostgreSQL 18 by default. */
+  binaries?: string;
+};
+
+export type PostgresServer = {
+  readonly port: number;
+  /** Process id of the postmaster that runs now. */
+  readonly pid: number;
+  readonly folder: string;
+  readonly options: PostgresOptions;
+  /** Connection string of a database, `postgres` unless named. */
+  url(database?: string): string;
+  /** A new database with a name of its own, copied from a template where one is named. */
+  freshDatabase(template?: string): Promise<string>;
+  /** Clean shutdown that cuts open connections; the data stays for `start`. */
+  stop(): Promise<void>;
+  /** SIGKILL to the postmaster and all its backends, as a crash of the machine would end them. */
+  kill(): Promise<void>;
+  /** Starts again on the same port and data after `stop` or `kill`. */
+  start(): Promise<void>;
+  restart(): Promise<void>;
+  /** Stops every server process where it stands: connections stay open and nothing answers. */
+  pause(): void;
+  resume(): void;
+  /** Stops and deletes the data. Not needed at the end of a run: the data go with the process. */
+  destroy(): Promise<void>;
+};
+
+let shared: Promise<PostgresServer> | undefined;
+
+/** The one server of this test run. Whoever kills or pauses a server starts one of their own. */
+export function sharedPostgres(): Promise<PostgresServer> {
+  shared ??= startPostgres();
+  return shared;
+}
+
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const folder = makeServerFolder();
+  const binaries = options.binaries ?? (await findBinaries(folder));
+  const initdb = Bun.spawn(
+    [
+      join(binaries, "initdb"),
+      ...["--pgdata", join(folder, "data"), "--username", "postgres", "--auth", "trust"],
+      ...["--encoding", "UTF8", "--locale", "C", "--no-sync", "--no-instructions"],
+    ],
+    { cwd: folder, stdout: "ignore", stderr: "pipe", ...serverIdentity },
+  );
+  if ((await initdb.exited) !== 0) {
+    throw new Error(`initdb failed: ${await new Response(initdb.stderr).text()}`);
+  }
+  return runPostgres(folder, binaries, options);
+}
+
+/** Runs a server on a folder whose `data` is an initialised or copied cluster. */
+export async function runPostgres(
+  folder: string,
+  binaries: string,
+  options: PostgresOptions,
+): Promise<PostgresServer> {
+  const data = join(folder, "data");
+  const watchdog = startWatchdog(folder);
+  const port = await findFreePort();
+  let process = await startProcess(binaries, folder, port, options);
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const children = listChildren(process.pid);
+    process.kill(signal);
+    if (signal === "SIGKILL") signalAll(children, signal);
+    await process.exited;
+  }
+  const server: PostgresServer = {
+    port,
+    folder,
+    options: { ...options, binaries },
+    get pid() {
+      return process.pid;
+    },
+    url: (database = "postgres") => `postgres://postgres@127.0.0.1:${port}/${database}`,
+    freshDatabase: (template) => createDatabase(server, template),
+    stop: () => end("SIGINT"),
+    kill: () => end("SIGKILL"),
+    async start() {
+      process = await startProcess(binaries, folder, port, options);
+    },
+    async restart() {
+      await server.stop();
+      await server.start();
+    },
+    pause: () => signalAll([process.pid, ...listChildren(process.pid)], "SIGSTOP"),
+    resume: () => signalAll([...listChildren(process.pid), process.pid], "SIGCONT"),
+    async destroy() {
+      server.resume();
+      await end("SIGKILL");
+      rmSync(data, { recursive: true, force: true });
+      watchdog.stdin.end();
+      await watchdog.exited;
+    },
+  };
+  return server;
+}
+
+let databasesMade = 0;
+
+async function createDatabase(server: PostgresServer, template = "template1"): Promise<string> {
+  const name = `fresh_${++databasesMade}`;
+  const sql = new SQL(server.url(), { max: 1 });
+  try {
+    await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  } finally {
+    await sql.close();
+  }
+  return server.url(name);
+}
+
+/**
+ * Starts `postgres` and waits for its own word that it accepts connections. After a SIGKILL the
+ * dead server's last children may hold its shared memory for a moment, so that refusal is retried.
+ */
+async function startProcess(
+  binaries: string,
+  folder: string,
+  port: number,
+  options: PostgresOptions,
+): Promise<Subprocess> {
+  const fast = options.fsync ? {} : { fsync: "off", full_page_writes: "off" };
+  const settings: Record<string, string> = {
+    port: String(port),
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    max_connections: "200",
+    shared_buffers: "64MB",
+    log_checkpoints: "off",
+    ...fast,
+    ...options.settings,
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  for (let attempt = 1; ; attempt++) {
+    const process = Bun.spawn(
+      [join(binaries, "postgres"), "-D", join(folder, "data"), ...flags],
+      // A session of its own keeps a Ctrl-C at the terminal for the test run alone.
+      { cwd: folder, stdout: "ignore", stderr: "pipe", detached: true, ...serverIdentity },
+    );
+    const log = await readUntilReady(process.stderr);
+    if (log === undefined) return process;
+    await process.exited;
+    const busy = log.includes("still in use") || log.includes("another postmaster");
+    if (!busy || attempt === 50) throw new Error(`postgres did not start:\n${log}`);
+    await Bun.sleep(100);
+  }
+}
+
+/** Resolves to undefined once the server is ready, or to its whole log when it ended before. */
+async function readUntilReady(stream: ReadableStream<Uint8Array>): Promise<string | undefined> {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  let log = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return log;
+    log += decoder.decode(value, { stream: true });
+    if (/ready to accept (read-only )?connections/.test(log)) break;
+  }
+  // The log goes on being read, or the server would stall on a full pipe.
+  void (async () => {
+    while (!(await reader.read()).done);
+  })();
+  return undefined;
+}
+
+/**
+ * A shell that outlives this process by a moment: its input closes when this process ends, in
+ * whatever way, and then it ends the server and deletes the data. It waits for the end only so
+ * long, because a container whose first process reaps nobody shows the dead server for ever.
+ */
+function startWatchdog(folder: string) {
+  const script = `trap '' INT TERM HUP
+    read -r _
+    pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -CONT "$pid" && kill -QUIT "$pid" &&
+      for _ in $(seq 100); do kill -0 "$pid" || break; sleep 0.05; done
+    rm -rf "$1"`;
+  const watchdog = Bun.spawn(["sh", "-c", script, "watchdog", folder], {
+    stdin: "pipe",
+    stdout: "ignore",
+    stderr: "ignore",
+    detached: true,
+  });
+  watchdog.unref();
+  return watchdog;
+}
+
+/**
+ * A free port below the range the system hands to outgoing connections, so that nobody can take
+ * it while the server is down between `kill` and `start`.
+ */
+async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const probe = createServer()
+      .once("error", () => resolve(false))
+      .listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+    if (await promise) return port;
+  }
+}
+
+/** Child processes of the postmaster, where the system has /proc; none elsewhere. */
+function listChildren(parent: number): number[] {
+  try {
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .filter((name) => parentOf(name) === parent)
+      .map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+function signalAll(pids: number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // Ended by itself in the meantime.
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Service, startService } from "../../src/compose.ts";
+import { type Config, readConfig } from "../../src/config.ts";
+import {
+  digestOf,
+  generateKeyId,
+  generateKeyText,
+  type Key,
+  scopes,
+} from "../../src/domain/keys.ts";
+import type { OrderRecord } from "../../src/domain/orders.ts";
+import type { PetRecord } from "../../src/domain/pets.ts";
+import { plans } from "../../src/domain/plans.ts";
+import type { Store } from "../../src/domain/ports.ts";
+import { createTestClock, type TestClock } from "./clock.ts";
+import { checkAgainstContract } from "./contract/answer-check.ts";
+import { petRow } from "./pets.ts";
+import { migratedDatabase } from "./postgres-template.ts";
+
+/** The engines the service runs on; suites that speak HTTP loop over them. */
+export const engines = ["sqlite", "postgres"] as const;
+export type Engine = (typeof engines)[number];
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body parsed by JSON.parse: fit for shapes and small numbers, not for 64-bit ids. */
+  readonly json: unknown;
+}
+
+export interface CallOptions {
+  readonly key?: string | undefined;
+  readonly headers?: Record<string, string>;
+  readonly body?: BodyInit;
+}
+
+/** The composed service on a real database and a real socket, with a clock that can be moved. */
+export interface TestService {
+  readonly baseUrl: string;
+  readonly databaseUrl: string;
+  readonly clock: TestClock;
+  readonly store: Store;
+  /** What the service wrote to its log. */
+  readonly logged: readonly string[];
+  /** `path` is relative to the base address, or to the server's root when it starts with "~". */
+  call(method: string, path: string, options?: CallOptions): Promise<TestAnswer>;
+  /** Issues a key and gives its id and its text. */
+  issueKey(options?: Partial<Key>): Promise<{ id: string; text: string }>;
+  addPets(...pets: readonly (Partial<PetRecord> & { petId: bigint })[]): Promise<void>;
+  addOrders(...orders: readonly OrderRecord[]): Promise<void>;
+  /** Stops and starts again on the same database, as a deployment would. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** `bounds` replaces bounds that no flag sets, to reach them sooner. */
+export async function startTestService(
+  engine: Engine = "sqlite",
+  flags: Record<string, string> = {},
+  bounds: Partial<Config> = {},
+): Promise<TestService> {
+  const folder = mkdtempSync(join(tmpdir(), `petstore-${engine}-`));
+  const databaseUrl =
+    flags.database ?? (await freshDatabase[engine](folder, flags.env ?? "production"));
+  const config = { ...readConfig({ port: "0", ...flags, database: databaseUrl }, {}), ...bounds };
+  const clock = createTestClock();
+  const logged: string[] = [];
+  const log = (event: string, details?: Record<string, unknown>) =>
+    void logged.push(JSON.stringify({ event, ...details }));
+  let service: Service = await startService(config, clock, log, clock);
+
+  return {
+    get baseUrl() {
+      return service.baseUrl;
+    },
+    get store() {
+      return service.store;
+    },
+    databaseUrl,
+    clock,
+    logged,
+    call: (method, path, options) => call(service.baseUrl, method, path, options),
+    async issueKey(options = {}) {
+      const key: Key = {
+        id: generateKeyId(),
+        name: "test",
+        plan: "business",
+        limits: plans.business,
+        scopes,
+        createdAt: clock.now(),
+        expiresAt: null,
+        revokedAt: null,
+        ...options,
+      };
+      const text = generateKeyText(config.environment);
+      await service.store.addKey(key, digestOf(text));
+      return { id: key.id, text };
+    },
+    async addPets(...pets) {
+      await service.store.importPets(once(pets.map(petRow)), "test");
+    },
+    async addOrders(...orders) {
+      await service.store.importOrders(once(orders));
+    },
+    async restart() {
+      await service.stop();
+      service = await startService(config, clock, log, clock);
+    },
+    async stop() {
+      await service.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A database of its own for every service, so that no test sees another's rows. */
+const freshDatabase: Record<Engine, (folder: string, env: string) => Promise<string>> = {
+  sqlite: async (folder) => `sqlite:${join(folder, "test.db")}`,
+  postgres: (_folder, env) => migratedDatabase(env),
+};
+
+/**
+ * One request; the only place where tests speak HTTP to the service. Every answer is held against
+ * openapi.json before the test sees it.
+ */
+export async function call(
+  baseUrl: string,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<TestAnswer> {
+  const url = path.startsWith("~") ? new URL(path.slice(1), baseUrl).href : baseUrl + path;
+  const headers = new Headers(options.headers);
+  if (options.key !== undefined) headers.set("Authorization", `Bearer ${options.key}`);
+  const response = await fetch(url, {
+    method,
+    headers,
+    ...(options.body === undefined ? {} : { body: options.body }),
+  });
+  const text = await response.text();
+  const { status } = response;
+  const { pathname } = new URL(url);
+  checkAgainstContract({ method, pathname, status, headers: response.headers, text });
+  return { status, headers: response.headers, text, json: parsed(text) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function* once<T>(value: T): AsyncGenerator<T> {
+  yield value;
+}
