@@ -4,10 +4,11 @@ import type { Config } from "./config.ts";
 import { createCommitter } from "./domain/commits.ts";
 import { Refusal } from "./domain/errors.ts";
 import { createFollower, type Follower } from "./domain/follower.ts";
+import { announceKeyChanges, createHeadWatcher, type HeadWatcher } from "./domain/head.ts";
 import { createKeyring } from "./domain/keyring.ts";
 import type { Clock, Limiter, Log, Store } from "./domain/ports.ts";
 import { operations } from "./http/api/operations.ts";
-import type { Shop } from "./http/call.ts";
+import type { Context } from "./http/call.ts";
 import { createCors } from "./http/cors.ts";
 import { referencePages } from "./http/docs/pages.ts";
 import { createSender } from "./http/list/body.ts";
@@ -23,6 +24,7 @@ import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
 import { createDatabase } from "./store/postgres/engine/connection.ts";
 import { openPostgres } from "./store/postgres/store.ts";
+import { createSharedUsage } from "./store/postgres/usage.ts";
 import { claimForServing } from "./store/sqlite/engine/claim.ts";
 import { openSqlite } from "./store/sqlite/store.ts";
 
@@ -78,7 +80,7 @@ async function openForOne(
   const { environment } = config;
   const store = await openSqlite({ path, environment, clock, threaded: true, log });
   opened.defer(() => store.close());
-  const limiter = await createLocalLimiter({ journal: store, clock, rules: config.ban, log });
+  const limiter = await createLocalLimiter({ journal: store.usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
   return { store, limiter };
 }
@@ -101,10 +103,11 @@ async function openForMany(
 ): Promise<Engine> {
   const database = createDatabase(config.databaseUrl, log);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
-  const store = await openPostgres({ database, environment, clock, patienceMs, log });
+  const store = await openPostgres({ database, environment, clock, patienceMs });
   opened.defer(() => store.close());
-  const ask = database.lane(limiterDeadlineMs).query;
-  const limiter = createSharedLimiter({ ask, rules, clock, log });
+  const { query } = database.lane(limiterDeadlineMs);
+  const usage = createSharedUsage(query, () => clock?.now() ?? null);
+  const limiter = createSharedLimiter({ usage, rules, clock, log });
   opened.defer(() => limiter.close());
   database.watch();
   return { store, limiter, connect: database.openLanes };
@@ -115,28 +118,31 @@ async function openShop(
   config: Config,
   clock: Clock,
   store: Store,
+  head: HeadWatcher,
   log: Log,
   patienceMs: number,
-): Promise<Shop> {
+): Promise<Context> {
   const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
   const listing = createListing({
     chunkEntries: config.listChunkEntries,
     onSuperseded: readers.supersede,
   });
-  const follower = createFollower(store, listing, log);
+  const follower = createFollower({ ...store.inventory, readHead: head.readHead }, listing, log);
   await firstCatchUp(follower, patienceMs);
+  head.subscribe({ rowsCommitted: follower.committed, headMoved: follower.headMoved });
   const committer = createCommitter(
-    store,
+    store.inventory,
     {
       groupMax: config.writesPerGroupMax,
       queueMax: config.writesWaitingMax,
       answerMsMax: config.updateAnswerMsMax,
     },
-    (outcomes) => follower.committed(outcomes),
+    head.committed,
   );
   return {
     store,
     clock,
+    head,
     committer,
     follower,
     listing,
@@ -176,19 +182,23 @@ export async function startService(
   // left behind would keep the process from ending.
   await using opened = new AsyncDisposableStack();
   const path = sqlitePath(config);
-  const { store, limiter, connect } =
-    path === undefined
-      ? await openForMany(config, databaseClock, log, opened)
-      : await openForOne(path, config, clock, log, opened);
+  const {
+    store: opening,
+    limiter,
+    connect,
+  } = path === undefined
+    ? await openForMany(config, databaseClock, log, opened)
+    : await openForOne(path, config, clock, log, opened);
   const patienceMs = path === undefined ? config.databasePatienceMs : 0;
-  const shop = await openShop(config, clock, store, log, patienceMs);
+  const head = createHeadWatcher(opening.inventory, log);
+  opened.defer(head.stop);
+  const store = announceKeyChanges(opening, head);
+  const shop = await openShop(config, clock, store, head, log, patienceMs);
   // Before anybody asks. What cannot be opened yet keeps /readyz red, and is tried again.
   await connect?.();
-  const keyring = createKeyring(store, clock, config.environment, config.keysRememberedMax);
-  store.onKeysChanged?.(() => {
-    keyring.forget();
-    limiter.refresh();
-  });
+  const keyring = createKeyring(store.keys, clock, config.environment, config.keysRememberedMax);
+  head.subscribe({ keysChanged: keyring.forget });
+  head.subscribe({ keysChanged: limiter.refresh });
   const addresses = createAddressLimiter(clock, config.addressPerMinute, config.addressesMax);
   const cors = createCors(config.corsOrigins);
   let stopping = false;
@@ -232,10 +242,10 @@ function listen(
 /** A follower that still catches up after this is at work, not damaged. */
 const followerPatienceMs = 1_000;
 
-async function isUsable({ store, committer, follower }: Shop): Promise<boolean> {
-  if (store.canWrite?.() === false || committer.isStuck) return false;
+async function isUsable({ store, committer, follower }: Context): Promise<boolean> {
+  if (!store.inventory.canWrite() || committer.isStuck) return false;
   try {
-    await store.look();
+    await store.inventory.readHead();
     const late = sleep(followerPatienceMs, undefined, { ref: false });
     await Promise.race([follower.catchUp(), late]);
     return true;

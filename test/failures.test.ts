@@ -43,9 +43,9 @@ test("updates beyond the queue are refused with 503 and Retry-After, and only th
     expectError(answer, "unavailable");
     expect(answer.headers.get("Retry-After")).toBe("1");
   }
-  const rows = await service.store.ledgerAfter(1, 100);
+  const rows = await service.store.inventory.ledgerAfter(1, 100);
   expect(rows).toHaveLength(answers.length - refused.length);
-  expect((await service.store.snapshot(verify)).faults).toEqual([]);
+  expect((await service.store.transfer.snapshot(verify)).faults).toEqual([]);
   expect(
     (await service.call("PATCH", "/inventory/1", { key, body: '{"quantity":1}' })).status,
   ).toBe(200);

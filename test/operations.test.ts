@@ -134,7 +134,7 @@ describe.each(engines)("operations on %s", (engine) => {
       test("with a revoked key it refuses and changes nothing", async () => {
         const key = await service.issueKey();
         expect((await ask(operation, good, { key: key.text })).status).toBe(200);
-        await service.store.revokeKey(key.id, service.clock.now());
+        await service.store.keys.revokeKey(key.id, service.clock.now());
         await expectRefused("unauthorized", { key: key.text });
       });
 

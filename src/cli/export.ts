@@ -1,6 +1,6 @@
 import { petColumns } from "../domain/imports.ts";
 import type { Pet } from "../domain/pets.ts";
-import type { Reader } from "../domain/ports.ts";
+import type { CatalogueReader } from "../domain/ports.ts";
 import { csvCell } from "./csv.ts";
 import { type Format, formatOf, writeText } from "./files.ts";
 import { withStore } from "./with-store.ts";
@@ -13,12 +13,12 @@ export function exportPets(words: string[]): Promise<number> {
   return withStore(words, options, ["FILE"], async ({ flags, rest, store }) => {
     const file = rest[0]!;
     const format = formatOf(file, flags.format);
-    await store.snapshot((reader) => writeText(file, pieces(reader, format)));
+    await store.transfer.snapshot((reader) => writeText(file, pieces(reader, format)));
     return 0;
   });
 }
 
-async function* pieces(reader: Reader, format: Format): AsyncGenerator<string> {
+async function* pieces(reader: CatalogueReader, format: Format): AsyncGenerator<string> {
   const { opening, separator, closing, write } = layouts[format];
   yield opening;
   let after: bigint | null = null;

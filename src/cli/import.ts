@@ -12,7 +12,11 @@ export function importPets(words: string[]): Promise<number> {
     const file = rest[0]!;
     const rows = readRows(readText(file), formatOf(file, flags.format), petColumns);
     const records = batches(rows, ({ line, fields }) => toPetRecord(line, fields));
-    return report("pets", await store.importPets(records, `import of ${file}`), flags.json);
+    return report(
+      "pets",
+      await store.catalogue.importPets(records, `import of ${file}`),
+      flags.json,
+    );
   });
 }
 
@@ -21,7 +25,7 @@ export function importOrders(words: string[]): Promise<number> {
     const file = rest[0]!;
     const rows = readRows(readText(file), formatOf(file, flags.format), orderColumns);
     const records = batches(rows, ({ line, fields }) => toOrderRecord(line, fields));
-    return report("orders", await store.importOrders(records), flags.json);
+    return report("orders", await store.catalogue.importOrders(records), flags.json);
   });
 }
 

@@ -31,7 +31,7 @@ export function createKey(words: string[]): Promise<number> {
       revokedAt: null,
     };
     const text = generateKeyText(config.environment);
-    await store.addKey(key, digestOf(text));
+    await store.keys.addKey(key, digestOf(text));
     if (flags.json) print(JSON.stringify({ ...describe(key), key: text }));
     else printOnce(key, text);
     return 0;
@@ -48,7 +48,7 @@ export function rotateKey(words: string[]): Promise<number> {
     const now = Date.now();
     const oldUntil = now + readDuration("--overlap", flags.overlap ?? "24h");
     const text = generateKeyText(config.environment);
-    await store.addSecret(key.id, digestOf(text), now, oldUntil);
+    await store.keys.addSecret(key.id, digestOf(text), now, oldUntil);
     const oldValidUntil = new Date(oldUntil).toISOString();
     if (flags.json) {
       print(JSON.stringify({ ...describe(key), key: text, oldValidUntil }));
@@ -63,7 +63,7 @@ export function rotateKey(words: string[]): Promise<number> {
 export function revokeKey(words: string[]): Promise<number> {
   return withStore(words, json, ["ID"], async ({ flags, rest, store }) => {
     const key = await getKey(store, rest[0]!);
-    await store.revokeKey(key.id, Date.now());
+    await store.keys.revokeKey(key.id, Date.now());
     if (flags.json) print(JSON.stringify(describe(await getKey(store, key.id))));
     else print(`Key ${key.id} (${key.name}) is revoked.`);
     return 0;
@@ -73,7 +73,7 @@ export function revokeKey(words: string[]): Promise<number> {
 export function liftBan(words: string[]): Promise<number> {
   return withStore(words, json, ["ID"], async ({ flags, rest, store }) => {
     const key = await getKey(store, rest[0]!);
-    const lifted = await store.liftBan(key.id, Date.now());
+    const lifted = await store.usage.liftBan(key.id, Date.now());
     if (flags.json) print(JSON.stringify({ id: key.id, lifted }));
     else print(lifted ? `Key ${key.id} is no longer banned.` : `Key ${key.id} was not banned.`);
     return 0;
@@ -96,7 +96,7 @@ export function showKey(words: string[]): Promise<number> {
 export function listKeys(words: string[]): Promise<number> {
   return withStore(words, json, [], async ({ flags, store }) => {
     const { usage, bans } = await bookkeeping(store);
-    const keys = await store.listKeys();
+    const keys = await store.keys.listKeys();
     const shown = keys.map((key) => describe(key, usage.get(key.id), bans.get(key.id)));
     if (flags.json) {
       print(JSON.stringify(shown));
@@ -112,14 +112,14 @@ export function listKeys(words: string[]): Promise<number> {
 }
 
 async function getKey(store: Store, id: string): Promise<Key> {
-  const key = await store.findKey(id);
+  const key = await store.keys.findKey(id);
   if (!key) throw new Refusal("not_found", `there is no key ${id}`);
   return key;
 }
 
 async function bookkeeping(store: Store) {
-  const usage = new Map((await store.loadUsage()).map((row) => [row.keyId, row]));
-  const bans = new Map((await store.loadBans()).map((ban) => [ban.keyId, ban]));
+  const usage = new Map((await store.usage.loadUsage()).map((row) => [row.keyId, row]));
+  const bans = new Map((await store.usage.loadBans()).map((ban) => [ban.keyId, ban]));
   return { usage, bans };
 }
 

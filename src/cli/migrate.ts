@@ -32,17 +32,17 @@ export async function migrateStore(words: string[]): Promise<number> {
 }
 
 async function carry(from: Store, to: Store): Promise<number> {
-  const sent = await from.carryOut(async (rowsOf) => {
+  const sent = await from.transfer.snapshot(async ({ rowsOf }) => {
     const watched = createTally(rowsOf);
-    await to.carryIn(watched.rowsOf);
+    await to.transfer.importTables(watched.rowsOf);
     return watched.tallies();
   });
-  const arrived = await to.carryOut(async (rowsOf) => {
+  const arrived = await to.transfer.snapshot(async ({ rowsOf }) => {
     const watched = createTally(rowsOf);
     for (const { name } of tables) for await (const _ of watched.rowsOf(name));
     return watched.tallies();
   });
-  const verified = await to.snapshot(verify);
+  const verified = await to.transfer.snapshot(verify);
   const different = tables.filter(({ name }) => sent[name]!.digest !== arrived[name]!.digest);
   for (const { name } of different) print(`${name}: what arrived is not what was sent`);
   printFaults(verified);

@@ -7,12 +7,13 @@ import type { Store } from "../domain/ports.ts";
 
 /** Fills a store that has neither pets nor keys, and gives the key's text; otherwise touches nothing. */
 export async function fillEmptyStore(store: Store, config: Config): Promise<string | undefined> {
-  const isEmpty = (await store.look()).seq === 0 && (await store.listKeys()).length === 0;
+  const isEmpty =
+    (await store.inventory.readHead()).seq === 0 && (await store.keys.listKeys()).length === 0;
   if (!isEmpty) return undefined;
-  await store.importPets(once(samplePets), "sample catalogue");
-  await store.importOrders(once(sampleOrders));
+  await store.catalogue.importPets(once(samplePets), "sample catalogue");
+  await store.catalogue.importOrders(once(sampleOrders));
   const text = generateKeyText(config.environment);
-  await store.addKey(
+  await store.keys.addKey(
     {
       id: generateKeyId(),
       name: "first key",

@@ -5,7 +5,7 @@ import { withStore } from "./with-store.ts";
 /** Exit code 0 when everything in the store agrees with everything else, 1 when it does not. */
 export function verifyStore(words: string[]): Promise<number> {
   return withStore(words, { json: { type: "boolean" } }, [], async ({ flags, store }) => {
-    const found = await store.snapshot(verify);
+    const found = await store.transfer.snapshot(verify);
     if (flags.json) print(JSON.stringify(found));
     else {
       printFaults(found);

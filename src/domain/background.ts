@@ -1,4 +1,4 @@
-import type { Log, Soon } from "./ports.ts";
+import type { Log, MaybePromise } from "./ports.ts";
 
 /**
  * Wraps a callback whose caller awaits nothing and catches nothing: a timer's or a listener's. A
@@ -9,7 +9,7 @@ import type { Log, Soon } from "./ports.ts";
 export function inBackground<A extends unknown[]>(
   name: string,
   log: Log,
-  work: (...args: A) => Soon<unknown>,
+  work: (...args: A) => MaybePromise<unknown>,
 ): (...args: A) => void {
   let failures = 0;
 
@@ -42,7 +42,7 @@ export function every(
   intervalMs: number,
   name: string,
   log: Log,
-  work: () => Soon<unknown>,
+  work: () => MaybePromise<unknown>,
 ): () => void {
   let isRunning = false;
   const run = inBackground(name, log, () => {

@@ -1,31 +1,31 @@
 import { Refusal } from "./errors.ts";
-import type { Change, Outcome } from "./ledger.ts";
-import type { Store } from "./ports.ts";
-import { nextTurn } from "./turns.ts";
+import type { Committed, LedgerRow, Outcome, Unit } from "./ledger.ts";
+import type { InventoryStore } from "./ports.ts";
+import { yieldToEventLoop } from "./turns.ts";
 
 export interface CommitBounds {
-  /** Changes that share one transaction. */
+  /** Changes that share one transaction. A larger unit gets a transaction of its own. */
   readonly groupMax: number;
-  /** Changes waiting for a transaction; one more is refused. */
+  /** Changes that wait for a transaction. A unit that would exceed this is refused. */
   readonly queueMax: number;
-  /** How long a change waits for its answer at most, whatever the store does. */
+  /** How long a unit waits for its outcome, whatever the store does. */
   readonly answerMsMax: number;
 }
 
 export interface Committer {
   /**
-   * Resolves once the change is durable, never before. If `signal` is aborted before a transaction
-   * takes the change, the change is dropped.
+   * Stores a unit and resolves once it is durable. If `signal` is aborted before a transaction takes
+   * the unit, the unit is dropped.
    */
-  submit(change: Change, signal?: AbortSignal): Promise<Outcome>;
-  /** True while a commit takes longer than anybody waits for: a disk that hangs, for one. */
+  submit(unit: Unit, signal?: AbortSignal): Promise<Outcome>;
+  /** True while a commit takes longer than callers wait, for example because a disk hangs. */
   readonly isStuck: boolean;
-  /** Resolves when nothing is waiting or under way. */
+  /** Resolves when no unit is waiting or being committed. */
   idle(): Promise<void>;
 }
 
 interface Waiting {
-  readonly change: Change;
+  readonly unit: Unit;
   readonly signal: AbortSignal | undefined;
   readonly submittedAt: number;
   readonly resolve: (outcome: Outcome) => void;
@@ -48,13 +48,15 @@ const giveUpMs = 1_000;
  * takes them all. One disk flush is thus shared by everybody who waited for it.
  */
 export function createCommitter(
-  store: Pick<Store, "commit">,
+  store: Pick<InventoryStore, "commit">,
   bounds: CommitBounds,
-  onCommitted: (outcomes: readonly Outcome[]) => void,
+  onCommitted: (rows: readonly LedgerRow[]) => void,
 ): Committer {
-  /** Changes submitted in this turn of the event loop. */
+  /** Units submitted in this turn of the event loop. */
   let arriving: Waiting[] = [];
   let waiting: Waiting[] = [];
+  /** Changes in both. */
+  let queuedChanges = 0;
   let running: Promise<void> | undefined;
   let isStuck = false;
 
@@ -77,11 +79,24 @@ export function createCommitter(
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
-      const taken = waiting.length <= bounds.groupMax ? waiting : waiting.slice(0, bounds.groupMax);
-      waiting = taken === waiting ? [] : waiting.slice(bounds.groupMax);
-      const group = withoutAborted(taken);
+      const group = withoutAborted(takeGroup());
       if (group.length > 0) await settle(group);
     }
+  }
+
+  /** Removes the units that share the next transaction from the queue: at least one. */
+  function takeGroup(): readonly Waiting[] {
+    let changes = 0;
+    let end = 0;
+    for (; end < waiting.length; end++) {
+      const more = waiting[end]!.unit.changes.length;
+      if (end > 0 && changes + more > bounds.groupMax) break;
+      changes += more;
+    }
+    queuedChanges -= changes;
+    const taken = waiting;
+    waiting = taken.slice(end);
+    return end === taken.length ? taken : taken.slice(0, end);
   }
 
   async function settle(group: readonly Waiting[]): Promise<void> {
@@ -92,10 +107,10 @@ export function createCommitter(
       refuseAll(group, "The store does not answer in time; the update may have been stored.");
       refuseWaiting();
     }, leftMs);
-    let outcomes: readonly Outcome[];
+    let committed: Committed;
     try {
-      const changes = group.map((one) => one.change);
-      outcomes = await store.commit(changes, wholeSeconds(leftMs - giveUpMs));
+      const units = group.map((one) => one.unit);
+      committed = await store.commit(units, wholeSeconds(leftMs - giveUpMs));
     } catch (error) {
       for (const one of group) one.reject(error);
       if (performance.now() - begunAt > patienceMs) refuseWaiting();
@@ -105,33 +120,36 @@ export function createCommitter(
       isStuck = false;
     }
     // Also when nobody waits for it any more: what was stored is shown.
-    onCommitted(outcomes);
+    const { rows, outcomes } = committed;
+    if (rows.length > 0) onCommitted(rows);
     for (let index = 0; index < group.length; index++) group[index]!.resolve(outcomes[index]!);
   }
 
   function refuseWaiting(): void {
     refuseAll(waiting, silentStore);
+    for (const { unit } of waiting) queuedChanges -= unit.changes.length;
     waiting = [];
   }
 
   return {
-    submit(change, signal) {
+    submit(unit, signal) {
       if (isStuck) return Promise.reject(new Refusal("unavailable", silentStore));
-      if (waiting.length + arriving.length >= bounds.queueMax) {
+      if (queuedChanges + unit.changes.length > bounds.queueMax) {
         return Promise.reject(
           new Refusal("unavailable", "Too many updates are waiting to be stored; try again."),
         );
       }
       return new Promise((resolve, reject) => {
         if (arriving.length === 0) setImmediate(admit);
-        arriving.push({ change, signal, submittedAt: performance.now(), resolve, reject });
+        queuedChanges += unit.changes.length;
+        arriving.push({ unit, signal, submittedAt: performance.now(), resolve, reject });
       });
     },
     get isStuck() {
       return isStuck;
     },
     async idle() {
-      while (running || arriving.length > 0) await (running ?? nextTurn());
+      while (running || arriving.length > 0) await (running ?? yieldToEventLoop());
     },
   };
 }
@@ -141,9 +159,9 @@ function wholeSeconds(ms: number): number {
   return Math.max(0, Math.round(ms / 1_000) * 1_000);
 }
 
-function refuseAll(changes: readonly Waiting[], message: string): void {
+function refuseAll(units: readonly Waiting[], message: string): void {
   const refusal = new Refusal("unavailable", message);
-  for (const one of changes) one.reject(refusal);
+  for (const one of units) one.reject(refusal);
 }
 
 /** Nobody hears an answer on a connection that is gone, so its changes are refused, not stored. */

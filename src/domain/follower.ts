@@ -1,17 +1,20 @@
+import type { Position } from "./epochs.ts";
 import { Refusal } from "./errors.ts";
-import type { Outcome } from "./ledger.ts";
-import type { Head, Log, Reader, Soon } from "./ports.ts";
+import type { LedgerRow } from "./ledger.ts";
+import type { Head, InventoryReader, Log, MaybePromise } from "./ports.ts";
 import { createReplay, LedgerGap, nowhere } from "./replay.ts";
-import type { Position, Replica } from "./replica.ts";
+import type { Replica } from "./replica.ts";
 
 export interface Follower {
   /**
    * Makes the replica show a head that was looked up after this call began, or the one given,
    * which the caller looked up for this very request. Returns at once when there is little to do.
    */
-  catchUp(head?: Head): Soon<void>;
-  /** Hands over what this process committed, which saves reading it back. */
-  committed(outcomes: readonly Outcome[]): void;
+  catchUp(head?: Head): MaybePromise<void>;
+  /** Applies rows that this process committed, which saves reading them back. */
+  committed(rows: readonly LedgerRow[]): void;
+  /** Catches up in the background if the replica is behind this head. */
+  headMoved(head: Head): void;
   /** What is wrong with the ledger, in words for the operator. */
   readonly fault: string | undefined;
 }
@@ -27,7 +30,7 @@ const behindMs = 100;
  * Rows are applied in slices, and only the state at the end of a walk is shown. A read never sees
  * half of a commit, however many rows it has.
  */
-export function createFollower(reader: Reader, replica: Replica, log: Log): Follower {
+export function createFollower(reader: InventoryReader, replica: Replica, log: Log): Follower {
   const replay = createReplay(reader, replica);
   let shown = nowhere;
   /** Walks and long publications take turns: when the last one ends, and how many there are. */
@@ -42,7 +45,7 @@ export function createFollower(reader: Reader, replica: Replica, log: Log): Foll
   let nextLook: Promise<void> | undefined;
 
   /** Shows the head. `replaced` is the load that was found to be of a store that is gone. */
-  function reach(head: Head, replaced: number | undefined): Soon<void> {
+  function reach(head: Head, replaced: number | undefined): MaybePromise<void> {
     if (replaced === undefined) {
       if (covers(shown, head)) return;
       if (queued === 0 && !isBetween && covers(replay.applied, head)) return showInTurn();
@@ -50,7 +53,7 @@ export function createFollower(reader: Reader, replica: Replica, log: Log): Foll
     return enqueue(() => advance(head, replaced));
   }
 
-  function enqueue(work: () => Soon<void>): Promise<void> {
+  function enqueue(work: () => MaybePromise<void>): Promise<void> {
     queued += 1;
     const done = queue.then(work).finally(() => {
       queued -= 1;
@@ -60,12 +63,12 @@ export function createFollower(reader: Reader, replica: Replica, log: Log): Foll
   }
 
   /** Shows what was applied, at once if that is little. For when nothing is queued. */
-  function showInTurn(): Soon<void> {
+  function showInTurn(): MaybePromise<void> {
     const showing = show();
     return showing && enqueue(() => showing);
   }
 
-  function show(): Soon<void> {
+  function show(): MaybePromise<void> {
     const position = replay.applied;
     const showing = replica.publish(position);
     if (!showing) {
@@ -103,7 +106,7 @@ export function createFollower(reader: Reader, replica: Replica, log: Log): Foll
     await before.catch(() => {});
     nextLook = undefined;
     const { applied, loads } = replay;
-    looking = Promise.resolve(reader.look()).then((head) =>
+    looking = Promise.resolve(reader.readHead()).then((head) =>
       reach(head, wentBack(head, applied) ? loads : undefined),
     );
     await looking;
@@ -133,12 +136,13 @@ export function createFollower(reader: Reader, replica: Replica, log: Log): Foll
       if (!head) return lookSoon();
       return reach(head, wentBack(head, replay.applied) ? replay.loads : undefined);
     },
-    committed(outcomes) {
-      const entries = outcomes.filter((outcome) => outcome !== "not_found");
-      if (entries.length === 0) return;
+    headMoved(head) {
+      if (!covers(replay.applied, head)) catchUpSoon();
+    },
+    committed(rows) {
       // A walk under way meets these rows by itself. Commits that do not follow directly mean that
       // another process wrote in between.
-      if (isBetween || !replay.append(entries)) catchUpSoon();
+      if (isBetween || !replay.append(rows)) catchUpSoon();
       // Nobody reads, so nobody has the changes written: they must not pile up.
       else if (replica.isFull && queued === 0) enqueue(show).catch(() => {});
     },

@@ -1,10 +1,10 @@
 import type { Caller, Environment, Key, Secret } from "./keys.ts";
 import { callerOf, digestOf, isKeyText } from "./keys.ts";
-import type { Clock, KeyStore, Soon } from "./ports.ts";
+import type { Clock, KeyStore, MaybePromise } from "./ports.ts";
 
 export interface Keyring {
   /** Who this key text belongs to, or undefined. A known key costs no look-up. */
-  identify(text: string): Soon<Caller | undefined>;
+  identify(text: string): MaybePromise<Caller | undefined>;
   /**
    * Who the key belonged to when that was last known, for the headers of an answer that could not
    * find out; never to let anybody in.

@@ -1,9 +1,9 @@
-import type { Entry, Stock } from "./inventory.ts";
+import { type Entry, quantityMax, type Stock } from "./inventory.ts";
 
 export const causes = ["api", "import"] as const;
 export type Cause = (typeof causes)[number];
 
-/** One change to one entry. Rows are only ever added; the inventory is their fold. */
+/** One change to one entry. Rows are only added; the inventory is the result of applying them all. */
 export interface LedgerRow {
   readonly seq: number;
   readonly petId: bigint;
@@ -11,31 +11,75 @@ export interface LedgerRow {
   readonly before: Stock | null;
   /** Null when this row removes the entry. */
   readonly after: Stock | null;
-  /** The `seq` of this pet's previous row, or null: walking it gives a pet's history. */
+  /** The `seq` of this pet's previous row, or null. Following it gives the pet's history. */
   readonly previous: number | null;
   readonly cause: Cause;
   readonly keyId: string | null;
   readonly requestId: string | null;
   readonly reason: string | null;
-  /** Milliseconds since 1970. Never decreases with `seq`, whatever the clock does. */
+  /** Milliseconds since 1970. Never decreases with `seq`, even if the clock goes back. */
   readonly at: number;
 }
 
-/** What a row says of the stock, without who and why. */
+/** The part of a row that a copy of the inventory needs. */
 export type StockRow = Pick<LedgerRow, "seq" | "petId" | "after">;
 
-/** A wish to set one pet's quantity. */
+/** A requested change to one pet's quantity. */
 export interface Change {
   readonly petId: bigint;
-  readonly quantity: number;
-  readonly cause: Cause;
-  readonly keyId: string | null;
-  readonly requestId: string | null;
+  /** `set` replaces the quantity with `amount`; `add` adds `amount`, which may be negative. */
+  readonly kind: "set" | "add";
+  readonly amount: number;
+  /** The entry must be at one of these versions. Undefined accepts any version. */
+  readonly expected?: readonly ExpectedVersion[] | undefined;
   readonly reason: string | null;
 }
 
-/** The entry as it is after the change, or why there was none. */
-export type Outcome = Entry | "not_found";
+/** A version that a client has seen. */
+export interface ExpectedVersion {
+  readonly seq: number;
+  /**
+   * The epoch in which that row was written; undefined accepts any. After a restore the same `seq`
+   * may be another change, which only the epoch reveals.
+   */
+  readonly epoch?: string | undefined;
+}
+
+/** One or more changes that are stored together or not at all. */
+export interface Unit {
+  readonly changes: readonly Change[];
+  readonly cause: Cause;
+  readonly keyId: string | null;
+  readonly requestId: string | null;
+}
+
+/** Why a unit was not stored. `out_of_range`: the quantity would be below 0 or above the maximum. */
+export type RejectionReason = "not_found" | "version_mismatch" | "out_of_range";
+
+/** What became of one unit. */
+export type Outcome = Stored | Rejected;
+
+export interface Stored {
+  readonly kind: "stored";
+  /** The entries as they were stored, one per change, in the order of the changes. */
+  readonly entries: readonly Entry[];
+}
+
+export interface Rejected {
+  readonly kind: "rejected";
+  readonly reason: RejectionReason;
+  /** The index of the change that broke the rule. */
+  readonly index: number;
+  /** The entry as that change found it; undefined if there is no such pet. */
+  readonly current: Entry | undefined;
+}
+
+export interface Committed {
+  /** The rows added to the ledger, in order. Only these move a copy of the inventory. */
+  readonly rows: readonly LedgerRow[];
+  /** One per unit, in the order of the units. */
+  readonly outcomes: readonly Outcome[];
+}
 
 /** Where the ledger ends. */
 export interface Tip {
@@ -43,55 +87,92 @@ export interface Tip {
   readonly at: number;
 }
 
-export interface Appended {
-  readonly rows: readonly LedgerRow[];
-  /** One per change, in the order of the changes. */
-  readonly outcomes: readonly Outcome[];
+export interface Appended extends Committed {
   readonly tip: Tip;
 }
 
+/** Everything that `append` needs of the store, read in the transaction that holds the head. */
+export interface LedgerState {
+  readonly tip: Tip;
+  /** The current entry of every pet that the units name. `append` updates it. */
+  readonly entries: Map<bigint, Entry>;
+  /** The epoch in which a row was written. Called only for an expected version with an epoch. */
+  epochOf(seq: number): string | undefined;
+}
+
 /**
- * Turns a group of changes into ledger rows. `entries` holds the current entry of every pet named
- * and is moved forward, so that a pet named twice gets two rows, the second starting where the
- * first ended. Both engines call this inside the transaction that holds the ledger's head.
+ * Turns units of changes into ledger rows. A pet named twice gets two rows, the second starting
+ * where the first ended. Both engines call this inside the transaction that holds the ledger's
+ * head, so the rules exist once.
  */
-export function append(
-  tip: Tip,
-  entries: Map<bigint, Entry>,
-  changes: readonly Change[],
-  now: number,
-): Appended {
+export function append(state: LedgerState, units: readonly Unit[], now: number): Appended {
+  const { tip } = state;
   const at = Math.max(now, tip.at);
-  let seq = tip.seq;
   const rows: LedgerRow[] = [];
-  const outcomes: Outcome[] = [];
-  for (const change of changes) {
-    const entry = entries.get(change.petId);
-    if (entry === undefined) {
-      outcomes.push("not_found");
-      continue;
+  const outcomes = units.map((unit) => appendUnit(state, unit, rows, at));
+  return { rows, outcomes, tip: rows.length > 0 ? { seq: tip.seq + rows.length, at } : tip };
+}
+
+function appendUnit(state: LedgerState, unit: Unit, rows: LedgerRow[], at: number): Outcome {
+  const { entries, tip } = state;
+  const { changes, cause, keyId, requestId } = unit;
+  const replaced: Entry[] = [];
+  const stored: Entry[] = [];
+  for (let index = 0; index < changes.length; index++) {
+    const change = changes[index]!;
+    const { petId, reason } = change;
+    const before = entries.get(petId);
+    const quantity = before && quantityAfter(change, before);
+    const rejection = findRejection(state, change, before, quantity);
+    if (rejection) {
+      // Restores what earlier changes of this unit replaced, the last one first.
+      for (const entry of replaced.reverse()) entries.set(entry.petId, entry);
+      rows.length -= replaced.length;
+      return { kind: "rejected", reason: rejection, index, current: before };
     }
-    seq += 1;
-    const after: Entry = {
-      petId: change.petId,
-      quantity: change.quantity,
-      status: entry.status,
-      version: seq,
-    };
+    const seq = tip.seq + rows.length + 1;
+    const after: Entry = { petId, quantity: quantity!, status: before!.status, version: seq };
+    const previous = before!.version;
     rows.push({
       seq,
-      petId: change.petId,
-      before: entry,
+      petId,
+      before: before!,
       after,
-      previous: entry.version,
-      cause: change.cause,
-      keyId: change.keyId,
-      requestId: change.requestId,
-      reason: change.reason,
+      previous,
+      cause,
+      keyId,
+      requestId,
+      reason,
       at,
     });
-    entries.set(change.petId, after);
-    outcomes.push(after);
+    entries.set(petId, after);
+    replaced.push(before!);
+    stored.push(after);
   }
-  return { rows, outcomes, tip: rows.length > 0 ? { seq, at } : tip };
+  return { kind: "stored", entries: stored };
+}
+
+function quantityAfter({ kind, amount }: Change, before: Entry): number {
+  return kind === "set" ? amount : before.quantity + amount;
+}
+
+function findRejection(
+  { epochOf }: LedgerState,
+  { expected }: Change,
+  before: Entry | undefined,
+  quantity: number | undefined,
+): RejectionReason | undefined {
+  if (before === undefined || quantity === undefined) return "not_found";
+  if (expected && !expected.some((version) => isAt(before, version, epochOf))) {
+    return "version_mismatch";
+  }
+  return quantity < 0 || quantity > quantityMax ? "out_of_range" : undefined;
+}
+
+function isAt(
+  { version }: Entry,
+  { seq, epoch }: ExpectedVersion,
+  epochOf: LedgerState["epochOf"],
+): boolean {
+  return version === seq && (epoch === undefined || epochOf(version) === epoch);
 }

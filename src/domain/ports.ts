@@ -1,51 +1,72 @@
+import type { EpochStart } from "./epochs.ts";
 import type { Entry } from "./inventory.ts";
 import type { Key, Secret } from "./keys.ts";
-import type { Change, LedgerRow, Outcome, StockRow } from "./ledger.ts";
+import type { Committed, LedgerRow, StockRow, Unit } from "./ledger.ts";
 import type { Usage, Verdict } from "./limits.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetRecord } from "./pets.ts";
 import type { Limits } from "./plans.ts";
 
-/** A value at hand, or later: engines inside the process answer at once and keep the hot path flat. */
-export type Soon<T> = T | Promise<T>;
+/** A value, or a promise of it. An embedded engine returns values, which keeps requests fast. */
+export type MaybePromise<T> = T | Promise<T>;
 
 export interface Clock {
-  /** Milliseconds since 1970. May jump, backwards too. */
+  /** Milliseconds since 1970. May jump, also backwards. */
   now(): number;
 }
 
-/** Writes one line of the service's log; nothing secret is ever handed to it. */
+/** Writes one line to the service's log. Callers never pass secrets. */
 export type Log = (event: string, details?: Record<string, unknown>) => void;
 
-/** The store at one moment, as seen from outside. */
+/** Where the store's ledger ends. */
 export interface Head {
-  /** Random per store: two stores with one epoch and one `seq` have the same ledger. */
+  /** Two stores with the same epoch and the same `seq` have the same ledger. */
   readonly epoch: string;
-  /** The last ledger row's `seq`; 0 when there is none. */
+  /** The `seq` of the last ledger row; 0 when there is none. */
   readonly seq: number;
   /** Grows with every change to keys and bans. */
   readonly keysVersion: number;
 }
 
-/** Reading, in pages so that nothing has to fit into memory at once. */
-export interface Reader {
-  /** The head as it is now: every commit answered before the call is in it. */
-  look(): Soon<Head>;
+/** Reads the inventory and its ledger, in pages, so that nothing has to fit into memory at once. */
+export interface InventoryReader {
+  /** Reads the head. It includes every commit that returned before the call. */
+  readHead(): MaybePromise<Head>;
   /**
-   * True once the store is known to have left this epoch. What was read since a head of it was
-   * looked up may be of the next one. For engines whose server can be replaced while they serve.
+   * True once the store is known to have left this epoch. Rows that were read after a head of this
+   * epoch may belong to the next one. Always false where the server cannot be replaced.
    */
-  isOutdated?(epoch: string): boolean;
+  isOutdated(epoch: string): boolean;
   /** Ledger rows after `seq`, in order, at most `rowsMax`. */
-  ledgerAfter(seq: number, rowsMax: number): Soon<readonly LedgerRow[]>;
-  /** The same rows with no more than a follower needs, where an engine gives that for less. */
-  stockAfter?(seq: number, rowsMax: number): Soon<readonly StockRow[]>;
+  ledgerAfter(seq: number, rowsMax: number): MaybePromise<readonly LedgerRow[]>;
+  /** The same rows with only the fields that a copy of the inventory needs. */
+  stockAfter(seq: number, rowsMax: number): MaybePromise<readonly StockRow[]>;
   /** Entries with a larger petId (null: from the first), ascending, at most `rowsMax`. */
-  entriesAfter(petId: bigint | null, rowsMax: number): Soon<readonly Entry[]>;
-  petsAfter(petId: bigint | null, rowsMax: number): Soon<readonly Pet[]>;
-  findPet(petId: bigint): Soon<Pet | undefined>;
+  entriesAfter(petId: bigint | null, rowsMax: number): MaybePromise<readonly Entry[]>;
+  /** Every epoch of the store, in the order in which they began. */
+  listEpochs(): MaybePromise<readonly EpochStart[]>;
+}
+
+export interface InventoryStore extends InventoryReader {
+  /**
+   * The head without a wait, or undefined where only the database server knows it. It includes
+   * every commit that returned before the call.
+   */
+  cachedHead(): Head | undefined;
+  /**
+   * Stores units in one transaction. Each unit is stored whole or not at all; a rejected unit does
+   * not affect the others. Waits for other writers for at most `withinMs`, or the engine's bound.
+   */
+  commit(units: readonly Unit[], withinMs?: number): Promise<Committed>;
+  /** False once no write can succeed until the process restarts. */
+  canWrite(): boolean;
+}
+
+export interface CatalogueReader {
+  petsAfter(petId: bigint | null, rowsMax: number): MaybePromise<readonly Pet[]>;
+  findPet(petId: bigint): MaybePromise<Pet | undefined>;
   /** Orders by descending id. */
-  listOrders(page: OrderPage): Soon<readonly Order[]>;
+  listOrders(page: OrderPage): MaybePromise<readonly Order[]>;
 }
 
 export interface Imported {
@@ -54,12 +75,22 @@ export interface Imported {
   readonly unchanged: number;
 }
 
+export interface CatalogueStore extends CatalogueReader {
+  /**
+   * Inserts or updates pets by id, all or none. Rows are staged as they arrive and applied in one
+   * short transaction. Fields that a record does not give keep their value. Each entry that is
+   * created or changed gets a ledger row.
+   */
+  importPets(records: AsyncIterable<readonly PetRecord[]>, reason: string): Promise<Imported>;
+  importOrders(records: AsyncIterable<readonly OrderRecord[]>): Promise<Imported>;
+}
+
 export interface KeyStore {
-  findSecret(digest: string): Soon<{ key: Key; secret: Secret } | undefined>;
+  findSecret(digest: string): MaybePromise<{ key: Key; secret: Secret } | undefined>;
   listKeys(): Promise<readonly Key[]>;
   findKey(id: string): Promise<Key | undefined>;
   addKey(key: Key, digest: string): Promise<void>;
-  /** Adds a secret; the key's other secrets end at `othersExpireAt` at the latest. */
+  /** Adds a secret. The key's other secrets expire at `othersExpireAt` at the latest. */
   addSecret(keyId: string, digest: string, now: number, othersExpireAt: number): Promise<void>;
   revokeKey(keyId: string, now: number): Promise<void>;
 }
@@ -76,79 +107,100 @@ export type SavedUsage = Pick<
   "minuteStart" | "minuteCount" | "dayStart" | "dayCount" | "lastUsedAt"
 > & { readonly keyId: string };
 
-/** Where a limiter that counts in memory leaves its numbers, so that they survive a restart. */
-export interface UsageJournal {
+/** Stores request counts and bans, so that they survive a restart. */
+export interface UsageStore {
   loadUsage(): Promise<readonly SavedUsage[]>;
   saveUsage(rows: readonly SavedUsage[]): Promise<void>;
   /** The latest ban of every key that has one. */
   loadBans(): Promise<readonly Ban[]>;
   saveBan(ban: Ban): Promise<void>;
-  /** Ends a key's ban; false if none was in force. */
+  /** Ends a key's ban. Returns false if none was in force. */
   liftBan(keyId: string, now: number): Promise<boolean>;
 }
 
-/** A row as it is stored, before anything is read into it. 64-bit integers are bigints. */
+/** A request to count requests of one key. */
+export interface TakeRequest {
+  readonly keyId: string;
+  readonly limits: Limits;
+  readonly wanted: number;
+}
+
+/** A key's usage as the database counts it, and the time by which it decided. */
+export interface CountedUsage {
+  readonly usage: Usage;
+  readonly now: number;
+  readonly granted: number;
+}
+
+/** Strikes of one key in one minute. */
+export interface StrikeCount {
+  readonly keyId: string;
+  readonly minute: number;
+  readonly count: number;
+}
+
+/** Counts requests in a database that several instances share. Each call is one transaction. */
+export interface SharedUsageStore {
+  /** Counts as many requests as each key wants, or as many as it has left. */
+  take(requests: readonly TakeRequest[]): Promise<ReadonlyMap<string, CountedUsage>>;
+  /** Adds strikes to those that other instances counted. */
+  addStrikes(strikes: readonly StrikeCount[]): Promise<ReadonlyMap<string, CountedUsage>>;
+  /** Starts a ban. Returns false if another instance has started one since `previousStart`. */
+  startBan(
+    keyId: string,
+    startedAt: number,
+    until: number,
+    previousStart: number,
+  ): Promise<boolean>;
+}
+
+/** A row as it is stored. 64-bit integers are bigints. */
 export type StoredRow = readonly unknown[];
 
-/** The rows of one table, in batches; engines agree on tables, columns and order. */
+/** The rows of one table, in batches. Engines agree on tables, columns and order. */
 export type RowsOf = (table: string) => AsyncIterable<readonly StoredRow[]>;
 
-/** One thing that is wrong in a store: where, what is there, and what should be. */
+/** One inconsistency in a store: where it is, what was found, and what was expected. */
 export interface Fault {
   readonly where: string;
   readonly found: string;
   readonly expected: string;
 }
 
-/** One consistent state of a whole store. */
-export interface Snapshot extends Reader {
+/** A whole store as of one moment. */
+export interface Snapshot extends InventoryReader, CatalogueReader {
   readonly rowsOf: RowsOf;
-  /** What the engine finds wrong with its own pages, indexes and triggers. */
-  checkStructure(): Soon<readonly Fault[]>;
+  /** Checks the engine's own pages, indexes and triggers. */
+  checkStructure(): MaybePromise<readonly Fault[]>;
+}
+
+export interface TransferStore {
+  /** Runs `work` on one consistent state of the whole store. */
+  snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
+  /** Copies every row of another store, all or none. Rejects unless this store is empty. */
+  importTables(rowsOf: RowsOf): Promise<void>;
 }
 
 /**
- * A durable shop. `commit`, the imports and the key operations are each one transaction, durable
- * when their promise resolves. An engine that cannot be reached or has no room throws a Refusal
- * `unavailable`; nothing of the operation then counts as answered.
+ * Everything that a store keeps, by what it is for. Every write is one transaction and durable when
+ * its promise resolves. An engine that cannot be reached or has no space throws a Refusal
+ * `unavailable`; the outcome of that write is then unknown.
  */
-export interface Store extends Reader, KeyStore, UsageJournal {
-  /** False once no write can succeed any more until the process is started anew. */
-  canWrite?(): boolean;
-  /** A look that costs no wait; engines across a network have none. */
-  glance?(): Head;
-  /**
-   * For engines without a glance: calls back when keys or bans were changed, at once if through
-   * this store, within a second if elsewhere.
-   */
-  onKeysChanged?(listener: () => void): void;
-  /** Runs `work` on one consistent state of the whole store. */
-  snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
-  /**
-   * One transaction for all; one outcome per change, in their order. An engine that has to wait for
-   * others waits no longer than `withinMs`, or than its own bound.
-   */
-  commit(changes: readonly Change[], withinMs?: number): Promise<readonly Outcome[]>;
-  /**
-   * Upserts pets by id, all or none. Rows are staged as they come and applied in one short
-   * transaction. A known pet keeps what a row does not give; each entry created or changed is a
-   * ledger row.
-   */
-  importPets(records: AsyncIterable<readonly PetRecord[]>, reason: string): Promise<Imported>;
-  importOrders(records: AsyncIterable<readonly OrderRecord[]>): Promise<Imported>;
-  /** Hands out every row there is, as of one moment. */
-  carryOut<T>(work: (rowsOf: RowsOf) => Promise<T>): Promise<T>;
-  /** Takes over every row of another store, all or none; refused unless this one is empty. */
-  carryIn(rowsOf: RowsOf): Promise<void>;
+export interface Store {
+  readonly inventory: InventoryStore;
+  readonly catalogue: CatalogueStore;
+  readonly keys: KeyStore;
+  readonly usage: UsageStore;
+  readonly transfer: TransferStore;
   close(): Promise<void>;
 }
 
-/** Admits or refuses requests of valid keys. */
+/** Admits or rejects requests of valid keys. */
 export interface Limiter {
-  take(keyId: string, limits: Limits): Soon<Verdict>;
-  /** How a key stood when last known, for the headers of an answer given without asking. */
+  take(keyId: string, limits: Limits): MaybePromise<Verdict>;
+  /** The last known state of a key, for the headers of a response that could not count. */
   recall(keyId: string, limits: Limits): Verdict;
-  /** Keys or bans changed in the store: look again at what was lifted. */
+  /** Reads bans again. Call after keys or bans changed in the store. */
   refresh(): void;
   close(): Promise<void>;
 }

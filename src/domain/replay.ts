@@ -1,7 +1,8 @@
-import type { Entry } from "./inventory.ts";
-import type { Head, Reader } from "./ports.ts";
-import type { Position, Replica } from "./replica.ts";
-import { nextTurn } from "./turns.ts";
+import type { Position } from "./epochs.ts";
+import type { StockRow } from "./ledger.ts";
+import type { Head, InventoryReader } from "./ports.ts";
+import type { Replica } from "./replica.ts";
+import { yieldToEventLoop } from "./turns.ts";
 
 /** Applies the ledger to a replica. One call at a time. */
 export interface Replay {
@@ -15,7 +16,7 @@ export interface Replay {
    */
   advance(head: Head, replaced: number | undefined): Promise<void>;
   /** Applies commits that follow directly; false, and nothing happens, if they do not. */
-  append(entries: readonly Entry[]): boolean;
+  append(rows: readonly StockRow[]): boolean;
 }
 
 export const nowhere: Position = { epoch: "", seq: 0 };
@@ -36,8 +37,7 @@ export class LedgerGap extends Error {
 const sliceEntries = 4_096;
 const sliceRows = 2_048;
 
-export function createReplay(reader: Reader, replica: Replica): Replay {
-  const rowsAfter = reader.stockAfter ?? reader.ledgerAfter;
+export function createReplay(reader: InventoryReader, replica: Replica): Replay {
   let applied = nowhere;
   let loads = 0;
   let gap: LedgerGap | undefined;
@@ -48,7 +48,7 @@ export function createReplay(reader: Reader, replica: Replica): Replay {
     while (head.epoch === applied.epoch && applied.seq < head.seq) {
       const next = applied.seq + 1;
       if (!(await applySlice())) return await reloadWithout(next, head);
-      if (applied.seq < head.seq) await nextTurn();
+      if (applied.seq < head.seq) await yieldToEventLoop();
     }
   }
 
@@ -69,7 +69,7 @@ export function createReplay(reader: Reader, replica: Replica): Replay {
    * the right state whatever the pages had already seen.
    */
   async function loadAfresh(): Promise<void> {
-    const start = await reader.look();
+    const start = await reader.readHead();
     loads += 1;
     applied = nowhere;
     if (start.seq > 0) await assertRow(start.seq, start);
@@ -80,9 +80,9 @@ export function createReplay(reader: Reader, replica: Replica): Replay {
       replica.load(entries);
       if (entries.length < sliceEntries) break;
       after = entries.at(-1)!.petId;
-      await nextTurn();
+      await yieldToEventLoop();
     }
-    const end = await reader.look();
+    const end = await reader.readHead();
     // Replaced while it was read: what was read may be of two stores.
     if (end.epoch !== start.epoch) return await loadAfresh();
     applied = { epoch: start.epoch, seq: start.seq };
@@ -91,19 +91,19 @@ export function createReplay(reader: Reader, replica: Replica): Replay {
         if (isOutdated(applied)) return await loadAfresh();
         throw new LedgerGap(applied.seq + 1, end);
       }
-      await nextTurn();
+      await yieldToEventLoop();
     }
   }
 
   /** Rows that were just read may be of the epoch that follows this one. */
   function isOutdated({ epoch }: Position): boolean {
-    return reader.isOutdated?.(epoch) ?? false;
+    return reader.isOutdated(epoch);
   }
 
   /** Applies the rows that come next; false if there is none of this epoch. */
   async function applySlice(): Promise<boolean> {
     let { epoch, seq } = applied;
-    const rows = await rowsAfter(seq, sliceRows);
+    const rows = await reader.stockAfter(seq, sliceRows);
     if (isOutdated(applied)) return false;
     for (const row of rows) {
       if (row.seq !== seq + 1) break;
@@ -117,7 +117,7 @@ export function createReplay(reader: Reader, replica: Replica): Replay {
   }
 
   async function assertRow(row: number, head: Position): Promise<void> {
-    const [found] = await rowsAfter(row - 1, 1);
+    const [found] = await reader.stockAfter(row - 1, 1);
     if (found?.seq !== row && !isOutdated(head)) throw new LedgerGap(row, head);
   }
 
@@ -139,11 +139,11 @@ export function createReplay(reader: Reader, replica: Replica): Replay {
         throw error;
       }
     },
-    append(entries) {
-      const follows = applied !== nowhere && entries[0]!.version === applied.seq + 1;
+    append(rows) {
+      const follows = applied !== nowhere && rows[0]!.seq === applied.seq + 1;
       if (!follows || isOutdated(applied)) return false;
-      for (const entry of entries) replica.apply(entry.petId, entry);
-      applied = { epoch: applied.epoch, seq: applied.seq + entries.length };
+      for (const { petId, after } of rows) replica.apply(petId, after);
+      applied = { epoch: applied.epoch, seq: applied.seq + rows.length };
       return true;
     },
     get applied() {

@@ -1,11 +1,6 @@
+import type { Position } from "./epochs.ts";
 import type { Entry, Stock } from "./inventory.ts";
-import type { Soon } from "./ports.ts";
-
-/** A point in the history of a store: its epoch, and the `seq` of a ledger row. */
-export interface Position {
-  readonly epoch: string;
-  readonly seq: number;
-}
+import type { MaybePromise } from "./ports.ts";
 
 /** A copy of the inventory that is brought forward row by row and shown at chosen positions. */
 export interface Replica {
@@ -20,10 +15,10 @@ export interface Replica {
   /** True when many changes wait to be written. Whoever applies more calls `write` first. */
   readonly isFull: boolean;
   /** Writes the changes that wait, in slices, and shows nothing of them yet. */
-  write(): Soon<void>;
+  write(): MaybePromise<void>;
   /**
    * Shows what was applied before this call as the state at `position`. Works in slices when there
    * is much to write. Changes applied meanwhile wait for the next publication.
    */
-  publish(position: Position): Soon<void>;
+  publish(position: Position): MaybePromise<void>;
 }

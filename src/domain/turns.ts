@@ -5,7 +5,7 @@ const waiting: (() => void)[] = [];
  * them, so that requests are answered in the meantime. Only one waiter goes on per turn: several
  * long jobs at once do not add up to one long turn.
  */
-export function nextTurn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
     if (waiting.length === 1) setImmediate(wakeOne);

@@ -56,7 +56,7 @@ async function checkTables(
 
 /** The head must be one row that says where the ledger ends. */
 async function checkHead(
-  { rowsOf, look }: Snapshot,
+  { rowsOf, readHead }: Snapshot,
   end: LedgerEnd,
   faults: Faults,
 ): Promise<void> {
@@ -74,6 +74,6 @@ async function checkHead(
   if (Number(keysVersion) < 0) {
     faults.note("the head", `the keys' version is ${keysVersion}`, "0 or more");
   }
-  const { seq } = await look();
+  const { seq } = await readHead();
   if (seq !== end.seq) faults.note("the head", `seq is ${seq}`, `${end.seq}, the last ledger row`);
 }

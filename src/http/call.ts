@@ -1,18 +1,13 @@
-import type { Committer } from "../domain/commits.ts";
-import type { Follower } from "../domain/follower.ts";
 import type { Caller } from "../domain/keys.ts";
-import type { Clock, Head, Store } from "../domain/ports.ts";
+import type { Head } from "../domain/ports.ts";
+import type { Shop } from "../domain/shop.ts";
 import type { Sheet } from "./headers.ts";
 import type { Sender, SentBody } from "./list/body.ts";
 import type { Codings } from "./list/encodings.ts";
 import type { Listing } from "./list/list.ts";
 
-/** What operations work with. */
-export interface Shop {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly committer: Committer;
-  readonly follower: Follower;
+/** What operations use: the shop, and the list as it is sent. */
+export interface Context extends Shop {
   readonly listing: Listing;
   readonly codings: Codings;
   readonly sender: Sender;

@@ -1,12 +1,12 @@
 import type { Verdict } from "../domain/limits.ts";
-import type { Soon } from "../domain/ports.ts";
+import type { MaybePromise } from "../domain/ports.ts";
 import type { Answer } from "./call.ts";
 import { errorAnswer } from "./errors.ts";
 import { hasValidHost, hostRule } from "./host.ts";
 import { denial } from "./rate-limits.ts";
 
 /** What is served outside the API: the reference, health checks. */
-export type Page = (request: Request) => Soon<Response>;
+export type Page = (request: Request) => MaybePromise<Response>;
 export type Pages = Readonly<Record<string, Page>>;
 
 /** Counts requests for pages by client address. */
@@ -28,7 +28,7 @@ export function readPage(
   request: Request,
   count: PageCount,
   address: string,
-): Soon<Response> {
+): MaybePromise<Response> {
   const verdict = count.take(address);
   if (verdict.outcome !== "admitted") return toResponse(denial(verdict));
   if (request.method === "GET" || request.method === "HEAD") return page(request);

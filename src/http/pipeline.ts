@@ -3,9 +3,9 @@ import { Refusal } from "../domain/errors.ts";
 import type { Keyring } from "../domain/keyring.ts";
 import type { Caller, Scope } from "../domain/keys.ts";
 import type { Verdict } from "../domain/limits.ts";
-import type { Head, Limiter, Log, Soon } from "../domain/ports.ts";
+import type { Head, Limiter, Log, MaybePromise } from "../domain/ports.ts";
 import type { Operation } from "./api/operations.ts";
-import type { Answer, IncomingRequest, Shop } from "./call.ts";
+import type { Answer, Context, IncomingRequest } from "./call.ts";
 import type { Cors } from "./cors.ts";
 import { answerFor, errorAnswer, nothingHere } from "./errors.ts";
 import { createSheet, type Sheet, stamp } from "./headers.ts";
@@ -14,7 +14,7 @@ import { denial } from "./rate-limits.ts";
 import type { Route } from "./routes.ts";
 
 export interface PipelineParts {
-  readonly shop: Shop;
+  readonly shop: Context;
   readonly keyring: Keyring;
   readonly limiter: Limiter;
   readonly addresses: AddressCount;
@@ -47,25 +47,13 @@ export type Pipeline = (arrival: Arrival) => Promise<Response>;
  */
 export function createPipeline(parts: PipelineParts): Pipeline {
   const { shop, keyring, limiter, addresses, cors, log } = parts;
-  let keysVersion = -1;
-
-  /** Where the engine tells its head for free, a change of keys is noticed on the next request. */
-  function glance(): Head | undefined {
-    const head = shop.store.glance?.();
-    if (head && head.keysVersion !== keysVersion) {
-      keysVersion = head.keysVersion;
-      keyring.forget();
-      limiter.refresh();
-    }
-    return head;
-  }
 
   function operate(
     { request, route }: Arrival,
     requestId: string,
     caller: Caller,
     head: Head | undefined,
-  ): Soon<Answer> {
+  ): MaybePromise<Answer> {
     if (!route) throw new Refusal("not_found", nothingHere);
     const operation = route.operations.get(request.method);
     if (!operation) return methodNotAllowed(route);
@@ -123,7 +111,7 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     let answer: Answer;
     const authorization = request.headers.get("authorization");
     try {
-      const head = glance();
+      const head = shop.head.cachedHead();
       const isHostValid = hasValidHost(request.headers);
       const isKeyless = request.method === "OPTIONS" || !isHostValid;
       const found = isKeyless ? undefined : identify(keyring, authorization);

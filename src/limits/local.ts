@@ -9,13 +9,13 @@ import {
   type Verdict,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type { Ban, Clock, Limiter, Log, SavedUsage, UsageJournal } from "../domain/ports.ts";
+import type { Ban, Clock, Limiter, Log, SavedUsage, UsageStore } from "../domain/ports.ts";
 
 /** How often counts are written down: what a crash can lose at most. */
 const saveEveryMs = 1_000;
 
 export interface LocalLimiterOptions {
-  readonly journal: UsageJournal;
+  readonly journal: UsageStore;
   readonly clock: Clock;
   readonly rules: BanRules;
   /** Told when a ban begins and when the journal cannot be written. */
@@ -114,7 +114,7 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
   };
 }
 
-async function load(journal: UsageJournal): Promise<Map<string, Usage>> {
+async function load(journal: UsageStore): Promise<Map<string, Usage>> {
   const usages = new Map<string, Usage>();
   for (const { keyId, ...saved } of await journal.loadUsage()) {
     usages.set(keyId, { ...newUsage(), ...saved });

@@ -9,13 +9,20 @@ import {
   type Verdict,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type { Clock, Limiter, Log, Soon } from "../domain/ports.ts";
-import { type Ask, createStatements, type Known, type Wish } from "./statements.ts";
+import type {
+  Clock,
+  CountedUsage,
+  Limiter,
+  Log,
+  MaybePromise,
+  SharedUsageStore,
+  TakeRequest,
+} from "../domain/ports.ts";
 import { createStrikes } from "./strikes.ts";
 
 export interface SharedLimiterOptions {
-  /** Runs one statement as a transaction of its own. */
-  readonly ask: Ask;
+  /** Counts by the same clock as the limiter. */
+  readonly usage: SharedUsageStore;
   readonly rules: BanRules;
   /** What time it is; the database's own time unless given, so that no instance's clock matters. */
   readonly clock?: Clock | undefined;
@@ -23,7 +30,7 @@ export interface SharedLimiterOptions {
 }
 
 interface Waiter {
-  readonly resolve: (verdict: Soon<Verdict>) => void;
+  readonly resolve: (verdict: MaybePromise<Verdict>) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -45,8 +52,7 @@ const knownMax = 100_000;
  * refused without asking.
  */
 export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
-  const { rules, clock, log } = options;
-  const statements = createStatements(options.ask, () => clock?.now() ?? null);
+  const { usage: counts, rules, clock, log } = options;
   const known = new Map<string, Usage>();
   /** What the database said since keys or bans last changed; only that is reason to refuse. */
   let trusted = new WeakSet<Usage>();
@@ -57,7 +63,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   let running: Promise<void> | undefined;
   /** Bans are the database's to begin, so the rules applied here never begin one. */
   const unbanning: BanRules = { ...rules, strikesMin: Infinity };
-  const strikes = createStrikes({ statements, rules, log, learn });
+  const strikes = createStrikes({ usage: counts, rules, log, learn });
 
   /**
    * The database's time, never behind it: a window must not be taken for used up when it is over.
@@ -67,7 +73,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     return clock ? clock.now() : Math.ceil(performance.now() + ahead);
   }
 
-  function learn(keyId: string, found: Known, askedAt: number): void {
+  function learn(keyId: string, found: CountedUsage, askedAt: number): void {
     ahead = found.now - askedAt;
     strikes.learn(keyId, found.usage);
     // From here on only strikes of this process that the database has not counted yet.
@@ -92,14 +98,14 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   }
 
   async function settle(group: ReadonlyMap<string, Asking>): Promise<void> {
-    const wishes: Wish[] = [];
+    const requests: TakeRequest[] = [];
     for (const [keyId, { limits, waiters }] of group) {
-      wishes.push({ keyId, limits, wanted: waiters.length });
+      requests.push({ keyId, limits, wanted: waiters.length });
     }
     const askedAt = performance.now();
-    let answers: Map<string, Known>;
+    let answers: ReadonlyMap<string, CountedUsage>;
     try {
-      answers = await statements.take(wishes);
+      answers = await counts.take(requests);
     } catch (error) {
       for (const { waiters } of group.values()) for (const one of waiters) one.reject(error);
       return;
@@ -115,7 +121,12 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   }
 
   /** Applies the rules to what is known. Strikes go to the database, which alone can add them up. */
-  function decide(keyId: string, usage: Usage, limits: Limits, moment: number): Soon<Verdict> {
+  function decide(
+    keyId: string,
+    usage: Usage,
+    limits: Limits,
+    moment: number,
+  ): MaybePromise<Verdict> {
     const verdict = take(usage, limits, unbanning, moment);
     if (verdict.outcome === "admitted") return verdict;
     const deciding = strikes.refused(keyId, usage, limits);

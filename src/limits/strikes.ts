@@ -1,15 +1,14 @@
 import { inBackground } from "../domain/background.ts";
 import { type BanRules, minuteMs, strike, strikesForBan, type Usage } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type { Log } from "../domain/ports.ts";
-import type { createStatements, Known } from "./statements.ts";
+import type { CountedUsage, Log, SharedUsageStore } from "../domain/ports.ts";
 
 export interface StrikesOptions {
-  readonly statements: Pick<ReturnType<typeof createStatements>, "strike" | "ban">;
+  readonly usage: Pick<SharedUsageStore, "addStrikes" | "startBan">;
   readonly rules: BanRules;
   readonly log: Log;
   /** Told what the database knows of a key, and when it was asked. */
-  readonly learn: (keyId: string, found: Known, askedAt: number) => void;
+  readonly learn: (keyId: string, found: CountedUsage, askedAt: number) => void;
 }
 
 /** Strikes not yet added up, by the minute they fell into. */
@@ -31,7 +30,7 @@ const gatherMs = 500;
  * Refusals cost the database nothing when they happen. What they add up to over all instances is
  * settled in one statement now and then, which also brings back bans that others began.
  */
-export function createStrikes({ statements, rules, log, learn }: StrikesOptions) {
+export function createStrikes({ usage: counts, rules, log, learn }: StrikesOptions) {
   const pending = new Map<string, Pending>();
   /** What the database is being told, and what it last said of all instances together. */
   const underWay = new Map<string, Count>();
@@ -53,7 +52,7 @@ export function createStrikes({ statements, rules, log, learn }: StrikesOptions)
       return { keyId, limits, minute, count };
     });
     const askedAt = performance.now();
-    const found = await statements.strike(batch).finally(() => underWay.clear());
+    const found = await counts.addStrikes(batch).finally(() => underWay.clear());
     for (const { keyId, limits } of batch) {
       const state = found.get(keyId);
       if (!state) continue;
@@ -64,12 +63,16 @@ export function createStrikes({ statements, rules, log, learn }: StrikesOptions)
   }
 
   /** The rule is the domain's, applied to the sum over all instances, at the strikes' own minute. */
-  async function banIfDue(keyId: string, { usage, now }: Known, limits: Limits): Promise<void> {
+  async function banIfDue(
+    keyId: string,
+    { usage, now }: CountedUsage,
+    limits: Limits,
+  ): Promise<void> {
     const previous = usage.banStartedAt;
     const judgedAt = Math.min(now, usage.strikesMinute + minuteMs - 1);
     if (usage.strikes === 0 || judgedAt < usage.bannedUntil) return;
     if (!strike(usage, limits, rules, judgedAt, 0)) return;
-    if (await statements.ban(keyId, usage.banStartedAt, usage.bannedUntil, previous)) {
+    if (await counts.startBan(keyId, usage.banStartedAt, usage.bannedUntil, previous)) {
       log("key banned", { keyId, until: new Date(usage.bannedUntil).toISOString() });
     }
   }

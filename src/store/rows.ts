@@ -1,3 +1,4 @@
+import type { EpochStart } from "../domain/epochs.ts";
 import type { Entry, PetStatus, Stock } from "../domain/inventory.ts";
 import type { Key, Scope } from "../domain/keys.ts";
 import type { Cause, LedgerRow, StockRow } from "../domain/ledger.ts";
@@ -5,6 +6,7 @@ import type { Order, OrderStatus } from "../domain/orders.ts";
 import type { Pet } from "../domain/pets.ts";
 import type { Plan } from "../domain/plans.ts";
 import type { Ban, SavedUsage } from "../domain/ports.ts";
+import { int64Min } from "../domain/values/int64.ts";
 
 /**
  * What a row of each table means. Both engines have the same columns and give 64-bit integers as
@@ -117,6 +119,15 @@ export function toBan(row: Row): Ban {
     until: Number(row[2]),
     liftedAt: toNumber(row[3]),
   };
+}
+
+export function toEpochStart(row: Row): EpochStart {
+  return { epoch: row[0] as string, fromSeq: Number(row[1]) };
+}
+
+/** The smallest id after this one. Pages start there, so that the smallest id of all is included. */
+export function firstIdAfter(petId: bigint | null): bigint {
+  return petId === null ? int64Min : petId + 1n;
 }
 
 export function toNumber(value: unknown): number | null {

@@ -31,6 +31,7 @@ export const tables: readonly Table[] = [
     // Nobody keeps counts of a key that was never used.
     where: "last_used_at > 0",
   },
+  { name: "epochs", columns: "number, epoch, from_seq", order: "number" },
   { name: "bans", columns: banColumns, order: "key_id, started_at" },
 ];
 

@@ -6,6 +6,7 @@ import { expectError } from "../support/answers.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { enterPlace, type Place } from "../support/process.ts";
 import { call } from "../support/service.ts";
+import { setUnit } from "../support/units.ts";
 
 let place: Place;
 beforeAll(() => {
@@ -48,15 +49,19 @@ async function fill(database: string): Promise<string> {
   );
   await run("keys", "rotate", id);
   await withStore(database, async (store) => {
-    const change = { petId: 1n, quantity: 7, cause: "api" as const, keyId: id, reason: null };
-    await store.commit([
-      { ...change, requestId: "req_1" },
-      { ...change, quantity: 8, requestId: "req_2" },
+    await store.inventory.commit([
+      setUnit(1n, 7, { keyId: id, requestId: "req_1" }),
+      setUnit(1n, 8, { keyId: id, requestId: "req_2" }),
     ]);
     const windows = { minuteStart: 60_000, minuteCount: 4, dayStart: 0, dayCount: 9 };
-    await store.saveUsage([{ keyId: id, ...windows, lastUsedAt: 61_000 }]);
+    await store.usage.saveUsage([{ keyId: id, ...windows, lastUsedAt: 61_000 }]);
     const started = Date.now();
-    await store.saveBan({ keyId: id, startedAt: started, until: started + 3e5, liftedAt: null });
+    await store.usage.saveBan({
+      keyId: id,
+      startedAt: started,
+      until: started + 3e5,
+      liftedAt: null,
+    });
   });
   return key;
 }
@@ -68,7 +73,7 @@ test("a store is carried over whole, from SQLite to PostgreSQL and back", async 
   const there = await place.run(["migrate-store", "--from", first, "--to", second]);
   expect(there.err).toBe("");
   expect(there.out).toContain(
-    "3 pets, 3 inventory, 5 ledger, 2 orders, 1 keys, 2 secrets, 1 usage, 1 bans",
+    "3 pets, 3 inventory, 5 ledger, 2 orders, 1 keys, 2 secrets, 1 usage, 1 epochs, 1 bans",
   );
   const verified = await place.run(["verify", "--database", second]);
   expect(verified.out).toContain("All is well");
@@ -97,8 +102,8 @@ test("a store carried from a copy has an epoch of its own, so that no cached lis
   await fill(original);
   const restored = `sqlite:${place.path("restored.db")}`;
   expect((await place.run(["migrate-store", "--from", original, "--to", restored])).code).toBe(0);
-  const before = await withStore(original, async (store) => store.look());
-  const after = await withStore(restored, async (store) => store.look());
+  const before = await withStore(original, async (store) => store.inventory.readHead());
+  const after = await withStore(restored, async (store) => store.inventory.readHead());
   expect(after.seq).toBe(before.seq);
   expect(after.epoch).not.toBe(before.epoch);
 });
@@ -111,7 +116,7 @@ test("a target that is not empty is refused and left as it is", async () => {
   await place.run(create);
   const refused = await place.run(["migrate-store", "--from", source, "--to", target]);
   expect(refused).toMatchObject({ code: 2, out: "", err: "petstore: the target is not empty\n" });
-  expect((await withStore(target, async (store) => store.look())).seq).toBe(0);
+  expect((await withStore(target, async (store) => store.inventory.readHead())).seq).toBe(0);
 });
 
 test("a store that is being served is not moved under the service", async () => {

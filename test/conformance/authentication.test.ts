@@ -33,7 +33,7 @@ onEveryEngine("authentication", (service) => {
   test("[open.unauthorized] every kind of bad key gets the same answer, with a challenge", async () => {
     const now = service().clock.now();
     const revoked = await service().issueKey();
-    await service().store.revokeKey(revoked.id, now);
+    await service().store.keys.revokeKey(revoked.id, now);
     const expired = await service().issueKey({ expiresAt: now });
     const { text } = await service().issueKey();
     const typo = text.slice(0, -1) + (text.endsWith("a") ? "b" : "a");

@@ -75,7 +75,7 @@ onEveryEngine("bans", (service) => {
     const { clock, store } = service();
     const { id, text: key } = await issue(2, 1_000);
     await provoke(key);
-    expect(await store.liftBan(id, clock.now())).toBe(true);
+    expect(await store.usage.liftBan(id, clock.now())).toBe(true);
     expect(await codeOf(key)).toBe("rate_limit_exceeded");
     await provoke(key);
     expect((await ask(key)).headers.get("Retry-After")).toBe("300");

@@ -3,8 +3,8 @@ import { expectUnchanged } from "../support/answers.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 
 onEveryEngine("imports of pets", (service) => {
-  const find = async (petId: bigint) => service().store.findPet(petId);
-  const seq = async () => (await service().store.look()).seq;
+  const find = async (petId: bigint) => service().store.catalogue.findPet(petId);
+  const seq = async () => (await service().store.inventory.readHead()).seq;
 
   test("[open.imports] a new pet needs petId and name, and starts available with none in stock", async () => {
     await service().addPets({ petId: 1n, name: "Rex" });
@@ -40,7 +40,7 @@ onEveryEngine("imports of pets", (service) => {
     await service().addPets({ petId: 20n, quantity: 1 }, { petId: 21n });
     await service().addPets({ petId: 20n, quantity: 1 }, { petId: 21n, status: "pending" });
     await service().addPets({ petId: 20n, name: "Renamed" });
-    const rows = await service().store.ledgerAfter(start, 10);
+    const rows = await service().store.inventory.ledgerAfter(start, 10);
     expect(rows.map(({ petId, cause }) => [petId, cause])).toEqual([
       [20n, "import"],
       [21n, "import"],
@@ -66,7 +66,7 @@ onEveryEngine("imports of pets", (service) => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => service().call("PATCH", "/inventory/40", { key, body })),
     );
-    const rows = await service().store.ledgerAfter(start, 100);
+    const rows = await service().store.inventory.ledgerAfter(start, 100);
     expect(rows).toHaveLength(10);
     const requestIds = answers.map(({ headers }) => headers.get("X-Request-Id"));
     expect(rows.map(({ requestId }) => requestId).sort()).toEqual(requestIds.sort());

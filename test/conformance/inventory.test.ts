@@ -104,8 +104,8 @@ onEveryEngine("the inventory", (service) => {
         await service().addPets({ petId: 60n, status: to });
         const item = (await list(key)).find(({ petId }) => petId === 60);
         expect(item).toEqual({ petId: 60, quantity: 3, status: to });
-        const { seq } = await service().store.look();
-        const [row] = await service().store.ledgerAfter(seq - 1, 1);
+        const { seq } = await service().store.inventory.readHead();
+        const [row] = await service().store.inventory.ledgerAfter(seq - 1, 1);
         expect(row?.before?.status).toBe(from);
         expect(row?.after?.status).toBe(to);
       }

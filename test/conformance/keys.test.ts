@@ -29,10 +29,10 @@ onEveryEngine("keys", (service) => {
     await ask(text);
     await ask(`${text}x`);
     const digest = createHash("sha256").update(text).digest("hex");
-    expect((await service().store.findSecret(digest))?.key.id).toBe(id);
-    const kept = await service().store.findKey(id);
+    expect((await service().store.keys.findSecret(digest))?.key.id).toBe(id);
+    const kept = await service().store.keys.findKey(id);
     expect(kept).toMatchObject({ name: "till", plan: "business", revokedAt: null });
-    expect(JSON.stringify(await service().store.listKeys())).not.toContain(text);
+    expect(JSON.stringify(await service().store.keys.listKeys())).not.toContain(text);
     expect(service().logged.join("\n")).not.toContain(text);
     for (const bytes of databaseFiles(service().databaseUrl)) {
       expect(bytes.includes(text)).toBe(false);
@@ -47,14 +47,14 @@ onEveryEngine("keys", (service) => {
     const second = generateKeyText("production");
     expectError(await ask(second), "unauthorized");
     const overlapMs = 60_000;
-    await store.addSecret(first.id, digestOf(second), clock.now(), clock.now() + overlapMs);
+    await store.keys.addSecret(first.id, digestOf(second), clock.now(), clock.now() + overlapMs);
     expect((await ask(second)).status).toBe(200);
     expect((await ask(first.text)).status).toBe(200);
     clock.advance(overlapMs);
     expectError(await ask(first.text), "unauthorized");
     expect((await ask(second)).status).toBe(200);
 
-    await store.revokeKey(first.id, clock.now());
+    await store.keys.revokeKey(first.id, clock.now());
     expectError(await ask(second), "unauthorized");
   });
 
@@ -72,7 +72,7 @@ onEveryEngine("keys", (service) => {
     const limits = { perMinute: 2, perDay: 10 };
     const { id, text } = await service().issueKey({ plan: "enterprise", limits });
     const other = generateKeyText("production");
-    await store.addSecret(id, digestOf(other), clock.now(), clock.now() + 60_000);
+    await store.keys.addSecret(id, digestOf(other), clock.now(), clock.now() + 60_000);
     expect((await ask(text)).status).toBe(200);
     expect((await ask(other)).status).toBe(200);
     expectError(await ask(text), "rate_limit_exceeded");

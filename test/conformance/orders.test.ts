@@ -64,9 +64,9 @@ onEveryEngine("orders", (service) => {
 
   test("[open.orders-stock] orders move no stock", async () => {
     await service().addPets({ petId: 1n, quantity: 5 });
-    const { seq } = await service().store.look();
+    const { seq } = await service().store.inventory.readHead();
     await service().addOrders(order(5_000n, { petId: 1n, quantity: 5, status: "delivered" }));
-    expect((await service().store.look()).seq).toBe(seq);
+    expect((await service().store.inventory.readHead()).seq).toBe(seq);
   });
 
   test("[open.orders-import] an import of orders is all or nothing", async () => {

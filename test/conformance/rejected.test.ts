@@ -28,7 +28,7 @@ onEveryEngine("a request that the parser rejects", (service) => {
       "\r\n",
     );
   const patch = (...more: string[]) => head("PATCH /v1/inventory/1", ...more);
-  const seq = async () => (await service().store.look()).seq;
+  const seq = async () => (await service().store.inventory.readHead()).seq;
   /** Sends the parts in packets of their own and gives all that came back. */
   const exchange = async (...parts: string[]) => {
     const client = await connectRaw(service().baseUrl);
@@ -69,7 +69,7 @@ onEveryEngine("a request that the parser rejects", (service) => {
       expect([status, refused.slice(0, 12)]).toEqual([200, "HTTP/1.1 400"]);
     });
     await Promise.all(rounds);
-    const rows = await service().store.ledgerAfter(before, 1_000);
+    const rows = await service().store.inventory.ledgerAfter(before, 1_000);
     expect(rows).toHaveLength(100);
     expect(rows.every(({ petId }) => petId === 2n)).toBe(true);
   });
@@ -110,7 +110,7 @@ onEveryEngine("a request that the parser rejects", (service) => {
     }
     const body = '{"quantity":99}';
     expect((await service().call("PATCH", "/inventory/1", { key, body })).status).toBe(200);
-    const stored = (await service().store.ledgerAfter(before, 1_000)).map(
+    const stored = (await service().store.inventory.ledgerAfter(before, 1_000)).map(
       ({ after }) => after!.quantity,
     );
     expect(stored.pop()).toBe(99);

@@ -19,7 +19,7 @@ const quantityAt = async (url: string) =>
 async function countedAt(url: string, keyId: string): Promise<number> {
   const store = await openStore(readConfig({ database: url }, {}), systemClock);
   try {
-    return (await store.loadUsage()).find((usage) => usage.keyId === keyId)?.dayCount ?? 0;
+    return (await store.usage.loadUsage()).find((usage) => usage.keyId === keyId)?.dayCount ?? 0;
   } finally {
     await store.close();
   }

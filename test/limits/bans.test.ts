@@ -121,7 +121,7 @@ describe("a ban", () => {
     await exhaust();
     await times(20, ask);
     expect(codeOf(await ask())).toBe("key_banned");
-    expect(await service.store.liftBan(id, service.clock.now())).toBe(true);
+    expect(await service.store.usage.liftBan(id, service.clock.now())).toBe(true);
     expect(codeOf(await ask())).toBe("rate_limit_exceeded");
     service.clock.advance(minuteMs);
     expect(codeOf(await ask())).toBe("not_found");

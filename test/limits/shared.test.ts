@@ -6,8 +6,8 @@ import type { BanRules, Verdict } from "../../src/domain/limits.ts";
 import type { Limits } from "../../src/domain/plans.ts";
 import type { Limiter, Store } from "../../src/domain/ports.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
-import { createStatements } from "../../src/limits/statements.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/connection.ts";
+import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 
@@ -40,12 +40,12 @@ beforeEach(() => {
     const database = createDatabase(url);
     databases.push(database);
     const lane = database.lane(5_000);
-    const ask: typeof lane.query = (text, values) => {
+    const query: typeof lane.query = (text, values) => {
       statements += 1;
       return lane.query(text, values);
     };
     return createSharedLimiter({
-      ask: ask as never,
+      usage: createSharedUsage(query, clock.now),
       rules,
       clock,
       log: () => {},
@@ -60,7 +60,10 @@ async function issueKey(): Promise<string> {
   const id = generateKeyId();
   const limits = { perMinute: 1, perDay: 1 };
   const times = { createdAt: 0, expiresAt: null, revokedAt: null };
-  await store.addKey({ id, name: "test", plan: "free", limits, scopes, ...times }, digestOf(id));
+  await store.keys.addKey(
+    { id, name: "test", plan: "free", limits, scopes, ...times },
+    digestOf(id),
+  );
   return id;
 }
 
@@ -132,8 +135,8 @@ test("a clock that is ahead elsewhere makes no room here", async () => {
   expect(admitted(await ask(limiters[0]!, key, limits, 3))).toBe(3);
   const database = createDatabase(url);
   databases.push(database);
-  const ahead = createStatements(database.lane(5_000).query, () => clock.now() + 60_000);
-  await ahead.strike([{ keyId: key, minute: 0, count: 0 }]);
+  const ahead = createSharedUsage(database.lane(5_000).query, () => clock.now() + 60_000);
+  await ahead.addStrikes([{ keyId: key, minute: 0, count: 0 }]);
   expect(admitted(await ask(limiters[0]!, key, limits, 10))).toBe(2);
 });
 
@@ -171,14 +174,14 @@ test("strikes on three limiters add up to one ban, in force on all of them", asy
   // 18 strikes, 6 on each: two short of a ban, whoever adds them up.
   for (const limiter of limiters) await ask(limiter, key, limits, 6);
   await Bun.sleep(700);
-  expect((await store.loadBans()).filter(({ keyId }) => keyId === key)).toEqual([]);
+  expect((await store.usage.loadBans()).filter(({ keyId }) => keyId === key)).toEqual([]);
   await ask(limiters[0]!, key, limits, 1);
   await ask(limiters[1]!, key, limits, 1);
   await until(async () => {
     const verdicts = await Promise.all(limiters.map((one) => one.take(key, limits)));
     return verdicts.every(({ outcome }) => outcome === "banned");
   });
-  const bans = (await store.loadBans()).filter(({ keyId }) => keyId === key);
+  const bans = (await store.usage.loadBans()).filter(({ keyId }) => keyId === key);
   expect(bans.map(({ startedAt, until }) => until - startedAt)).toEqual([300_000]);
 });
 
@@ -190,7 +193,7 @@ test("a ban that was lifted is over on every limiter that was told, with its str
   const verdicts = await ask(limiters[0]!, key, limits, 20);
   expect(verdicts.at(-1)!.outcome).toBe("banned");
   expect((await limiters[1]!.take(key, limits)).outcome).toBe("banned");
-  expect(await store.liftBan(key, clock.now())).toBe(true);
+  expect(await store.usage.liftBan(key, clock.now())).toBe(true);
   for (const limiter of limiters) limiter.refresh();
   clock.advance(60_000);
   for (const limiter of limiters) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createFollower } from "../../src/domain/follower.ts";
-import type { Reader } from "../../src/domain/ports.ts";
+import type { InventoryReader } from "../../src/domain/ports.ts";
 import { createLedger, createReplica } from "../support/follower.ts";
 
 describe("a follower of a store that is replaced", () => {
@@ -8,13 +8,13 @@ describe("a follower of a store that is replaced", () => {
   function startBeforeReplacement() {
     const ledger = createLedger();
     let isArmed = false;
-    const stockAfter: Reader["ledgerAfter"] = (...page) => {
+    const stockAfter: InventoryReader["stockAfter"] = (...page) => {
       if (isArmed) {
         ledger.replace("second", 1);
         ledger.add(1n, 9);
       }
       isArmed = false;
-      return ledger.reader.ledgerAfter(...page);
+      return ledger.reader.stockAfter(...page);
     };
     const isOutdated = (epoch: string) => epoch !== ledger.head().epoch;
     const arm = () => {
@@ -43,7 +43,7 @@ describe("a follower of a store that is replaced", () => {
   test("never shows rows of a new epoch under the old one, when it loads", async () => {
     const { ledger, arm, replica, shown, reader } = startBeforeReplacement();
     ledger.add(1n, 1);
-    const entriesAfter: Reader["entriesAfter"] = async (...page) => {
+    const entriesAfter: InventoryReader["entriesAfter"] = async (...page) => {
       const entries = await ledger.reader.entriesAfter(...page);
       if (ledger.head().epoch === "first" && ledger.head().seq === 1) {
         ledger.add(1n, 2);
@@ -59,10 +59,10 @@ describe("a follower of a store that is replaced", () => {
 
   test("takes a replaced store for no damage, when a row of the old one is looked for", async () => {
     const { ledger, replica, shown, reader } = startBeforeReplacement();
-    const stockAfter: Reader["ledgerAfter"] = (...page) => {
+    const stockAfter: InventoryReader["stockAfter"] = (...page) => {
       // The new store has fewer rows than the head that was read.
       if (ledger.head().epoch === "first") ledger.replace("second", 1);
-      return ledger.reader.ledgerAfter(...page);
+      return ledger.reader.stockAfter(...page);
     };
     const logged: string[] = [];
     const follower = createFollower({ ...reader, stockAfter }, replica, (event) => {

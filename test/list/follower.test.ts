@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../src/domain/errors.ts";
 import { createFollower } from "../../src/domain/follower.ts";
-import type { Reader } from "../../src/domain/ports.ts";
+import type { InventoryReader } from "../../src/domain/ports.ts";
 import { createLedger, createReplica, startFollowing } from "../support/follower.ts";
 
 /** Lets everything that can go on go on. */
@@ -62,7 +62,7 @@ describe("a follower", () => {
     const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
     await follower.catchUp();
-    follower.committed([ledger.add(1n, 9), "not_found", ledger.add(1n, 10)]);
+    follower.committed([ledger.add(1n, 9), ledger.add(1n, 10)]);
     const rowsRead = ledger.rowsRead;
     expect(follower.catchUp(ledger.head())).toBeUndefined();
     expect(ledger.rowsRead).toBe(rowsRead);
@@ -99,7 +99,7 @@ describe("a follower", () => {
     const { replica, shown } = createReplica();
     ledger.add(1n, 1);
     let isFirst = true;
-    const entriesAfter: Reader["entriesAfter"] = async (...page) => {
+    const entriesAfter: InventoryReader["entriesAfter"] = async (...page) => {
       const entries = await ledger.reader.entriesAfter(...page);
       if (isFirst) {
         ledger.replace("second", 0);
@@ -117,11 +117,11 @@ describe("a follower", () => {
   test("loads afresh when rows that the head told of are gone with their store", async () => {
     const ledger = createLedger();
     const { replica, shown } = createReplica();
-    const ledgerAfter: Reader["ledgerAfter"] = (...page) => {
+    const stockAfter: InventoryReader["stockAfter"] = (...page) => {
       ledger.replace("second", 1);
-      return ledger.reader.ledgerAfter(...page);
+      return ledger.reader.stockAfter(...page);
     };
-    const follower = createFollower({ ...ledger.reader, ledgerAfter }, replica, () => {});
+    const follower = createFollower({ ...ledger.reader, stockAfter }, replica, () => {});
     ledger.add(1n, 1);
     await follower.catchUp();
     ledger.add(1n, 2);

@@ -50,7 +50,7 @@ describe.each(engines)("ids on %s", (engine) => {
         yield rows.map(({ line, fields }) => toPetRecord(line, fields));
       }
     }
-    await service.store.importPets(records(), "test");
+    await service.store.catalogue.importPets(records(), "test");
     for (const id of ids) known.add(id);
   }
 
@@ -67,8 +67,8 @@ describe.each(engines)("ids on %s", (engine) => {
           expect(updated.text).toBe(item);
           const pet = await service.call("GET", `/pets/${id}`, { key });
           expect(pet.text).toStartWith(`{"id":${id},`);
-          const { seq } = await service.store.look();
-          expect((await service.store.ledgerAfter(seq - 1, 1))[0]?.petId).toBe(id);
+          const { seq } = await service.store.inventory.readHead();
+          expect((await service.store.inventory.ledgerAfter(seq - 1, 1))[0]?.petId).toBe(id);
         }
         const { text } = await service.call("GET", "/inventory", { key });
         const listed = [...text.matchAll(/"petId":(-?\d+)/g)].map((match) => BigInt(match[1]!));

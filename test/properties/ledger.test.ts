@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type PetStatus, petStatuses, type Stock } from "../../src/domain/inventory.ts";
-import type { Reader } from "../../src/domain/ports.ts";
+import type { InventoryReader } from "../../src/domain/ports.ts";
 import { verify } from "../../src/domain/verify.ts";
 import { runs } from "../support/properties/runs.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
@@ -79,14 +79,14 @@ async function updateAll(
   model: Model,
   changes: readonly { petId: bigint; quantity: number }[],
 ) {
-  const start = (await service.store.look()).seq;
+  const start = (await service.store.inventory.readHead()).seq;
   const answers = await Promise.all(
     changes.map((change) => {
       const body = JSON.stringify({ quantity: change.quantity });
       return service.call("PATCH", `/inventory/${change.petId}`, { key, body });
     }),
   );
-  const rows = await service.store.ledgerAfter(start, 100);
+  const rows = await service.store.inventory.ledgerAfter(start, 100);
   for (const [at, { petId, quantity }] of changes.entries()) {
     const answer = answers[at]!;
     const known = model.stock.get(petId);
@@ -105,7 +105,7 @@ function itemText(petId: bigint, { quantity, status }: Stock): string {
 }
 
 /** The inventory as the ledger alone tells it. */
-async function fold(reader: Reader): Promise<Map<bigint, Stock>> {
+async function fold(reader: InventoryReader): Promise<Map<bigint, Stock>> {
   const stock = new Map<bigint, Stock>();
   let at = 0;
   for (const [index, row] of (await reader.ledgerAfter(0, 10_000)).entries()) {
@@ -139,9 +139,9 @@ describe.each(engines)("the ledger on %s", (engine) => {
             const list = await service.call("GET", "/inventory", { key });
             expect(list.text).toBe(`[${items.join()}]`);
           }
-          const folded = await service.store.snapshot(fold);
+          const folded = await service.store.transfer.snapshot(fold);
           expect(folded).toEqual(new Map([...model.stock].map(([id, s]) => [id, stockOf(s)!])));
-          const found = await service.store.snapshot(verify);
+          const found = await service.store.transfer.snapshot(verify);
           const [entries, pets] = [model.stock.size, model.stock.size];
           expect(found).toEqual({ rows: model.rows, entries, pets, faults: [], faultCount: 0 });
         } finally {

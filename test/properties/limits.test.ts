@@ -68,7 +68,7 @@ test("verdicts are those of the rules, for any schedule, clock, restarts and lif
         start += 100 * dayMs;
         clock.set(start);
         const keyId = await addKey(given);
-        const options = { journal: store, clock, rules, log: () => {} };
+        const options = { journal: store.usage, clock, rules, log: () => {} };
         let limiter = await createLocalLimiter(options);
         const model = createNaiveLimiter(given, rules);
         for (const one of steps) {
@@ -82,7 +82,7 @@ test("verdicts are those of the rules, for any schedule, clock, restarts and lif
             clock.set(Math.max(clock.now(), model.now()) + 1);
             model.take(clock.now());
             await limiter.take(keyId, given);
-            await store.liftBan(keyId, clock.now());
+            await store.usage.liftBan(keyId, clock.now());
             limiter.refresh();
             model.lift();
           } else {
@@ -134,6 +134,6 @@ async function addKey(given: { perMinute: number; perDay: number }): Promise<str
   const id = generateKeyId();
   const key = { id, name: "test", plan: "enterprise", limits: given, scopes: [] } as const;
   const times = { createdAt: clock.now(), expiresAt: null, revokedAt: null };
-  await store.addKey({ ...key, ...times }, `digest ${keys++}`);
+  await store.keys.addKey({ ...key, ...times }, `digest ${keys++}`);
   return id;
 }

@@ -24,6 +24,7 @@ import {
 } from "../support/properties/corruptions.ts";
 import { runs } from "../support/properties/runs.ts";
 import { type Engine, engines, startTestService } from "../support/service.ts";
+import { setUnit } from "../support/units.ts";
 
 test("the ledger's rows can be neither changed nor deleted as long as its triggers stand", async () => {
   const service = await startTestService();
@@ -41,22 +42,23 @@ test("the ledger's rows can be neither changed nor deleted as long as its trigge
 async function fill(store: Store): Promise<void> {
   const key = { id: "key_a", name: "till", plan: "business", limits: plans.business } as const;
   const times = { createdAt: testStart, expiresAt: null, revokedAt: null };
-  await store.addKey({ ...key, scopes, ...times }, digestOf("a key's text"));
+  await store.keys.addKey({ ...key, scopes, ...times }, digestOf("a key's text"));
   for (const petId of [1n, 2n, 3n, 4n]) {
-    await store.importPets(once([petRow({ petId, quantity: Number(petId) })]), "test");
+    await store.catalogue.importPets(once([petRow({ petId, quantity: Number(petId) })]), "test");
   }
   for (let at = 0; at < 15; at++) {
     // No two counts alike, so that rows cannot be exchanged unnoticed.
-    const change = { petId: BigInt(1 + ((at * 7) % 4)), quantity: 100 + at, cause: "api" } as const;
-    await store.commit([{ ...change, keyId: "key_a", requestId: `req_${at}`, reason: null }]);
+    await store.inventory.commit([
+      setUnit(BigInt(1 + ((at * 7) % 4)), 100 + at, { keyId: "key_a", requestId: `req_${at}` }),
+    ]);
   }
-  await store.importPets(once([petRow({ petId: 2n, status: "sold" })]), "test");
+  await store.catalogue.importPets(once([petRow({ petId: 2n, status: "sold" })]), "test");
   const order = { line: 1, id: 1n, petId: 1n, quantity: 1, shipDate: null } as const;
-  await store.importOrders(once([{ ...order, status: "placed", complete: false }]));
+  await store.catalogue.importOrders(once([{ ...order, status: "placed", complete: false }]));
   const counts = { minuteStart: 0, minuteCount: 1, dayStart: 0, dayCount: 1 };
-  await store.saveUsage([{ keyId: "key_a", ...counts, lastUsedAt: testStart }]);
+  await store.usage.saveUsage([{ keyId: "key_a", ...counts, lastUsedAt: testStart }]);
   const ban = { startedAt: testStart, until: testStart + 1, liftedAt: null };
-  await store.saveBan({ keyId: "key_a", ...ban });
+  await store.usage.saveBan({ keyId: "key_a", ...ban });
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {
@@ -81,7 +83,7 @@ test.each(engines)(
     const database = await freshDatabase(engine, folder);
     const store = await openStore(readConfig({ database }, {}), createTestClock());
     await fill(store);
-    expect(await store.snapshot(verify)).toEqual(sound);
+    expect(await store.transfer.snapshot(verify)).toEqual(sound);
     const vandal = await vandals[engine](database);
     const tables = tablesOf(vandal.names);
     for (const table of tables) {
@@ -97,7 +99,7 @@ test.each(engines)(
         async (name, n) => {
           try {
             await vandal.run(corruptions[name]!(n, vandal.names));
-            const { faults, faultCount } = await store.snapshot(verify);
+            const { faults, faultCount } = await store.transfer.snapshot(verify);
             expect(faultCount).toBeGreaterThan(0);
             expect(faults.length).toBe(Math.min(faultCount, 20));
             for (const fault of faults) expect(fault).toMatch(/^[^:]+: .+; expected .+$/);
@@ -112,7 +114,7 @@ test.each(engines)(
       ),
       { ...runs(150), examples },
     );
-    expect(await store.snapshot(verify)).toEqual(sound);
+    expect(await store.transfer.snapshot(verify)).toEqual(sound);
     await vandal.close();
     await store.close();
     rmSync(folder, { recursive: true, force: true });
@@ -126,7 +128,7 @@ test("verify on postgres finds a trigger that was switched off", async () => {
   await sql`ALTER TABLE ledger DISABLE TRIGGER ledger_rows_stay`;
   await sql`DROP TRIGGER entries_have_pets ON inventory`;
   const expected = "expected it as this version of petstore makes it";
-  expect((await store.snapshot(verify)).faults).toEqual([
+  expect((await store.transfer.snapshot(verify)).faults).toEqual([
     `trigger entries_have_pets: is missing or disabled on the table inventory; ${expected}`,
     `trigger ledger_rows_stay: is missing or disabled on the table ledger; ${expected}`,
   ]);

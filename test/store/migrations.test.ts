@@ -8,6 +8,7 @@ import { steps } from "../../src/store/postgres/schema/steps.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
+import { setUnit } from "../support/units.ts";
 
 const open = (url: string): Promise<Store> =>
   openPostgres({ database: createDatabase(url), environment: "production", patienceMs: 0 });
@@ -15,7 +16,7 @@ const open = (url: string): Promise<Store> =>
 test("instances that start together on an empty database migrate it once", async () => {
   const url = await (await sharedPostgres()).freshDatabase();
   const stores = await Promise.all(Array.from({ length: 8 }, () => open(url)));
-  const heads = await Promise.all(stores.map((store) => store.look()));
+  const heads = await Promise.all(stores.map((store) => store.inventory.readHead()));
   expect(new Set(heads.map(({ epoch }) => epoch)).size).toBe(1);
   await using sql = new SQL(url, { max: 1 });
   expect(await sql`SELECT count(*)::int AS heads FROM store`).toEqual([{ heads: 1 }] as never);
@@ -28,7 +29,7 @@ test("an instance serves a newer schema that still fits it, and refuses one that
   await sql`UPDATE petstore_schema SET version = version + 1`;
   await sql`ALTER TABLE inventory ADD COLUMN shelf text`;
   const older = await open(url);
-  expect(await older.entriesAfter(null, 10)).toEqual([]);
+  expect(await older.inventory.entriesAfter(null, 10)).toEqual([]);
   await older.close();
   await sql`UPDATE petstore_schema SET fits = version`;
   await expect(open(url)).rejects.toThrow("newer version of petstore");
@@ -39,22 +40,21 @@ test("a column added while an instance runs does not disturb it", async () => {
   const store = await open(url);
   const pet = { petId: 1n, line: 1, name: "a", quantity: 1, status: undefined };
   const rest = { category: undefined, tags: undefined, photoUrls: undefined };
-  await store.importPets(
+  await store.catalogue.importPets(
     (async function* () {
       yield [{ ...pet, ...rest }];
     })(),
     "test",
   );
-  const change = { petId: 1n, cause: "api", keyId: null, requestId: null, reason: null } as const;
-  const set = (quantity: number) => store.commit([{ ...change, quantity }]);
+  const set = (quantity: number) => store.inventory.commit([setUnit(1n, quantity)]);
   for (let quantity = 2; quantity < 10; quantity++) await set(quantity);
   await using sql = new SQL(url, { max: 1 });
   await sql.unsafe(`ALTER TABLE inventory ADD COLUMN shelf text;
     ALTER TABLE ledger ADD COLUMN shelf text; ALTER TABLE store ADD COLUMN shelf text;
     ALTER TABLE ledger_end ADD COLUMN shelf text`);
-  expect(await set(10)).toMatchObject([{ quantity: 10, version: 10 }]);
-  expect(await store.entriesAfter(null, 10)).toMatchObject([{ quantity: 10 }]);
-  expect((await store.look()).seq).toBe(10);
+  expect(await set(10)).toMatchObject({ outcomes: [{ entries: [{ quantity: 10, version: 10 }] }] });
+  expect(await store.inventory.entriesAfter(null, 10)).toMatchObject([{ quantity: 10 }]);
+  expect((await store.inventory.readHead()).seq).toBe(10);
   await store.close();
 });
 
@@ -77,12 +77,11 @@ test("a store of version 0.1.0 keeps ledger, stock, counts and bans, and an inst
                        wanted, strikes_minute, strikes, ban_started_at, banned_until)
       VALUES ('key_a', 60000, 4, 0, 9, 61000, 1, 60000, 2, 10, 20)`);
   const store = await open(url);
-  expect(await store.look()).toMatchObject({ seq: 2, keysVersion: 5 });
-  expect(await store.snapshot(verify)).toMatchObject({ rows: 2, entries: 1, faults: [] });
-  const by = { cause: "api", keyId: null, requestId: null, reason: null } as const;
-  expect(await store.commit([{ petId: 7n, quantity: 4, ...by }])).toMatchObject([{ version: 3 }]);
+  expect(await store.inventory.readHead()).toMatchObject({ seq: 2, keysVersion: 5 });
+  expect(await store.transfer.snapshot(verify)).toMatchObject({ rows: 2, entries: 1, faults: [] });
+  expect((await store.inventory.commit([setUnit(7n, 4)])).rows).toMatchObject([{ seq: 3 }]);
   const used = { minuteStart: 60_000, minuteCount: 4, dayStart: 0, dayCount: 9 };
-  expect(await store.loadUsage()).toEqual([{ keyId: "key_a", ...used, lastUsedAt: 61_000 }]);
+  expect(await store.usage.loadUsage()).toEqual([{ keyId: "key_a", ...used, lastUsedAt: 61_000 }]);
   expect(await sql`SELECT strikes::int4, banned_until::int4 FROM standings`).toEqual([
     { strikes: 2, banned_until: 20 },
   ] as never);

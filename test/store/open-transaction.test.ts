@@ -2,14 +2,15 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { digestOf, scopes } from "../../src/domain/keys.ts";
 import type { Store } from "../../src/domain/ports.ts";
-import { createStatements } from "../../src/limits/statements.ts";
-import { createReader } from "../../src/store/postgres/catalogue.ts";
+import { createCatalogueReader } from "../../src/store/postgres/catalogue.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/connection.ts";
 import type { Session } from "../../src/store/postgres/engine/session.ts";
 import { commit } from "../../src/store/postgres/inventory.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
+import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { petRow } from "../support/pets.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
+import { setUnit } from "../support/units.ts";
 
 const changes = 2_000;
 /** Pages that may be touched more than at first; the versions that must be kept fill over 40. */
@@ -53,11 +54,11 @@ async function pagesOf(work: (explained: Session) => Promise<unknown>): Promise<
 
 const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
 const take = (one: Session) =>
-  createStatements(one.query, () => null).take([{ keyId: "key_a", limits, wanted: 1 }]);
+  createSharedUsage(one.query, () => null).take([{ keyId: "key_a", limits, wanted: 1 }]);
 
 /** Gives the store that many pets, and a key. */
 async function fill(pets: number): Promise<void> {
-  await store.importPets(
+  await store.catalogue.importPets(
     (async function* () {
       for (let petId = 1n; petId <= pets; petId++) yield [petRow({ petId }, 0)];
     })(),
@@ -71,20 +72,17 @@ async function fill(pets: number): Promise<void> {
     expiresAt: null,
     revokedAt: null,
   } as const;
-  await store.addKey({ id: "key_a", name: "test", ...terms }, digestOf("a"));
+  await store.keys.addKey({ id: "key_a", name: "test", ...terms }, digestOf("a"));
 }
 
 /** Changes of the first pets, all to one quantity. */
-const set = (pets: number, quantity: number) => {
-  const by = { cause: "api", keyId: null, requestId: null, reason: null } as const;
-  return Array.from({ length: pets }, (_, n) => ({ petId: BigInt(n + 1), quantity, ...by }));
-};
+const set = (pets: number, quantity: number) =>
+  Array.from({ length: pets }, (_, n) => setUnit(BigInt(n + 1), quantity));
 
 test("a transaction left open by anybody makes no look, no count and no commit touch more and more pages", async () => {
   await fill(1);
   /** A change of an unknown pet locks the head and reads, and writes nothing. */
-  const commitNothing = (one: Session) =>
-    commit(one, [{ ...set(1, 1)[0]!, petId: 2n }, ...set(1, 1)], null);
+  const commitNothing = (one: Session) => commit(one, [setUnit(2n, 1), ...set(1, 1)], null);
 
   await take(session);
   using open = await forgotten.reserve();
@@ -100,7 +98,7 @@ test("a transaction left open by anybody makes no look, no count and no commit t
   const after = { take: await pagesOf(take), commit: await pagesOf(readOnly(commitNothing)) };
   expect(after.take - before.take).toBeLessThan(morePagesMax);
   expect(after.commit - before.commit).toBeLessThan(morePagesMax);
-  expect((await store.look()).seq).toBe(1 + changes);
+  expect((await store.inventory.readHead()).seq).toBe(1 + changes);
   await open`ROLLBACK`;
 }, 60_000);
 
@@ -111,8 +109,7 @@ test("no ANALYZE meanwhile makes a count, a commit of few pets or a look at one 
   using open = await forgotten.reserve();
   await open`BEGIN ISOLATION LEVEL REPEATABLE READ`;
   await open`SELECT txid_current()`;
-  const find = async (one: Session) =>
-    createReader("", database.guard, one.query, one.query).findPet(1n);
+  const find = async (one: Session) => createCatalogueReader(one.query, one.query).findPet(1n);
   const pages = async () => ({
     take: await pagesOf(take),
     commit: await pagesOf(readOnly((one) => commit(one, set(pets, 1), null))),

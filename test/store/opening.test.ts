@@ -7,6 +7,7 @@ import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { makeServerFolder } from "../support/postgres-binaries.ts";
 import { startStandby } from "../support/postgres-standby.ts";
 import { enterPlace } from "../support/process.ts";
+import { setUnit } from "../support/units.ts";
 
 const socketFolder = makeServerFolder();
 let server: PostgresServer;
@@ -94,13 +95,16 @@ test("an import without TEMPORARY says so and changes nothing; everything else w
   const rows = async function* () {
     yield [petRow({ petId: 1n }, 0)];
   };
-  await expect(store.importPets(rows(), "test")).rejects.toThrow("needs TEMPORARY on the database");
-  expect(await store.look()).toMatchObject({ seq: 0 });
+  await expect(store.catalogue.importPets(rows(), "test")).rejects.toThrow(
+    "needs TEMPORARY on the database",
+  );
+  expect(await store.inventory.readHead()).toMatchObject({ seq: 0 });
   const owner = await open(url);
-  await owner.importPets(rows(), "test");
+  await owner.catalogue.importPets(rows(), "test");
   await owner.close();
-  const by = { cause: "api", keyId: null, requestId: null, reason: null } as const;
-  expect(await store.commit([{ petId: 1n, quantity: 3, ...by }])).toMatchObject([{ quantity: 3 }]);
+  expect((await store.inventory.commit([setUnit(1n, 3)])).rows).toMatchObject([
+    { after: { quantity: 3 } },
+  ]);
   await store.close();
 });
 

@@ -2,14 +2,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
-import type { Change } from "../../src/domain/ledger.ts";
-import { createReader } from "../../src/store/postgres/catalogue.ts";
 import { createPrimaryGuard, type PrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { openSession, type Session } from "../../src/store/postgres/engine/session.ts";
-import { commit } from "../../src/store/postgres/inventory.ts";
+import { commit, createInventoryReader } from "../../src/store/postgres/inventory.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { type Standby, startStandby } from "../support/postgres-standby.ts";
+import { setUnit } from "../support/units.ts";
 
 /**
  * Behind a pooler every statement may be answered by another server, whatever the connection was
@@ -28,7 +27,7 @@ beforeAll(async () => {
   primary = await startPostgres();
   oldUrl = await primary.freshDatabase();
   const store = await openStore(readConfig({ database: oldUrl }, {}), systemClock);
-  await store.importPets(
+  await store.catalogue.importPets(
     (async function* () {
       yield [petRow({ petId: 1n, quantity: 5 })];
     })(),
@@ -54,34 +53,27 @@ afterAll(async () => {
 const wrongServer = "moved to another server";
 
 test("a page that an old primary gave is refused, and so is an empty one", async () => {
-  const reader = createReader(after.server.database, guard, after.query, before.query);
-  const { seq, epoch } = await reader.look();
+  const reader = createInventoryReader(after.server.database, guard, after.query, before.query);
+  const { seq, epoch } = await reader.readHead();
   expect(seq).toBe(1);
   expect(epoch).toEndWith(".2");
   await expect((async () => reader.entriesAfter(null, 10))()).rejects.toThrow(wrongServer);
   await expect((async () => reader.entriesAfter(1n, 10))()).rejects.toThrow(wrongServer);
-  await expect((async () => reader.stockAfter!(0, 10))()).rejects.toThrow(wrongServer);
-  await expect((async () => reader.stockAfter!(1, 10))()).rejects.toThrow(wrongServer);
+  await expect((async () => reader.stockAfter(0, 10))()).rejects.toThrow(wrongServer);
+  await expect((async () => reader.stockAfter(1, 10))()).rejects.toThrow(wrongServer);
 });
 
 test("a head that an old primary gave is refused, and its epoch is known to be over", async () => {
-  const reader = createReader(before.server.database, guard, before.query, before.query);
-  await expect((async () => reader.look())()).rejects.toThrow(wrongServer);
-  expect(reader.isOutdated!("epoch-1.1")).toBe(true);
-  expect(reader.isOutdated!("epoch-1.2")).toBe(false);
+  const reader = createInventoryReader(before.server.database, guard, before.query, before.query);
+  await expect((async () => reader.readHead())()).rejects.toThrow(wrongServer);
+  expect(reader.isOutdated("epoch-1.1")).toBe(true);
+  expect(reader.isOutdated("epoch-1.2")).toBe(false);
 });
 
-const change: Change = {
-  petId: 1n,
-  quantity: 6,
-  cause: "api",
-  keyId: null,
-  requestId: null,
-  reason: null,
-};
+const unit = setUnit(1n, 6);
 
 test("an update that an old primary would take is refused before it is written", async () => {
-  await expect(commit(before, [change], null)).rejects.toThrow(wrongServer);
+  await expect(commit(before, [unit], null)).rejects.toThrow(wrongServer);
   await before.sql`ROLLBACK`;
   expect(await before.query("SELECT max(seq) FROM ledger")).toEqual([[1n]]);
   expect(await before.query("SELECT quantity FROM inventory")).toEqual([[5n]]);
@@ -93,7 +85,7 @@ test("an update that an old primary has taken is not acknowledged if a newer one
   await using sql = new SQL(oldUrl, { max: 1 });
   const { updating } = await sql.begin(async (locking) => {
     await locking`LOCK TABLE ledger IN SHARE MODE`;
-    const committing = commit(session, [change], null);
+    const committing = commit(session, [unit], null);
     committing.catch(() => {});
     const isWaiting = async () =>
       (await locking`SELECT FROM pg_locks WHERE NOT granted`.values()).length > 0;

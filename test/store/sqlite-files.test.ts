@@ -17,6 +17,7 @@ import { openSqlite } from "../../src/store/sqlite/store.ts";
 import { createTestClock } from "../support/clock.ts";
 import { petRow } from "../support/pets.ts";
 import { enterPlace, type Place, petstore } from "../support/process.ts";
+import { setUnit } from "../support/units.ts";
 
 let folder: string;
 let path: string;
@@ -55,7 +56,7 @@ for (const threaded of [false, true]) {
     const pets = async function* () {
       yield [petRow({ petId: 1n })];
     };
-    await store.importPets(pets(), "test");
+    await store.catalogue.importPets(pets(), "test");
     // Another process holds the lock; it moves the file while the commit waits, and then lets go.
     const holder = Bun.spawn(
       [
@@ -76,9 +77,7 @@ for (const threaded of [false, true]) {
     );
     await holder.stdout.getReader().read();
     holder.stdin.end();
-    const change = { petId: 1n, quantity: 7, cause: "api" } as const;
-    const origin = { keyId: null, requestId: null, reason: null };
-    await expect(store.commit([{ ...change, ...origin }])).rejects.toMatchObject({
+    await expect(store.inventory.commit([setUnit(1n, 7)])).rejects.toMatchObject({
       code: "unavailable",
     });
     await holder.exited;
@@ -86,7 +85,7 @@ for (const threaded of [false, true]) {
     // It had waited, and was stored: what refused it was the look at the file after the commit.
     renameSync(`${path}.away`, path);
     const moved = await open(false);
-    expect(await moved.entriesAfter(null, 9)).toMatchObject([{ quantity: 7 }]);
+    expect(await moved.inventory.entriesAfter(null, 9)).toMatchObject([{ quantity: 7 }]);
     await moved.close();
   });
 }

@@ -3,9 +3,9 @@ import { SQL } from "bun";
 import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import { digestOf, generateKeyId, scopes } from "../../src/domain/keys.ts";
-import { createStatements } from "../../src/limits/statements.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/connection.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
+import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { startFleet } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { startTestService } from "../support/service.ts";
@@ -38,7 +38,8 @@ async function issueKeys(url: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, generateKeyId);
   const terms = { plan: "free", limits: { perMinute: 1, perDay: 1 }, scopes } as const;
   const times = { createdAt: 0, expiresAt: null, revokedAt: null };
-  for (const id of ids) await store.addKey({ id, name: "test", ...terms, ...times }, digestOf(id));
+  for (const id of ids)
+    await store.keys.addKey({ id, name: "test", ...terms, ...times }, digestOf(id));
   await store.close();
   return ids;
 }
@@ -55,7 +56,8 @@ describe.each(["repeatable read", "serializable"])("where the default is %s", (i
       ),
     );
     expect(
-      new Set(await Promise.all(stores.map(async (one) => (await one.look()).epoch))).size,
+      new Set(await Promise.all(stores.map(async (one) => (await one.inventory.readHead()).epoch)))
+        .size,
     ).toBe(1);
     await Promise.all(stores.map((store) => store.close()));
   });
@@ -97,11 +99,11 @@ test("limiters that ask for the same keys in another order never deadlock", asyn
   // By sessions, not lanes: a lane would send a statement that met a deadlock again.
   const sessions = await Promise.all([1, 2].map(() => connectTo(url).connect()));
   const load = sessions.map(async (session, index) => {
-    const statements = createStatements(session.query, () => null);
+    const usage = createSharedUsage(session.query, () => null);
     const order = index === 0 ? keys : keys.toReversed();
     for (let round = 0; round < 60; round++) {
-      await statements.take(order.map((keyId) => ({ keyId, limits, wanted: 1 })));
-      await statements.strike(order.map((keyId) => ({ keyId, minute: 0, count: 1 })));
+      await usage.take(order.map((keyId) => ({ keyId, limits, wanted: 1 })));
+      await usage.addStrikes(order.map((keyId) => ({ keyId, minute: 0, count: 1 })));
     }
   });
   await Promise.all(load).finally(() => {
@@ -137,10 +139,10 @@ describe("a crash may cost counts, and nothing else", () => {
     const [keyId] = (await issueKeys(url, 1)) as [string];
     const session = await connectTo(url).connect();
     const setting = async () => (await session.query("SHOW synchronous_commit"))[0]![0];
-    const statements = createStatements(session.query, () => null);
+    const usage = createSharedUsage(session.query, () => null);
     const calls = [
-      () => statements.take([{ keyId, limits, wanted: 1 }]),
-      () => statements.strike([{ keyId, minute: 0, count: 1 }]),
+      () => usage.take([{ keyId, limits, wanted: 1 }]),
+      () => usage.addStrikes([{ keyId, minute: 0, count: 1 }]),
     ];
     for (const call of calls) {
       await call();
@@ -187,7 +189,7 @@ describe("a crash may cost counts, and nothing else", () => {
         const { id, text: key } = await running.issueKey();
         const body = '{"quantity":2}';
         expect((await running.call("PATCH", "/inventory/1", { key, body })).status).toBe(200);
-        await running.store.revokeKey(id, 1);
+        await running.store.keys.revokeKey(id, 1);
         const seen = await sql`SELECT what, setting FROM seen ORDER BY what, setting`.values();
         expect([...seen]).toEqual([
           ["keys", used],

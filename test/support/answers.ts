@@ -42,8 +42,8 @@ export function expectError(answer: TestAnswer, code: ErrorCode): void {
 
 /** Everything the store knows of the shop, to compare before and after. */
 async function stateOf(store: Store) {
-  return store.snapshot(async (reader) => {
-    const { epoch, seq } = await reader.look();
+  return store.transfer.snapshot(async (reader) => {
+    const { epoch, seq } = await reader.readHead();
     return {
       epoch,
       seq,

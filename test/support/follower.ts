@@ -1,8 +1,9 @@
+import type { Position } from "../../src/domain/epochs.ts";
 import { createFollower } from "../../src/domain/follower.ts";
 import type { Entry, Stock } from "../../src/domain/inventory.ts";
 import type { LedgerRow } from "../../src/domain/ledger.ts";
-import type { Head, Reader } from "../../src/domain/ports.ts";
-import type { Position, Replica } from "../../src/domain/replica.ts";
+import type { Head, InventoryReader } from "../../src/domain/ports.ts";
+import type { Replica } from "../../src/domain/replica.ts";
 
 /** A ledger in memory whose looks can be held back, to put them into any order. */
 export function createLedger() {
@@ -22,13 +23,14 @@ export function createLedger() {
   };
   const head = (): Head => ({ epoch, seq: rows.length + missing, keysVersion: 0 });
   const reader = {
-    async look() {
+    async readHead() {
       // The head is read when the look starts, as a server reads it before it answers.
       const seen = head();
       if (held) await new Promise<void>((resolve) => looks.push(resolve));
       return seen;
     },
-    async ledgerAfter(seq: number, rowsMax: number) {
+    isOutdated: () => false,
+    async stockAfter(seq: number, rowsMax: number) {
       rowsRead += rowsMax;
       return rows.filter((row) => row.seq > seq).slice(0, rowsMax);
     },
@@ -38,7 +40,7 @@ export function createLedger() {
         .filter((entry) => petId === null || entry.petId > petId)
         .slice(0, rowsMax);
     },
-  } as unknown as Reader;
+  } as unknown as InventoryReader;
   return {
     reader,
     get loads() {
@@ -51,11 +53,12 @@ export function createLedger() {
       return looks.length;
     },
     head,
-    add(petId: bigint, quantity: number): Entry {
+    add(petId: bigint, quantity: number): LedgerRow {
       const after: Stock = { quantity, status: "available" };
       const seq = rows.length + missing + 1;
-      rows.push({ seq, petId, after } as LedgerRow);
-      return { petId, version: seq, ...after };
+      const row = { seq, petId, after } as LedgerRow;
+      rows.push(row);
+      return row;
     },
     /** The next row leaves out a number, as a row that was lost would. */
     skipRow() {
@@ -109,7 +112,7 @@ export function createReplica(size = 1_000_000) {
   return { replica, shown };
 }
 
-export function startFollowing(change: Partial<Reader> = {}, size?: number) {
+export function startFollowing(change: Partial<InventoryReader> = {}, size?: number) {
   const ledger = createLedger();
   const { replica, shown } = createReplica(size);
   const logged: string[] = [];

@@ -96,14 +96,14 @@ export async function startTestService(
         ...options,
       };
       const text = generateKeyText(config.environment);
-      await service.store.addKey(key, digestOf(text));
+      await service.store.keys.addKey(key, digestOf(text));
       return { id: key.id, text };
     },
     async addPets(...pets) {
-      await service.store.importPets(once(pets.map(petRow)), "test");
+      await service.store.catalogue.importPets(once(pets.map(petRow)), "test");
     },
     async addOrders(...orders) {
-      await service.store.importOrders(once(orders));
+      await service.store.catalogue.importOrders(once(orders));
     },
     async restart() {
       await service.stop();

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Environment, Key } from "../../src/domain/keys.ts";
 import { digestOf, scopes } from "../../src/domain/keys.ts";
-import type { Change } from "../../src/domain/ledger.ts";
 import type { OrderRecord } from "../../src/domain/orders.ts";
 import type { PetRecord } from "../../src/domain/pets.ts";
 import type { Store } from "../../src/domain/ports.ts";
@@ -9,6 +8,7 @@ import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
 import { verify } from "../../src/domain/verify.ts";
 import { createTestClock, type TestClock, testStart } from "./clock.ts";
 import { petRow } from "./pets.ts";
+import { setUnit, storedEntry, versionOrReason } from "./units.ts";
 
 /** A database of one engine, empty at first, on which any number of stores can be opened. */
 export interface StorePlace {
@@ -33,28 +33,27 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
     afterEach(() => place.remove());
 
     const add = (...rows: readonly (Partial<PetRecord> & { petId: bigint })[]) =>
-      store.importPets(batchesOf(rows.map(petRow)), "test");
-    const ledger = () => store.ledgerAfter(0, 1_000);
-    const entries = () => store.entriesAfter(null, 1_000);
-    const set = (petId: bigint, quantity: number): Change => ({
-      petId,
-      quantity,
-      cause: "api",
-      keyId: "key_a",
-      requestId: `req_${quantity}`,
-      reason: null,
-    });
+      store.catalogue.importPets(batchesOf(rows.map(petRow)), "test");
+    const ledger = () => store.inventory.ledgerAfter(0, 1_000);
+    const entries = () => store.inventory.entriesAfter(null, 1_000);
+    const set = (petId: bigint, quantity: number, reason: string | null = null) =>
+      setUnit(petId, quantity, { keyId: "key_a", requestId: `req_${quantity}`, reason });
     const expectSound = async () => {
       // The key that changes are made by here exists in a sound store.
-      await store.addKey(keyNamed("key_a"), digestOf("key_a"));
-      expect((await store.snapshot(verify)).faults as unknown).toEqual([]);
+      await store.keys.addKey(keyNamed("key_a"), digestOf("key_a"));
+      expect((await store.transfer.snapshot(verify)).faults as unknown).toEqual([]);
     };
 
     describe("a group of changes", () => {
       test("gets gapless numbers in its order, each row starting where the last one ended", async () => {
         await add({ petId: 1n, quantity: 5, status: "pending" }, { petId: 2n });
-        const outcomes = await store.commit([set(2n, 7), set(1n, 6), set(1n, 6), set(1n, 0)]);
-        const rows = await store.ledgerAfter(2, 10);
+        const { outcomes } = await store.inventory.commit([
+          set(2n, 7),
+          set(1n, 6),
+          set(1n, 6),
+          set(1n, 0),
+        ]);
+        const rows = await store.inventory.ledgerAfter(2, 10);
         expect(rows.map((row) => row.seq)).toEqual([3, 4, 5, 6]);
         expect(rows.map((row) => [row.petId, row.before?.quantity, row.after?.quantity])).toEqual([
           [2n, 0, 7],
@@ -63,7 +62,7 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
           [1n, 6, 0],
         ]);
         expect(rows.map((row) => row.previous)).toEqual([2, 1, 4, 5]);
-        expect(outcomes as unknown).toMatchObject([
+        expect(outcomes.map(storedEntry)).toMatchObject([
           { petId: 2n, quantity: 7, status: "available", version: 3 },
           { petId: 1n, quantity: 6, status: "pending", version: 4 },
           { petId: 1n, quantity: 6, status: "pending", version: 5 },
@@ -78,20 +77,19 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
 
       test("refuses an unknown pet without failing its neighbours or using a number", async () => {
         await add({ petId: 1n });
-        const outcomes = await store.commit([set(9n, 1), set(1n, 1), set(8n, 2)]);
-        expect(outcomes.map((one) => (typeof one === "string" ? one : one.version))).toEqual([
-          "not_found",
-          2,
-          "not_found",
-        ]);
+        const { outcomes } = await store.inventory.commit([set(9n, 1), set(1n, 1), set(8n, 2)]);
+        expect(outcomes.map(versionOrReason)).toEqual(["not_found", 2, "not_found"]);
         expect(await ledger()).toHaveLength(2);
-        expect((await store.look()).seq).toBe(2);
+        expect((await store.inventory.readHead()).seq).toBe(2);
       });
 
       test("of unknown pets only leaves everything as it is", async () => {
-        const before = await store.look();
-        expect(await store.commit([set(1n, 1)])).toEqual(["not_found"]);
-        expect(await store.look()).toEqual(before);
+        const before = await store.inventory.readHead();
+        expect(await store.inventory.commit([set(1n, 1)])).toMatchObject({
+          rows: [],
+          outcomes: [{ kind: "rejected", reason: "not_found", index: 0 }],
+        });
+        expect(await store.inventory.readHead()).toEqual(before);
         expect(await ledger()).toEqual([]);
       });
 
@@ -99,7 +97,7 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
         await add({ petId: int64Min });
         clock.advance(1_000);
         const quantity = Number.MAX_SAFE_INTEGER;
-        await store.commit([{ ...set(int64Min, quantity), reason: "counted" }]);
+        await store.inventory.commit([set(int64Min, quantity, "counted")]);
         expect((await ledger()).at(-1)).toMatchObject({
           seq: 2,
           petId: int64Min,
@@ -116,7 +114,7 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
         await add({ petId: 1n });
         for (const move of [5_000, -60_000, 1, 120_000]) {
           clock.advance(move);
-          await store.commit([set(1n, 1)]);
+          await store.inventory.commit([set(1n, 1)]);
         }
         clock.set(0);
         await add({ petId: 2n });
@@ -129,14 +127,12 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
         await add(...Array.from({ length: 10 }, (_, at) => ({ petId: BigInt(at) })));
         const other = await place.open();
         const groups = Array.from({ length: 40 }, (_, group) =>
-          (group % 2 ? other : store).commit(
+          (group % 2 ? other : store).inventory.commit(
             Array.from({ length: 25 }, (_, at) => set(BigInt((group + at) % 10), group)),
           ),
         );
         const committed = await Promise.all(groups);
-        const versions = committed.map((outcomes) =>
-          outcomes.map((one) => (typeof one === "string" ? 0 : one.version)),
-        );
+        const versions = committed.map(({ rows }) => rows.map(({ seq }) => seq));
         expect(versions.flat().sort((one, next) => one - next)).toEqual(
           Array.from({ length: 1_000 }, (_, at) => at + 11),
         );
@@ -150,7 +146,7 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
 
       test("of entries and pets cover the whole range of ids in ascending order", async () => {
         await add(...ids.map((petId) => ({ petId })));
-        for (const page of [store.entriesAfter, store.petsAfter]) {
+        for (const page of [store.inventory.entriesAfter, store.catalogue.petsAfter]) {
           const found: bigint[] = [];
           let after: bigint | null = null;
           for (;;) {
@@ -164,30 +160,33 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
           expect(await page(int64Min, 1)).toMatchObject([{ petId: int64Min + 1n }]);
         }
         for (const petId of ids) {
-          expect(await store.findPet(petId)).toMatchObject({ petId, name: `Pet ${petId}` });
+          expect(await store.catalogue.findPet(petId)).toMatchObject({
+            petId,
+            name: `Pet ${petId}`,
+          });
         }
-        expect(await store.findPet(7n)).toBeUndefined();
+        expect(await store.catalogue.findPet(7n)).toBeUndefined();
       });
 
       test("of orders cover the whole range of ids in descending order", async () => {
-        await store.importOrders(batchesOf(ids.map((id) => orderRow({ id }))));
+        await store.catalogue.importOrders(batchesOf(ids.map((id) => orderRow({ id }))));
         const found: bigint[] = [];
         let after: bigint | null = null;
         for (;;) {
-          const some = await store.listOrders({ after, limit: 3 });
+          const some = await store.catalogue.listOrders({ after, limit: 3 });
           if (some.length === 0) break;
           found.push(...some.map((order) => order.id));
           after = found.at(-1)!;
         }
         expect(found).toEqual(ids.toReversed());
-        expect(await store.listOrders({ after: int64Min, limit: 5 })).toEqual([]);
+        expect(await store.catalogue.listOrders({ after: int64Min, limit: 5 })).toEqual([]);
       });
 
       test("of the ledger begin after the number given and end at the head", async () => {
         await add({ petId: 1n }, { petId: 2n }, { petId: 3n });
-        expect((await store.ledgerAfter(1, 1)).map((row) => row.seq)).toEqual([2]);
-        expect((await store.ledgerAfter(1, 9)).map((row) => row.seq)).toEqual([2, 3]);
-        expect(await store.ledgerAfter(3, 9)).toEqual([]);
+        expect((await store.inventory.ledgerAfter(1, 1)).map((row) => row.seq)).toEqual([2]);
+        expect((await store.inventory.ledgerAfter(1, 9)).map((row) => row.seq)).toEqual([2, 3]);
+        expect(await store.inventory.ledgerAfter(3, 9)).toEqual([]);
       });
     });
 
@@ -198,7 +197,7 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
           { petId: 1n, name: "Rex", status: "sold", quantity: 3 },
         );
         expect(imported).toEqual({ created: 2, changed: 0, unchanged: 0 });
-        expect(await store.petsAfter(null, 10)).toEqual([
+        expect(await store.catalogue.petsAfter(null, 10)).toEqual([
           {
             petId: 1n,
             name: "Rex",
@@ -243,9 +242,13 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
           [4n, 3, 4],
           [6n, undefined, null],
         ]);
-        expect(await store.findPet(2n)).toMatchObject({ ...known, name: "Max", quantity: 3 });
-        expect(await store.findPet(3n)).toMatchObject({ ...known, quantity: 4 });
-        expect(await store.findPet(4n)).toMatchObject({ ...known, status: "sold" });
+        expect(await store.catalogue.findPet(2n)).toMatchObject({
+          ...known,
+          name: "Max",
+          quantity: 3,
+        });
+        expect(await store.catalogue.findPet(3n)).toMatchObject({ ...known, quantity: 4 });
+        expect(await store.catalogue.findPet(4n)).toMatchObject({ ...known, status: "sold" });
         await expectSound();
       });
 
@@ -256,13 +259,13 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
           { petId: 2n, category: undefined },
         );
         expect(cleared).toEqual({ created: 0, changed: 1, unchanged: 1 });
-        expect((await store.findPet(1n))?.category).toBeNull();
-        expect((await store.findPet(2n))?.category).toBe("dogs");
+        expect((await store.catalogue.findPet(1n))?.category).toBeNull();
+        expect((await store.catalogue.findPet(2n))?.category).toBe("dogs");
       });
 
       test("is all or nothing: a bad row in a later batch leaves no trace of any", async () => {
         await add({ petId: 1n, name: "Rex", quantity: 1 });
-        const before = await store.look();
+        const before = await store.inventory.readHead();
         const bad: [rows: PetRecord[][], sentence: string][] = [
           [
             [[petRow({ petId: 1n, quantity: 9 })], [petRow({ petId: 2n, name: undefined })]],
@@ -274,13 +277,17 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
           ],
         ];
         for (const [rows, sentence] of bad) {
-          await expect(store.importPets(batchesOf(...rows), "test")).rejects.toThrow(sentence);
+          await expect(store.catalogue.importPets(batchesOf(...rows), "test")).rejects.toThrow(
+            sentence,
+          );
         }
-        await expect(store.importPets(brokenOff(petRow({ petId: 5n })), "test")).rejects.toThrow(
-          "broken off",
-        );
-        expect(await store.look()).toEqual(before);
-        expect(await store.petsAfter(null, 9)).toMatchObject([{ petId: 1n, quantity: 1 }]);
+        await expect(
+          store.catalogue.importPets(brokenOff(petRow({ petId: 5n })), "test"),
+        ).rejects.toThrow("broken off");
+        expect(await store.inventory.readHead()).toEqual(before);
+        expect(await store.catalogue.petsAfter(null, 9)).toMatchObject([
+          { petId: 1n, quantity: 1 },
+        ]);
         // And the store is none the worse for it.
         expect(await add({ petId: 2n })).toMatchObject({ created: 1 });
       });
@@ -289,10 +296,10 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
         await add({ petId: 1n, quantity: 1 });
         const interrupted = async function* () {
           yield [petRow({ petId: 1n, quantity: 5 })];
-          await store.commit([set(1n, 2), set(1n, 3)]);
+          await store.inventory.commit([set(1n, 2), set(1n, 3)]);
           yield [petRow({ petId: 2n })];
         };
-        await store.importPets(interrupted(), "test");
+        await store.catalogue.importPets(interrupted(), "test");
         expect((await ledger()).map((row) => [row.before?.quantity, row.after?.quantity])).toEqual([
           [undefined, 1],
           [1, 2],
@@ -304,15 +311,15 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
       });
 
       test("of no rows changes nothing", async () => {
-        const before = await store.look();
+        const before = await store.inventory.readHead();
         expect(await add()).toEqual({ created: 0, changed: 0, unchanged: 0 });
-        expect(await store.look()).toEqual(before);
+        expect(await store.inventory.readHead()).toEqual(before);
       });
     });
 
     test("an import of orders adds, replaces, leaves equal ones, and refuses an id given twice", async () => {
       const orders = (...rows: readonly (Partial<OrderRecord> & { id: bigint })[]) =>
-        store.importOrders(batchesOf(rows.map(orderRow)));
+        store.catalogue.importOrders(batchesOf(rows.map(orderRow)));
       expect(await orders({ id: 1n }, { id: 2n }, { id: int64Max, shipDate: 5 })).toEqual({
         created: 3,
         changed: 0,
@@ -324,22 +331,22 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
         unchanged: 1,
       });
       await expect(orders({ id: 4n }, { id: 4n })).rejects.toThrow("field 'id': 4 was already");
-      const listed = await store.listOrders({ after: null, limit: 9 });
+      const listed = await store.catalogue.listOrders({ after: null, limit: 9 });
       expect(listed.map((order) => [order.id, order.shipDate])).toEqual([
         [int64Max, null],
         [2n, 7],
         [1n, null],
       ]);
-      expect((await store.look()).seq).toBe(0);
+      expect((await store.inventory.readHead()).seq).toBe(0);
     });
 
     test("a snapshot shows one moment, whatever is written during it", async () => {
       await add({ petId: 1n, quantity: 1 });
-      await store.snapshot(async (reader) => {
-        const before = await reader.look();
-        await store.commit([set(1n, 2)]);
+      await store.transfer.snapshot(async (reader) => {
+        const before = await reader.readHead();
+        await store.inventory.commit([set(1n, 2)]);
         await add({ petId: 2n });
-        expect(await reader.look()).toEqual(before);
+        expect(await reader.readHead()).toEqual(before);
         expect(await reader.entriesAfter(null, 9)).toMatchObject([{ petId: 1n, quantity: 1 }]);
         expect(await reader.ledgerAfter(0, 9)).toHaveLength(1);
         expect(await reader.findPet(2n)).toBeUndefined();
@@ -351,32 +358,38 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
       test("see each other's changes at once, keys and bans included", async () => {
         const other = await place.open();
         await add({ petId: 1n });
-        expect(await other.look()).toEqual(await store.look());
-        await other.commit([set(1n, 4)]);
+        expect(await other.inventory.readHead()).toEqual(await store.inventory.readHead());
+        await other.inventory.commit([set(1n, 4)]);
         expect(await entries()).toMatchObject([{ petId: 1n, quantity: 4, version: 2 }]);
-        expect(store.glance?.() ?? (await store.look())).toMatchObject({ seq: 2 });
-        const { keysVersion } = await store.look();
-        await other.addKey(keyNamed("key_a"), "digest");
-        expect((await store.findSecret("digest"))?.key.id).toBe("key_a");
-        expect((await store.look()).keysVersion).toBeGreaterThan(keysVersion);
-        expect((store.glance?.() ?? (await store.look())).keysVersion).toBeGreaterThan(keysVersion);
+        expect(store.inventory.cachedHead() ?? (await store.inventory.readHead())).toMatchObject({
+          seq: 2,
+        });
+        const { keysVersion } = await store.inventory.readHead();
+        await other.keys.addKey(keyNamed("key_a"), "digest");
+        expect((await store.keys.findSecret("digest"))?.key.id).toBe("key_a");
+        expect((await store.inventory.readHead()).keysVersion).toBeGreaterThan(keysVersion);
+        expect(
+          (store.inventory.cachedHead() ?? (await store.inventory.readHead())).keysVersion,
+        ).toBeGreaterThan(keysVersion);
       });
 
       test("have one epoch, and another database has another", async () => {
         const other = await place.open();
-        expect((await other.look()).epoch).toBe((await store.look()).epoch);
+        expect((await other.inventory.readHead()).epoch).toBe(
+          (await store.inventory.readHead()).epoch,
+        );
         const elsewhere = await enter(clock);
-        const foreign = await (await elsewhere.open()).look();
-        expect(foreign.epoch).not.toBe((await store.look()).epoch);
+        const foreign = await (await elsewhere.open()).inventory.readHead();
+        expect(foreign.epoch).not.toBe((await store.inventory.readHead()).epoch);
         await elsewhere.remove();
       });
 
       test("find everything again after all were closed", async () => {
         await add({ petId: 1n, quantity: 6 });
-        const { seq, keysVersion } = await store.look();
+        const { seq, keysVersion } = await store.inventory.readHead();
         await store.close();
         store = await place.open();
-        expect(await store.look()).toMatchObject({ seq, keysVersion });
+        expect(await store.inventory.readHead()).toMatchObject({ seq, keysVersion });
         expect(await entries()).toMatchObject([{ petId: 1n, quantity: 6 }]);
       });
 
@@ -396,23 +409,24 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
           scopes: ["pets:read"],
           expiresAt: testStart + 5,
         };
-        await store.addKey(key, "digest-a");
-        await store.addKey({ ...keyNamed("key_b"), createdAt: testStart + 1 }, "digest-b");
-        expect(await store.findKey("key_a")).toEqual(key);
-        expect(await store.findSecret("digest-a")).toEqual({
+        await store.keys.addKey(key, "digest-a");
+        await store.keys.addKey({ ...keyNamed("key_b"), createdAt: testStart + 1 }, "digest-b");
+        expect(await store.keys.findKey("key_a")).toEqual(key);
+        expect(await store.keys.findSecret("digest-a")).toEqual({
           key,
           secret: { digest: "digest-a", expiresAt: null },
         });
-        expect((await store.listKeys()).map((one) => one.id)).toEqual(["key_a", "key_b"]);
-        expect(await store.findKey("key_c")).toBeUndefined();
-        expect(await store.findSecret("digest-c")).toBeUndefined();
+        expect((await store.keys.listKeys()).map((one) => one.id)).toEqual(["key_a", "key_b"]);
+        expect(await store.keys.findKey("key_c")).toBeUndefined();
+        expect(await store.keys.findSecret("digest-c")).toBeUndefined();
       });
 
       test("rotated have a new secret, and the others end no later than told", async () => {
-        await store.addKey(keyNamed("key_a"), "one");
-        await store.addSecret("key_a", "two", testStart, testStart + 100);
-        await store.addSecret("key_a", "three", testStart, testStart + 500);
-        const ends = async (digest: string) => (await store.findSecret(digest))?.secret.expiresAt;
+        await store.keys.addKey(keyNamed("key_a"), "one");
+        await store.keys.addSecret("key_a", "two", testStart, testStart + 100);
+        await store.keys.addSecret("key_a", "three", testStart, testStart + 500);
+        const ends = async (digest: string) =>
+          (await store.keys.findSecret(digest))?.secret.expiresAt;
         expect([await ends("one"), await ends("two"), await ends("three")]).toEqual([
           testStart + 100,
           testStart + 500,
@@ -421,20 +435,20 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
       });
 
       test("revoked keep the time of the first revocation", async () => {
-        await store.addKey(keyNamed("key_a"), "one");
-        await store.revokeKey("key_a", testStart + 1);
-        await store.revokeKey("key_a", testStart + 2);
-        expect((await store.findSecret("one"))?.key.revokedAt).toBe(testStart + 1);
+        await store.keys.addKey(keyNamed("key_a"), "one");
+        await store.keys.revokeKey("key_a", testStart + 1);
+        await store.keys.revokeKey("key_a", testStart + 2);
+        expect((await store.keys.findSecret("one"))?.key.revokedAt).toBe(testStart + 1);
       });
 
       test("changed in any way move the version on", async () => {
-        const versions = [(await store.look()).keysVersion];
-        const note = async () => void versions.push((await store.look()).keysVersion);
-        await store.addKey(keyNamed("key_a"), "one").then(note);
-        await store.addSecret("key_a", "two", testStart, testStart).then(note);
-        await store.saveBan(banOf("key_a", testStart, testStart + 9));
-        await store.liftBan("key_a", testStart + 1).then(note);
-        await store.revokeKey("key_a", testStart).then(note);
+        const versions = [(await store.inventory.readHead()).keysVersion];
+        const note = async () => void versions.push((await store.inventory.readHead()).keysVersion);
+        await store.keys.addKey(keyNamed("key_a"), "one").then(note);
+        await store.keys.addSecret("key_a", "two", testStart, testStart).then(note);
+        await store.usage.saveBan(banOf("key_a", testStart, testStart + 9));
+        await store.usage.liftBan("key_a", testStart + 1).then(note);
+        await store.keys.revokeKey("key_a", testStart).then(note);
         expect(versions).toEqual([...new Set(versions)].sort((one, next) => one - next));
         expect(versions).toHaveLength(5);
       });
@@ -442,8 +456,8 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
 
     describe("usage and bans", () => {
       beforeEach(async () => {
-        await store.addKey(keyNamed("key_a"), "one");
-        await store.addKey(keyNamed("key_b"), "two");
+        await store.keys.addKey(keyNamed("key_a"), "one");
+        await store.keys.addKey(keyNamed("key_b"), "two");
       });
 
       test("are loaded as they were last saved", async () => {
@@ -455,9 +469,9 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
           dayCount: 99_999_999_999,
           lastUsedAt: testStart + minuteCount,
         });
-        await store.saveUsage([usage("key_a", 1), usage("key_b", 2)]);
-        await store.saveUsage([usage("key_b", 3)]);
-        const loaded = await (await place.open()).loadUsage();
+        await store.usage.saveUsage([usage("key_a", 1), usage("key_b", 2)]);
+        await store.usage.saveUsage([usage("key_b", 3)]);
+        const loaded = await (await place.open()).usage.loadUsage();
         expect(loaded.toSorted((one, next) => (one.keyId < next.keyId ? -1 : 1))).toEqual([
           usage("key_a", 1),
           usage("key_b", 3),
@@ -465,13 +479,13 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
       });
 
       test("the latest ban of each key is loaded, and lifting ends one that is in force", async () => {
-        await store.saveBan(banOf("key_a", testStart, testStart + 10));
-        await store.saveBan(banOf("key_a", testStart + 20, testStart + 40));
-        await store.saveBan(banOf("key_b", testStart, testStart + 10));
-        expect(await store.liftBan("key_b", testStart + 10)).toBe(false);
-        expect(await store.liftBan("key_a", testStart + 30)).toBe(true);
-        expect(await store.liftBan("key_a", testStart + 31)).toBe(false);
-        const bans = await (await place.open()).loadBans();
+        await store.usage.saveBan(banOf("key_a", testStart, testStart + 10));
+        await store.usage.saveBan(banOf("key_a", testStart + 20, testStart + 40));
+        await store.usage.saveBan(banOf("key_b", testStart, testStart + 10));
+        expect(await store.usage.liftBan("key_b", testStart + 10)).toBe(false);
+        expect(await store.usage.liftBan("key_a", testStart + 30)).toBe(true);
+        expect(await store.usage.liftBan("key_a", testStart + 31)).toBe(false);
+        const bans = await (await place.open()).usage.loadBans();
         expect(bans.toSorted((one, next) => (one.keyId < next.keyId ? -1 : 1))).toEqual([
           { ...banOf("key_a", testStart + 20, testStart + 40), liftedAt: testStart + 30 },
           banOf("key_b", testStart, testStart + 10),
@@ -495,7 +509,7 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
       for (const [name, sql] of wrongs) {
         test(name, async () => {
           await add({ petId: 1n, quantity: 1 });
-          await store.importOrders(batchesOf([orderRow({ id: 1n })]));
+          await store.catalogue.importOrders(batchesOf([orderRow({ id: 1n })]));
           const before = await ledger();
           await expect(place.execute(sql)).rejects.toThrow();
           expect(await ledger()).toEqual(before);

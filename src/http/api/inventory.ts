@@ -1,23 +1,25 @@
 import { Refusal } from "../../domain/errors.ts";
-import { parseInventoryUpdate, setQuantity } from "../../domain/inventory.ts";
+import { quantityRule, readQuantity } from "../../domain/inventory.ts";
 import { petNotFound } from "../../domain/pets.ts";
-import type { Soon } from "../../domain/ports.ts";
+import type { MaybePromise } from "../../domain/ports.ts";
+import { setQuantity } from "../../domain/shop.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
+import { isJsonObject, parseJson } from "../../domain/values/json.ts";
 import { readJsonText } from "../body.ts";
-import type { Answer, Call, Shop } from "../call.ts";
+import type { Answer, Call, Context } from "../call.ts";
 import { satisfiesIfMatch, satisfiesIfNoneMatch } from "../etags.ts";
 import { createSheet, type Sheet } from "../headers.ts";
 import { entryJson } from "../list/chunks.ts";
 import { compressedBytesMin, preferredCoding } from "../list/encodings.ts";
 import type { ListVersion } from "../list/list.ts";
 
-export function listInventory(shop: Shop, call: Call): Soon<Answer> {
+export function listInventory(shop: Context, call: Call): MaybePromise<Answer> {
   const wait = shop.follower.catchUp(call.head);
   return wait ? wait.then(() => currentList(shop, call)) : currentList(shop, call);
 }
 
 /** The list as it was published last: nothing here may wait. */
-function currentList(shop: Shop, call: Call): Answer {
+function currentList(shop: Context, call: Call): Answer {
   const { listing, codings } = shop;
   const { headers, method } = call.request;
   const version = listing.version();
@@ -61,14 +63,14 @@ function listSheet(version: ListVersion): Sheet {
   return sheet;
 }
 
-export async function updateInventory(shop: Shop, call: Call): Promise<Answer> {
+export async function updateInventory(shop: Context, call: Call): Promise<Answer> {
   const petId = readPetId(call);
   const quantity = parseInventoryUpdate(await readJsonText(call.request, shop.bodyBytesMax));
   const { requestId, request } = call;
   const wanted = request.headers.get("if-match");
   if (wanted !== null && wanted.trim() !== "*") await refuseIfMatch(shop, petId);
   const change = { petId, quantity, requestId, signal: request.signal };
-  const entry = await setQuantity(shop.committer, call.caller, change);
+  const entry = await setQuantity(shop, call.caller, change);
   return { status: 200, body: entryJson(entry.petId, entry) };
 }
 
@@ -76,8 +78,8 @@ export async function updateInventory(shop: Shop, call: Call): Promise<Answer> {
  * Entries have no ETag yet, so no tag can name one: the update must not be made. RFC 9110 13.2.1: a
  * request that would fail anyway fails as it would without the condition.
  */
-async function refuseIfMatch(shop: Shop, petId: bigint): Promise<never> {
-  if (!(await shop.store.findPet(petId))) throw new Refusal("not_found", petNotFound);
+async function refuseIfMatch(shop: Context, petId: bigint): Promise<never> {
+  if (!(await shop.store.catalogue.findPet(petId))) throw new Refusal("not_found", petNotFound);
   throw new Refusal(
     "precondition_failed",
     "If-Match names no version of this entry: entries have no ETag. Leave it out, or send '*'.",
@@ -93,4 +95,37 @@ export function readPetId(call: Call): bigint {
     );
   }
   return petId;
+}
+
+/**
+ * The body nearly every client sends; anything else takes the thorough way below. JSON knows four
+ * kinds of white space; \s would let a no-break space pass.
+ */
+const plainUpdate =
+  /^[ \t\n\r]*\{[ \t\n\r]*"quantity"[ \t\n\r]*:[ \t\n\r]*(0|[1-9][0-9]{0,14})[ \t\n\r]*\}[ \t\n\r]*$/;
+
+/** Reads the body of a stock update: the new quantity, or a refusal that names the broken rule. */
+export function parseInventoryUpdate(text: string): number {
+  const plain = plainUpdate.exec(text);
+  if (plain) return Number(plain[1]);
+  let body: unknown;
+  try {
+    body = parseJson(text);
+  } catch {
+    throw new Refusal("invalid_request", "The body is not valid JSON.");
+  }
+  if (!isJsonObject(body)) {
+    throw new Refusal(
+      "invalid_request",
+      "The body must be a JSON object with the field 'quantity'.",
+    );
+  }
+  if (!Object.hasOwn(body, "quantity")) {
+    throw new Refusal("invalid_request", `Field 'quantity' is required and ${quantityRule}.`);
+  }
+  const quantity = readQuantity(body.quantity);
+  if (quantity === undefined) {
+    throw new Refusal("invalid_request", `Field 'quantity' ${quantityRule}.`);
+  }
+  return quantity;
 }

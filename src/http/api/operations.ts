@@ -1,7 +1,7 @@
 import type { Scope } from "../../domain/keys.ts";
 import { petsDeprecatedAt } from "../../domain/pets.ts";
-import type { Soon } from "../../domain/ports.ts";
-import type { Answer, Call, Shop } from "../call.ts";
+import type { MaybePromise } from "../../domain/ports.ts";
+import type { Answer, Call, Context } from "../call.ts";
 import * as inventory from "./contract/inventory.ts";
 import type { Contract } from "./contract/operation.ts";
 import * as orders from "./contract/orders.ts";
@@ -22,7 +22,7 @@ export interface Operation {
   readonly deprecatedAt?: number;
   /** What it promises, in words and schemas: the part of the API description that is its own. */
   readonly contract: Contract;
-  readonly handle: (shop: Shop, call: Call) => Soon<Answer>;
+  readonly handle: (shop: Context, call: Call) => MaybePromise<Answer>;
 }
 
 /** Every operation there is. Routes, 405s, the API description and the tests are made from it. */

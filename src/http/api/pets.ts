@@ -1,13 +1,13 @@
 import { Refusal } from "../../domain/errors.ts";
 import { petNotFound } from "../../domain/pets.ts";
-import type { Answer, Call, Shop } from "../call.ts";
+import type { Answer, Call, Context } from "../call.ts";
 import { readPetId } from "./inventory.ts";
 
-export async function getPet(shop: Shop, call: Call): Promise<Answer> {
+export async function getPet(shop: Context, call: Call): Promise<Answer> {
   if (shop.clock.now() >= shop.petsSunsetAt) {
     throw new Refusal("gone", "This operation was retired on its sunset date.");
   }
-  const pet = await shop.store.findPet(readPetId(call));
+  const pet = await shop.store.catalogue.findPet(readPetId(call));
   if (!pet) throw new Refusal("not_found", petNotFound);
   const { name, category, photoUrls, tags, status } = pet;
   const rest = JSON.stringify({ name, category, photoUrls, tags, status });

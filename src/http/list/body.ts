@@ -1,4 +1,4 @@
-import { nextTurn } from "../../domain/turns.ts";
+import { yieldToEventLoop } from "../../domain/turns.ts";
 import type { ListVersion } from "./list.ts";
 import type { ListReader, Readers } from "./readers.ts";
 
@@ -97,7 +97,7 @@ async function send(
     const written: unknown = controller.write(chunk.bytes);
     turnBytes += chunk.bytes.length;
     if (written instanceof Promise || turnBytes >= turnBytesMax) {
-      await (written instanceof Promise ? reader.waitFor(written) : nextTurn());
+      await (written instanceof Promise ? reader.waitFor(written) : yieldToEventLoop());
       turnBytes = 0;
     }
     reader.sent();

@@ -1,7 +1,7 @@
 import type { Stock } from "../../domain/inventory.ts";
-import type { Soon } from "../../domain/ports.ts";
+import type { MaybePromise } from "../../domain/ports.ts";
 import type { Replica } from "../../domain/replica.ts";
-import { nextTurn } from "../../domain/turns.ts";
+import { yieldToEventLoop } from "../../domain/turns.ts";
 import {
   asFirst,
   type Changes,
@@ -149,7 +149,7 @@ export function createListing({ chunkEntries, onSuperseded }: ListingOptions): L
     waitingChanges = runs.reduce((sum, { waiting }) => sum + (waiting?.size ?? 0), 0);
   }
 
-  function write(): Soon<void> {
+  function write(): MaybePromise<void> {
     if (waitingRuns === 0) return;
     const isShort = waitingRuns <= sliceChunksMax && waitingChanges <= sliceChangesMax;
     const pass = beginPass();
@@ -165,7 +165,7 @@ export function createListing({ chunkEntries, onSuperseded }: ListingOptions): L
 
   async function writeInSlices(pass: Pass): Promise<void> {
     try {
-      while (writeSlice(pass)) await nextTurn();
+      while (writeSlice(pass)) await yieldToEventLoop();
     } catch (error) {
       undoPass(pass);
       throw error;

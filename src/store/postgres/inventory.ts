@@ -1,10 +1,88 @@
 import type { Entry } from "../../domain/inventory.ts";
-import { append, type Change, type LedgerRow, type Outcome } from "../../domain/ledger.ts";
-import { entryColumns, ledgerColumns, toEntry } from "../rows.ts";
+import { append, type Committed, type LedgerRow, type Unit } from "../../domain/ledger.ts";
+import type { InventoryReader } from "../../domain/ports.ts";
+import { int64Max } from "../../domain/values/int64.ts";
+import {
+  entryColumns,
+  firstIdAfter,
+  ledgerColumns,
+  stockColumns,
+  toEntry,
+  toEpochStart,
+  toLedgerRow,
+  toStockRow,
+} from "../rows.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
-import { timelineNow } from "./engine/primary.ts";
-import type { Session } from "./engine/session.ts";
+import { type PrimaryGuard, timelineNow } from "./engine/primary.ts";
+import type { Query, Rows, Session } from "./engine/session.ts";
 import { assertCommitted, begin, waitForDisk } from "./engine/transaction.ts";
+
+/**
+ * The server's timeline changes when a standby is promoted, and a standby that lacked the last
+ * commits may by then show the same `seq` with other content. The function fails on a server in
+ * recovery, so that no look is ever answered by a standby.
+ */
+const headText = `SELECT epoch, ${timelineNow},
+    (SELECT seq FROM ledger_end ORDER BY seq DESC LIMIT 1), keys_version
+  FROM store WHERE id = 1`;
+const ledgerAfter = `SELECT ${ledgerColumns} FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2`;
+const stockAfter = withTimeline(
+  `SELECT ${stockColumns} FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2`,
+);
+const entriesFrom = withTimeline(
+  `SELECT ${entryColumns} FROM inventory WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`,
+);
+/**
+ * Adds a row that tells the timeline of the server that gave the page, also of an empty page.
+ * Behind a pooler every statement may be answered by another server. For pages of four columns
+ * whose first is never null and whose second is a number.
+ */
+function withTimeline(page: string): string {
+  return `(${page}) UNION ALL SELECT NULL, ${timelineNow}, NULL, NULL`;
+}
+
+const epochsText = "SELECT epoch, from_seq FROM epochs ORDER BY number";
+
+/**
+ * Reads the inventory and its ledger: with `quick` what requests wait for, with `long` pages of many
+ * rows. The epoch contains the database's oid and the timeline, because a copy of a database has the
+ * original's stored epoch, and a promoted standby may lack its last commits.
+ */
+export function createInventoryReader(
+  databaseOid: string,
+  guard: PrimaryGuard,
+  quick: Query,
+  long: Query,
+): InventoryReader {
+  /** Reads a page made by `withTimeline`, and checks which server sent it. */
+  async function page(text: string, values: readonly unknown[]): Promise<Rows> {
+    const rows = await long(text, values);
+    const timelineAt = rows.findLastIndex((row) => row[0] === null);
+    guard.confirm(Number(rows[timelineAt]![1]));
+    return rows.toSpliced(timelineAt, 1);
+  }
+
+  return {
+    async readHead() {
+      const [row] = await quick(headText);
+      const [epoch, timeline, seq, keysVersion] = row!;
+      guard.confirm(Number(timeline));
+      return {
+        epoch: `${epoch}-${databaseOid}.${timeline}`,
+        seq: Number(seq),
+        keysVersion: Number(keysVersion),
+      };
+    },
+    isOutdated: (epoch) => Number(epoch.slice(epoch.lastIndexOf(".") + 1)) < guard.newestTimeline,
+    ledgerAfter: async (seq, rowsMax) => (await long(ledgerAfter, [seq, rowsMax])).map(toLedgerRow),
+    stockAfter: async (seq, rowsMax) => (await page(stockAfter, [seq, rowsMax])).map(toStockRow),
+    entriesAfter: async (petId, rowsMax) =>
+      petId === int64Max
+        ? []
+        : (await page(entriesFrom, [firstIdAfter(petId), rowsMax])).map(toEntry),
+    listEpochs: async () => (await long(epochsText)).map(toEpochStart),
+  };
+}
 
 /** The database's own time in milliseconds, unless the first parameter gives another. */
 export const nowMs =
@@ -83,10 +161,10 @@ const writeGroup = `
  */
 export async function commit(
   { sql, query, confirm }: Session,
-  changes: readonly Change[],
+  units: readonly Unit[],
   now: number | null,
-): Promise<readonly Outcome[]> {
-  const petIds = new Set(changes.map((change) => change.petId));
+): Promise<Committed> {
+  const petIds = new Set(units.flatMap(({ changes }) => changes.map(({ petId }) => petId)));
   const [, [locked], found] = await Promise.all([
     query(begin),
     query(lockHeadForGroup, [now]),
@@ -104,10 +182,12 @@ export async function commit(
       places.set(row[0] as bigint, row[4] as string);
     }
   }
-  const { rows, outcomes, tip } = append({ seq, at }, entries, changes, moment);
+  const epochOf = () => undefined; // TODO-P
+  const appended = append({ tip: { seq, at }, entries, epochOf }, units, moment);
+  const { rows, tip } = appended;
   if (rows.length === 0) {
     await sql`ROLLBACK`;
-    return outcomes;
+    return appended;
   }
   // Entries the group did not move keep a version at or before the old tip.
   const moved = [...entries.values()].filter((entry) => entry.version > seq);
@@ -118,7 +198,7 @@ export async function commit(
   assertCommitted(ended);
   // A server replaced meanwhile may have committed what its successor will never have.
   confirm(timeline);
-  return outcomes;
+  return appended;
 }
 
 function rowColumns(rows: readonly LedgerRow[]): string[] {

@@ -1,18 +1,18 @@
-import { every } from "../../domain/background.ts";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
-import type { Clock, Log, Store } from "../../domain/ports.ts";
-import { createReader } from "./catalogue.ts";
+import type { Clock, Store } from "../../domain/ports.ts";
+import { createCatalogueReader } from "./catalogue.ts";
 import type { Database } from "./engine/connection.ts";
 import { explain, isPassing, unavailableOr } from "./engine/failures.ts";
 import { WrongServer } from "./engine/primary.ts";
 import { type Session, withinDeadline } from "./engine/session.ts";
 import { importOrders, importPets } from "./imports.ts";
-import { commit } from "./inventory.ts";
-import { createKeeper } from "./keys.ts";
+import { commit, createInventoryReader } from "./inventory.ts";
+import { createKeys } from "./keys.ts";
 import { migrate } from "./migrations.ts";
 import { checkStructure } from "./structure.ts";
-import { rowsFrom, takeOver } from "./transfer.ts";
+import { importTables, rowsFrom } from "./transfer.ts";
+import { createUsage } from "./usage.ts";
 
 export interface PostgresOptions {
   readonly database: Database;
@@ -21,8 +21,6 @@ export interface PostgresOptions {
   readonly clock?: Clock | undefined;
   /** How long to wait for a database that cannot be reached yet. */
   readonly patienceMs: number;
-  /** Told when keys can no longer be watched, and when they can again. */
-  readonly log?: Log | undefined;
 }
 
 /**
@@ -38,35 +36,13 @@ const patientMs = 600_000;
 /** How long a start waits before it tries an absent database again. */
 const retryMs = 500;
 
-/** How often an instance asks whether keys or bans were changed elsewhere. */
-const watchEveryMs = 250;
-
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { database, clock } = options;
-  const place = await prepare(options);
+  const databaseOid = await prepare(options);
   const quick = database.lane(quickMs);
   const long = database.lane(longMs);
   const writes = database.lane(commitMs);
-  const reader = createReader(place, database.guard, quick.query, long.query);
-  const listeners: (() => void)[] = [];
-  const tellListeners = () => {
-    for (const listener of listeners) listener();
-  };
-  const keeper = createKeeper(quick.query, long.query, tellListeners);
   const now = () => clock?.now() ?? null;
-  let stopWatching: (() => void) | undefined;
-
-  /** Notifications can be lost in silence, so the guarantee is to ask, and one way is enough. */
-  function watch(): () => void {
-    // Nothing is known at first: keys may have been read, and changed since, before the first look.
-    let known: number | undefined;
-    // Keys that are changed while the database is away are noticed on its return.
-    return every(watchEveryMs, "watching keys", options.log ?? (() => {}), async () => {
-      const { keysVersion } = await reader.look();
-      if (known !== keysVersion) tellListeners();
-      known = keysVersion;
-    });
-  }
 
   async function onOwnSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
     try {
@@ -81,33 +57,35 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   }
 
   return {
-    ...reader,
-    ...keeper,
-    onKeysChanged(listener) {
-      listeners.push(listener);
-      stopWatching ??= watch();
+    inventory: {
+      ...createInventoryReader(databaseOid, database.guard, quick.query, long.query),
+      cachedHead: () => undefined,
+      commit: (units) => writes.alone((session) => commit(session, units, now())),
+      canWrite: () => true,
     },
-    snapshot: (work) =>
-      onOwnSession(async (session) => {
-        await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
-        return work({
-          ...createReader(place, database.guard, session.query, session.query),
-          rowsOf: rowsFrom(session),
-          checkStructure: () => checkStructure(session),
-        });
-      }),
-    commit: (changes) => writes.alone((session) => commit(session, changes, now())),
-    importPets: (records, reason) =>
-      onOwnSession((session) => importPets(session, records, reason, now())),
-    importOrders: (records) => onOwnSession((session) => importOrders(session, records)),
-    carryOut: (work) =>
-      onOwnSession(async (session) => {
-        await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
-        return work(rowsFrom(session));
-      }),
-    carryIn: (rowsOf) => onOwnSession((session) => takeOver(session, rowsOf)),
+    catalogue: {
+      ...createCatalogueReader(quick.query, long.query),
+      importPets: (records, reason) =>
+        onOwnSession((session) => importPets(session, records, reason, now())),
+      importOrders: (records) => onOwnSession((session) => importOrders(session, records)),
+    },
+    keys: createKeys(quick.query, long.query),
+    usage: createUsage(long.query),
+    transfer: {
+      snapshot: (work) =>
+        onOwnSession(async (session) => {
+          const { sql, query } = session;
+          await sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
+          return work({
+            ...createInventoryReader(databaseOid, database.guard, query, query),
+            ...createCatalogueReader(query, query),
+            rowsOf: rowsFrom(session),
+            checkStructure: () => checkStructure(session),
+          });
+        }),
+      importTables: (rowsOf) => onOwnSession((session) => importTables(session, rowsOf)),
+    },
     async close() {
-      stopWatching?.();
       database.close();
     },
   };

@@ -36,7 +36,7 @@ const bansInForce = `
     SET ban_started_at = excluded.ban_started_at, banned_until = excluded.banned_until`;
 
 /** Takes over every row of another store, all or none. */
-export async function takeOver(session: Session, rowsOf: RowsOf): Promise<void> {
+export async function importTables(session: Session, rowsOf: RowsOf): Promise<void> {
   const { sql, query } = session;
   await query(begin);
   const { seq } = await takeHead(session, null);
@@ -44,6 +44,8 @@ export async function takeOver(session: Session, rowsOf: RowsOf): Promise<void> 
   await sql.unsafe("SET LOCAL idle_in_transaction_session_timeout = 0");
   const [present] = await query(anyRow);
   if (present?.[0]) throw new Refusal("invalid_request", "the target is not empty");
+  // The epoch of an empty store covers no row; the next start begins one after the last row.
+  await query("DELETE FROM epochs");
   for (const { name, columns } of tables) {
     await copyIn(session, `${storedIn(name)} (${columns})`, rowsOf(name), (row) => row as Value[]);
   }

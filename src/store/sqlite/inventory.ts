@@ -1,22 +1,70 @@
 import type { Database } from "bun:sqlite";
+import type { EpochStart } from "../../domain/epochs.ts";
 import type { Entry, PetStatus } from "../../domain/inventory.ts";
 import {
   append,
-  type Change,
+  type Committed,
   type LedgerRow,
-  type Outcome,
   type Tip,
+  type Unit,
 } from "../../domain/ledger.ts";
-import { ledgerColumns } from "../rows.ts";
+import type { Head, InventoryReader } from "../../domain/ports.ts";
+import { int64Max } from "../../domain/values/int64.ts";
+import {
+  entryColumns,
+  firstIdAfter,
+  ledgerColumns,
+  type Row,
+  stockColumns,
+  toEntry,
+  toEpochStart,
+  toLedgerRow,
+  toStockRow,
+} from "../rows.ts";
 import { placeholders } from "../tables.ts";
 
-export interface LedgerWriter {
-  commit(changes: readonly Change[], now: number): readonly Outcome[];
+/** Reads the inventory and its ledger. Every method returns a value, not a promise. */
+export interface SqliteInventoryReader extends InventoryReader {
+  readHead(): Head;
+  entriesAfter(petId: bigint | null, rowsMax: number): readonly Entry[];
+  listEpochs(): readonly EpochStart[];
+}
+
+export function createInventoryReader(database: Database): SqliteInventoryReader {
+  const head = database.query("SELECT epoch, seq, keys_version FROM head");
+  const ledger = database.query(
+    `SELECT ${ledgerColumns} FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?`,
+  );
+  const stock = database.query(
+    `SELECT ${stockColumns} FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?`,
+  );
+  const entries = database.query(
+    `SELECT ${entryColumns} FROM inventory WHERE pet_id >= ? ORDER BY pet_id LIMIT ?`,
+  );
+  const epochs = database.query("SELECT epoch, from_seq FROM epochs ORDER BY number");
+
+  return {
+    readHead() {
+      const [epoch, seq, keysVersion] = head.values()[0] as Row;
+      return { epoch: epoch as string, seq: Number(seq), keysVersion: Number(keysVersion) };
+    },
+    // A file that is replaced while it is served counts as damaged.
+    isOutdated: () => false,
+    ledgerAfter: (seq, rowsMax) => ledger.values(seq, rowsMax).map(toLedgerRow),
+    stockAfter: (seq, rowsMax) => stock.values(seq, rowsMax).map(toStockRow),
+    entriesAfter: (petId, rowsMax) =>
+      petId === int64Max ? [] : entries.values(firstIdAfter(petId), rowsMax).map(toEntry),
+    listEpochs: () => epochs.values().map(toEpochStart),
+  };
+}
+
+export interface InventoryWriter {
+  commit(units: readonly Unit[], now: number): Committed;
   beginEpoch(epoch: string): void;
 }
 
-/** The writing half of the ledger, on a connection that may block its thread. */
-export function createLedgerWriter(database: Database): LedgerWriter {
+/** Writes the ledger and the inventory, on a connection that may block its thread. */
+export function createInventoryWriter(database: Database): InventoryWriter {
   const tipOf = database.query("SELECT seq, at FROM head");
   const entryOf = database.query(
     "SELECT quantity, status, version FROM inventory WHERE pet_id = ?",
@@ -26,41 +74,53 @@ export function createLedgerWriter(database: Database): LedgerWriter {
   );
   const setTip = database.query("UPDATE head SET seq = ?, at = ?");
   const setEpoch = database.query("UPDATE head SET epoch = ?");
+  const addEpoch = database.query(
+    "INSERT INTO epochs (epoch, from_seq) SELECT epoch, seq FROM head",
+  );
+  const epochAt = database.query(
+    "SELECT epoch FROM epochs WHERE from_seq < ? ORDER BY number DESC LIMIT 1",
+  );
   const addRows = rowInserter(database);
 
-  function find(petIds: Iterable<bigint>): Map<bigint, Entry> {
+  function findEntries(units: readonly Unit[]): Map<bigint, Entry> {
     const entries = new Map<bigint, Entry>();
-    for (const petId of petIds) {
-      const row = entryOf.values(petId)[0];
-      if (!row) continue;
-      const [quantity, status, version] = row as [bigint, PetStatus, bigint];
-      entries.set(petId, { petId, quantity: Number(quantity), status, version: Number(version) });
+    for (const { changes } of units) {
+      for (const { petId } of changes) {
+        const row = entries.has(petId) ? undefined : entryOf.values(petId)[0];
+        if (!row) continue;
+        const [quantity, status, version] = row as [bigint, PetStatus, bigint];
+        entries.set(petId, { petId, quantity: Number(quantity), status, version: Number(version) });
+      }
     }
     return entries;
   }
 
-  const group = database.transaction(
-    (changes: readonly Change[], now: number): readonly Outcome[] => {
-      const [seq, at] = tipOf.values()[0] as [bigint, bigint];
-      const tip: Tip = { seq: Number(seq), at: Number(at) };
-      const entries = find(new Set(changes.map((change) => change.petId)));
-      const { rows, outcomes, tip: next } = append(tip, entries, changes, now);
-      addRows(rows);
-      for (const entry of entries.values()) {
-        // Entries the group did not move keep a version at or before the old tip.
-        if (entry.version <= tip.seq) continue;
-        setEntry.run(entry.quantity, entry.version, entry.petId);
-      }
-      if (next !== tip) setTip.run(next.seq, next.at);
-      return outcomes;
-    },
-  );
+  const group = database.transaction((units: readonly Unit[], now: number): Committed => {
+    const [seq, at] = tipOf.values()[0] as [bigint, bigint];
+    const tip: Tip = { seq: Number(seq), at: Number(at) };
+    const entries = findEntries(units);
+    const epochOf = (row: number) => epochAt.values(row)[0]?.[0] as string | undefined;
+    const appended = append({ tip, entries, epochOf }, units, now);
+    addRows(appended.rows);
+    for (const entry of entries.values()) {
+      // Entries that did not change keep a version at or before the old tip.
+      if (entry.version <= tip.seq) continue;
+      setEntry.run(entry.quantity, entry.version, entry.petId);
+    }
+    if (appended.tip !== tip) setTip.run(appended.tip.seq, appended.tip.at);
+    return appended;
+  });
+
+  const newEpoch = database.transaction((epoch: string) => {
+    setEpoch.run(epoch);
+    addEpoch.run();
+  });
 
   return {
-    // Immediate: a deferred transaction that starts by reading fails when it turns to writing
-    // after somebody else wrote.
-    commit: (changes, now) => group.immediate(changes, now),
-    beginEpoch: (epoch) => void setEpoch.run(epoch),
+    // Immediate: a deferred transaction that starts with a read fails when it first writes after
+    // another connection has written.
+    commit: (units, now) => group.immediate(units, now),
+    beginEpoch: (epoch) => newEpoch.immediate(epoch),
   };
 }
 

@@ -20,6 +20,10 @@ export function migrate(database: Database, environment: Environment): void {
            VALUES (1, ?, ?, 0, 0, 0) ON CONFLICT DO NOTHING`,
           [environment, randomUUID()],
         );
+        database.run(
+          `INSERT INTO epochs (epoch, from_seq)
+           SELECT epoch, seq FROM head WHERE NOT EXISTS (SELECT 1 FROM epochs)`,
+        );
       })
       .immediate();
   }

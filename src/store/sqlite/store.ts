@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Head, Log, Store } from "../../domain/ports.ts";
-import { createReader } from "./catalogue.ts";
+import { createCatalogueReader } from "./catalogue.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
 import {
   guarded,
@@ -17,9 +17,11 @@ import { nameFiles, prepareFiles } from "./engine/files.ts";
 import { type Asynchronous, busyWaitMs, createWriter, type Writer } from "./engine/writer.ts";
 import { startWriterThread, type WriterThread } from "./engine/writer-thread.ts";
 import { importOrders, importPets } from "./imports.ts";
+import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
 import { checkStructure } from "./structure.ts";
-import { rowsFrom, takeOver } from "./transfer.ts";
+import { importTables, rowsFrom } from "./transfer.ts";
+import { createUsageReader } from "./usage.ts";
 
 export interface SqliteOptions {
   readonly path: string;
@@ -65,51 +67,64 @@ async function openAround(
   const others = thread
     ? coordinateService(database, files, thread, log)
     : coordinateCommand(database, files);
-  const reader = readable(createReader(database));
+  const reader = readable(createInventoryReader(database));
+  const catalogue = readable(createCatalogueReader(database));
   const keys = readable(createKeyReader(database));
+  const usage = readable(createUsageReader(database));
   let seen: number | undefined;
   let head: Head;
 
   return {
-    ...reader,
-    /** The file is read only if somebody has written since the last glance. */
-    glance: guarded(() => {
-      const version = others.version();
-      if (version !== seen) {
-        head = reader.look();
-        seen = version;
-      }
-      return head;
-    }),
-    snapshot: (work) =>
-      atOneMoment((own) =>
-        work({
-          ...guardedReader(createReader(own)),
-          rowsOf: rowsFrom(own),
-          checkStructure: () => checkStructure(own),
-        }),
+    inventory: {
+      ...reader,
+      /** Reads the file only if somebody has written since the last call. */
+      cachedHead: guarded(() => {
+        const version = others.version();
+        if (version !== seen) {
+          head = reader.readHead();
+          seen = version;
+        }
+        return head;
+      }),
+      commit: written((units, withinMs = busyWaitMs) =>
+        writer.commit(units, clock.now(), withinMs),
       ),
-    canWrite: () => (thread?.isAlive() ?? true) && others.canWrite(),
-    commit: written((changes, withinMs = busyWaitMs) =>
-      writer.commit(changes, clock.now(), withinMs),
-    ),
-    importPets: written((records, reason) =>
-      onOwnConnection((own) => importPets(own, records, reason, clock.now)),
-    ),
-    importOrders: written((records) => onOwnConnection((own) => importOrders(own, records))),
-    carryOut: (work) => atOneMoment((own) => work(rowsFrom(own))),
-    carryIn: written((rowsOf) => onOwnConnection((own) => takeOver(own, rowsOf))),
-    findSecret: keys.findSecret,
-    findKey: async (id) => keys.findKey(id),
-    listKeys: async () => keys.listKeys(),
-    loadUsage: async () => keys.loadUsage(),
-    loadBans: async () => keys.loadBans(),
-    addKey: written(writer.addKey),
-    addSecret: written(writer.addSecret),
-    revokeKey: written(writer.revokeKey),
-    saveUsage: written(writer.saveUsage),
-    saveBan: written(writer.saveBan),
-    liftBan: written(writer.liftBan),
+      canWrite: () => (thread?.isAlive() ?? true) && others.canWrite(),
+    },
+    catalogue: {
+      ...catalogue,
+      importPets: written((records, reason) =>
+        onOwnConnection((own) => importPets(own, records, reason, clock.now)),
+      ),
+      importOrders: written((records) => onOwnConnection((own) => importOrders(own, records))),
+    },
+    keys: {
+      findSecret: keys.findSecret,
+      findKey: async (id) => keys.findKey(id),
+      listKeys: async () => keys.listKeys(),
+      addKey: written(writer.addKey),
+      addSecret: written(writer.addSecret),
+      revokeKey: written(writer.revokeKey),
+    },
+    usage: {
+      loadUsage: async () => usage.loadUsage(),
+      loadBans: async () => usage.loadBans(),
+      saveUsage: written(writer.saveUsage),
+      saveBan: written(writer.saveBan),
+      liftBan: written(writer.liftBan),
+    },
+    transfer: {
+      snapshot: (work) =>
+        atOneMoment((own) =>
+          work({
+            ...guardedReader(createInventoryReader(own)),
+            ...guardedReader(createCatalogueReader(own)),
+            rowsOf: rowsFrom(own),
+            checkStructure: () => checkStructure(own),
+          }),
+        ),
+      importTables: written((rowsOf) => onOwnConnection((own) => importTables(own, rowsOf))),
+    },
     async close() {
       if (!others.close()) endWithoutClosing(log);
       // The writer leaves last: only a connection that may write can fold the log into the file.

@@ -22,11 +22,13 @@ const headFromLedger = `UPDATE head SET seq = (SELECT coalesce(max(seq), 0) FROM
   at = (SELECT coalesce(max(at), 0) FROM ledger), keys_version = keys_version + 1`;
 
 /** Takes over every row of another store, all or none. */
-export async function takeOver(database: Database, rowsOf: RowsOf): Promise<void> {
+export async function importTables(database: Database, rowsOf: RowsOf): Promise<void> {
   database.run("BEGIN IMMEDIATE");
   try {
     const [present] = database.query(anyRow).values()[0]!;
     if (Number(present) !== 0) throw new Refusal("invalid_request", "the target is not empty");
+    // The epoch of an empty store covers no row; the next start begins one after the last row.
+    database.run("DELETE FROM epochs");
     for (const table of tables) {
       const add = database.query(insertText(table));
       for await (const batch of rowsOf(table.name)) {

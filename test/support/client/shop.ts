@@ -67,8 +67,8 @@ export class Shop {
   async account(keyId: string): Promise<{ admitted: number; bans: number }> {
     // Counts are written down every second and at the end: a restart leaves none out.
     await this.service.restart();
-    const usage = (await this.service.store.loadUsage()).find((row) => row.keyId === keyId);
-    const bans = (await this.service.store.loadBans()).filter((ban) => ban.keyId === keyId);
+    const usage = (await this.service.store.usage.loadUsage()).find((row) => row.keyId === keyId);
+    const bans = (await this.service.store.usage.loadBans()).filter((ban) => ban.keyId === keyId);
     return { admitted: usage?.dayCount ?? 0, bans: bans.length };
   }
 

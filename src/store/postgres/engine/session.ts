@@ -5,6 +5,9 @@ import { type PrimaryGuard, type ServerIdentity, timelineNow } from "./primary.t
 
 export type Rows = readonly (readonly unknown[])[];
 
+/** Runs one statement. */
+export type Query = (text: string, values?: readonly unknown[]) => Promise<Rows>;
+
 /** One connection to a server that can be written. */
 export interface Session {
   readonly sql: ReservedSQL;

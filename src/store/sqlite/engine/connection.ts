@@ -44,6 +44,15 @@ export function openForWriting(
   }
 }
 
+/** Makes a function that runs as one write transaction. */
+export function inTransaction<A extends unknown[], T>(
+  database: Database,
+  work: (...args: A) => T,
+): (...args: A) => T {
+  const bound = database.transaction(work);
+  return (...args) => bound.immediate(...args) as T;
+}
+
 /** Sets a pragma and reads it back: the engine ignores in silence what it cannot follow. */
 export function setPragma(database: Database, name: string, value: string | bigint): void {
   database.run(`PRAGMA ${name} = ${value}`);

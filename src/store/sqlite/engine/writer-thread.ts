@@ -1,10 +1,10 @@
 import { inBackground } from "../../../domain/background.ts";
 import { Refusal } from "../../../domain/errors.ts";
 import type { Environment } from "../../../domain/keys.ts";
-import type { Change } from "../../../domain/ledger.ts";
+import type { Unit } from "../../../domain/ledger.ts";
 import type { Log } from "../../../domain/ports.ts";
 import type { Damage } from "./damage.ts";
-import { type PackedOutcomes, packChanges, unpackOutcomes } from "./messages.ts";
+import { type PackedCommit, packUnits, unpackCommit } from "./messages.ts";
 import type { Asynchronous, Writer, WriterReply, WriterRequest } from "./writer.ts";
 
 interface Pending {
@@ -74,9 +74,9 @@ export async function startWriterThread(
     (...args: unknown[]) =>
       ask(method, args);
   return {
-    async commit(changes: readonly Change[], now: number, withinMs: number) {
-      const packed = await ask("commit", [packChanges(changes), now, withinMs]);
-      return unpackOutcomes(packed as PackedOutcomes, changes);
+    async commit(units: readonly Unit[], now: number, withinMs: number) {
+      const packed = await ask("commit", [packUnits(units), now, withinMs]);
+      return unpackCommit(packed as PackedCommit, units);
     },
     beginEpoch: call("beginEpoch"),
     addKey: call("addKey"),

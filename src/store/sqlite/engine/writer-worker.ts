@@ -1,5 +1,5 @@
 import { Refusal } from "../../../domain/errors.ts";
-import { packOutcomes, unpackChanges } from "./messages.ts";
+import { packCommit, unpackUnits } from "./messages.ts";
 import { createWriter, type Writer, type WriterReply, type WriterRequest } from "./writer.ts";
 
 /** The writing thread: a disk flush takes milliseconds, and no reader should wait for one. */
@@ -16,9 +16,9 @@ self.onmessage = (event: MessageEvent<WriterRequest>) => {
       writer = createWriter(...args);
       reply = { id, result: undefined };
     } else if (method === "commit") {
-      const [changes, now, withinMs] = args;
-      const outcomes = writer!.commit(unpackChanges(changes), now, withinMs);
-      reply = { id, result: packOutcomes(outcomes) };
+      const [units, now, withinMs] = args;
+      const committed = writer!.commit(unpackUnits(units), now, withinMs);
+      reply = { id, result: packCommit(committed) };
     } else {
       const call = writer![method] as (...args: unknown[]) => unknown;
       reply = { id, result: call(...args) };

@@ -1,12 +1,13 @@
 import { type ErrorCode, Refusal } from "../../../domain/errors.ts";
 import type { Environment } from "../../../domain/keys.ts";
-import type { Change } from "../../../domain/ledger.ts";
-import { createLedgerWriter } from "../inventory.ts";
+import type { Unit } from "../../../domain/ledger.ts";
+import { createInventoryWriter } from "../inventory.ts";
 import { createKeyWriter } from "../keys.ts";
+import { createUsageWriter } from "../usage.ts";
 import { guarded, openForWriting } from "./connection.ts";
 import { createDamageCheck, type Damage } from "./damage.ts";
 import { prepareFiles } from "./files.ts";
-import type { PackedChanges } from "./messages.ts";
+import type { PackedUnits } from "./messages.ts";
 
 /** Everything that writes while the service runs, on one connection that may block its thread. */
 export type Writer = ReturnType<typeof createWriter>;
@@ -18,7 +19,7 @@ export type Asynchronous<T> = {
 
 export type WriterRequest =
   | { id: number; method: "open"; args: [path: string, environment: Environment] }
-  | { id: number; method: "commit"; args: [PackedChanges, now: number, withinMs: number] }
+  | { id: number; method: "commit"; args: [PackedUnits, now: number, withinMs: number] }
   | { id: number; method: Exclude<keyof Writer, "commit">; args: unknown[] };
 
 export type WriterReply =
@@ -40,8 +41,9 @@ const readersWaitMs = 1_000;
 export function createWriter(path: string, environment: Environment) {
   const database = openForWriting(path, environment, busyWaitMs);
   const files = prepareFiles(path);
-  const ledger = createLedgerWriter(database);
+  const inventory = createInventoryWriter(database);
   const keys = createKeyWriter(database);
+  const usage = createUsageWriter(database);
   const damage = createDamageCheck(files, database, ["database", "log", "index"]);
   let waitMs = busyWaitMs;
   let isLogSaved = false;
@@ -113,21 +115,21 @@ export function createWriter(path: string, environment: Environment) {
     });
 
   return {
-    commit: checked((changes: readonly Change[], now: number, withinMs: number) => {
+    commit: checked((units: readonly Unit[], now: number, withinMs: number) => {
       waitFor(withinMs);
-      return ledger.commit(changes, now);
+      return inventory.commit(units, now);
     }),
     beginEpoch: patient((epoch: string) => {
-      ledger.beginEpoch(epoch);
+      inventory.beginEpoch(epoch);
       // From now on the file itself shows which run of the service it belongs to.
       database.run("PRAGMA wal_checkpoint(PASSIVE)");
     }),
     addKey: patient(keys.addKey),
     addSecret: patient(keys.addSecret),
     revokeKey: patient(keys.revokeKey),
-    saveUsage: unhurried(keys.saveUsage),
-    saveBan: unhurried(keys.saveBan),
-    liftBan: patient(keys.liftBan),
+    saveUsage: unhurried(usage.saveUsage),
+    saveBan: unhurried(usage.saveBan),
+    liftBan: patient(usage.liftBan),
     saveStrandedLog,
     findDamage: () => damage.find(),
     close: () => database.close(),

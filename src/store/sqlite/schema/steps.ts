@@ -94,4 +94,12 @@ export const steps: readonly string[] = [
     PRIMARY KEY (key_id, started_at)
   ) STRICT;
   `,
+  `
+  CREATE TABLE epochs (
+    number   INTEGER PRIMARY KEY,
+    epoch    TEXT    NOT NULL UNIQUE,
+    from_seq INTEGER NOT NULL CHECK (from_seq >= 0)
+  ) STRICT;
+  INSERT INTO epochs (epoch, from_seq) SELECT epoch, 0 FROM head;
+  `,
 ];

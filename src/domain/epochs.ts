@@ -1,0 +1,38 @@
+/**
+ * Epochs make a position in the ledger unique. A store that was restored from a backup continues
+ * with the same `seq` numbers and other content. Each start of the service on SQLite, and each new
+ * primary or database on PostgreSQL, therefore begins an epoch. The store keeps all of them as
+ * history, so a position from an earlier epoch stays usable unless a restore removed its rows.
+ */
+
+/** A point in the history of a store: its epoch, and the `seq` of a ledger row. */
+export interface Position {
+  readonly epoch: string;
+  readonly seq: number;
+}
+
+/** One epoch. It covers the rows after `fromSeq`, up to the start of the next epoch. */
+export interface EpochStart {
+  readonly epoch: string;
+  readonly fromSeq: number;
+}
+
+/** The epoch in which a row was written. `history` is in the order in which the epochs began. */
+export function epochOf(history: readonly EpochStart[], seq: number): string | undefined {
+  return history.findLast(({ fromSeq }) => fromSeq < seq)?.epoch;
+}
+
+/**
+ * Whether the ledger up to `position` is part of this store's ledger, which ends at `headSeq`. False
+ * for an epoch the store does not know, and for a row that a later epoch replaced.
+ */
+export function isInHistory(
+  history: readonly EpochStart[],
+  headSeq: number,
+  { epoch, seq }: Position,
+): boolean {
+  const at = history.findIndex((start) => start.epoch === epoch);
+  if (at < 0) return false;
+  const end = history[at + 1]?.fromSeq ?? headSeq;
+  return seq >= history[at]!.fromSeq && seq <= end;
+}

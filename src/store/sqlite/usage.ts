@@ -1,0 +1,62 @@
+import type { Database } from "bun:sqlite";
+import type { Ban, SavedUsage } from "../../domain/ports.ts";
+import { banColumns, toBan, toUsage, usageColumns } from "../rows.ts";
+import { placeholders } from "../tables.ts";
+import { inTransaction } from "./engine/connection.ts";
+import { touchKeys } from "./keys.ts";
+
+export function createUsageReader(database: Database) {
+  const usage = database.query(`SELECT ${usageColumns} FROM usage`);
+  const bans = database.query(
+    `SELECT ${banColumns} FROM bans AS ban
+     WHERE started_at = (SELECT max(started_at) FROM bans WHERE key_id = ban.key_id)`,
+  );
+  return {
+    loadUsage: (): SavedUsage[] => usage.values().map(toUsage),
+    loadBans: (): Ban[] => bans.values().map(toBan),
+  };
+}
+
+/** Writes request counts and bans. Each call is one transaction. */
+export function createUsageWriter(database: Database) {
+  const touch = database.query(touchKeys);
+  const putUsage = database.query(
+    `INSERT INTO usage (${usageColumns}) VALUES (${placeholders(usageColumns)})
+     ON CONFLICT (key_id) DO UPDATE SET
+       minute_start = excluded.minute_start, minute_count = excluded.minute_count,
+       day_start = excluded.day_start, day_count = excluded.day_count,
+       last_used_at = excluded.last_used_at`,
+  );
+  const putBan = database.query(
+    `INSERT INTO bans (${banColumns}) VALUES (${placeholders(banColumns)})
+     ON CONFLICT (key_id, started_at) DO NOTHING`,
+  );
+  const endBan = database.query(
+    `UPDATE bans SET lifted_at = ?1
+     WHERE key_id = ?2 AND until > ?1 AND lifted_at IS NULL
+       AND started_at = (SELECT max(started_at) FROM bans WHERE key_id = ?2)`,
+  );
+
+  return {
+    saveUsage: inTransaction(database, (rows: readonly SavedUsage[]) => {
+      for (const row of rows) {
+        putUsage.run(
+          row.keyId,
+          row.minuteStart,
+          row.minuteCount,
+          row.dayStart,
+          row.dayCount,
+          row.lastUsedAt,
+        );
+      }
+    }),
+    saveBan: inTransaction(database, (ban: Ban) => {
+      putBan.run(ban.keyId, ban.startedAt, ban.until, ban.liftedAt);
+    }),
+    liftBan: inTransaction(database, (keyId: string, now: number): boolean => {
+      const lifted = endBan.run(now, keyId).changes > 0;
+      if (lifted) touch.run();
+      return lifted;
+    }),
+  };
+}
