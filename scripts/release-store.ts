@@ -1,7 +1,6 @@
 /**
- * Makes a store with the code of a release, for test/fixtures, and prints what is known of its keys
- * as JSON. It uses the command line and the HTTP API of the release only, so that it works with
- * every release.
+ * Makes a store for test/fixtures with the code of a release, and prints its keys as JSON. It uses
+ * only the command line and the HTTP API of the release, because both outlive the code behind them.
  *
  *   bun scripts/release-store.ts CHECKOUT DATABASE
  */
@@ -13,7 +12,7 @@ if (database === "") throw new Error("usage: bun scripts/release-store.ts CHECKO
 const petstore = resolve(checkout, "bin/petstore");
 
 const options = {
-  // The ledger keeps the names of imported files. Relative names keep this machine out of it.
+  // The ledger keeps the names of imported files. Relative names leave paths of this machine out.
   cwd: resolve(import.meta.dir, "../test/fixtures"),
   env: { PATH: process.env.PATH ?? "", DATABASE_URL: database },
   stderr: "inherit",
@@ -26,7 +25,7 @@ async function run(...words: string[]): Promise<string> {
   return out;
 }
 
-/** Id and texts of every key, by its name. A text is printed only when it is made. */
+/** Id and texts of every key, by its name. A text is printed only once. */
 const keys: Record<string, { id: string; texts: string[] }> = {};
 
 async function createKey(name: string, plan: string, ...flags: string[]): Promise<void> {
@@ -62,12 +61,11 @@ async function withService(work: (baseUrl: string) => Promise<void>): Promise<vo
   const decoder = new TextDecoder();
   for await (const chunk of child.stdout) {
     written += decoder.decode(chunk, { stream: true });
-    const [, baseUrl] = /is serving at (\S+)/.exec(written) ?? [];
+    const [baseUrl] = /http:\S+\/v1\b/.exec(written) ?? [];
     if (baseUrl === undefined) continue;
-    await work(baseUrl);
+    await work(baseUrl).finally(() => child.kill("SIGTERM"));
     break;
   }
-  child.kill("SIGTERM");
   if ((await child.exited) !== 0) throw new Error(`the service failed: ${written}`);
 }
 
@@ -87,7 +85,7 @@ async function useStore(baseUrl: string): Promise<void> {
     if (status !== 200) throw new Error(text);
   };
   await set("1", 10);
-  // The same quantity again is a row of the ledger too.
+  // An update to the same quantity adds a row to the ledger too.
   await set("1", 10);
   await run("pets", "import", "restock.csv");
   await set("9223372036854775807", 4);
