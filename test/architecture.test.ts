@@ -89,6 +89,8 @@ const longFiles: Record<string, string> = {
   "test/support/store-suite.ts": "the Store port's one suite, in the order of the port",
   "openapi.json": "made from the table of operations",
   "openapi-3.0.json": "made from openapi.json",
+  "test/fixtures/store-0.1.0.sql": "written by pg_dump",
+  "test/fixtures/store-0.2.0.sql": "written by pg_dump",
   "src/http/docs/style.css": "one page's whole look; a style sheet is read by selector",
 };
 

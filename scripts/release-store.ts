@@ -1,0 +1,110 @@
+/**
+ * Makes a store for test/fixtures with the code of a release, and prints its keys as JSON. It uses
+ * only the command line and the HTTP API of the release, because both outlive the code behind them.
+ *
+ *   bun scripts/release-store.ts CHECKOUT DATABASE
+ */
+
+import { resolve } from "node:path";
+
+const [checkout = "", database = ""] = process.argv.slice(2);
+if (database === "") throw new Error("usage: bun scripts/release-store.ts CHECKOUT DATABASE");
+const petstore = resolve(checkout, "bin/petstore");
+
+const options = {
+  // The ledger keeps the names of imported files. Relative names leave paths of this machine out.
+  cwd: resolve(import.meta.dir, "../test/fixtures"),
+  env: { PATH: process.env.PATH ?? "", DATABASE_URL: database },
+  stderr: "inherit",
+} as const;
+
+async function run(...words: string[]): Promise<string> {
+  const child = Bun.spawn([petstore, ...words], { ...options, stdout: "pipe" });
+  const out = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) throw new Error(`${words.join(" ")} failed: ${out}`);
+  return out;
+}
+
+/** Id and texts of every key, by its name. A text is printed only once. */
+const keys: Record<string, { id: string; texts: string[] }> = {};
+
+async function createKey(name: string, plan: string, ...flags: string[]): Promise<void> {
+  const words = ["keys", "create", "--name", name, "--plan", plan, "--json", ...flags];
+  const { id, key } = JSON.parse(await run(...words));
+  keys[name] = { id, texts: [key] };
+}
+
+async function createKeys(): Promise<void> {
+  const soon = new Date(Date.now() + 5_000).toISOString();
+  await createKey("expired", "pro", "--expires", soon);
+  await createKey("all scopes", "business", "--expires", "2126-01-01T00:00:00Z");
+  await createKey('Zoë\'s "till" | 🐢', "free", "--scopes", "inventory:read,pets:read");
+  await createKey("revoked", "pro");
+  await createKey("rotated", "pro");
+  const limits = (minute: string, day: string) => ["--per-minute", minute, "--per-day", day];
+  await createKey("custom limits", "enterprise", ...limits("1234", "56789"));
+  await createKey("counted", "enterprise", ...limits("100", "10"));
+  await createKey("banned", "enterprise", ...limits("5", "1000"));
+  await createKey("unbanned", "enterprise", ...limits("5", "1000"));
+}
+
+/** One strike bans a key for a hundred years. */
+const banRules = [
+  ...["--ban-strikes-min", "1", "--ban-strikes-divisor", "1000000", "--ban-grace-ms", "1"],
+  ...["--ban-minutes", "52560000", "--ban-minutes-max", "52560000"],
+];
+
+async function withService(work: (baseUrl: string) => Promise<void>): Promise<void> {
+  const words = ["serve", "--port", "0", ...banRules];
+  const child = Bun.spawn([petstore, ...words], { ...options, stdout: "pipe" });
+  let written = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of child.stdout) {
+    written += decoder.decode(chunk, { stream: true });
+    const [baseUrl] = /http:\S+\/v1\b/.exec(written) ?? [];
+    if (baseUrl === undefined) continue;
+    await work(baseUrl).finally(() => child.kill("SIGTERM"));
+    break;
+  }
+  if ((await child.exited) !== 0) throw new Error(`the service failed: ${written}`);
+}
+
+async function useStore(baseUrl: string): Promise<void> {
+  const call = async (name: string, path: string, quantity?: number) => {
+    const response = await fetch(baseUrl + path, {
+      headers: {
+        Authorization: `Bearer ${keys[name]!.texts[0]}`,
+        ...(quantity === undefined ? {} : { "Content-Type": "application/json" }),
+      },
+      ...(quantity === undefined ? {} : { method: "PATCH", body: JSON.stringify({ quantity }) }),
+    });
+    return { status: response.status, text: await response.text() };
+  };
+  const set = async (petId: string, quantity: number) => {
+    const { status, text } = await call("all scopes", `/inventory/${petId}`, quantity);
+    if (status !== 200) throw new Error(text);
+  };
+  await set("1", 10);
+  // An update to the same quantity adds a row to the ledger too.
+  await set("1", 10);
+  await run("pets", "import", "restock.csv");
+  await set("9223372036854775807", 4);
+  await set("9223372036854775807", 0);
+
+  for (let request = 0; request < 4; request++) await call("counted", "/inventory");
+  for (const name of ["banned", "unbanned"]) {
+    while (!(await call(name, "/inventory")).text.includes("key_banned"));
+  }
+  await run("keys", "unban", keys.unbanned!.id);
+  await run("keys", "revoke", keys.revoked!.id);
+  const rotate = ["keys", "rotate", keys.rotated!.id, "--overlap", "36500d", "--json"];
+  keys.rotated!.texts.push(JSON.parse(await run(...rotate)).key);
+}
+
+await run("pets", "import", "pets.json");
+await run("orders", "import", "orders.csv");
+await createKeys();
+await withService(useStore);
+await run("verify");
+const listed = JSON.parse(await run("keys", "list", "--json"));
+console.log(JSON.stringify({ keys, listed }));

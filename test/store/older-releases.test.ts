@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { inventory, ledger, orders, pets } from "../fixtures/expected.ts";
+import { expectError, limitsOf } from "../support/answers.ts";
+import { enterPlace, type Place } from "../support/process.ts";
+import { type ReleaseKeys, readKeys, readLedger, restore } from "../support/release-stores.ts";
+import { call, engines, startTestService } from "../support/service.ts";
+
+/** Every release whose stores must open. A new release adds its version and its fixtures. */
+const releases = ["0.1.0", "0.2.0"];
+
+describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, engine }))))(
+  "a store of $release on $engine",
+  ({ release, engine }) => {
+    const { keys, listed } = readKeys(release, engine);
+    const textOf = (name: string) => keys[name]!.texts[0]!;
+    let place: Place;
+    let database: string;
+    beforeEach(async () => {
+      place = enterPlace();
+      database = await restore[engine](release, place);
+    });
+    afterEach(() => place.leave());
+
+    async function expectVerified(rows: number): Promise<void> {
+      const expected = { rows, entries: 6, pets: 6, faults: [], faultCount: 0 };
+      const { code, out } = await place.run(["verify", "--json", "--database", database]);
+      expect({ code, ...JSON.parse(out) }).toEqual({ code: 0, ...expected });
+    }
+
+    test("is migrated by the first command and passes verification", async () => {
+      const origins = "seq, key_id, request_id, at";
+      const before = await readLedger(database, origins);
+      expect(before).toHaveLength(12);
+      await expectVerified(12);
+      expect(await readLedger(database)).toEqual(ledger);
+      expect(await readLedger(database, origins)).toEqual(before);
+    });
+
+    test("keeps every key and every pet", async () => {
+      const words = ["keys", "list", "--database", database];
+      const listedNow = await place.json<ReleaseKeys["listed"]>(...words);
+      expect(listedNow).toMatchObject(listed as never);
+      expect(listedNow).toHaveLength(9);
+      const exporting = ["pets", "export", "-", "--format", "ndjson", "--database", database];
+      const { out } = await place.run(exporting);
+      const exported = out.trimEnd().split("\n");
+      expect(exported.map((line) => JSON.parse(line))).toMatchObject(pets);
+      const numbers = /^\{"petId":(-?\d+),.*"status":"(\w+)","quantity":(\d+)\}$/;
+      expect(
+        exported.map((line) => line.replace(numbers, '{"petId":$1,"quantity":$3,"status":"$2"}')),
+      ).toEqual(inventory);
+    });
+
+    test("is served unchanged, and an update continues its ledger", async () => {
+      const { baseUrl, kill, exited } = await place.serve(["serve", "--database", database]);
+      const key = textOf("all scopes");
+      const list = await call(baseUrl, "GET", "/inventory", { key });
+      expect(list.text).toBe(`[${inventory.join()}]`);
+      const ordered = await call(baseUrl, "GET", "/store/orders", { key });
+      expect(ordered.text).toBe(`[${orders.join()}]`);
+      const update = (petId: string, quantity: number) =>
+        call(baseUrl, "PATCH", `/inventory/${petId}`, {
+          key,
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify({ quantity }),
+        });
+      const changed = '{"petId":-9223372036854775808,"quantity":42,"status":"sold"}';
+      expect((await update("-9223372036854775808", 42)).text).toBe(changed);
+      expect((await update("1", 10)).text).toBe(inventory[1]!);
+      const after = await call(baseUrl, "GET", "/inventory", { key });
+      expect(after.text).toBe(`[${[changed, ...inventory.slice(1)].join()}]`);
+      expect(after.headers.get("ETag")).not.toBe(list.headers.get("ETag"));
+      kill("SIGTERM");
+      expect(await exited).toBe(0);
+      await expectVerified(14);
+      expect(await readLedger(database)).toEqual([
+        ...ledger,
+        "13 -9223372036854775808 0 42 sold sold 1 api -",
+        "14 1 10 10 available available 8 api -",
+      ]);
+    });
+
+    test("accepts its valid keys with their scopes and limits, and refuses expired and revoked ones", async () => {
+      const { baseUrl, kill, exited } = await place.serve(["serve", "--database", database]);
+      const list = (key: string) => call(baseUrl, "GET", "/inventory", { key });
+      for (const [name, perMinute] of [
+        ["all scopes", 1_000],
+        ['Zoë\'s "till" | 🐢', 60],
+        ["custom limits", 1_234],
+      ] as const) {
+        const response = await list(textOf(name));
+        expect({ name, status: response.status }).toEqual({ name, status: 200 });
+        expect(limitsOf(response).limit).toBe(perMinute);
+      }
+      const [older, newer] = keys.rotated!.texts;
+      expect(older).not.toBe(newer);
+      expect((await list(older!)).status).toBe(200);
+      expect((await list(newer!)).status).toBe(200);
+
+      expectError(await list(textOf("expired")), "unauthorized");
+      expectError(await list(textOf("revoked")), "unauthorized");
+      const reader = { key: textOf('Zoë\'s "till" | 🐢') };
+      expectError(await call(baseUrl, "GET", "/store/orders", reader), "insufficient_scope");
+      kill("SIGTERM");
+      await exited;
+      await expectVerified(12);
+    });
+
+    test("keeps a ban in force until it is lifted, and a lifted ban lifted", async () => {
+      const request = async (...names: string[]) => {
+        const { baseUrl, kill, exited } = await place.serve(["serve", "--database", database]);
+        const responses = [];
+        for (const name of names) {
+          responses.push(await call(baseUrl, "GET", "/inventory", { key: textOf(name) }));
+        }
+        kill("SIGTERM");
+        await exited;
+        return responses;
+      };
+      const [banned, unbanned] = await request("banned", "unbanned");
+      expectError(banned!, "key_banned");
+      expect(unbanned!.status).toBe(200);
+      const unban = ["keys", "unban", keys.banned!.id, "--database", database];
+      expect(await place.run(unban)).toMatchObject({ code: 0 });
+      const [lifted] = await request("banned");
+      expect(lifted!.status).toBe(200);
+    });
+
+    test("keeps the requests counted in the current day", async () => {
+      const service = await startTestService(engine, { database });
+      try {
+        const { lastUsedAt } = listed.find(({ name }) => name === "counted")!;
+        service.clock.set(Date.parse(lastUsedAt!) + 60_000);
+        const list = () => service.call("GET", "/inventory", { key: textOf("counted") });
+        // 4 of the day's 10 requests were used.
+        for (const remaining of [5, 4, 3, 2, 1, 0]) {
+          expect(limitsOf(await list())).toMatchObject({ limit: 10, remaining });
+        }
+        expectError(await list(), "rate_limit_exceeded");
+      } finally {
+        await service.stop();
+      }
+    });
+  },
+);

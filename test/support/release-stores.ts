@@ -1,0 +1,59 @@
+import { Database } from "bun:sqlite";
+import { copyFileSync, readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { SQL } from "bun";
+import { sharedPostgres } from "./postgres.ts";
+import type { Place } from "./process.ts";
+import type { Engine } from "./service.ts";
+
+/** The keys of a store in test/fixtures. */
+export interface ReleaseKeys {
+  /** Id and texts of every key, by its name. A rotated key has two texts, the older one first. */
+  readonly keys: Readonly<Record<string, { id: string; texts: readonly string[] }>>;
+  /** What `petstore keys list --json` of the release printed. */
+  readonly listed: readonly { name: string; lastUsedAt: string | null }[];
+}
+
+const fixture = (name: string) => resolve(import.meta.dir, "../fixtures", name);
+const extensions: Record<Engine, string> = { sqlite: "db", postgres: "sql" };
+
+export function readKeys(release: string, engine: Engine): ReleaseKeys {
+  const name = `store-${release}.${extensions[engine]}.json`;
+  return JSON.parse(readFileSync(fixture(name), "utf8"));
+}
+
+/** Copies the store of a release to a new database and returns its address. */
+export const restore: Record<Engine, (release: string, place: Place) => Promise<string>> = {
+  async sqlite(release, place) {
+    const name = `store-${release}.db`;
+    // The files beside the database stay behind when a service stops, so the next release finds them.
+    for (const file of readdirSync(fixture(""))) {
+      if (file !== name && !file.startsWith(`${name}-`)) continue;
+      copyFileSync(fixture(file), place.path(`store.db${file.slice(name.length)}`));
+    }
+    return `sqlite:${place.path("store.db")}`;
+  },
+  async postgres(release) {
+    const url = await (await sharedPostgres()).freshDatabase();
+    await using sql = new SQL(url, { max: 1 });
+    await sql.unsafe(readFileSync(fixture(`store-${release}.sql`), "utf8"));
+    return url;
+  },
+};
+
+/** The columns of `ledger` in test/fixtures/expected.ts. */
+const changeColumns = `seq, pet_id, quantity_before, quantity_after, status_before, status_after,
+  previous, cause, reason`;
+
+/** Reads the ledger without the code under test, one line for each row. */
+export async function readLedger(database: string, columns = changeColumns): Promise<string[]> {
+  const selectLedger = `SELECT ${columns} FROM ledger ORDER BY seq`;
+  const asText = (row: readonly unknown[]) => row.map((value) => value ?? "-").join(" ");
+  if (database.startsWith("sqlite:")) {
+    using file = new Database(database.slice("sqlite:".length), { safeIntegers: true });
+    return file.query(selectLedger).values().map(asText);
+  }
+  await using sql = new SQL(database, { max: 1, bigint: true });
+  const rows: unknown[][] = await sql.unsafe(selectLedger).values();
+  return rows.map(asText);
+}
