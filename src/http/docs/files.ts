@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { satisfiesIfNoneMatch } from "../etags.ts";
-import { type Coding, preferredCoding } from "../list/encodings.ts";
+import { type Encoding as Coding, preferredEncoding } from "../list/encodings.ts";
 import type { Page } from "../pages.ts";
 
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
@@ -34,7 +34,7 @@ export function createFile(text: string, headers: Readonly<Record<string, string
   }
 
   return (request) => {
-    const accepted = preferredCoding(request.headers.get("accept-encoding"));
+    const accepted = preferredEncoding(request.headers.get("accept-encoding"));
     const coding = text.length < charactersMin ? undefined : accepted;
     const etag = coding ? `"${tag}-${coding}"` : `"${tag}"`;
     const caching = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept-Encoding" };

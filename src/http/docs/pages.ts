@@ -2,15 +2,14 @@ import { readFileSync } from "node:fs";
 import type { Environment } from "../../domain/keys.ts";
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
-import type { Operation } from "../api/operations.ts";
+import type { ApiOperation as Operation } from "../api/operations.ts";
 import type { Page, Pages } from "../pages.ts";
-import { basePath } from "../routes.ts";
 import { createFile } from "./files.ts";
 import { referencePage } from "./page.ts";
 
 export interface ReferenceOptions {
   readonly environment: Environment;
-  readonly petsSunsetAt: number;
+  readonly basePath: string;
 }
 
 /** Nothing but this service's own files may load, and the page may speak to nobody else. */
@@ -37,10 +36,9 @@ const anywhere = "http://address.invalid";
 /** The API description as JSON and as a page. Neither needs a key. */
 export function referencePages(operations: readonly Operation[], options: ReferenceOptions): Pages {
   const document = describeApi(operations, {
-    petsSunsetAt: options.petsSunsetAt,
     servers: [
       {
-        url: anywhere + basePath,
+        url: anywhere + options.basePath,
         description: options.environment === "production" ? "Production" : "Staging",
       },
     ],

@@ -1,5 +1,6 @@
 import { statusOf } from "../../errors.ts";
-import type { Operation } from "../operations.ts";
+import { missingScope } from "../../messages.ts";
+import type { ApiOperation as Operation } from "../operations.ts";
 import { type DescribedCode, type ErrorDescription, errors } from "./errors.ts";
 import { everyAnswer, type Header, type HeaderId, headerName, headers } from "./headers.ts";
 import { type Contract, type Example, everyOperation, type Success } from "./operation.ts";
@@ -14,7 +15,6 @@ export interface ServerEntry {
 
 export interface DocumentOptions {
   readonly servers: readonly ServerEntry[];
-  readonly petsSunsetAt: number;
 }
 
 /** The version of the API described; the package that serves it has its own. */
@@ -26,7 +26,7 @@ export function describeApi(operations: readonly Operation[], options: DocumentO
   const paths: Record<string, Record<string, DescribedOperation>> = {};
   for (const [path, here] of byPath) {
     paths[path] = Object.fromEntries(
-      here.map((operation) => [operation.method.toLowerCase(), describe(operation, options)]),
+      here.map((operation) => [operation.method.toLowerCase(), describe(operation)]),
     );
   }
   return {
@@ -80,10 +80,7 @@ export interface DescribedContent {
 }
 
 /** The committed document: both environments, their addresses left open. */
-export function committedDocument(
-  operations: readonly Operation[],
-  petsSunsetAt: number,
-): ApiDocument {
+export function committedDocument(operations: readonly Operation[]): ApiDocument {
   const address = (name: string, port: number, environment: string): ServerEntry => ({
     url: `{${name}}`,
     description: `${environment}.`,
@@ -98,11 +95,11 @@ export function committedDocument(
     address("base_url", 8080, "Production"),
     address("staging_url", 8081, "Staging"),
   ];
-  return describeApi(operations, { servers, petsSunsetAt });
+  return describeApi(operations, { servers });
 }
 
-function describe(operation: Operation, options: DocumentOptions) {
-  const { contract } = operation;
+function describe(operation: Operation) {
+  const { contract, deprecation } = operation;
   return {
     operationId: operation.id,
     tags: [contract.tag],
@@ -110,12 +107,12 @@ function describe(operation: Operation, options: DocumentOptions) {
     description: contract.description,
     "x-required-scope": operation.scope,
     ...(operation.stability === "stable" ? {} : { "x-stability": operation.stability }),
-    ...(operation.deprecatedAt === undefined
+    ...(deprecation === undefined
       ? {}
       : {
           deprecated: true,
-          "x-deprecated-since": instant(operation.deprecatedAt),
-          "x-sunset": instant(options.petsSunsetAt),
+          "x-deprecated-since": instant(deprecation.since),
+          "x-sunset": instant(deprecation.sunsetAt),
         }),
     ...(contract.parameters
       ? {
@@ -196,7 +193,7 @@ function describeRefusals(
 
 function messages(code: DescribedCode, contract: Contract, scope: string): Record<string, string> {
   if (code === "invalid_request") return { ...contract.invalid };
-  if (code === "insufficient_scope") return { [code]: `This API key lacks the scope ${scope}.` };
+  if (code === "insufficient_scope") return { [code]: missingScope(scope) };
   return { ...errors[code].examples };
 }
 

@@ -1,5 +1,7 @@
 import type { ErrorCode } from "../../../domain/errors.ts";
 import { petNotFound } from "../../../domain/pets.ts";
+import { mergePatchTypes } from "../../body.ts";
+import * as messages from "../../messages.ts";
 import type { HeaderId } from "./headers.ts";
 
 export interface ErrorDescription {
@@ -19,10 +21,7 @@ export const errors = {
   unauthorized: {
     description:
       "No good API key came with the request. A missing, mistyped, unknown, expired or revoked key and one of the other environment all look the same.",
-    examples: {
-      unauthorized:
-        "The API key is missing or invalid; send it as 'Authorization: Bearer <API_KEY>'.",
-    },
+    examples: { unauthorized: messages.missingKey },
     headers: ["WWW-Authenticate"],
   },
   insufficient_scope: {
@@ -36,22 +35,22 @@ export const errors = {
   },
   gone: {
     description: "The sunset date has passed; the operation will not come back.",
-    examples: { gone: "This operation was retired on its sunset date." },
+    examples: { gone: messages.operationGone },
   },
   precondition_failed: {
     description: "`If-Match` does not name the current state. Nothing was done.",
-    examples: { precondition_failed: "The list has changed: If-Match does not name it." },
+    examples: { precondition_failed: messages.listChanged },
   },
   payload_too_large: {
     description: "The body has more than 64 KiB.",
-    examples: { payload_too_large: "The body may have at most 65536 bytes." },
+    examples: { payload_too_large: messages.bodyTooLarge(65_536) },
   },
   unsupported_media_type: {
     description:
       "`Content-Type` names something other than JSON; `Accept-Patch` lists what is read. Or the body is compressed; then `Accept-Encoding` says so.",
     examples: {
-      unsupported_media_type: "The body must be application/json or application/merge-patch+json.",
-      compressed: "The body must not be compressed: leave out Content-Encoding.",
+      unsupported_media_type: messages.unsupportedMediaType(mergePatchTypes),
+      compressed: messages.compressedBody,
     },
     headers: ["Accept-Patch", "Accept-Encoding"],
   },
@@ -59,23 +58,19 @@ export const errors = {
     description:
       "The minute or the day is used up. Wait for `Retry-After`, then back off exponentially: whoever keeps asking is banned for a while.",
     examples: {
-      rate_limit_exceeded:
-        "The limit of 1000 requests per minute is used up. It resets at 2026-11-15T12:01:00Z, in 42 s.",
+      rate_limit_exceeded: messages.rateLimitExceeded(1000, "minute", "2026-11-15T12:01:00Z", 42),
     },
     headers: ["Retry-After"],
   },
   key_banned: {
     description: "The key kept asking after 429 and is refused until `X-RateLimit-Reset`.",
-    examples: {
-      key_banned:
-        "This API key is banned until 2026-11-15T12:05:00Z because it kept sending requests after 429. Wait 300 s.",
-    },
+    examples: { key_banned: messages.keyBanned("2026-11-15T12:05:00Z", 300) },
     headers: ["Retry-After"],
   },
   internal_error: {
     description:
       "A fault of ours. It is logged under the request id; whether an update was recorded can be read from the list.",
-    examples: { internal_error: "Something went wrong on our side (req_5f0c1e9a2b7d_42)." },
+    examples: { internal_error: messages.internalError("req_5f0c1e9a2b7d_42") },
   },
   unavailable: {
     description:

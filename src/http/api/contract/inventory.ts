@@ -1,3 +1,5 @@
+import * as parameters from "../parameters.ts";
+import * as update from "../stock-update.ts";
 import type { Contract, Parameter } from "./operation.ts";
 import { exampleItem, exampleUpdate, int64, reference } from "./schemas.ts";
 
@@ -9,9 +11,7 @@ export const petIdParameter: Parameter = {
   example: 7,
 };
 
-export const petIdRule = {
-  petId: "Path parameter 'petId' must be a 64-bit integer in plain decimal digits.",
-};
+export const petIdRule = { petId: parameters.petIdRule };
 
 function ifMatch(description: string): Parameter {
   return { name: "If-Match", in: "header", description, schema: { type: "string" }, example: "*" };
@@ -94,8 +94,8 @@ The answer comes once the change is stored for good, and every list asked for af
     "unsupported_media_type",
   ],
   invalid: {
-    quantity: "Field 'quantity' must be an integer from 0 to 9007199254740991.",
-    missing: "Field 'quantity' is required and must be an integer from 0 to 9007199254740991.",
+    quantity: update.quantityInvalid,
+    missing: update.quantityMissing,
     ...petIdRule,
   },
   headers: ["Accept-Patch", "X-Stability"],

@@ -1,4 +1,5 @@
 import { ordersPerPageDefault, ordersPerPageMax } from "../../../domain/orders.ts";
+import { afterRule, limitRule } from "../parameters.ts";
 import type { Contract } from "./operation.ts";
 import { exampleOrder, int64, reference, wholeNumber } from "./schemas.ts";
 
@@ -46,7 +47,7 @@ export const listOrders: Contract = {
   },
   errors: ["invalid_request"],
   invalid: {
-    limit: `Parameter 'limit' must be an integer from 1 to ${ordersPerPageMax}.`,
-    after: "Parameter 'after' must be the id of an order: a 64-bit integer in decimal digits.",
+    limit: limitRule(ordersPerPageMax),
+    after: afterRule,
   },
 };
