@@ -3,7 +3,7 @@
 export const missingKey =
   "Missing or invalid API key. Send it as 'Authorization: Bearer <API_KEY>'.";
 
-export const pathNotFound = "No resource exists at this path.";
+export const pathNotFound = "Path not found.";
 
 export const invalidHost = "The request must have exactly one valid Host header.";
 
@@ -46,7 +46,7 @@ export function bodyTooLarge(bytesMax: number): string {
 export function internalError(requestId?: string): string {
   return requestId === undefined
     ? "An internal error occurred."
-    : `An internal error occurred. Its request id is ${requestId}.`;
+    : `An internal error occurred. Request id: ${requestId}.`;
 }
 
 /** `resetsAt` and `until` are instants in ISO 8601. */
@@ -65,7 +65,7 @@ export function addressLimitExceeded(limit: number, resetsAt: string, seconds: n
 }
 
 export function keyBanned(until: string, seconds: number): string {
-  return `This API key is banned until ${until}, for ${seconds} s, because it kept sending requests after 429 responses.`;
+  return `This API key is banned until ${until} because it kept sending requests after 429 responses. Retry in ${seconds} s.`;
 }
 
 function requests(count: number): string {
