@@ -8,7 +8,7 @@ onEveryEngine(
     const from = (address: string, key?: string) =>
       service().call("GET", "/inventory", { key, headers: { "X-Forwarded-For": address } });
 
-    test("[open.addresses] they are counted by client address, and valid keys never slowed", async () => {
+    test("[open.addresses] they are limited by client address, and valid keys are not affected", async () => {
       const { text: key } = await service().issueKey();
       const first = await from("192.0.2.1");
       expectError(first, "unauthorized");
@@ -33,7 +33,7 @@ onEveryEngine(
       expect((await from("2001:db8:1:3::1")).status).toBe(401);
     });
 
-    test("[open.addresses-proxy] X-Forwarded-For is believed from a trusted proxy only", async () => {
+    test("[open.addresses-proxy] X-Forwarded-For is trusted from a trusted proxy only", async () => {
       await withService(engine, { "address-per-minute": "2" }, async (direct) => {
         let client = 0;
         const ask = () =>
@@ -44,11 +44,11 @@ onEveryEngine(
       });
     });
 
-    test("[open.addresses-default] the limit is 300 a minute unless configured", async () => {
+    test("[open.addresses-default] the limit is 300 per minute by default", async () => {
       await withService(engine, {}, async (plain) => {
-        const answer = await plain.call("GET", "/inventory");
-        expect(limitsOf(answer)).toMatchObject({ limit: 300, remaining: 299 });
-        expect(answer.headers.get("RateLimit-Policy")).toBe('"minute";q=300;w=60');
+        const response = await plain.call("GET", "/inventory");
+        expect(limitsOf(response)).toMatchObject({ limit: 300, remaining: 299 });
+        expect(response.headers.get("RateLimit-Policy")).toBe('"minute";q=300;w=60');
       });
     });
   },

@@ -8,7 +8,7 @@ onEveryEngine("authentication", (service) => {
   const withHeader = (value: string) =>
     service().call("GET", "/inventory", { headers: { Authorization: value } });
 
-  test("[auth.1] the key travels as 'Authorization: Bearer <API_KEY>' and no other way", async () => {
+  test("[auth.1] a key is accepted only as 'Authorization: Bearer <API_KEY>'", async () => {
     const { text } = await service().issueKey();
     expect((await withHeader(`Bearer ${text}`)).status).toBe(200);
     expect((await withHeader(`bearer ${text}`)).status).toBe(200);
@@ -25,12 +25,12 @@ onEveryEngine("authentication", (service) => {
     }
   });
 
-  test("[auth.3] a missing or an invalid key is 401 with an Error body", async () => {
+  test("[auth.3] a missing or invalid key returns 401 with an Error body", async () => {
     expectError(await service().call("GET", "/inventory"), "unauthorized");
     expectError(await withHeader("Bearer nonsense"), "unauthorized");
   });
 
-  test("[open.unauthorized] every kind of bad key gets the same answer, with a challenge", async () => {
+  test("[open.unauthorized] every kind of invalid key gets the same response, with a challenge", async () => {
     const now = service().clock.now();
     const revoked = await service().issueKey();
     await service().store.keys.revokeKey(revoked.id, now);
@@ -38,32 +38,32 @@ onEveryEngine("authentication", (service) => {
     const { text } = await service().issueKey();
     const typo = text.slice(0, -1) + (text.endsWith("a") ? "b" : "a");
     const bad = [revoked.text, expired.text, typo, generateKeyText("production"), "x"];
-    const answers = [];
+    const responses = [];
     for (const key of [...bad, generateKeyText("staging")]) {
-      answers.push(await withHeader(`Bearer ${key}`));
+      responses.push(await withHeader(`Bearer ${key}`));
     }
-    answers.push(await withHeader("Bearer"), await withHeader(`Bearer ${text} ${text}`));
-    for (const answer of answers) {
-      expectError(answer, "unauthorized");
-      expect(answer.text).toBe(answers[0]!.text);
-      expect(answer.headers.get("WWW-Authenticate")).toBe(
+    responses.push(await withHeader("Bearer"), await withHeader(`Bearer ${text} ${text}`));
+    for (const response of responses) {
+      expectError(response, "unauthorized");
+      expect(response.text).toBe(responses[0]!.text);
+      expect(response.headers.get("WWW-Authenticate")).toBe(
         'Bearer realm="petstore", error="invalid_token"',
       );
     }
     const missing = await service().call("GET", "/inventory");
-    expect(missing.text).toBe(answers[0]!.text);
+    expect(missing.text).toBe(responses[0]!.text);
     expect(missing.headers.get("WWW-Authenticate")).toBe('Bearer realm="petstore"');
   });
 
-  test("[open.scopes] a key has every scope unless told otherwise; a missing one is 403", async () => {
+  test("[open.scopes] a key has all scopes of the API by default, and a missing scope returns 403", async () => {
     const all = await service().issueKey();
     await service().addPets({ petId: 1n });
     const ask = (key: string) => service().call("GET", "/store/orders", { key });
     expect((await ask(all.text)).status).toBe(200);
     const narrow = await service().issueKey({ scopes: ["inventory:read"] });
-    const answer = await ask(narrow.text);
-    expectError(answer, "insufficient_scope");
-    expect((answer.json as { message: string }).message).toContain("orders:read");
+    const response = await ask(narrow.text);
+    expectError(response, "insufficient_scope");
+    expect((response.json as { message: string }).message).toContain("orders:read");
     expect((await service().call("GET", "/inventory", { key: narrow.text })).status).toBe(200);
     const body = '{"quantity":1}';
     const write = await service().call("PATCH", "/inventory/1", { key: narrow.text, body });

@@ -11,7 +11,7 @@ onEveryEngine("bans", (service) => {
     service().clock.set(now - (now % 60_000) + 60_000);
   };
   const codeOf = async (key: string) => ((await ask(key)).json as { code?: string }).code;
-  /** Uses up a minute of 2 requests, lets the grace second pass and asks until the ban. */
+  /** Exhausts a limit of 2 per minute, waits for the grace period, and sends requests until the ban. */
   async function provoke(key: string): Promise<void> {
     nextMinute();
     await statusesOf(3, () => ask(key));
@@ -32,7 +32,7 @@ onEveryEngine("bans", (service) => {
     expect(limitsOf(banned)).toMatchObject({ remaining: 0, reset: Math.ceil(end / 1_000) });
     expect(banned.headers.get("Retry-After")).toBe("300");
     expect(banned.headers.get("Cache-Control")).toBe("no-store");
-    // Asking during the ban does not lengthen it.
+    // Requests during the ban do not extend it.
     clock.set(end - 1_000);
     await statusesOf(50, () => ask(key));
     expect((await ask(key)).headers.get("Retry-After")).toBe("1");
@@ -53,7 +53,7 @@ onEveryEngine("bans", (service) => {
     expect((await ask(key)).headers.get("Retry-After")).toBe("300");
   });
 
-  test("[open.ban-strikes] a key of many requests a minute has a tenth of them as strikes", async () => {
+  test("[open.ban-strikes] a ban takes at least a tenth of the requests per minute in strikes", async () => {
     const { text: key } = await issue(300, 100_000);
     nextMinute();
     await Promise.all(Array.from({ length: 301 }, () => ask(key)));
@@ -63,7 +63,7 @@ onEveryEngine("bans", (service) => {
     expect(codes).toEqual([...Array(29).fill("rate_limit_exceeded"), "key_banned"]);
   });
 
-  test("[open.ban-grace] refusals within a second of the first are no strikes", async () => {
+  test("[open.ban-grace] rejected requests within a second of the first are not strikes", async () => {
     const { text: key } = await issue(2, 1_000);
     nextMinute();
     await statusesOf(3, () => ask(key));
@@ -71,7 +71,7 @@ onEveryEngine("bans", (service) => {
     for (let sent = 0; sent < 100; sent++) expect(await codeOf(key)).toBe("rate_limit_exceeded");
   });
 
-  test("[open.ban-lift] a ban that an operator lifts is over, with its strikes and its ladder", async () => {
+  test("[open.ban-lift] lifting a ban ends it and resets the strikes and the length of the next ban", async () => {
     const { clock, store } = service();
     const { id, text: key } = await issue(2, 1_000);
     await provoke(key);
@@ -81,21 +81,21 @@ onEveryEngine("bans", (service) => {
     expect((await ask(key)).headers.get("Retry-After")).toBe("300");
   });
 
-  test("[limits.5] whoever keeps asking after 429 is banned, whoever backs off is not", async () => {
+  test("[limits.5] a client that keeps sending requests after 429 is banned, and one that backs off is not", async () => {
     const { clock } = service();
     const { text: stubborn } = await issue(2, 1_000);
     await provoke(stubborn);
     const { text: patient } = await issue(2, 40);
     let waitMs = 500;
     for (let attempt = 0; attempt < 200; attempt++) {
-      const answer = await ask(patient);
-      expect((answer.json as { code?: string }).code).not.toBe("key_banned");
-      waitMs = answer.status === 429 ? Math.min(2 * waitMs, 60_000) : 500;
-      clock.advance(answer.status === 429 ? waitMs : 0);
+      const response = await ask(patient);
+      expect((response.json as { code?: string }).code).not.toBe("key_banned");
+      waitMs = response.status === 429 ? Math.min(2 * waitMs, 60_000) : 500;
+      clock.advance(response.status === 429 ? waitMs : 0);
     }
   });
 
-  test("[open.ban-patience] a job that tries every half hour on a used-up day is never banned", async () => {
+  test("[open.ban-patience] a job that tries every half hour after its day is exhausted is never banned", async () => {
     const { clock } = service();
     const { text: key } = await issue(10, 1);
     await ask(key);

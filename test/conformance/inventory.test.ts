@@ -11,14 +11,14 @@ onEveryEngine("the inventory", (service) => {
   const list = async (key: string) =>
     (await service().call("GET", "/inventory", { key })).json as Record<string, unknown>[];
 
-  test("[list.1] the list is a JSON array with one entry for every pet there is", async () => {
+  test("[list.1] the list is a JSON array with one entry for every pet", async () => {
     const key = await issue();
     expect(await list(key)).toEqual([]);
     await service().addPets({ petId: 3n }, { petId: 1n, quantity: 7 }, { petId: 2n });
-    const answer = await service().call("GET", "/inventory", { key });
-    expect(answer.status).toBe(200);
-    expect((answer.json as { petId: number }[]).map((item) => item.petId)).toEqual([1, 2, 3]);
-    expectCommonHeaders(answer);
+    const response = await service().call("GET", "/inventory", { key });
+    expect(response.status).toBe(200);
+    expect((response.json as { petId: number }[]).map((item) => item.petId)).toEqual([1, 2, 3]);
+    expectCommonHeaders(response);
   });
 
   test("[list.2] the list takes no parameters: a query changes nothing", async () => {
@@ -29,7 +29,7 @@ onEveryEngine("the inventory", (service) => {
     expect(asked.text).toBe(plain.text);
   });
 
-  test("[list.3] without a valid key the list answers 401 with an Error", async () => {
+  test("[list.3] without a valid key the list returns 401 with an Error", async () => {
     expectError(await service().call("GET", "/inventory"), "unauthorized");
   });
 
@@ -63,7 +63,7 @@ onEveryEngine("the inventory", (service) => {
     expect((await patch(key, 30n, '{"quantity":5}')).status).toBe(200);
   });
 
-  test("[service.1] the list shows current stock: an answered update is in the next list", async () => {
+  test("[service.1] the list is current: a confirmed update is in the next list", async () => {
     const key = await issue();
     await service().addPets({ petId: 40n, quantity: 1 });
     for (let quantity = 0; quantity < 20; quantity++) {
@@ -83,7 +83,7 @@ onEveryEngine("the inventory", (service) => {
     expect(after).toEqual(expected);
   });
 
-  test("[open.order] the list ascends by petId, negative ids first", async () => {
+  test("[open.order] the list is sorted by ascending petId, negative ids first", async () => {
     const key = await issue();
     const ids = [5n, -5n, int64Max, int64Min, 0n, 1_000n];
     await service().addPets(...ids.map((petId) => ({ petId })));
@@ -94,7 +94,7 @@ onEveryEngine("the inventory", (service) => {
     for (const id of ids) expect(shown).toContain(id);
   });
 
-  test("[states.1] any status may follow any other when an operator sets it, each a ledger row", async () => {
+  test("[states.1] an operator can change any status to any other, and each change is a ledger row", async () => {
     const key = await issue();
     await service().addPets({ petId: 60n, quantity: 3 });
     for (const from of petStatuses) {
@@ -112,7 +112,7 @@ onEveryEngine("the inventory", (service) => {
     }
   });
 
-  test("[open.not-modified] a known ETag gives 304, counts as a request, and ends with the next change", async () => {
+  test("[open.not-modified] a current ETag returns 304 until the next change, and each 304 counts as a request", async () => {
     const limits = { perMinute: 100, perDay: 100 };
     const { text: key } = await service().issueKey({ plan: "enterprise", limits });
     await service().addPets({ petId: 70n, quantity: 1 });
@@ -128,7 +128,7 @@ onEveryEngine("the inventory", (service) => {
       expectCommonHeaders(same);
     }
     expect(limitsOf(await ask(tag)).remaining).toBe(95);
-    // Counting the same number again is a change too: somebody counted.
+    // An update to the same quantity is a change too: it confirms a count.
     expect((await patch(key, 70n, '{"quantity":1}')).status).toBe(200);
     const changed = await ask(tag);
     expect(changed.status).toBe(200);

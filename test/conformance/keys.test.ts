@@ -9,7 +9,7 @@ import { onEveryEngine } from "../support/conformance.ts";
 onEveryEngine("keys", (service) => {
   const ask = (key: string) => service().call("GET", "/inventory", { key });
 
-  test("[open.key-format] a key names its environment, has 256 random bits and a checksum", () => {
+  test("[open.key-format] a key contains its environment, 256 random bits and a checksum", () => {
     const live = generateKeyText("production");
     expect(live).toMatch(/^psk_live_[0-9A-Za-z]{49}$/);
     expect(generateKeyText("staging")).toMatch(/^psk_test_[0-9A-Za-z]{49}$/);
@@ -24,7 +24,7 @@ onEveryEngine("keys", (service) => {
     );
   });
 
-  test("[open.key-storage] only a key's SHA-256 is kept, in no file and no log its text", async () => {
+  test("[open.key-storage] only the SHA-256 of a key is stored, and no file or log contains its text", async () => {
     const { id, text } = await service().issueKey({ name: "till" });
     await ask(text);
     await ask(`${text}x`);
@@ -58,7 +58,7 @@ onEveryEngine("keys", (service) => {
     expectError(await ask(second), "unauthorized");
   });
 
-  test("[open.key-expiry] a key is good until the instant it expires", async () => {
+  test("[open.key-expiry] a key is valid until it expires", async () => {
     const { clock } = service();
     const { text } = await service().issueKey({ expiresAt: clock.now() + 1_000 });
     clock.advance(999);
@@ -67,7 +67,7 @@ onEveryEngine("keys", (service) => {
     expectError(await ask(text), "unauthorized");
   });
 
-  test("[open.key-rotation] both texts of a rotated key draw on one limit", async () => {
+  test("[open.key-rotation] both secrets of a rotated key share one limit", async () => {
     const { clock, store } = service();
     const limits = { perMinute: 2, perDay: 10 };
     const { id, text } = await service().issueKey({ plan: "enterprise", limits });
@@ -79,7 +79,7 @@ onEveryEngine("keys", (service) => {
   });
 });
 
-/** The bytes of every file of an embedded database; a database elsewhere has none here. */
+/** The bytes of every file of an embedded database. Empty for a database server. */
 function databaseFiles(databaseUrl: string): Buffer[] {
   if (!databaseUrl.startsWith("sqlite:")) return [];
   const path = databaseUrl.slice("sqlite:".length);

@@ -10,13 +10,13 @@ onEveryEngine("limits", (service) => {
     (await service().issueKey({ plan: "enterprise", limits: { perMinute, perDay } })).text;
   const planKey = async (plan: Exclude<Plan, "enterprise">) =>
     (await service().issueKey({ plan, limits: plans[plan] })).text;
-  /** Moves to the start of the next UTC minute, where a fresh window begins. */
+  /** Moves the clock to the start of the next UTC minute, where a new window begins. */
   const nextMinute = () => {
     const now = service().clock.now();
     service().clock.set(now - (now % 60_000) + 60_000);
   };
 
-  test("[plans.1] Free admits 60 a minute and 1000 a day", async () => {
+  test("[plans.1] Free allows 60 requests per minute and 1000 per day", async () => {
     const key = await planKey("free");
     let admitted = 0;
     for (let minute = 0; minute < 18; minute++) {
@@ -29,7 +29,7 @@ onEveryEngine("limits", (service) => {
     expect(admitted).toBe(1_000);
   });
 
-  test("[plans.2] Pro admits 300 a minute and 10000 a day", async () => {
+  test("[plans.2] Pro allows 300 requests per minute and 10000 per day", async () => {
     const key = await planKey("pro");
     const first = await ask(key);
     expect(first.headers.get("RateLimit-Policy")).toBe(
@@ -39,7 +39,7 @@ onEveryEngine("limits", (service) => {
     expect(rest.filter(({ status }) => status === 200).length).toBe(299);
   });
 
-  test("[plans.3] Business admits 1000 a minute and 100000 a day", async () => {
+  test("[plans.3] Business allows 1000 requests per minute and 100000 per day", async () => {
     const key = await planKey("business");
     const first = await ask(key);
     expect(first.headers.get("RateLimit-Policy")).toBe(
@@ -49,15 +49,15 @@ onEveryEngine("limits", (service) => {
     expect(rest.filter(({ status }) => status === 200).length).toBe(999);
   });
 
-  test("[open.enterprise] an Enterprise key has the limits it was made with", async () => {
+  test("[open.enterprise] an Enterprise key has the limits it was created with", async () => {
     const key = await issue(7, 12);
     expect(limitsOf(await ask(key))).toMatchObject({ limit: 7, remaining: 6 });
     expect(plans.enterprise).toBeNull();
   });
 
-  test("[limits.1] every answer carries the three limit headers, whatever its status", async () => {
+  test("[limits.1] every response has the three rate limit headers, whatever its status", async () => {
     const { text: key } = await service().issueKey();
-    const answers = [
+    const responses = [
       await ask(key),
       await service().call("GET", "/inventory"),
       await service().call("PATCH", "/inventory/x", { key, body: "{}" }),
@@ -66,11 +66,11 @@ onEveryEngine("limits", (service) => {
       await service().call("OPTIONS", "/inventory"),
       await service().call("HEAD", "/inventory", { key }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 401, 400, 404, 405, 204, 200]);
-    for (const answer of answers) expectCommonHeaders(answer);
+    expect(responses.map(({ status }) => status)).toEqual([200, 401, 400, 404, 405, 204, 200]);
+    for (const response of responses) expectCommonHeaders(response);
   });
 
-  test("[limits.2] Reset is the Unix time, in seconds, at which the window ends", async () => {
+  test("[limits.2] X-RateLimit-Reset is the Unix time in seconds at which the window ends", async () => {
     const { clock } = service();
     nextMinute();
     const start = clock.now();
@@ -79,7 +79,7 @@ onEveryEngine("limits", (service) => {
     expect(limitsOf(await ask(key)).reset).toBe((start + 60_000) / 1_000);
   });
 
-  test("[limits.3] a request over the limit is 429 and changes nothing", async () => {
+  test("[limits.3] a request over the limit returns 429 and changes nothing", async () => {
     await service().addPets({ petId: 1n });
     const key = await issue(1, 100);
     await ask(key);
@@ -88,44 +88,44 @@ onEveryEngine("limits", (service) => {
     expectError(await expectUnchanged(service().store, over), "rate_limit_exceeded");
   });
 
-  test("[limits.4] a client that waits out Retry-After is admitted again", async () => {
+  test("[limits.4] a client that waits for Retry-After is admitted again", async () => {
     const { clock } = service();
     const key = await issue(1, 100);
     await ask(key);
     clock.advance(20_500);
-    const refused = await ask(key);
-    expectError(refused, "rate_limit_exceeded");
-    clock.advance(Number(refused.headers.get("Retry-After")) * 1_000);
+    const rejected = await ask(key);
+    expectError(rejected, "rate_limit_exceeded");
+    clock.advance(Number(rejected.headers.get("Retry-After")) * 1_000);
     expect((await ask(key)).status).toBe(200);
   });
 
-  test("[open.windows] minute and day are taken together; a refusal consumes neither", async () => {
+  test("[open.windows] a request counts in both windows, and a rejected request in neither", async () => {
     const { clock } = service();
     clock.set(testStart + 10 * 86_400_000);
     const day = (testStart + 10 * 86_400_000) / 1_000 + 43_200;
     const key = await issue(3, 5);
     const seen = async () => ({ ...(await ask(key).then(limitsOf)), at: clock.now() / 1_000 });
     const minute = () => clock.now() / 1_000 + 60;
-    // The fewer remaining binds: the minute first.
+    // The window with fewer requests left is reported: first the minute.
     expect(await seen()).toMatchObject({ limit: 3, remaining: 2, reset: minute() });
     expect(await statusesOf(4, () => ask(key))).toEqual([200, 200, 429, 429]);
     expect(await seen()).toMatchObject({ limit: 3, remaining: 0, reset: minute() });
-    // The refusals of the minute took nothing from the day: two are left of five.
+    // Rejected requests did not count in the day: two of five are left.
     nextMinute();
     expect(await seen()).toMatchObject({ limit: 5, remaining: 1, reset: day });
     expect(await seen()).toMatchObject({ limit: 5, remaining: 0, reset: day });
-    // The day is used up although the minute has room.
-    const refused = await ask(key);
-    expectError(refused, "rate_limit_exceeded");
-    expect(limitsOf(refused)).toEqual({ limit: 5, remaining: 0, reset: day });
-    // Midnight in UTC opens both.
+    // The day is exhausted although the minute is not.
+    const rejected = await ask(key);
+    expectError(rejected, "rate_limit_exceeded");
+    expect(limitsOf(rejected)).toEqual({ limit: 5, remaining: 0, reset: day });
+    // Both windows begin at midnight UTC.
     clock.set(day * 1_000 - 1);
     expect((await ask(key)).status).toBe(429);
     clock.set(day * 1_000);
     expect((await ask(key)).status).toBe(200);
   });
 
-  test("[open.both-windows] when both are used up the later reset counts", async () => {
+  test("[open.both-windows] when both windows are exhausted the later reset applies", async () => {
     const key = await issue(2, 2);
     await statusesOf(2, () => ask(key));
     const { clock } = service();
@@ -146,10 +146,10 @@ onEveryEngine("limits", (service) => {
     ];
     for (const [waitedMs, seconds] of expected) {
       clock.advance(waitedMs);
-      const answer = await ask(key);
-      expectError(answer, "rate_limit_exceeded");
-      expect(answer.headers.get("Retry-After")).toBe(seconds);
-      expect(answer.headers.get("Cache-Control")).toBe("no-store");
+      const response = await ask(key);
+      expectError(response, "rate_limit_exceeded");
+      expect(response.headers.get("Retry-After")).toBe(seconds);
+      expect(response.headers.get("Cache-Control")).toBe("no-store");
     }
   });
 
@@ -178,7 +178,7 @@ onEveryEngine("limits", (service) => {
     expectError(await ask(key), "key_banned");
   });
 
-  test("[open.clock] a clock that goes back reopens no window", async () => {
+  test("[open.clock] a clock that goes back does not reopen a window", async () => {
     const { clock } = service();
     nextMinute();
     const start = clock.now();
@@ -186,11 +186,11 @@ onEveryEngine("limits", (service) => {
     expect(await statusesOf(3, () => ask(key))).toEqual([200, 200, 429]);
     for (const backMs of [1, 60_000, 86_400_000]) {
       clock.set(start - backMs);
-      const answer = await ask(key);
-      expectError(answer, "rate_limit_exceeded");
-      expect(limitsOf(answer).reset).toBe((start + 60_000) / 1_000);
-      // Whoever waits as long as told comes when the window has ended, not before.
-      const waitMs = Number(answer.headers.get("Retry-After")) * 1_000;
+      const response = await ask(key);
+      expectError(response, "rate_limit_exceeded");
+      expect(limitsOf(response).reset).toBe((start + 60_000) / 1_000);
+      // A client that waits for Retry-After returns after the window has ended, not before.
+      const waitMs = Number(response.headers.get("Retry-After")) * 1_000;
       expect(clock.now() + waitMs).toBeGreaterThanOrEqual(start + 60_000);
       expect(clock.now() + waitMs).toBeLessThan(start + 61_000);
     }

@@ -8,17 +8,17 @@ onEveryEngine("pets", (service, engine) => {
   const ask = (petId: bigint | string, key: string) =>
     service().call("GET", `/pets/${petId}`, { key });
 
-  test("[others.1] GET /pets/{petId} answers with one pet, or 404", async () => {
+  test("[others.1] GET /pets/{petId} returns one pet, or 404", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n, name: "Rex" });
-    const answer = await ask(1n, key);
-    expect(answer.status).toBe(200);
-    expectCommonHeaders(answer);
+    const response = await ask(1n, key);
+    expect(response.status).toBe(200);
+    expectCommonHeaders(response);
     expectError(await ask(2n, key), "not_found");
     expectError(await ask("rex", key), "invalid_request");
   });
 
-  test("[open.pets] a pet is id, name, category, photoUrls, tags and its entry's status", async () => {
+  test("[open.pets] a pet has id, name, category, photoUrls, tags and the status of its entry", async () => {
     const { text: key } = await service().issueKey();
     const petId = 9223372036854775807n;
     const pet = { petId, name: 'Zoë "Z"', category: "cats", tags: ["a", "b"], photoUrls: ["u"] };
@@ -33,11 +33,11 @@ onEveryEngine("pets", (service, engine) => {
     expect((await ask(3n, key)).json).toEqual({ ...plain, status: "sold" });
   });
 
-  test("[versioning.3] the pet operation is deprecated and says so on every answer", async () => {
+  test("[versioning.3] every response of the pet operation is marked as deprecated", async () => {
     const { text: key } = await service().issueKey();
     const { text: narrow } = await service().issueKey({ scopes: ["orders:read"] });
     await service().addPets({ petId: 1n });
-    const answers = [
+    const responses = [
       await ask(1n, key),
       await ask(404n, key),
       await ask("x", key),
@@ -47,8 +47,8 @@ onEveryEngine("pets", (service, engine) => {
       await service().call("HEAD", "/pets/1", { key }),
       await service().call("OPTIONS", "/pets/1"),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 404, 400, 401, 403, 405, 200, 204]);
-    for (const { headers } of answers) {
+    expect(responses.map(({ status }) => status)).toEqual([200, 404, 400, 401, 403, 405, 200, 204]);
+    for (const { headers } of responses) {
       expect(headers.get("Deprecation")).toBe(`@${Date.UTC(2026, 0, 1) / 1_000}`);
       expect(headers.get("Sunset")).toBe(sunset);
       expect(headers.get("Link")).toContain('rel="deprecation"');
@@ -58,7 +58,7 @@ onEveryEngine("pets", (service, engine) => {
     expect(headers.has("Deprecation") || headers.has("Sunset")).toBe(false);
   });
 
-  test("[open.sunset] from the sunset instant on it answers 410; the instant can be set", async () => {
+  test("[open.sunset] from its sunset on the pet operation returns 410, and the sunset is a setting", async () => {
     const flags = { "pets-sunset": "2026-11-15T12:30:00Z" };
     await withService(engine, flags, async (short) => {
       const { text: key } = await short.issueKey();
@@ -67,10 +67,10 @@ onEveryEngine("pets", (service, engine) => {
       expect((await short.call("GET", "/pets/1", { key })).status).toBe(200);
       short.clock.advance(1);
       for (const path of ["/pets/1", "/pets/404", "/pets/x"]) {
-        const answer = await short.call("GET", path, { key });
-        expectError(answer, "gone");
-        expect(answer.headers.get("Sunset")).toBe("Sun, 15 Nov 2026 12:30:00 GMT");
-        expect(answer.headers.get("Deprecation")).toStartWith("@");
+        const response = await short.call("GET", path, { key });
+        expectError(response, "gone");
+        expect(response.headers.get("Sunset")).toBe("Sun, 15 Nov 2026 12:30:00 GMT");
+        expect(response.headers.get("Deprecation")).toStartWith("@");
       }
       expectError(await short.call("GET", "/pets/1"), "unauthorized");
       expect((await short.call("GET", "/inventory", { key })).status).toBe(200);

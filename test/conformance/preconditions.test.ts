@@ -7,7 +7,7 @@ onEveryEngine("preconditions", (service) => {
   const list = (key: string, headers: Record<string, string> = {}) =>
     service().call("GET", "/inventory", { key, headers });
 
-  test("[open.if-match] If-Match on the list is 412 unless it names the current list", async () => {
+  test("[open.if-match] If-Match on the list returns 412 unless it matches the current list", async () => {
     const key = await issue();
     await service().addPets({ petId: 1n });
     const tag = (await list(key)).headers.get("ETag")!;
@@ -22,7 +22,7 @@ onEveryEngine("preconditions", (service) => {
           .status,
       ).toBe(412);
     }
-    // RFC 9110 13.2.2: If-Match is judged first.
+    // RFC 9110 13.2.2: If-Match is evaluated first.
     const both = { "If-Match": '"other"', "If-None-Match": tag };
     expectError(await list(key, both), "precondition_failed");
     expect((await list(key, { ...both, "If-Match": tag })).status).toBe(304);
@@ -30,7 +30,7 @@ onEveryEngine("preconditions", (service) => {
     expectError(await list(key, { "If-Match": tag }), "precondition_failed");
   });
 
-  test("[open.if-match-update] an update with If-Match is 412, except with a star", async () => {
+  test("[open.if-match-update] an update with If-Match returns 412 unless the value is a star", async () => {
     const key = await issue();
     await service().addPets({ petId: 10n, quantity: 1 });
     const patch = (path: string, tag: string, body = '{"quantity":5}') =>
@@ -40,7 +40,7 @@ onEveryEngine("preconditions", (service) => {
       for (const given of [tag, '"1"', 'W/"1"', "", "nonsense", '*, "1"']) {
         expectError(await patch("/inventory/10", given), "precondition_failed");
       }
-      // RFC 9110 13.2.1: what would be refused without the condition is refused as it would be.
+      // RFC 9110 13.2.1: a request that fails without the condition fails in the same way with it.
       expectError(await patch("/inventory/404", '"1"'), "not_found");
       expectError(await patch("/inventory/10", '"1"', "{}"), "invalid_request");
       expectError(await patch("/inventory/404", "*"), "not_found");
@@ -48,7 +48,7 @@ onEveryEngine("preconditions", (service) => {
     expect((await patch("/inventory/10", "*")).json).toMatchObject({ petId: 10, quantity: 5 });
   });
 
-  test("[open.not-modified-tag] a 304 carries the ETag that the 200 would have had", async () => {
+  test("[open.not-modified-tag] a 304 has the ETag that the 200 would have", async () => {
     const key = await issue();
     await service().addPets(
       ...Array.from({ length: 200 }, (_, at) => ({ petId: BigInt(1_000 + at) })),
@@ -64,7 +64,7 @@ onEveryEngine("preconditions", (service) => {
       ["gzip", plain, gzip],
       ["identity", plain, plain],
       ["identity", gzip, plain],
-      // Not compressed so yet, and a conditional request does not ask for it.
+      // This encoding does not exist yet, and a conditional request does not start to compress.
       ["br", gzip, plain],
       ["br", plain, plain],
       ["br", "*", plain],
@@ -72,9 +72,9 @@ onEveryEngine("preconditions", (service) => {
     ] as const;
     for (const [coding, known, expected] of asked) {
       const headers = { "Accept-Encoding": coding, "If-None-Match": known };
-      const answer = await list(key, headers);
-      expect([coding, known, answer.status]).toEqual([coding, known, 304]);
-      expect([coding, known, answer.headers.get("ETag")]).toEqual([coding, known, expected]);
+      const response = await list(key, headers);
+      expect([coding, known, response.status]).toEqual([coding, known, 304]);
+      expect([coding, known, response.headers.get("ETag")]).toEqual([coding, known, expected]);
     }
   });
 });

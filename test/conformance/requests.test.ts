@@ -4,7 +4,7 @@ import { onEveryEngine, withService } from "../support/conformance.ts";
 import { operations } from "../support/operations.ts";
 
 onEveryEngine("one request", (service, engine) => {
-  test("[pipeline.1] 404 and 405 are answered only after the key and the limit", async () => {
+  test("[pipeline.1] 404 and 405 are returned only after authentication and the rate limit", async () => {
     const limits = { perMinute: 2, perDay: 10 };
     const { text: key } = await service().issueKey({ plan: "enterprise", limits });
     expectError(await service().call("GET", "/nothing"), "unauthorized");
@@ -15,17 +15,17 @@ onEveryEngine("one request", (service, engine) => {
     expectError(await service().call("DELETE", "/inventory", { key }), "rate_limit_exceeded");
   });
 
-  test("[pipeline.2] what is not an operation lives outside /v1 and needs no key", async () => {
+  test("[pipeline.2] pages and health checks are outside /v1 and need no key", async () => {
     for (const path of ["~/healthz", "~/readyz"]) {
-      const answer = await service().call("GET", path);
-      expect(answer.status).toBe(200);
-      expect(answer.headers.has("X-RateLimit-Limit")).toBe(false);
+      const response = await service().call("GET", path);
+      expect(response.status).toBe(200);
+      expect(response.headers.has("X-RateLimit-Limit")).toBe(false);
     }
     const { text: key } = await service().issueKey();
     expectError(await service().call("GET", "/healthz", { key }), "not_found");
   });
 
-  test("[pipeline.3] the scope is judged before the input, and the input before the store", async () => {
+  test("[pipeline.3] the scope is checked before the input, and the input before the store", async () => {
     const { text: narrow } = await service().issueKey({ scopes: ["inventory:read"] });
     const bad = { key: narrow, body: "{" };
     expectError(await service().call("PATCH", "/inventory/x", bad), "insufficient_scope");
@@ -36,7 +36,7 @@ onEveryEngine("one request", (service, engine) => {
     );
   });
 
-  test("[open.head] HEAD answers as GET does, without a body", async () => {
+  test("[open.head] HEAD returns what GET does, without a body", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n });
     for (const path of ["/inventory", "/pets/1", "/pets/404", "/store/orders", "/nothing"]) {
@@ -50,21 +50,21 @@ onEveryEngine("one request", (service, engine) => {
     }
   });
 
-  test("[open.options] OPTIONS answers 204 with Allow, needs no key and counts by address", async () => {
+  test("[open.options] OPTIONS returns 204 with Allow, needs no key and counts by address", async () => {
     for (const { method, path } of operations) {
-      const answer = await service().call("OPTIONS", path.replace(/\{\w+\}/, "1"));
-      expect(answer.status).toBe(204);
-      expect(answer.text).toBe("");
-      const allowed = answer.headers.get("Allow")!.split(", ");
+      const response = await service().call("OPTIONS", path.replace(/\{\w+\}/, "1"));
+      expect(response.status).toBe(204);
+      expect(response.text).toBe("");
+      const allowed = response.headers.get("Allow")!.split(", ");
       expect(allowed).toContain(method);
       expect(allowed).toContain("OPTIONS");
       expect(allowed.includes("HEAD")).toBe(allowed.includes("GET"));
-      expectCommonHeaders(answer);
+      expectCommonHeaders(response);
     }
     const limits = { perMinute: 1, perDay: 1 };
     const { text: key } = await service().issueKey({ plan: "enterprise", limits });
-    const answer = await service().call("OPTIONS", "/inventory", { key });
-    expect(limitsOf(answer).limit).toBe(300);
+    const response = await service().call("OPTIONS", "/inventory", { key });
+    expect(limitsOf(response).limit).toBe(300);
     expect((await service().call("GET", "/inventory", { key })).status).toBe(200);
     expectError(await service().call("OPTIONS", "/nothing"), "not_found");
   });
@@ -73,13 +73,13 @@ onEveryEngine("one request", (service, engine) => {
     const { text: key } = await service().issueKey();
     const headers = { Origin: "https://shop.example", "Access-Control-Request-Method": "PATCH" };
     for (const method of ["GET", "OPTIONS"]) {
-      const answer = await service().call(method, "/inventory", { key, headers });
-      const names = [...answer.headers.keys()];
+      const response = await service().call(method, "/inventory", { key, headers });
+      const names = [...response.headers.keys()];
       expect(names.filter((name) => name.startsWith("access-control"))).toEqual([]);
     }
   });
 
-  test("[open.cors] configured origins get a preflight without a key, and the headers exposed", async () => {
+  test("[open.cors] configured origins get preflights without a key, and can read the headers", async () => {
     await withService(engine, { "cors-origins": "https://shop.example" }, async (open) => {
       const { text: key } = await open.issueKey();
       const asked = { Origin: "https://shop.example", "Access-Control-Request-Method": "PATCH" };
@@ -89,11 +89,11 @@ onEveryEngine("one request", (service, engine) => {
       expect(allow.get("Access-Control-Allow-Origin")).toBe("https://shop.example");
       expect(allow.get("Access-Control-Allow-Methods")).toContain("PATCH");
       expect(allow.get("Access-Control-Allow-Headers")).toContain("Authorization");
-      const answers = [
+      const responses = [
         await open.call("GET", "/inventory", { key, headers: asked }),
         await open.call("GET", "/inventory", { headers: asked }),
       ];
-      for (const { headers } of answers) {
+      for (const { headers } of responses) {
         expect(headers.get("Access-Control-Allow-Origin")).toBe("https://shop.example");
         expect(headers.get("Vary")).toContain("Origin");
         expect(headers.get("Content-Type")).toBe("application/json");
@@ -107,12 +107,12 @@ onEveryEngine("one request", (service, engine) => {
         expect(got.get("Vary")!.split(", ").sort()).toEqual(["Accept-Encoding", "Origin"]);
       }
       const stranger = { ...asked, Origin: "https://evil.example" };
-      const refused = await open.call("OPTIONS", "/inventory/1", { headers: stranger });
-      expect(refused.headers.has("Access-Control-Allow-Origin")).toBe(false);
+      const rejected = await open.call("OPTIONS", "/inventory/1", { headers: stranger });
+      expect(rejected.headers.has("Access-Control-Allow-Origin")).toBe(false);
     });
   });
 
-  test("[open.preflights] a preflight of a configured origin counts nowhere and may be remembered", async () => {
+  test("[open.preflights] a preflight of a configured origin is not counted and can be cached", async () => {
     const flags = { "cors-origins": "https://shop.example", "address-per-minute": "1" };
     await withService(engine, flags, async (open) => {
       const headers = {
@@ -124,14 +124,14 @@ onEveryEngine("one request", (service, engine) => {
       expectError(await open.call("GET", "/inventory"), "unauthorized");
       expectError(await open.call("GET", "/inventory"), "rate_limit_exceeded");
       for (let times = 0; times < 5; times++) {
-        const answer = await ask();
-        expect(answer.status).toBe(204);
-        expect(answer.headers.get("Access-Control-Max-Age")).toBe("7200");
-        expectCommonHeaders(answer);
+        const response = await ask();
+        expect(response.status).toBe(204);
+        expect(response.headers.get("Access-Control-Max-Age")).toBe("7200");
+        expectCommonHeaders(response);
       }
       const foreign = { ...headers, Origin: "https://evil.example" };
-      const refused = await open.call("OPTIONS", "/inventory/1", { headers: foreign });
-      expectError(refused, "rate_limit_exceeded");
+      const rejected = await open.call("OPTIONS", "/inventory/1", { headers: foreign });
+      expectError(rejected, "rate_limit_exceeded");
     });
   });
 });

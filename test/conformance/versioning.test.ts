@@ -16,7 +16,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     });
   });
 
-  test("[open.environments] an environment has its own keys and refuses the other's", async () => {
+  test("[open.environments] a key is valid in one environment only", async () => {
     const { text: live } = await service().issueKey();
     expect(live).toStartWith("psk_live_");
     await withService(engine, { env: "staging" }, async (staging) => {
@@ -31,12 +31,12 @@ onEveryEngine("versions and environments", (service, engine) => {
     });
   });
 
-  test("[open.description] the description is served in OpenAPI 3.1 and 3.0, without a key", async () => {
+  test("[open.description] the API description is served as OpenAPI 3.1 and 3.0, without a key", async () => {
     const served = { "~/openapi.json": "3.1.1", "~/openapi-3.0.json": "3.0.4" };
     for (const [path, version] of Object.entries(served)) {
-      const answer = await service().call("GET", path);
-      expect(answer.status).toBe(200);
-      const api = answer.json as ApiDocument;
+      const response = await service().call("GET", path);
+      expect(response.status).toBe(200);
+      const api = response.json as ApiDocument;
       expect(api.openapi).toBe(version);
       expect(api.info.version).toBe("1.0.0");
       expect(operationsOf(api).map(({ operation }) => operation.operationId)).toEqual(
@@ -45,25 +45,25 @@ onEveryEngine("versions and environments", (service, engine) => {
     }
   });
 
-  test("[open.additions] the description leaves responses open to new fields and codes", async () => {
+  test("[open.additions] the API description allows new response fields and error codes", async () => {
     for (const path of ["~/openapi.json", "~/openapi-3.0.json"]) {
-      const answer = await service().call("GET", path);
-      expect(answer.text).not.toContain("additionalProperties");
-      const { code } = (answer.json as ApiDocument).components.schemas.Error!.properties!;
+      const response = await service().call("GET", path);
+      expect(response.text).not.toContain("additionalProperties");
+      const { code } = (response.json as ApiDocument).components.schemas.Error!.properties!;
       expect([code!.type, code!.enum, code!.$ref]).toEqual(["string", undefined, undefined]);
     }
   });
 
-  test("[versioning.1] the version is part of the path: without it there is no operation", async () => {
+  test("[versioning.1] the version is part of the path, and without it no operation exists", async () => {
     const { text: key } = await service().issueKey();
     for (const path of ["~/inventory", "~/v2/inventory", "~/V1/inventory", "~/v10/inventory"]) {
-      const answer = await service().call("GET", path, { key });
-      expect(answer.status).toBe(404);
-      expect(Object.keys(answer.json as object).sort()).toEqual(["code", "message", "status"]);
+      const response = await service().call("GET", path, { key });
+      expect(response.status).toBe(404);
+      expect(Object.keys(response.json as object).sort()).toEqual(["code", "message", "status"]);
     }
   });
 
-  test("[versioning.2] only unstable operations carry a marker: experimental or beta", async () => {
+  test("[versioning.2] only unstable operations have a marker: experimental or beta", async () => {
     for (const { id, stability } of operations) {
       expect(["stable", "beta", "experimental"]).toContain(stability);
       if (id === "updateInventory") expect(stability).toBe("experimental");
@@ -71,7 +71,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     }
   });
 
-  test("[open.stability] X-Stability is on every answer of an unstable operation, refusals too", async () => {
+  test("[open.stability] every response of an unstable operation has X-Stability, errors included", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n });
     const marker = async (method: string, path: string, body?: string, sent?: string) => {
@@ -86,13 +86,13 @@ onEveryEngine("versions and environments", (service, engine) => {
     expect(await marker("GET", "/store/orders", undefined, key)).toBeNull();
   });
 
-  test("[endpoints.1] requests and answers are application/json", async () => {
+  test("[endpoints.1] requests and responses are application/json", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n });
     for (const path of ["/inventory", "/pets/1", "/store/orders", "/nothing"]) {
-      const answer = await service().call("GET", path, { key });
-      expect(answer.headers.get("Content-Type")).toBe("application/json");
-      expect(answer.json).toBeDefined();
+      const response = await service().call("GET", path, { key });
+      expect(response.headers.get("Content-Type")).toBe("application/json");
+      expect(response.json).toBeDefined();
     }
     const headers = { "Content-Type": "application/x-www-form-urlencoded" };
     const ask = () => service().call("PATCH", "/inventory/1", { key, headers, body: "quantity=1" });

@@ -19,7 +19,7 @@ import { checkAgainstContract } from "./contract/answer-check.ts";
 import { petRow } from "./pets.ts";
 import { migratedDatabase } from "./postgres-template.ts";
 
-/** The engines the service runs on; suites that speak HTTP loop over them. */
+/** The engines that the service supports. HTTP suites run on each of them. */
 export const engines = ["sqlite", "postgres"] as const;
 export type Engine = (typeof engines)[number];
 
@@ -27,7 +27,7 @@ export interface TestAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body parsed by JSON.parse: fit for shapes and small numbers, not for 64-bit ids. */
+  /** The body as JSON.parse reads it. Not exact for 64-bit ids. */
   readonly json: unknown;
 }
 
@@ -37,7 +37,7 @@ export interface CallOptions {
   readonly body?: BodyInit;
 }
 
-/** The composed service on a real database and a real socket, with a clock that can be moved. */
+/** The composed service on a real database and a real socket, with a clock that tests move. */
 export interface TestService {
   readonly baseUrl: string;
   readonly databaseUrl: string;
@@ -47,11 +47,11 @@ export interface TestService {
   readonly logged: readonly string[];
   /** `path` is relative to the base address, or to the server's root when it starts with "~". */
   call(method: string, path: string, options?: CallOptions): Promise<TestAnswer>;
-  /** Issues a key and gives its id and its text. */
+  /** Issues a key and returns its id and its text. */
   issueKey(options?: Partial<Key>): Promise<{ id: string; text: string }>;
   addPets(...pets: readonly (Partial<PetRecord> & { petId: bigint })[]): Promise<void>;
   addOrders(...orders: readonly OrderRecord[]): Promise<void>;
-  /** Stops and starts again on the same database, as a deployment would. */
+  /** Stops the service and starts it again on the same database, like a deployment. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -118,15 +118,14 @@ export async function startTestService(
   };
 }
 
-/** A database of its own for every service, so that no test sees another's rows. */
+/** Creates a database for each service, so that tests do not share rows. */
 const freshDatabase: Record<Engine, (folder: string, env: string) => Promise<string>> = {
   sqlite: async (folder) => `sqlite:${join(folder, "test.db")}`,
   postgres: (_folder, env) => migratedDatabase(env),
 };
 
 /**
- * One request; the only place where tests speak HTTP to the service. Every answer is held against
- * openapi.json before the test sees it.
+ * Sends one request. Every response is checked against openapi.json before the test sees it.
  */
 export async function call(
   baseUrl: string,

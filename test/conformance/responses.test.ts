@@ -7,14 +7,14 @@ import { operations } from "../support/operations.ts";
 import type { TestAnswer } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
 
-const messageOf = (answer: TestAnswer) => (answer.json as { message: string }).message;
+const messageOf = (response: TestAnswer) => (response.json as { message: string }).message;
 
-onEveryEngine("answers", (service, engine) => {
+onEveryEngine("responses", (service, engine) => {
   const limited = (perMinute: number, perDay: number) =>
     service().issueKey({ plan: "enterprise", limits: { perMinute, perDay } });
   const list = (key?: string) => service().call("GET", "/inventory", { key });
 
-  test("[open.too-many-message] a 429 names the window that is used up and when it resets", async () => {
+  test("[open.too-many-message] a 429 names the exhausted window and when it resets", async () => {
     service().clock.set(Date.UTC(2026, 10, 20, 12, 0, 18));
     const { text: minute } = await limited(2, 10);
     const { text: day } = await limited(10, 2);
@@ -35,7 +35,7 @@ onEveryEngine("answers", (service, engine) => {
     });
   });
 
-  test("[open.ban-ratelimit] a banned key's RateLimit says no time before Retry-After", async () => {
+  test("[open.ban-ratelimit] the RateLimit of a banned key has no time before Retry-After", async () => {
     // Two minutes before midnight: the ban outlasts both windows.
     service().clock.set(Date.UTC(2026, 10, 20, 23, 58, 0));
     const { text: key } = await limited(2, 1_000);
@@ -61,15 +61,15 @@ onEveryEngine("answers", (service, engine) => {
     for (const { method, path, scope } of operations) {
       const others = scopes.filter((one) => one !== scope);
       const { text: key } = await service().issueKey({ scopes: others });
-      const answer = await service().call(method, path.replace("{petId}", "1"), { key });
-      expectError(answer, "insufficient_scope");
-      expect(answer.headers.get("WWW-Authenticate")).toBe(
+      const response = await service().call(method, path.replace("{petId}", "1"), { key });
+      expectError(response, "insufficient_scope");
+      expect(response.headers.get("WWW-Authenticate")).toBe(
         `Bearer realm="petstore", error="insufficient_scope", scope="${scope}"`,
       );
     }
   });
 
-  test("[open.content-coding] a compressed body is 415, and Accept-Encoding says identity", async () => {
+  test("[open.content-coding] a compressed body returns 415 with Accept-Encoding: identity", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n, quantity: 3 });
     const body = '{"quantity":5}';
@@ -87,9 +87,9 @@ onEveryEngine("answers", (service, engine) => {
         ["nonsense", body],
       ];
       for (const [coding, bytes] of sent) {
-        const answer = await patch(coding, bytes);
-        expectError(answer, "unsupported_media_type");
-        expect(answer.headers.get("Accept-Encoding")).toBe("identity");
+        const response = await patch(coding, bytes);
+        expectError(response, "unsupported_media_type");
+        expect(response.headers.get("Accept-Encoding")).toBe("identity");
       }
       const headers = { "Content-Type": "text/plain" };
       const other = await service().call("PATCH", "/inventory/1", { key, body, headers });
@@ -99,21 +99,21 @@ onEveryEngine("answers", (service, engine) => {
     expect((await patch("Identity", body)).status).toBe(200);
   });
 
-  test("[open.caching] pets and orders may be kept but not used without asking", async () => {
+  test("[open.caching] caches may store pets and orders but must revalidate them", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n });
     for (const path of ["/pets/1", "/store/orders"]) {
       for (const method of ["GET", "HEAD"]) {
-        const answer = await service().call(method, path, { key });
-        expect(answer.headers.get("Cache-Control")).toBe("no-cache");
+        const response = await service().call(method, path, { key });
+        expect(response.headers.get("Cache-Control")).toBe("no-cache");
       }
     }
-    const refused = await service().call("GET", "/pets/404", { key });
-    expect(refused.headers.get("Cache-Control")).toBe("no-store");
+    const rejected = await service().call("GET", "/pets/404", { key });
+    expect(rejected.headers.get("Cache-Control")).toBe("no-store");
     expect((await list(key)).headers.get("Cache-Control")).toBe("private, no-cache");
   });
 
-  test("[open.host] two Host lines or one that is no host are 400, and nothing changes", async () => {
+  test("[open.host] an invalid Host or two Host headers return 400, and nothing changes", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n, quantity: 3 });
     const body = '{"quantity":5}';
@@ -121,17 +121,17 @@ onEveryEngine("answers", (service, engine) => {
       const client = await connectRaw(service().baseUrl);
       const authorization = `Authorization: Bearer ${key}\r\nContent-Length: ${body.length}`;
       client.send(`${line} ${path} HTTP/1.1\r\n${hosts}\r\n${authorization}\r\n\r\n${body}`);
-      const answer = await client.answer();
+      const response = await client.answer();
       client.abort();
-      return answer;
+      return response;
     };
     const wrong = ["::::", "a b", "a%", "a?b#c", "x/v1/y?", "a@b", "[::1", "a:b", "a:80:80", "é"];
     const hosts = wrong.map((host) => `Host: ${host}`);
     await expectUnchanged(service().store, async () => {
       for (const host of [...hosts, "Host: shop\r\nHost: shop", "Host: shop\r\nHost: other"]) {
-        const answer = await ask(host, "PATCH", "/v1/inventory/1");
-        expectError(answer, "invalid_request");
-        expect(messageOf(answer)).toContain("Host");
+        const response = await ask(host, "PATCH", "/v1/inventory/1");
+        expectError(response, "invalid_request");
+        expect(messageOf(response)).toContain("Host");
         for (const path of ["/v1/nothing", "/v1/inventory"]) {
           expectError(await ask(host, "GET", path), "invalid_request");
         }
@@ -144,8 +144,8 @@ onEveryEngine("answers", (service, engine) => {
     });
     const right = ["shop", "shop:8080", "127.0.0.1:1", "[::1]:80", "[::1]", "a_b.example.", "a%41"];
     for (const host of [...right, "", "xn--bcher-kva.example", "shop:"]) {
-      const answer = await ask(`Host: ${host}`, "GET", "/v1/inventory");
-      expect([host, answer.status]).toEqual([host, 200]);
+      const response = await ask(`Host: ${host}`, "GET", "/v1/inventory");
+      expect([host, response.status]).toEqual([host, 200]);
     }
   });
 });
