@@ -14,7 +14,7 @@ export interface Route {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The headers of responses on paths that do not exist, and the first of all others. */
+/** The headers of responses on paths that do not exist. All other routes add to them. */
 export const jsonHeaders = { "Content-Type": "application/json" };
 
 export function routesOf({ basePath, operations }: Surface): Route[] {
@@ -67,7 +67,7 @@ function operationHeaders({ method, stability, deprecation }: Operation): Record
   };
 }
 
-/** A path is deprecated if all its operations are. It ends with the last of them. */
+/** A path is deprecated if all its operations are, until the sunset of the last one. */
 function pathDeprecation(operations: readonly Operation[]): Record<string, string> {
   const all = operations.map(({ deprecation }) => deprecation);
   if (!all.every((one) => one !== undefined)) return {};
@@ -77,7 +77,7 @@ function pathDeprecation(operations: readonly Operation[]): Record<string, strin
   });
 }
 
-/** RFC 9745 and RFC 8594: the dates of the deprecation and of the end, and where to read about them. */
+/** The dates of deprecation (RFC 9745) and sunset (RFC 8594), and links to their documentation. */
 function deprecationHeaders({ since, sunsetAt }: Deprecation): Record<string, string> {
   return {
     Deprecation: `@${since / 1000}`,

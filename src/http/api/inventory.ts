@@ -18,7 +18,7 @@ export function listInventory(context: Context, call: Call): MaybePromise<Reply>
   return wait ? wait.then(() => currentList(context, call)) : currentList(context, call);
 }
 
-/** Replies with the published version of the list. It must not wait: the version could be outdated. */
+/** Replies with the published list. It must not wait, because the list could change meanwhile. */
 function currentList({ list }: Context, call: Call): Reply {
   const { headers, method } = call.request;
   const version = list.versions.current();
