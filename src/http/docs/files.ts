@@ -12,37 +12,37 @@ const compress: Record<Coding, (text: string) => Uint8Array<ArrayBuffer>> = {
   gzip: (text) => new Uint8Array(gzipSync(text)),
 };
 
-/** Below this a text fits into one packet anyway. */
-const charactersMin = 1_400;
+/** A shorter text fits into one packet, so compression gains nothing. */
+const compressedCharactersMin = 1_400;
 
 /**
- * A text that many ask for and that changes only with the version: it has an ETag, browsers may keep
- * it and ask whether it is still current, and each compressed form is made once, when it is first
- * asked for.
+ * Serves a text that changes only with the release. It has an ETag, so browsers can cache and
+ * revalidate it. Each compressed form is created once, on the first request that accepts it.
  */
 export function createFile(text: string, headers: Readonly<Record<string, string>>): Page {
   const tag = createHash("sha256").update(text).digest("base64url").slice(0, 22);
-  const made = new Map<Coding, Uint8Array<ArrayBuffer>>();
+  const compressed = new Map<Coding, Uint8Array<ArrayBuffer>>();
 
-  function inCoding(coding: Coding): Uint8Array<ArrayBuffer> {
-    let bytes = made.get(coding);
+  function compressedAs(coding: Coding): Uint8Array<ArrayBuffer> {
+    let bytes = compressed.get(coding);
     if (!bytes) {
       bytes = compress[coding](text);
-      made.set(coding, bytes);
+      compressed.set(coding, bytes);
     }
     return bytes;
   }
 
   return (request) => {
-    const accepted = preferredCoding(request.headers.get("accept-encoding"));
-    const coding = text.length < charactersMin ? undefined : accepted;
+    const isShort = text.length < compressedCharactersMin;
+    const accept = request.headers.get("accept-encoding");
+    const coding = isShort ? undefined : preferredCoding(accept);
     const etag = coding ? `"${tag}-${coding}"` : `"${tag}"`;
     const caching = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept-Encoding" };
-    const known = request.headers.get("if-none-match");
-    if (known !== null && satisfiesIfNoneMatch(known, tag)) {
+    const ifNoneMatch = request.headers.get("if-none-match");
+    if (ifNoneMatch !== null && satisfiesIfNoneMatch(ifNoneMatch, tag)) {
       return new Response(null, { status: 304, headers: caching });
     }
     const all = { ...headers, ...caching, ...(coding ? { "Content-Encoding": coding } : {}) };
-    return new Response(coding ? inCoding(coding) : text, { headers: all });
+    return new Response(coding ? compressedAs(coding) : text, { headers: all });
   };
 }
