@@ -57,7 +57,7 @@ function parameters(operation: DescribedOperation): Html | undefined {
       <dt><code>${parameter.name}</code> <span class="type">${typeOf(parameter.schema)}</span>
         <span class="type">in ${parameter.in}${parameter.required ? ", required" : ""}</span></dt>
       <dd>${inline(parameter.description)} ${constraintsOf(parameter.schema)}
-        <span class="sample"><code>${String(parameter.example)}</code></span></dd>
+        <span class="sample">Example: <code>${String(parameter.example)}</code></span></dd>
     </div>`,
   )}</dl>`;
 }
@@ -109,7 +109,7 @@ function requestForm({ path, method, operation }: Endpoint, base: string): Html 
     <div class="block">
       <div class="bar"><span id="${id}-curl">curl</span>
         <button type="button" class="secondary" data-copy hidden>Copy</button></div>
-      <pre tabindex="0" role="region" aria-labelledby="${id}-curl"><code data-curl>${command}</code></pre>
+      <pre tabindex="0" role="region" aria-labelledby="${id}-curl"><code class="command" data-curl>${command}</code></pre>
     </div>
     <fieldset disabled>
       <legend>Try it</legend>

@@ -65,7 +65,8 @@ function contents(document: ApiDocument, endpoints: readonly Endpoint[]): Html {
   return html`<nav aria-label="Contents">
     <p class="brand"><a href="#content">${document.info.title}</a></p>
     <p class="group">Overview</p>
-    <ul>${headingsOf(document.info.description).map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
+    <ul>${headingsOf(document.info.description).map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
+      <li><a href="#key-title">Try the API</a></li></ul>
     <p class="group">Operations</p>
     <ul class="endpoints">${endpoints.map(
       ({ path, method, operation }) => html`<li><a href="#${operation.operationId}">
@@ -95,6 +96,6 @@ function headerField(id: string, header: Header): Html {
   return html`<div class="field" id="header-${id}">
     <dt><code>${headerName(id as HeaderId)}</code> <span class="type">${typeOf(header.schema)}</span></dt>
     <dd>${inline(header.description)} ${constraintsOf(header.schema)}
-      <span class="sample"><code>${header.example}</code></span></dd>
+      ${header.schema.const === undefined && html`<span class="sample">Example: <code>${header.example}</code></span>`}</dd>
   </div>`;
 }

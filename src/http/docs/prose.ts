@@ -34,7 +34,7 @@ function block(text: string): Html {
 }
 
 function codeBlock(code: string): Html {
-  return html`<pre tabindex="0" role="region" aria-label="Example"><code>${code}</code></pre>`;
+  return html`<pre tabindex="0" role="region" aria-label="Example"><code class="command">${code}</code></pre>`;
 }
 
 function table(lines: readonly string[]): Html {

@@ -165,7 +165,9 @@ function describeErrors(
   scope: string,
 ): DescribedResponse {
   const described = codes.map((code): ErrorDescription => errors[code]);
-  const descriptions = codes.map((code) => `\`${code}\`: ${errors[code].description}`);
+  const descriptions = described.map(({ description, afterUpdate }, index) =>
+    [`\`${codes[index]}\`: ${description}`, contract.body && afterUpdate].filter(Boolean).join(" "),
+  );
   const examples = codes.flatMap((code) =>
     Object.entries(messages(code, contract, scope)).map(([name, message]) => [
       name,
@@ -197,9 +199,8 @@ function sentenceCase(name: string): string {
 }
 
 function messages(code: DescribedCode, contract: Contract, scope: string): Record<string, string> {
-  if (code === "invalid_request") return { ...contract.invalid };
   if (code === "insufficient_scope") return { [code]: `This API key lacks the scope ${scope}.` };
-  return { ...errors[code].examples };
+  return contract.messages?.[code] ?? errors[code].examples;
 }
 
 function headerReferences(ids: readonly HeaderId[]) {

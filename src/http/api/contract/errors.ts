@@ -5,6 +5,8 @@ import type { HeaderId } from "./headers.ts";
 export interface ErrorDescription {
   /** What happened and what the client can do about it. */
   readonly description: string;
+  /** Added to the description on operations that change data. */
+  readonly afterUpdate?: string;
   /** The messages the service sends, by the name of their example. Empty if operations differ. */
   readonly examples: Readonly<Record<string, string>>;
   readonly headers?: readonly HeaderId[];
@@ -58,7 +60,7 @@ export const errors = {
   },
   rate_limit_exceeded: {
     description:
-      "The limit per minute or per day is reached. Wait for the time in `Retry-After`, then back off exponentially. Clients that keep sending requests are temporarily banned.",
+      "The limit per minute or per day is reached. Wait for the time in `Retry-After` before you retry, and back off exponentially. Clients that keep sending requests are temporarily banned.",
     examples: {
       rate_limit_exceeded:
         "The limit of 1000 requests per minute is used up. It resets at 2026-11-15T12:01:00Z, in 42 s.",
@@ -75,14 +77,15 @@ export const errors = {
     headers: ["Retry-After"],
   },
   internal_error: {
-    description:
-      "An error in the service. It is logged with the request ID. If the request was an update, read the list to see whether it was stored.",
+    description: "An error in the service. The operator can find it in the log by the request ID.",
+    afterUpdate: "The update may have been stored: read the list to check.",
     examples: { internal_error: "Something went wrong on our side (req_5f0c1e9a2b7d_42)." },
   },
   unavailable: {
     description:
-      "The database is unavailable or overloaded. Wait for the time in `Retry-After`, then retry. If the request was an update, it may have been stored: read the list to check.",
-    examples: { unavailable: "Too many updates are waiting to be stored; try again." },
+      "The database is unavailable or overloaded. Wait for the time in `Retry-After`, then retry.",
+    afterUpdate: "The update may have been stored: read the list to check.",
+    examples: { unavailable: "The store cannot be reached; try again." },
     headers: ["Retry-After"],
   },
 } as const satisfies Partial<Record<ErrorCode, ErrorDescription>>;

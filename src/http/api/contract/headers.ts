@@ -15,20 +15,20 @@ export interface Header {
 export const headers = {
   "X-RateLimit-Limit": {
     description:
-      "The request limit of the current window. This is the minute or the day, whichever has fewer requests left.",
+      "The request limit of the current window: the minute or the day, whichever has fewer requests left.",
     required: true,
     schema: boundedInteger(0),
     example: 1000,
   },
   "X-RateLimit-Remaining": {
-    description: "The number of requests left in that window.",
+    description: "The number of requests left in the current window.",
     required: true,
     schema: boundedInteger(0),
     example: 999,
   },
   "X-RateLimit-Reset": {
     description:
-      "The time when that window resets, in Unix seconds. For a banned key, the time when the ban ends.",
+      "When the current window resets, in Unix seconds. For a banned key, when the ban ends.",
     required: true,
     schema: boundedInteger(0),
     example: 1794744060,
@@ -53,35 +53,35 @@ export const headers = {
     example: "req_5f0c1e9a2b7d_42",
   },
   "Cache-Control": {
-    description: "Caches must not store errors.",
+    description: "Sent with errors. Caches must not store them.",
     required: true,
     schema: { type: "string", const: "no-store" },
     example: "no-store",
   },
   CacheList: {
     name: "Cache-Control",
-    description: "A private cache can store the list, but must revalidate it before each use.",
+    description:
+      "Sent with the inventory list. A private cache can store it, but must revalidate it before each use.",
     required: true,
     schema: { type: "string", const: "private, no-cache" },
     example: "private, no-cache",
   },
   "Retry-After": {
-    description:
-      "How long to wait before the next request, in whole seconds, at least 1. An earlier request fails again.",
+    description: "How long to wait before the next request, in seconds.",
     required: true,
     schema: boundedInteger(1),
     example: 42,
   },
   "WWW-Authenticate": {
     description:
-      'The authentication scheme. Includes `error="invalid_token"` if the request had an invalid key.',
+      'Sent with 401. Names the authentication scheme. Includes `error="invalid_token"` if the request had an invalid key.',
     required: true,
     schema: { type: "string", pattern: '^Bearer realm="petstore"(, error="invalid_token")?$' },
     example: 'Bearer realm="petstore", error="invalid_token"',
   },
   ScopeChallenge: {
     name: "WWW-Authenticate",
-    description: "The scope that the key needs (RFC 6750).",
+    description: "Sent with 403. Names the scope that the key needs (RFC 6750).",
     required: true,
     schema: {
       type: "string",
@@ -110,7 +110,8 @@ export const headers = {
   },
   CacheCurrent: {
     name: "Cache-Control",
-    description: "A cache can store the response, but must revalidate it before each use.",
+    description:
+      "Sent with pets and orders. A cache can store them, but must revalidate them before each use.",
     required: true,
     schema: { type: "string", const: "no-cache" },
     example: "no-cache",
@@ -147,7 +148,8 @@ export const headers = {
     example: "Fri, 31 Dec 2027 00:00:00 GMT",
   },
   Link: {
-    description: "The documentation of the deprecation and the sunset (RFC 8288).",
+    description:
+      "Sent by deprecated operations. Links to the documentation of the deprecation and the sunset (RFC 8288).",
     required: true,
     schema: { type: "string" },
     example:
@@ -155,7 +157,8 @@ export const headers = {
   },
   NextPage: {
     name: "Link",
-    description: 'The URL of the next page, with `rel="next"` (RFC 8288). Absent on the last page.',
+    description:
+      'Sent with pages of orders. Contains the URL of the next page, with `rel="next"` (RFC 8288). Absent on the last page.',
     required: false,
     schema: { type: "string", pattern: '^<[^>]+>; rel="next"$' },
     example: '</v1/store/orders?limit=100&after=943>; rel="next"',

@@ -10,7 +10,7 @@ export const petIdParameter: Parameter = {
 };
 
 export const petIdMessage = {
-  invalid_pet_id: "Path parameter 'petId' must be a 64-bit integer in plain decimal digits.",
+  invalid_petId: "Path parameter 'petId' must be a 64-bit integer in plain decimal digits.",
 };
 
 function ifMatch(description: string): Parameter {
@@ -36,7 +36,9 @@ Large lists can be compressed with zstd, br or gzip, if the request accepts it. 
       schema: { type: "string" },
       example: '"k3v9x2-1207"',
     },
-    ifMatch("The `ETag` that the list must have. If it has a different one, the response is 412."),
+    ifMatch(
+      "The `ETag` that the list must have, or `*` for any. If the list has a different one, the response is 412.",
+    ),
   ],
   success: {
     200: {
@@ -96,11 +98,20 @@ The response is sent after the update is stored durably. Every list requested af
     "payload_too_large",
     "unsupported_media_type",
   ],
-  invalid: {
-    invalid_quantity: "Field 'quantity' must be an integer from 0 to 9007199254740991.",
-    missing_quantity:
-      "Field 'quantity' is required and must be an integer from 0 to 9007199254740991.",
-    ...petIdMessage,
+  messages: {
+    invalid_request: {
+      invalid_quantity: "Field 'quantity' must be an integer from 0 to 9007199254740991.",
+      missing_quantity:
+        "Field 'quantity' is required and must be an integer from 0 to 9007199254740991.",
+      ...petIdMessage,
+    },
+    precondition_failed: {
+      precondition_failed:
+        "If-Match names no version of this entry: entries have no ETag. Leave it out, or send '*'.",
+    },
+    unavailable: {
+      too_many_updates: "Too many updates are waiting to be stored; try again.",
+    },
   },
   headers: ["Accept-Patch", "X-Stability"],
 };

@@ -39,8 +39,8 @@ export interface Contract {
   readonly success: Readonly<Record<number, Success>>;
   /** Error codes in addition to `commonErrors`. */
   readonly errors: readonly DescribedCode[];
-  /** The messages of `invalid_request` on this operation, by the name of their example. */
-  readonly invalid?: Readonly<Record<string, string>>;
+  /** Messages that replace those of an error code, by the name of their example. */
+  readonly messages?: Readonly<Partial<Record<DescribedCode, Readonly<Record<string, string>>>>>;
   /** Headers on every response of this operation, errors included. */
   readonly headers?: readonly HeaderId[];
 }

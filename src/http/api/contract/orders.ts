@@ -46,9 +46,11 @@ export const listOrders: Contract = {
     },
   },
   errors: ["invalid_request"],
-  invalid: {
-    invalid_limit: `Parameter 'limit' must be an integer from 1 to ${ordersPerPageMax}.`,
-    invalid_after:
-      "Parameter 'after' must be the id of an order: a 64-bit integer in decimal digits.",
+  messages: {
+    invalid_request: {
+      invalid_limit: `Parameter 'limit' must be an integer from 1 to ${ordersPerPageMax}.`,
+      invalid_after:
+        "Parameter 'after' must be the id of an order: a 64-bit integer in decimal digits.",
+    },
   },
 };

@@ -1,43 +1,45 @@
 import { planNames, plans } from "../../../domain/plans.ts";
 
 /** The introduction of the API description: what all operations have in common. */
-export const overview = `The API reads and updates the stock levels of a pet store. It uses HTTP and JSON. One request reads the whole inventory, another sets the count of one pet.
+export const overview = `This API reads and updates the stock levels of a pet store over HTTP, in JSON. One request reads the whole inventory. Another sets the stock count of one pet.
 
 ## Authentication
 
-Send an API key with every request, in the header \`Authorization: Bearer <API_KEY>\`. The operator of the store issues keys. Each key has scopes, which define which operations it allows.
+Send an API key with every request, in the header \`Authorization: Bearer <API_KEY>\`. The operator of the store issues keys. The scopes of a key define which operations it allows. Each operation lists the scope it requires.
 
-A key is a secret. Keep it on your server, and out of web pages and source code.
+A key is a secret. Keep it on your server. Do not put it in web pages or source code.
 
 ## First request
 
 Set \`BASE_URL\` to the base URL of your environment and \`API_KEY\` to your key. Then list the inventory:
 
 \`\`\`sh
-curl "$BASE_URL/inventory" -H "Authorization: Bearer $API_KEY"
+curl -i \\
+  -H "Authorization: Bearer $API_KEY" \\
+  "$BASE_URL/inventory"
 \`\`\`
 
 The response is a JSON array with one entry for each pet.
 
 ## Environments
 
-Production and staging are separate. Each has a base URL, data and keys that the other does not share. Both base URLs end in \`/v1\`. Production keys start with \`psk_live_\`, staging keys with \`psk_test_\`. A key from one environment returns 401 in the other.
+Production and staging are separate. Each has a separate base URL, with separate data and keys. Both base URLs end in \`/v1\`. Production keys start with \`psk_live_\`, staging keys with \`psk_test_\`. A key from one environment returns 401 in the other.
 
 ## Rate limits
 
-The plan of a key sets how many requests it can send per minute and per day. Both windows are fixed and follow the UTC clock. A request must fit into both.
+The plan of a key limits its requests per minute and per day. Both are fixed windows: they reset at the start of every minute and every day in UTC. Each request counts against both.
 
 ${planTable()}
 
-Every response reports how many requests remain in \`X-RateLimit-Remaining\`, and when the window resets in \`X-RateLimit-Reset\`. Requests without a valid key are limited per minute, by client address.
+In every response, \`X-RateLimit-Remaining\` is the number of requests left, and \`X-RateLimit-Reset\` is the time when the window resets, in Unix seconds. Requests without a valid key are limited per minute, by client address.
 
-A request over the limit returns 429 and does not count. Wait for the number of seconds in \`Retry-After\`, then retry. If the response is 429 again, double the wait each time. Keys that keep sending requests are temporarily banned. By default, the first ban lasts five minutes and later bans last longer.
+A request over the limit returns 429 and does not count against it. Wait for the number of seconds in \`Retry-After\`, then retry. If the response is 429 again, double the wait each time. Keys that keep sending requests are temporarily banned. By default, the first ban lasts five minutes and later bans last longer.
 
 ## Errors
 
-Every error has the same JSON body. Use \`code\` in your program, show \`message\` to people, and find the HTTP status in \`status\`.
+Every error has the same JSON body. \`code\` identifies the error for your program, \`message\` explains it to people, and \`status\` is the HTTP status.
 
-An unknown path returns 404. A method that the path does not support returns 405, and \`Allow\` lists the supported ones. Both require a valid key. A request with an invalid \`Host\` header, or with more than one, returns 400. A request that is not valid HTTP is rejected without a response body.
+An unknown path returns 404. A method that the path does not support returns 405, and \`Allow\` lists the supported ones. Without a valid key, both return 401. A request with an invalid \`Host\` header, or with more than one, returns 400. A request that is not valid HTTP is rejected without a response body.
 
 Every response has an \`X-Request-Id\`. Include it when you report a problem.
 
@@ -49,7 +51,7 @@ Operations that send \`X-Stability\` are not covered by this promise: \`experime
 
 ## Large numbers
 
-Identifiers are signed 64-bit integers, sent as JSON numbers. JavaScript's \`JSON.parse\` rounds integers above 2^53. Use a parser that keeps all digits, or the TypeScript client, which returns identifiers as \`bigint\`. Quantities never exceed 2^53 − 1, so they are always exact.
+Identifiers are signed 64-bit integers, sent as JSON numbers. JavaScript's \`JSON.parse\` rounds integers beyond ±2^53. Use a parser that keeps all digits, or the TypeScript client, which returns identifiers as \`bigint\`. Quantities never exceed 2^53 − 1, so they are always exact.
 
 ## HEAD, OPTIONS and CORS
 

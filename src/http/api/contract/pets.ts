@@ -24,6 +24,6 @@ export const getPet: Contract = {
     },
   },
   errors: ["invalid_request", "not_found", "gone"],
-  invalid: petIdMessage,
+  messages: { invalid_request: petIdMessage },
   headers: ["Deprecation", "Sunset", "Link"],
 };
