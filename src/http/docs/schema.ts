@@ -19,17 +19,17 @@ export function typeOf(schema: Schema): Html {
 export function constraintsOf(schema: Schema): Html[] {
   const constraints: Html[] = [];
   if (schema.minimum !== undefined && schema.maximum !== undefined) {
-    constraints.push(html`${exact(schema.minimum)} to ${exact(schema.maximum)}`);
+    constraints.push(html`From ${exact(schema.minimum)} to ${exact(schema.maximum)}`);
   } else if (schema.minimum !== undefined)
-    constraints.push(html`at least ${exact(schema.minimum)}`);
-  if (schema.default !== undefined) constraints.push(html`default ${exact(schema.default)}`);
+    constraints.push(html`At least ${exact(schema.minimum)}`);
+  if (schema.default !== undefined) constraints.push(html`Default: ${exact(schema.default)}`);
   if (schema.enum) {
     constraints.push(
-      html`one of ${schema.enum.map((value) => html`<code>${String(value)}</code> `)}`,
+      html`One of ${schema.enum.map((value) => html`<code>${String(value)}</code> `)}`,
     );
   }
   if (schema.const !== undefined)
-    constraints.push(html`always <code>${String(schema.const)}</code>`);
+    constraints.push(html`Always <code>${String(schema.const)}</code>`);
   return constraints.map((text) => html`<span class="constraint">${text}</span>`);
 }
 
