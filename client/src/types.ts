@@ -7,7 +7,7 @@ export type PetStatus = (typeof petStatusValues)[number];
 
 /** The stock of one pet. */
 export interface InventoryItem {
-  /** The ID of the pet. Keep all 64 bits: see *Large numbers*. */
+  /** The ID of the pet. It can be larger than 2^53. */
   readonly petId: bigint;
   /** The number in stock. */
   readonly quantity: number;

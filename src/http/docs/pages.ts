@@ -13,7 +13,7 @@ export interface ReferenceOptions {
   readonly petsSunsetAt: number;
 }
 
-/** The page loads files from this service only, and sends requests to this service only. */
+/** The page loads files from and sends requests to this service only, and cannot be framed. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

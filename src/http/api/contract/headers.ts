@@ -66,6 +66,14 @@ export const headers = {
     schema: { type: "string", const: "private, no-cache" },
     example: "private, no-cache",
   },
+  CacheCurrent: {
+    name: "Cache-Control",
+    description:
+      "Sent with pets and orders. A cache can store them, but must revalidate them before each use.",
+    required: true,
+    schema: { type: "string", const: "no-cache" },
+    example: "no-cache",
+  },
   "Retry-After": {
     description: "How long to wait before the next request, in seconds.",
     required: true,
@@ -107,14 +115,6 @@ export const headers = {
     required: false,
     schema: { type: "string", enum: ["zstd", "br", "gzip"] },
     example: "zstd",
-  },
-  CacheCurrent: {
-    name: "Cache-Control",
-    description:
-      "Sent with pets and orders. A cache can store them, but must revalidate them before each use.",
-    required: true,
-    schema: { type: "string", const: "no-cache" },
-    example: "no-cache",
   },
   "Accept-Encoding": {
     description: "Sent if the request body was compressed. Only uncompressed bodies are supported.",

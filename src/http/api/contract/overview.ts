@@ -23,7 +23,7 @@ The response is a JSON array with one entry for each pet.
 
 ## Environments
 
-Production and staging are separate. Each has a separate base URL, with separate data and keys. Both base URLs end in \`/v1\`. Production keys start with \`psk_live_\`, staging keys with \`psk_test_\`. A key from one environment returns 401 in the other.
+Production and staging have separate base URLs, data and keys. Every base URL ends in \`/v1\`. Production keys start with \`psk_live_\`, staging keys with \`psk_test_\`. A key from one environment returns 401 in the other.
 
 ## Rate limits
 
@@ -33,7 +33,7 @@ ${planTable()}
 
 In every response, \`X-RateLimit-Remaining\` is the number of requests left, and \`X-RateLimit-Reset\` is the time when the window resets, in Unix seconds. Requests without a valid key are limited per minute, by client address.
 
-A request over the limit returns 429 and does not count against it. Wait for the number of seconds in \`Retry-After\`, then retry. If the response is 429 again, double the wait each time. Keys that keep sending requests are temporarily banned. By default, the first ban lasts five minutes and later bans last longer.
+A request over the limit returns 429 and does not count against it. Wait for the number of seconds in \`Retry-After\`, then retry. If the response is 429 again, double the wait each time. If a client keeps sending requests, its key is temporarily banned. By default, the first ban lasts five minutes, and repeated bans last longer.
 
 ## Errors
 

@@ -115,7 +115,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
   InventoryItem: responseObject(
     "The stock of one pet.",
     {
-      petId: int64("The ID of the pet. Keep all 64 bits: see *Large numbers*."),
+      petId: int64("The ID of the pet. It can be larger than 2^53."),
       quantity: quantity("The number in stock."),
       status: petStatus("The status of the pet. Stock updates do not change it."),
     },
