@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorCode } from "../src/domain/errors.ts";
 import { generateKeyText, scopes } from "../src/domain/keys.ts";
-import { type Operation, operations } from "../src/http/api/operations.ts";
+import type { Operation } from "../src/http/operation.ts";
 import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "./support/answers.ts";
+import { operations } from "./support/operations.ts";
 import {
   type CallOptions,
   engines,
@@ -102,8 +103,8 @@ describe.each(engines)("operations on %s", (engine) => {
       const expectMarks = (headers: Headers) => {
         const stability = operation.stability === "stable" ? null : operation.stability;
         expect(headers.get("X-Stability")).toBe(stability);
-        expect(headers.has("Deprecation")).toBe(operation.deprecatedAt !== undefined);
-        expect(headers.has("Sunset")).toBe(operation.deprecatedAt !== undefined);
+        expect(headers.has("Deprecation")).toBe(operation.deprecation !== undefined);
+        expect(headers.has("Sunset")).toBe(operation.deprecation !== undefined);
       };
 
       const expectRefused = async (code: ErrorCode, options: CallOptions, example = good) => {

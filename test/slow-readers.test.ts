@@ -83,7 +83,7 @@ describe.each(["identity", "gzip"])("clients that do not read their %s answers",
     for (const one of cutOff) expect(await one.received()).not.toEndWith("0\r\n\r\n");
     const lines = service.logged.filter((line) => line.includes("slow readers cut off"));
     expect(lines).toEqual([
-      JSON.stringify({ event: "slow readers cut off", keyId: hostile.id, answers: 1 }),
+      JSON.stringify({ event: "slow readers cut off", keyId: hostile.id, responses: 1 }),
     ]);
   }, 60_000);
 });

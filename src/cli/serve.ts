@@ -25,7 +25,7 @@ async function run(
   config: Config,
   prepare: (store: Store, config: Config) => Promise<string | undefined>,
 ): Promise<number> {
-  const service = await startService(config, systemClock, logToStderr);
+  const service = await startService({ config, clock: systemClock, log: logToStderr });
   // Before anybody can know that it serves, and so before anybody would signal.
   const stopped = untilStopped(service);
   // Only once it serves: a key made before a port turned out to be taken would never be shown.

@@ -4,7 +4,7 @@ import { readLesson, readRetryAfterSeconds } from "../../client/src/limits.ts";
 import { type Permit, WindowKnowledge } from "../../client/src/window.ts";
 import { readConfig } from "../../src/config.ts";
 import { newUsage, take } from "../../src/domain/limits.ts";
-import { createSheet, stamp } from "../../src/http/headers.ts";
+import { createTemplate, fillTemplate } from "../../src/http/headers.ts";
 
 interface Flight {
   readonly permit: Permit;
@@ -45,7 +45,7 @@ function play(perMinute: number, delays: readonly (readonly [number, number])[])
       if (flight.headers === undefined && flight.countedAtMs <= nowMs) {
         const verdict = take(usage, limits, ban, nowMs);
         if (verdict.outcome !== "admitted") refused++;
-        flight.headers = stamp(createSheet({}), verdict, "");
+        flight.headers = fillTemplate(createTemplate({}), verdict, "");
       } else if (flight.headers !== undefined && flight.answeredAtMs <= nowMs) {
         flights.delete(flight);
         const lesson = readLesson(flight.headers, nowMs);

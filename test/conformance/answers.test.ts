@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { scopes } from "../../src/domain/keys.ts";
-import { operations } from "../../src/http/api/operations.ts";
 import { expectError, expectUnchanged } from "../support/answers.ts";
 import { onEveryEngine, statusesOf, withService } from "../support/conformance.ts";
+import { operations } from "../support/operations.ts";
 import type { TestAnswer } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
 
@@ -21,16 +21,16 @@ onEveryEngine("answers", (service, engine) => {
     await statusesOf(2, () => list(minute));
     await statusesOf(2, () => list(day));
     expect(messageOf(await list(minute))).toBe(
-      "The limit of 2 requests per minute is used up. It resets at 2026-11-20T12:01:00Z, in 42 s.",
+      "The rate limit of 2 requests per minute is exceeded. It resets at 2026-11-20T12:01:00Z, in 42 s.",
     );
     expect(messageOf(await list(day))).toBe(
-      "The limit of 2 requests per day is used up. It resets at 2026-11-21T00:00:00Z, in 43182 s.",
+      "The rate limit of 2 requests per day is exceeded. It resets at 2026-11-21T00:00:00Z, in 43182 s.",
     );
     await withService(engine, { "address-per-minute": "1" }, async (few) => {
       few.clock.set(Date.UTC(2026, 10, 20, 12, 0, 18));
       await few.call("GET", "/inventory");
       expect(messageOf(await few.call("GET", "/inventory"))).toBe(
-        "The limit of 1 request per minute without a valid API key is used up for this address. It resets at 2026-11-20T12:01:00Z, in 42 s.",
+        "The rate limit of 1 request per minute without a valid API key is exceeded for this address. It resets at 2026-11-20T12:01:00Z, in 42 s.",
       );
     });
   });
@@ -47,7 +47,7 @@ onEveryEngine("answers", (service, engine) => {
     expect(banned.headers.get("Retry-After")).toBe("300");
     expect(banned.headers.get("RateLimit")).toBe('"minute";r=0;t=300, "day";r=998;t=300');
     expect(messageOf(banned)).toBe(
-      "This API key is banned until 2026-11-21T00:03:02Z because it kept sending requests after 429. Wait 300 s.",
+      "This API key is banned until 2026-11-21T00:03:02Z because it kept sending requests after 429 responses. Retry in 300 s.",
     );
     service().clock.advance(299_000);
     const late = await list(key);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { operations } from "../../src/http/api/operations.ts";
 import { expectCommonHeaders, expectError, limitsOf } from "../support/answers.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
+import { operations } from "../support/operations.ts";
 
 onEveryEngine("one request", (service, engine) => {
   test("[pipeline.1] 404 and 405 are answered only after the key and the limit", async () => {

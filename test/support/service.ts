@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Service, startService } from "../../src/compose.ts";
+import { type Service, type ServiceOptions, startService } from "../../src/compose.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import {
   digestOf,
@@ -56,11 +56,12 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** `bounds` replaces bounds that no flag sets, to reach them sooner. */
+/** `bounds` replaces bounds that no flag sets, so that a test reaches them sooner. */
 export async function startTestService(
   engine: Engine = "sqlite",
   flags: Record<string, string> = {},
   bounds: Partial<Config> = {},
+  extras: Pick<ServiceOptions, "observer" | "surfaces"> = {},
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), `petstore-${engine}-`));
   const databaseUrl =
@@ -70,7 +71,8 @@ export async function startTestService(
   const logged: string[] = [];
   const log = (event: string, details?: Record<string, unknown>) =>
     void logged.push(JSON.stringify({ event, ...details }));
-  let service: Service = await startService(config, clock, log, clock);
+  const options = { config, clock, log, databaseClock: clock, ...extras };
+  let service: Service = await startService(options);
 
   return {
     get baseUrl() {
@@ -107,7 +109,7 @@ export async function startTestService(
     },
     async restart() {
       await service.stop();
-      service = await startService(config, clock, log, clock);
+      service = await startService(options);
     },
     async stop() {
       await service.stop();

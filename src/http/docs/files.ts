@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { satisfiesIfNoneMatch } from "../etags.ts";
-import { type Coding, preferredCoding } from "../list/encodings.ts";
+import { type Encoding, preferredEncoding } from "../list/encodings.ts";
 import type { Page } from "../pages.ts";
 
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-const compress: Record<Coding, (text: string) => Uint8Array<ArrayBuffer>> = {
+const compress: Record<Encoding, (text: string) => Uint8Array<ArrayBuffer>> = {
   zstd: (text) => new Uint8Array(zstdCompressSync(text)),
   br: (text) => new Uint8Array(brotliCompressSync(text, quality)),
   gzip: (text) => new Uint8Array(gzipSync(text)),
@@ -21,13 +21,13 @@ const compressedCharactersMin = 1_400;
  */
 export function createFile(text: string, headers: Readonly<Record<string, string>>): Page {
   const tag = createHash("sha256").update(text).digest("base64url").slice(0, 22);
-  const compressed = new Map<Coding, Uint8Array<ArrayBuffer>>();
+  const compressed = new Map<Encoding, Uint8Array<ArrayBuffer>>();
 
-  function compressedAs(coding: Coding): Uint8Array<ArrayBuffer> {
-    let bytes = compressed.get(coding);
+  function compressedAs(encoding: Encoding): Uint8Array<ArrayBuffer> {
+    let bytes = compressed.get(encoding);
     if (!bytes) {
-      bytes = compress[coding](text);
-      compressed.set(coding, bytes);
+      bytes = compress[encoding](text);
+      compressed.set(encoding, bytes);
     }
     return bytes;
   }
@@ -35,14 +35,14 @@ export function createFile(text: string, headers: Readonly<Record<string, string
   return (request) => {
     const isShort = text.length < compressedCharactersMin;
     const accept = request.headers.get("accept-encoding");
-    const coding = isShort ? undefined : preferredCoding(accept);
-    const etag = coding ? `"${tag}-${coding}"` : `"${tag}"`;
+    const encoding = isShort ? undefined : preferredEncoding(accept);
+    const etag = encoding ? `"${tag}-${encoding}"` : `"${tag}"`;
     const caching = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept-Encoding" };
     const ifNoneMatch = request.headers.get("if-none-match");
     if (ifNoneMatch !== null && satisfiesIfNoneMatch(ifNoneMatch, tag)) {
       return new Response(null, { status: 304, headers: caching });
     }
-    const all = { ...headers, ...caching, ...(coding ? { "Content-Encoding": coding } : {}) };
-    return new Response(coding ? compressedAs(coding) : text, { headers: all });
+    const all = { ...headers, ...caching, ...(encoding ? { "Content-Encoding": encoding } : {}) };
+    return new Response(encoding ? compressedAs(encoding) : text, { headers: all });
   };
 }

@@ -2,15 +2,14 @@ import { readFileSync } from "node:fs";
 import type { Environment } from "../../domain/keys.ts";
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
-import type { Operation } from "../api/operations.ts";
+import type { ApiOperation as Operation } from "../api/operations.ts";
 import type { Page, Pages } from "../pages.ts";
-import { basePath } from "../routes.ts";
 import { createFile } from "./files.ts";
 import { referencePage } from "./page.ts";
 
 export interface ReferenceOptions {
   readonly environment: Environment;
-  readonly petsSunsetAt: number;
+  readonly basePath: string;
 }
 
 /** The page loads files from and sends requests to this service only, and cannot be framed. */
@@ -37,10 +36,9 @@ const originPlaceholder = "http://address.invalid";
 /** Serves the API description as JSON and as a page. Neither requires a key. */
 export function referencePages(operations: readonly Operation[], options: ReferenceOptions): Pages {
   const document = describeApi(operations, {
-    petsSunsetAt: options.petsSunsetAt,
     servers: [
       {
-        url: originPlaceholder + basePath,
+        url: originPlaceholder + options.basePath,
         description: options.environment === "production" ? "Production" : "Staging",
       },
     ],

@@ -1,5 +1,6 @@
 import { statusOf } from "../../errors.ts";
-import type { Operation } from "../operations.ts";
+import { missingScope } from "../../messages.ts";
+import type { ApiOperation as Operation } from "../operations.ts";
 import { type DescribedCode, type ErrorDescription, errors } from "./errors.ts";
 import { commonHeaders, type Header, type HeaderId, headerName, headers } from "./headers.ts";
 import { type Contract, commonErrors, type Example, type Success } from "./operation.ts";
@@ -14,7 +15,6 @@ export interface ServerEntry {
 
 export interface DocumentOptions {
   readonly servers: readonly ServerEntry[];
-  readonly petsSunsetAt: number;
 }
 
 /** The version of the API. The version of the package is independent of it. */
@@ -26,7 +26,7 @@ export function describeApi(operations: readonly Operation[], options: DocumentO
   const paths: Record<string, Record<string, DescribedOperation>> = {};
   for (const [path, atPath] of byPath) {
     paths[path] = Object.fromEntries(
-      atPath.map((operation) => [operation.method.toLowerCase(), describe(operation, options)]),
+      atPath.map((operation) => [operation.method.toLowerCase(), describe(operation)]),
     );
   }
   return {
@@ -80,10 +80,7 @@ export interface DescribedContent {
 }
 
 /** The committed document. The base URLs of both environments are variables. */
-export function committedDocument(
-  operations: readonly Operation[],
-  petsSunsetAt: number,
-): ApiDocument {
+export function committedDocument(operations: readonly Operation[]): ApiDocument {
   const server = (name: string, port: number, environment: string): ServerEntry => ({
     url: `{${name}}`,
     description: `${environment}.`,
@@ -95,11 +92,11 @@ export function committedDocument(
     },
   });
   const servers = [server("base_url", 8080, "Production"), server("staging_url", 8081, "Staging")];
-  return describeApi(operations, { servers, petsSunsetAt });
+  return describeApi(operations, { servers });
 }
 
-function describe(operation: Operation, options: DocumentOptions) {
-  const { contract } = operation;
+function describe(operation: Operation) {
+  const { contract, deprecation } = operation;
   return {
     operationId: operation.id,
     tags: [contract.tag],
@@ -107,12 +104,12 @@ function describe(operation: Operation, options: DocumentOptions) {
     description: contract.description,
     "x-required-scope": operation.scope,
     ...(operation.stability === "stable" ? {} : { "x-stability": operation.stability }),
-    ...(operation.deprecatedAt === undefined
+    ...(deprecation === undefined
       ? {}
       : {
           deprecated: true,
-          "x-deprecated-since": instant(operation.deprecatedAt),
-          "x-sunset": instant(options.petsSunsetAt),
+          "x-deprecated-since": instant(deprecation.since),
+          "x-sunset": instant(deprecation.sunsetAt),
         }),
     ...(contract.parameters
       ? {
@@ -199,7 +196,7 @@ function sentenceCase(name: string): string {
 }
 
 function messages(code: DescribedCode, contract: Contract, scope: string): Record<string, string> {
-  if (code === "insufficient_scope") return { [code]: `This API key lacks the scope ${scope}.` };
+  if (code === "insufficient_scope") return { [code]: missingScope(scope) };
   return contract.messages?.[code] ?? errors[code].examples;
 }
 

@@ -1,5 +1,7 @@
 import type { ErrorCode } from "../../../domain/errors.ts";
 import { petNotFound } from "../../../domain/pets.ts";
+import { mergePatchTypes } from "../../body.ts";
+import * as messages from "../../messages.ts";
 import type { HeaderId } from "./headers.ts";
 
 export interface ErrorDescription {
@@ -22,10 +24,7 @@ export const errors = {
   unauthorized: {
     description:
       "Missing or invalid API key. The response is the same for a mistyped, unknown, expired or revoked key, and for a key from the other environment.",
-    examples: {
-      unauthorized:
-        "The API key is missing or invalid; send it as 'Authorization: Bearer <API_KEY>'.",
-    },
+    examples: { unauthorized: messages.missingKey },
     headers: ["WWW-Authenticate"],
   },
   insufficient_scope: {
@@ -39,22 +38,22 @@ export const errors = {
   },
   gone: {
     description: "The sunset date has passed. The operation is permanently removed.",
-    examples: { gone: "This operation was retired on its sunset date." },
+    examples: { gone: messages.operationGone },
   },
   precondition_failed: {
     description: "`If-Match` does not match the current state. Nothing was changed.",
-    examples: { precondition_failed: "The list has changed: If-Match does not name it." },
+    examples: { precondition_failed: messages.listChanged },
   },
   payload_too_large: {
     description: "The body is larger than 64 KiB.",
-    examples: { payload_too_large: "The body may have at most 65536 bytes." },
+    examples: { payload_too_large: messages.bodyTooLarge(65_536) },
   },
   unsupported_media_type: {
     description:
       "Either `Content-Type` is not a supported JSON type, or the body is compressed. `Accept-Patch` lists the supported types. For a compressed body, the response has `Accept-Encoding: identity`.",
     examples: {
-      unsupported_media_type: "The body must be application/json or application/merge-patch+json.",
-      compressed_body: "The body must not be compressed: leave out Content-Encoding.",
+      unsupported_media_type: messages.unsupportedMediaType(mergePatchTypes),
+      compressed_body: messages.compressedBody,
     },
     headers: ["Accept-Patch", "Accept-Encoding"],
   },
@@ -62,24 +61,20 @@ export const errors = {
     description:
       "The limit per minute or per day is reached. Wait for the time in `Retry-After` before you retry, and back off exponentially. Clients that keep sending requests are temporarily banned.",
     examples: {
-      rate_limit_exceeded:
-        "The limit of 1000 requests per minute is used up. It resets at 2026-11-15T12:01:00Z, in 42 s.",
+      rate_limit_exceeded: messages.rateLimitExceeded(1000, "minute", "2026-11-15T12:01:00Z", 42),
     },
     headers: ["Retry-After"],
   },
   key_banned: {
     description:
       "The key is temporarily banned because it kept sending requests after a 429. The ban ends at `X-RateLimit-Reset`.",
-    examples: {
-      key_banned:
-        "This API key is banned until 2026-11-15T12:05:00Z because it kept sending requests after 429. Wait 300 s.",
-    },
+    examples: { key_banned: messages.keyBanned("2026-11-15T12:05:00Z", 300) },
     headers: ["Retry-After"],
   },
   internal_error: {
     description: "An error in the service. The operator can find it in the log by the request ID.",
     afterUpdate: "The update may have been stored: read the list to check.",
-    examples: { internal_error: "Something went wrong on our side (req_5f0c1e9a2b7d_42)." },
+    examples: { internal_error: messages.internalError("req_5f0c1e9a2b7d_42") },
   },
   unavailable: {
     description:

@@ -1,4 +1,4 @@
-import { acceptPatch } from "../../body.ts";
+import { mergePatchTypes } from "../../body.ts";
 import { boundedInteger, type Schema } from "./schemas.ts";
 
 export interface Header {
@@ -125,8 +125,8 @@ export const headers = {
   "Accept-Patch": {
     description: "The media types that the request body can have.",
     required: true,
-    schema: { type: "string", const: acceptPatch },
-    example: acceptPatch,
+    schema: { type: "string", const: mergePatchTypes.join(", ") },
+    example: mergePatchTypes.join(", "),
   },
   "X-Stability": {
     description:

@@ -1,3 +1,6 @@
+import { noEntryTags } from "../../messages.ts";
+import { petIdRule } from "../parameters.ts";
+import { quantityInvalid, quantityMissing } from "../stock-update.ts";
 import type { Contract, Parameter } from "./operation.ts";
 import { exampleItem, exampleUpdate, int64, reference } from "./schemas.ts";
 
@@ -9,9 +12,7 @@ export const petIdParameter: Parameter = {
   example: 7,
 };
 
-export const petIdMessage = {
-  invalid_petId: "Path parameter 'petId' must be a 64-bit integer in plain decimal digits.",
-};
+export const petIdMessage = { invalid_petId: petIdRule };
 
 function ifMatch(description: string): Parameter {
   return { name: "If-Match", in: "header", description, schema: { type: "string" }, example: "*" };
@@ -100,15 +101,11 @@ The response is sent after the update is stored durably. Every list requested af
   ],
   messages: {
     invalid_request: {
-      invalid_quantity: "Field 'quantity' must be an integer from 0 to 9007199254740991.",
-      missing_quantity:
-        "Field 'quantity' is required and must be an integer from 0 to 9007199254740991.",
+      invalid_quantity: quantityInvalid,
+      missing_quantity: quantityMissing,
       ...petIdMessage,
     },
-    precondition_failed: {
-      precondition_failed:
-        "If-Match names no version of this entry: entries have no ETag. Leave it out, or send '*'.",
-    },
+    precondition_failed: { precondition_failed: noEntryTags },
     unavailable: {
       too_many_updates: "Too many updates are waiting to be stored; try again.",
     },

@@ -1,4 +1,5 @@
 import { ordersPerPageDefault, ordersPerPageMax } from "../../../domain/orders.ts";
+import { afterRule, limitRule } from "../parameters.ts";
 import type { Contract } from "./operation.ts";
 import { boundedInteger, exampleOrder, int64, reference } from "./schemas.ts";
 
@@ -48,9 +49,8 @@ export const listOrders: Contract = {
   errors: ["invalid_request"],
   messages: {
     invalid_request: {
-      invalid_limit: `Parameter 'limit' must be an integer from 1 to ${ordersPerPageMax}.`,
-      invalid_after:
-        "Parameter 'after' must be the id of an order: a 64-bit integer in decimal digits.",
+      invalid_limit: limitRule(ordersPerPageMax),
+      invalid_after: afterRule,
     },
   },
 };
