@@ -1,9 +1,10 @@
+import { readError } from "./body.js";
 import type { AttemptPlan, Failure, Line } from "./call.js";
 import { type ApiError, NetworkError, TimeoutError } from "./errors.js";
 import { checkReserved } from "./headers.js";
 import { readLesson, readRetryAfterSeconds } from "./limits.js";
 import { findRedirect } from "./redirect.js";
-import { isSuccess, type RawResponse, readRefusal } from "./response.js";
+import { isSuccess, type RawResponse } from "./response.js";
 import type { Settings } from "./settings.js";
 import type { Permit } from "./window.js";
 
@@ -104,7 +105,7 @@ async function readResponse(
   }
   const { status, headers } = response;
   const raw = { status, headers, text: await response.text() };
-  return isSuccess(raw) ? raw : refusal(readRefusal(raw, retryAfter));
+  return isSuccess(raw) ? raw : refusal(readError(raw, retryAfter));
 }
 
 /** Passes on what the headers teach, before the body is read: others wait for it. */

@@ -1,3 +1,4 @@
+import { readBody, unexpectedResponse } from "./body.js";
 import type { Line } from "./call.js";
 import { decodeInventory, decodeInventoryItem, decodeOrders, decodePet } from "./decode.js";
 import { DeprecationWarnings } from "./deprecation.js";
@@ -9,7 +10,6 @@ import { findNextLink } from "./link.js";
 import type { CallOptions, ClientOptions, UpdateOptions } from "./options.js";
 import { type ApiPromise, apiPromise, type WithResponse } from "./promise.js";
 import { send } from "./request.js";
-import { readBody, unexpected } from "./response.js";
 import { withToJson } from "./serialize.js";
 import { settle } from "./settings.js";
 import type { InventoryItem, InventoryUpdate, Order, Pet } from "./types.js";
@@ -77,7 +77,7 @@ export class PetstoreClient {
     const response = await send(this.#line, call, options);
     if (response.status === 304) {
       if (kept !== undefined) return { value: kept.items.slice(), response };
-      throw unexpected(response, "Status 304 to a request without a condition");
+      throw unexpectedResponse(response, "Status 304 to a request without a condition");
     }
     const items = readBody(response, decodeInventory);
     const etag = response.headers.get("etag");
@@ -154,7 +154,7 @@ export class PetstoreClient {
     const next = findNextLink(response.headers.get("link"), this.#line.settings.baseUrl);
     const after = next?.searchParams.get("after") ?? null;
     if (after !== null && !/^-?\d+$/.test(after)) {
-      throw unexpected(response, "The link to the next page holds no order id");
+      throw unexpectedResponse(response, "The link to the next page holds no order id");
     }
     const nextAfter = after === null ? null : BigInt(after);
     return { value: withToJson({ orders, nextAfter }), response };

@@ -1,5 +1,5 @@
+import { unexpectedResponse } from "./body.js";
 import type { ApiError } from "./errors.js";
-import { unexpected } from "./response.js";
 
 const unknown = "an unknown host";
 
@@ -12,7 +12,7 @@ export function findRedirect(response: Response, url: string): ApiError | undefi
   const target = findTarget(response, url);
   if (target === undefined) return undefined;
   const { status, headers } = response;
-  return unexpected(
+  return unexpectedResponse(
     { status, headers, text: "" },
     `The response with status ${status} redirects to ${target}. The client follows no redirect; pass the final address as baseUrl`,
   );
