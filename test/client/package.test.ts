@@ -39,16 +39,16 @@ afterAll(async () => {
 // First, while the shop is as it was opened.
 describe("the recipes of the README", () => {
   const printed: Readonly<Record<string, RegExp>> = {
-    "List the stock": /^pet 1: 0 available\npet 2: 1 pending\npet 9223372036854775807: 7 sold\n$/,
-    "Use it from CommonJS": /^3 entries\n$/,
-    "Record an arrival": /^pet 1: 0 before, 5 now\n$/,
-    "Read the limits": /^59 of 60 left until \d{4}-\d\d-\d\dT\d\d:\d\d:00.000Z\n$/,
+    "Quick start": /^pet 1: 0 available\npet 2: 1 pending\npet 9223372036854775807: 7 sold\n$/,
+    CommonJS: /^3 entries\n$/,
+    "Update a count": /^pet 1: 0 before, 5 now\n$/,
     "Handle errors": /^no such pet \(status 404, request \S+\)\n$/,
-    "Walk through all orders": /^5 orders under way\n$/,
-    "Read the response": /^3 entries, request \S+\n$/,
-    "Log every request": /^listInventory: 200\n$/,
-    "Change the key while the program runs": /^3 entries\n$/,
-    "Write results as JSON":
+    "Read the rate limit": /^59 of 60 left until \d{4}-\d\d-\d\dT\d\d:\d\d:00.000Z\n$/,
+    "Iterate over all orders": /^5 orders not yet delivered\n$/,
+    "Access the response": /^3 entries, request \S+\n$/,
+    "Log requests": /^listInventory: 200\n$/,
+    "Rotate the API key": /^3 entries\n$/,
+    "Convert results to JSON":
       /^\{"petId":1,"quantity":5,"status":"available"\}\n\{"petId":1,.*,"shelf":"A3"\}\n$/,
   };
 

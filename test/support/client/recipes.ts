@@ -12,7 +12,7 @@ export interface Recipe {
 /** The recipes of the client's README: each block of code with the heading above it. */
 export async function readRecipes(): Promise<Recipe[]> {
   const text = await Bun.file(readmePath).text();
-  return [...text.matchAll(/^### (.+)$(?:(?!^#)[\s\S])*?^```(ts|js)\n([\s\S]*?)^```$/gm)].map(
+  return [...text.matchAll(/^##+ (.+)$(?:(?!^#)[\s\S])*?^```(ts|js)\n([\s\S]*?)^```$/gm)].map(
     ([, title = "", language, code = ""]) => ({
       title,
       extension: language === "ts" ? "ts" : "cjs",
