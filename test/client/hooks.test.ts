@@ -131,7 +131,7 @@ describe("a deprecated operation", () => {
         since: new Date("2026-01-01T00:00:00Z"),
         sunset: new Date("2027-12-31T00:00:00Z"),
         message:
-          "petstore-inventory-client: getPet is deprecated since 2026-01-01 and stops working on 2027-12-31",
+          "petstore-inventory-client: getPet is deprecated as of 2026-01-01 and stops working on 2027-12-31",
       },
     ]);
   });

@@ -16,7 +16,7 @@ describe("an option that cannot work is refused with a sentence that says what t
 
   test("baseUrl", () => {
     for (const baseUrl of [undefined, null, ""]) {
-      expect(make({ baseUrl })).toThrow("baseUrl is missing. Pass the base address");
+      expect(make({ baseUrl })).toThrow("baseUrl is missing. Pass the base URL");
     }
     for (const baseUrl of [
       "127.0.0.1:8080/v1",
@@ -27,8 +27,8 @@ describe("an option that cannot work is refused with a sentence that says what t
     ]) {
       expect(make({ baseUrl })).toThrow("begins with http:// or https://");
     }
-    expect(make({ baseUrl: "http://host/v1?x=1" })).toThrow("no query");
-    expect(make({ baseUrl: "http://user:secret@host/v1" })).toThrow("no credentials");
+    expect(make({ baseUrl: "http://host/v1?x=1" })).toThrow("must not contain a query");
+    expect(make({ baseUrl: "http://user:secret@host/v1" })).toThrow("a fragment or credentials");
     expect(make({ baseUrl: "http://user:secret@host/v1" })).not.toThrow("secret");
   });
 
@@ -67,9 +67,13 @@ describe("an option that cannot work is refused with a sentence that says what t
   });
 
   test("names that do not exist", () => {
-    expect(make({ baseURL: "http://host/v1" })).toThrow('no option "baseURL". Pass baseUrl');
-    expect(make({ token: "x" })).toThrow('no option "token". The names are baseUrl, apiKey');
-    expect(make({ hooks: { onretry: () => {} } })).toThrow('no hook "onretry". Pass onRetry');
+    expect(make({ baseURL: "http://host/v1" })).toThrow(
+      'Unknown option "baseURL". Did you mean baseUrl?',
+    );
+    expect(make({ token: "x" })).toThrow('Unknown option "token". Valid names are baseUrl, apiKey');
+    expect(make({ hooks: { onretry: () => {} } })).toThrow(
+      'Unknown hook "onretry". Did you mean onRetry?',
+    );
     expect(make({ hooks: { onRetry: true } })).toThrow("hooks.onRetry must be a function");
   });
 });
@@ -137,7 +141,7 @@ describe("headers", () => {
   });
 
   test("that no request can carry are refused, without showing the value", () => {
-    expect(make({ headers: { "X Y": "1" } })).toThrow('"X Y" is not a header name');
+    expect(make({ headers: { "X Y": "1" } })).toThrow('"X Y" is not a valid header name');
     for (const value of ["secret\r\nX-Evil: 1", "secret\u0000", "ſecret", 5]) {
       expect(make({ headers: { "X-Y": value } })).toThrow("The header X-Y must be a string");
       expect(make({ headers: { "X-Y": value } })).not.toThrow("ecret");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readLesson, readRetryAfterSeconds } from "../../client/src/limits.ts";
-import { type Permit, WindowKnowledge } from "../../client/src/window.ts";
+import { readLimitUpdate, readRetryAfterSeconds } from "../../client/src/limits.ts";
+import { type Permit, WindowTracker } from "../../client/src/window.ts";
 import { readConfig } from "../../src/config.ts";
 import { newUsage, take } from "../../src/domain/limits.ts";
 import { createSheet, stamp } from "../../src/http/headers.ts";
@@ -23,23 +23,23 @@ function play(perMinute: number, delays: readonly (readonly [number, number])[])
   const limits = { perMinute, perDay: 1_000_000 };
   const usage = newUsage();
   let refused = 0;
-  const knowledge = new WindowKnowledge(16);
+  const tracker = new WindowTracker(16);
   const waiting = [...delays];
   const flights = new Set<Flight>();
   let nowMs = 50_000;
   while (waiting.length > 0 || flights.size > 0) {
-    const verdict = knowledge.judge(nowMs);
-    const next = verdict.kind === "go" ? waiting.shift() : undefined;
+    const decision = tracker.decide(nowMs);
+    const next = decision.kind === "go" ? waiting.shift() : undefined;
     if (next !== undefined) {
       const countedAtMs = nowMs + next[0];
-      const permit = knowledge.sent(nowMs);
+      const permit = tracker.recordSent(nowMs);
       flights.add({ permit, countedAtMs, answeredAtMs: countedAtMs + next[1] });
       continue;
     }
     const moments = [...flights].map((flight) =>
       flight.headers === undefined ? flight.countedAtMs : flight.answeredAtMs,
     );
-    if (waiting.length > 0 && verdict.kind !== "go") moments.push(verdict.untilMs);
+    if (waiting.length > 0 && decision.kind !== "go") moments.push(decision.untilMs);
     nowMs = Math.max(nowMs, Math.min(...moments));
     for (const flight of flights) {
       if (flight.headers === undefined && flight.countedAtMs <= nowMs) {
@@ -48,8 +48,8 @@ function play(perMinute: number, delays: readonly (readonly [number, number])[])
         flight.headers = stamp(createSheet({}), verdict, "");
       } else if (flight.headers !== undefined && flight.answeredAtMs <= nowMs) {
         flights.delete(flight);
-        const lesson = readLesson(flight.headers, nowMs);
-        if (lesson !== undefined) knowledge.learn(flight.permit, lesson, nowMs);
+        const update = readLimitUpdate(flight.headers, nowMs);
+        if (update !== undefined) tracker.recordUpdate(flight.permit, update, nowMs);
       }
     }
   }
@@ -72,58 +72,58 @@ describe("what the client knows of a window", () => {
   });
 
   test("lets a single request go first, and a burst only after its answer", () => {
-    const knowledge = new WindowKnowledge(16);
-    const permit = knowledge.sent(0);
-    expect(knowledge.judge(0)).toEqual({ kind: "wait", untilMs: 5000 });
-    knowledge.learn(permit, lesson(5, 60), 10);
-    expect(burst(knowledge, 10)).toBe(5);
+    const tracker = new WindowTracker(16);
+    const permit = tracker.recordSent(0);
+    expect(tracker.decide(0)).toEqual({ kind: "wait", untilMs: 5000 });
+    tracker.recordUpdate(permit, update(5, 60), 10);
+    expect(burst(tracker, 10)).toBe(5);
   });
 
   test("does not vouch for a burst when the last answer is older than a second", () => {
-    const knowledge = new WindowKnowledge(16);
-    knowledge.learn(knowledge.sent(0), lesson(50, 60), 0);
-    expect(burst(knowledge, 1500)).toBe(1);
+    const tracker = new WindowTracker(16);
+    tracker.recordUpdate(tracker.recordSent(0), update(50, 60), 0);
+    expect(burst(tracker, 1500)).toBe(1);
   });
 
   test("never has more than parallelMax on the way", () => {
-    const knowledge = new WindowKnowledge(4);
-    knowledge.learn(knowledge.sent(0), lesson(50, 60), 0);
-    expect(burst(knowledge, 0)).toBe(4);
+    const tracker = new WindowTracker(4);
+    tracker.recordUpdate(tracker.recordSent(0), update(50, 60), 0);
+    expect(burst(tracker, 0)).toBe(4);
   });
 
   test("counts a request without an answer as possibly taken, until an answer tells", () => {
-    const knowledge = new WindowKnowledge(16);
-    knowledge.learn(knowledge.sent(0), lesson(3, 60), 0);
-    knowledge.sent(0);
-    knowledge.lost();
-    expect(burst(knowledge, 0)).toBe(2);
+    const tracker = new WindowTracker(16);
+    tracker.recordUpdate(tracker.recordSent(0), update(3, 60), 0);
+    tracker.recordSent(0);
+    tracker.recordLost();
+    expect(burst(tracker, 0)).toBe(2);
   });
 
   test("a request that hangs does not hold up the others for longer than five seconds", () => {
-    const knowledge = new WindowKnowledge(16);
-    knowledge.sent(0);
-    expect(knowledge.judge(4999).kind).toBe("wait");
-    expect(knowledge.judge(5000).kind).toBe("go");
+    const tracker = new WindowTracker(16);
+    tracker.recordSent(0);
+    expect(tracker.decide(4999).kind).toBe("wait");
+    expect(tracker.decide(5000).kind).toBe("go");
   });
 
   test("requests that hang keep their place in the window until it ends", () => {
-    const knowledge = new WindowKnowledge(16);
-    knowledge.learn(knowledge.sent(0), lesson(2, 60), 0);
-    expect(burst(knowledge, 0)).toBe(2);
-    expect(knowledge.judge(59_999)).toEqual({ kind: "wait", untilMs: 60_000 });
-    expect(knowledge.judge(60_000).kind).toBe("go");
+    const tracker = new WindowTracker(16);
+    tracker.recordUpdate(tracker.recordSent(0), update(2, 60), 0);
+    expect(burst(tracker, 0)).toBe(2);
+    expect(tracker.decide(59_999)).toEqual({ kind: "wait", untilMs: 60_000 });
+    expect(tracker.decide(60_000).kind).toBe("go");
   });
 
   test("a raised limit is believed when the answer is to a later request", () => {
-    const knowledge = new WindowKnowledge(16);
-    const early = knowledge.sent(0);
-    knowledge.learn(knowledge.sent(0), lesson(1, 60), 0);
-    knowledge.learn(early, lesson(9, 60), 0);
-    expect(knowledge.judge(0).kind).toBe("go");
-    const later = knowledge.sent(0);
-    expect(knowledge.judge(0).kind).toBe("wait");
-    knowledge.learn(later, lesson(300, 60), 0);
-    expect(burst(knowledge, 0)).toBe(16);
+    const tracker = new WindowTracker(16);
+    const early = tracker.recordSent(0);
+    tracker.recordUpdate(tracker.recordSent(0), update(1, 60), 0);
+    tracker.recordUpdate(early, update(9, 60), 0);
+    expect(tracker.decide(0).kind).toBe("go");
+    const later = tracker.recordSent(0);
+    expect(tracker.decide(0).kind).toBe("wait");
+    tracker.recordUpdate(later, update(300, 60), 0);
+    expect(burst(tracker, 0)).toBe(16);
   });
 });
 
@@ -134,7 +134,7 @@ describe("the limit headers", () => {
     "x-ratelimit-reset": "160",
   };
   const endsInMs = (extra: Record<string, string>) =>
-    readLesson(new Headers({ ...trio, ...extra }), 90_000)?.endsInMs;
+    readLimitUpdate(new Headers({ ...trio, ...extra }), 90_000)?.endsInMs;
 
   test("give the time to the reset from RateLimit, then Date, then the own clock", () => {
     const date = new Date(150_000).toUTCString();
@@ -146,9 +146,9 @@ describe("the limit headers", () => {
   });
 
   test("teach nothing when one is missing or no number", () => {
-    expect(readLesson(new Headers(), 0)).toBeUndefined();
+    expect(readLimitUpdate(new Headers(), 0)).toBeUndefined();
     expect(
-      readLesson(new Headers({ ...trio, "x-ratelimit-remaining": "many" }), 0),
+      readLimitUpdate(new Headers({ ...trio, "x-ratelimit-remaining": "many" }), 0),
     ).toBeUndefined();
   });
 
@@ -161,15 +161,15 @@ describe("the limit headers", () => {
   });
 });
 
-function lesson(remaining: number, endsInSeconds: number) {
+function update(remaining: number, endsInSeconds: number) {
   return { limit: 60, remaining, resetsAt: new Date(60_000), endsInMs: endsInSeconds * 1000 };
 }
 
 /** How many requests may leave at that moment. */
-function burst(knowledge: WindowKnowledge, nowMs: number): number {
+function burst(tracker: WindowTracker, nowMs: number): number {
   let count = 0;
-  while (knowledge.judge(nowMs).kind === "go") {
-    knowledge.sent(nowMs);
+  while (tracker.decide(nowMs).kind === "go") {
+    tracker.recordSent(nowMs);
     count++;
   }
   return count;
