@@ -40,7 +40,7 @@ export function resolveSettings(options: ClientOptions): Settings {
       capMs: atLeast(0, "backoffCapMs", options.backoffCapMs ?? 20_000),
       random: options.random ?? Math.random,
     },
-    // Browsers reject a detached fetch, so this calls it as a method.
+    // Looked up per call and called as a method, because browsers reject a detached fetch.
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     clock: options.clock ?? systemClock,
   };
