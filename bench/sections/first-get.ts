@@ -1,12 +1,13 @@
 // What the first GET after a change costs, against a GET of bytes that did not change.
-import { type Bench, best, divide, sized } from "../bench.ts";
+import { type Bench, divide, formatEntries } from "../bench.ts";
+import { best } from "../best.ts";
 import { checkPets } from "../catalogue.ts";
 import { captureList, startService } from "../contestants.ts";
 import type { Measured } from "../generator.ts";
-import type { Work } from "../load.ts";
+import type { Work } from "../work.ts";
 
 export async function firstGet(bench: Bench): Promise<void> {
-  const { book, directory, generator, options } = bench;
+  const { results, directory, generator, options } = bench;
   const entries = options.quick ? 10_000 : 100_000;
   const service = await startService({ directory, entries });
   const rounds: { unchanged: Measured[]; pair: Measured[]; patch: Measured[] } = {
@@ -31,11 +32,12 @@ export async function firstGet(bench: Bench): Promise<void> {
   const patch = best(rounds.patch);
 
   const cpuMicroseconds = costOfFirstGet(pair, patch);
-  const scenario = `first GET, ${sized(entries)}, 1 connection`;
-  book.row(scenario, "service, unchanged", "get", unchanged);
-  book.row(scenario, "service, after PATCH", "get", { ...pair, cpuMicroseconds });
-  book.row(scenario, "service, PATCH alone", "patch", patch);
-  if (!options.quick) book.figure("firstGet", divide(cpuMicroseconds, unchanged.cpuMicroseconds));
+  const scenario = `first GET, ${formatEntries(entries)}, 1 connection`;
+  results.addRow(scenario, "service, unchanged", "get", unchanged);
+  results.addRow(scenario, "service, after PATCH", "get", { ...pair, cpuMicroseconds });
+  results.addRow(scenario, "service, PATCH alone", "patch", patch);
+  if (!options.quick)
+    results.addFigure("firstGet", divide(cpuMicroseconds, unchanged.cpuMicroseconds));
   await service.stop();
 }
 

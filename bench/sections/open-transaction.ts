@@ -10,7 +10,7 @@ const sliceMs = 30_000;
 const quickSliceMs = 1_000;
 
 export async function openTransaction(bench: Bench): Promise<void> {
-  const { book, directory, generator, options } = bench;
+  const { results, directory, generator, options } = bench;
   const server = await startPostgres(directory);
   try {
     const database = await server.create("service");
@@ -18,7 +18,7 @@ export async function openTransaction(bench: Bench): Promise<void> {
     const work = { kind: "patch", connections: options.writers, entries } as const;
     const measure = async (moment: string, durationMs: number) => {
       const measured = await generator.measure(service, work, durationMs);
-      book.row(`open transaction: ${moment}`, "service", "patch", measured);
+      results.addRow(`open transaction: ${moment}`, "service", "patch", measured);
       console.error(`  ${moment}: ${Math.round(measured.throughput)} updates/s`);
     };
     const slice = options.quick ? quickSliceMs : sliceMs;

@@ -1,9 +1,9 @@
 // Durable PATCH against the peer: on this disk as it is, and with every flush made slower.
-import { type Bench, compare, divide, type Entrant } from "../bench.ts";
+import { type Bench, compare, divide, type Task } from "../bench.ts";
 import { type Contestant, startPeer, startService } from "../contestants.ts";
 import type { FigureName } from "../figures.ts";
 import type { Measured } from "../generator.ts";
-import { slowed } from "../slow-flush.ts";
+import { slowFlushEnvironment } from "../slow-flush.ts";
 
 const entries = 1000;
 
@@ -13,10 +13,10 @@ export async function patch(bench: Bench): Promise<void> {
 
 export async function slowFlush(bench: Bench): Promise<void> {
   if ("problem" in bench.slowFlush) {
-    bench.book.note(`Slow flushes were skipped: ${bench.slowFlush.problem}`);
+    bench.results.addNote(`Slow flushes were skipped: ${bench.slowFlush.problem}`);
     return;
   }
-  const env = slowed(bench.slowFlush.library, 2);
+  const env = slowFlushEnvironment(bench.slowFlush.library, 2);
   await against(bench, "PATCH, flush + 2 ms", "patchPeerSlow", env);
 }
 
@@ -26,29 +26,29 @@ async function against(
   figure: FigureName,
   env?: Record<string, string>,
 ): Promise<void> {
-  const { book, directory, options } = bench;
+  const { results, directory, options } = bench;
   const setting = { directory, entries, ...(env === undefined ? {} : { env }) };
   const contestants: Contestant[] = [await startService(setting)];
   if (bench.peerProblem === undefined) contestants.push(await startPeer(setting));
-  if (env !== undefined) await checkSlow(bench, contestants, 2);
+  if (env !== undefined) await checkFlushDelay(bench, contestants, 2);
 
-  const entrants = contestants.map(
-    (contestant): Entrant => ({
+  const tasks = contestants.map(
+    (contestant): Task => ({
       contestant,
       work: { kind: "patch", connections: options.writers, entries },
     }),
   );
-  const measured = await compare(bench, entrants);
+  const measured = await compare(bench, tasks);
   for (const [index, { name }] of contestants.entries()) {
-    book.row(scenario, name, "patch", measured[index]!);
+    results.addRow(scenario, name, "patch", measured[index]!);
   }
   const [ours, peer] = measured as [Measured, Measured | undefined];
-  if (peer) book.figure(figure, divide(ours.throughput, peer.throughput));
+  if (peer) results.addFigure(figure, divide(ours.throughput, peer.throughput));
   await Promise.all(contestants.map((contestant) => contestant.stop()));
 }
 
 /** A single writer waits for every flush: answered sooner, the delay or the flush is missing. */
-export async function checkSlow(
+export async function checkFlushDelay(
   bench: Bench,
   contestants: Contestant[],
   delayMs: number,

@@ -1,7 +1,8 @@
 // Durable PATCH on PostgreSQL: the service, the peer and pgbench on the same server.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Bench, best, compare, divide, type Entrant } from "../bench.ts";
+import { type Bench, compare, divide, type Task } from "../bench.ts";
+import { best } from "../best.ts";
 import {
   type Contestant,
   type Service,
@@ -16,7 +17,7 @@ import { CommandError, run } from "../processes.ts";
 const entries = 1000;
 
 export async function postgres(bench: Bench): Promise<void> {
-  const { book, directory, options } = bench;
+  const { results, directory, options } = bench;
   const server = await startPostgres(directory);
   try {
     const started = await startContestants(bench, server);
@@ -24,20 +25,20 @@ export async function postgres(bench: Bench): Promise<void> {
     const { service, peers } = started;
     const contestants = [service, ...peers];
     const work = { kind: "patch", connections: options.writers, entries } as const;
-    const entrants = contestants.map((contestant): Entrant => ({ contestant, work }));
+    const tasks = contestants.map((contestant): Task => ({ contestant, work }));
     // Twice around pgbench's turn, which cannot be interleaved with the others' more finely.
-    const before = await compare(bench, entrants);
+    const before = await compare(bench, tasks);
     const updates = await pgbench(bench, server);
-    const after = await compare(bench, entrants);
+    const after = await compare(bench, tasks);
     const measured = before.map((one, index) =>
       after[index]!.throughput > one.throughput ? after[index]! : one,
     );
     for (const [index, { name }] of contestants.entries()) {
-      book.row("PATCH, PostgreSQL", name, "patch", measured[index]!);
+      results.addRow("PATCH, PostgreSQL", name, "patch", measured[index]!);
     }
     const [ours, peer] = measured as [Measured, Measured | undefined];
-    book.figure("postgresPgbench", divide(ours.throughput, updates));
-    if (peer) book.figure("postgresPeer", divide(ours.throughput, peer.throughput));
+    results.addFigure("postgresPgbench", divide(ours.throughput, updates));
+    if (peer) results.addFigure("postgresPeer", divide(ours.throughput, peer.throughput));
     await Promise.all(peers.map((peer) => peer.stop()));
     await twoInstances(bench, service);
     await service.stop();
@@ -47,7 +48,7 @@ export async function postgres(bench: Bench): Promise<void> {
 }
 
 /** A second instance on the same database, each with half the writers, both at the same time. */
-async function twoInstances({ book, directory, generator, options }: Bench, first: Service) {
+async function twoInstances({ results, directory, generator, options }: Bench, first: Service) {
   const second = await startServiceOn({ directory, entries }, first.database, first.target.key);
   const other = new Generator();
   const connections = Math.ceil(options.writers / 2);
@@ -61,7 +62,7 @@ async function twoInstances({ book, directory, generator, options }: Bench, firs
     // The first round warms both up.
     if (round > 0) rounds.push(together(one, two));
   }
-  book.row("PATCH, PostgreSQL", "two instances", "patch", best(rounds));
+  results.addRow("PATCH, PostgreSQL", "two instances", "patch", best(rounds));
   await Promise.all([other.stop(), second.stop()]);
 }
 
@@ -94,7 +95,7 @@ async function startContestants(bench: Bench, server: Postgres): Promise<Started
   } catch (error) {
     // Code 2 is the service's word that it will not take such an address; all else is a failure.
     if (!(error instanceof CommandError) || error.code !== 2) throw error;
-    bench.book.note(`PostgreSQL was skipped: ${error.output}`);
+    bench.results.addNote(`PostgreSQL was skipped: ${error.output}`);
     return undefined;
   }
   if (bench.peerProblem !== undefined) return { service, peers: [] };
@@ -104,9 +105,9 @@ async function startContestants(bench: Bench, server: Postgres): Promise<Started
 
 /** Plain single-row updates per second, as the server's own benchmark makes them. */
 async function pgbench(bench: Bench, server: Postgres): Promise<number | undefined> {
-  const { book, directory, options } = bench;
+  const { results, directory, options } = bench;
   if (Bun.which("pgbench") === null) {
-    book.note("pgbench is not installed: there is no comparison with it.");
+    results.addNote("pgbench is not installed: there is no comparison with it.");
     return undefined;
   }
   const address = await server.create("pgbench");
@@ -136,7 +137,7 @@ async function pgbench(bench: Bench, server: Postgres): Promise<number | undefin
     if (/number of failed transactions: [1-9]/.test(output)) throw new Error(output);
     best = Math.max(best, rate);
   }
-  book.rows.push({
+  results.rows.push({
     scenario: "PATCH, PostgreSQL",
     contestant: "pgbench -c 64",
     throughput: best,

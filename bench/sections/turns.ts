@@ -1,16 +1,16 @@
 // The longest turn of the event loop and the most memory: at the start, under reads, while every
 // entry is changed by an import, and under updates at random with reads beside them.
 import { join } from "node:path";
-import { type Bench, sized } from "../bench.ts";
+import { type Bench, formatEntries } from "../bench.ts";
 import { writeCatalogue } from "../catalogue.ts";
 import { importCatalogue, type Service, startService, startServiceOn } from "../contestants.ts";
-import { askProbe, type Probed, probeEnvironment } from "../probing.ts";
+import { type ProbeReport, probeEnvironment, readProbe } from "../probe-client.ts";
 
 const readEveryMs = 100;
 const healthEveryMs = 10;
 
 export async function turns(bench: Bench): Promise<void> {
-  const { book, directory, generator, options } = bench;
+  const { results, directory, generator, options } = bench;
   const entries = options.quick ? 50_000 : 1_000_000;
   const setting = { directory, entries };
   const filled = await startService(setting);
@@ -18,9 +18,9 @@ export async function turns(bench: Bench): Promise<void> {
   const probeFile = join(directory, "probe.json");
   const env = probeEnvironment(probeFile);
   const service = await startServiceOn({ ...setting, env }, filled.database, filled.target.key);
-  const phases: Record<string, Probed> = {};
+  const phases: Record<string, ProbeReport> = {};
   const probe = async (phase: string) => {
-    phases[phase] = await askProbe(service.pid, probeFile);
+    phases[phase] = await readProbe(service.pid, probeFile);
   };
   await probe("start");
   for (let reading = 0; reading < 3; reading++) await read(service, "/v1/inventory");
@@ -35,18 +35,18 @@ export async function turns(bench: Bench): Promise<void> {
   await service.stop();
 
   for (const [phase, { turnMs, wallMs, peakMb }] of Object.entries(phases)) {
-    book.note(
-      `Event loop, ${sized(entries)}, ${phase}: longest turn ${turnMs.toFixed(0)} ms ` +
+    results.addNote(
+      `Event loop, ${formatEntries(entries)}, ${phase}: longest turn ${turnMs.toFixed(0)} ms ` +
         `(${wallMs.toFixed(0)} ms with waits for a core), ${peakMb.toFixed(0)} MB at the peak so far.`,
     );
   }
-  book.note(
-    `During the import of ${sized(entries)} that all change, the slowest /healthz took ` +
+  results.addNote(
+    `During the import of ${formatEntries(entries)} that all change, the slowest /healthz took ` +
       `${waits.healthMs.toFixed(0)} ms and the slowest list ${waits.listMs.toFixed(0)} ms.`,
   );
   if (options.quick) return;
-  book.figure("turn", Math.max(...Object.values(phases).map(({ turnMs }) => turnMs)));
-  book.figure("importMemory", phases.import!.peakMb);
+  results.addFigure("turn", Math.max(...Object.values(phases).map(({ turnMs }) => turnMs)));
+  results.addFigure("importMemory", phases.import!.peakMb);
 }
 
 /** Reads the list and the health while some work goes on; the longest that either took. */

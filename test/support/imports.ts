@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
-import { askProbe, type Probed, probeEnvironment } from "../../bench/probing.ts";
+import { type ProbeReport, probeEnvironment, readProbe } from "../../bench/probe-client.ts";
 import { enterPlace, type Place, petstore, type Served } from "./process.ts";
 import { call } from "./service.ts";
 
@@ -31,7 +31,7 @@ export async function importBesideService(rowsCount: number): Promise<void> {
  * Imports that many rows twice, the second time with other quantities beside a service that is
  * read, and gives what the probe in its event loop has seen of that.
  */
-export async function probeImportOfChanges(rowsCount: number): Promise<Probed> {
+export async function probeImportOfChanges(rowsCount: number): Promise<ProbeReport> {
   const place = enterPlace();
   try {
     const plan = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "100000000"];
@@ -43,7 +43,7 @@ export async function probeImportOfChanges(rowsCount: number): Promise<Probed> {
     await load(0);
     const file = place.path("probe.json");
     const service = await place.serve(["serve"], { env: probeEnvironment(file) });
-    await askProbe(service.pid, file);
+    await readProbe(service.pid, file);
     const headers = { Authorization: `Bearer ${key}` };
     const list = () => fetch(`${service.baseUrl}/inventory`, { headers });
     let isDone = false;
@@ -62,7 +62,7 @@ export async function probeImportOfChanges(rowsCount: number): Promise<Probed> {
     expect(
       last.endsWith(`{"petId":${rowsCount},"quantity":${rowsCount + 1},"status":"sold"}]`),
     ).toBe(true);
-    return await askProbe(service.pid, file);
+    return await readProbe(service.pid, file);
   } finally {
     await place.leave();
   }
