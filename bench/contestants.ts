@@ -93,7 +93,7 @@ export async function startPeer(options: ContestantOptions): Promise<Contestant>
   return startAndWait("peer", command, { host: "127.0.0.1", port, key }, options);
 }
 
-/** Starts the floor with the response of the service: its body, and all headers that Bun does not add. */
+/** Starts the floor with the body of the service, and with its headers except those that Bun adds. */
 export async function startFloor(service: Contestant, directory: string): Promise<Contestant> {
   const response = await fetchList(service);
   const headers = Object.fromEntries(response.headers);

@@ -5,7 +5,7 @@ import { readProc } from "./processes.ts";
 /** CPU time in nanoseconds by thread, or under one name for all threads. Undefined without /proc. */
 export type CpuReading = ReadonlyMap<string, number> | undefined;
 
-// Linux reports CPU time in hundredths of a second, whatever the kernel's timer frequency.
+// The unit of CPU time in /proc is 1/100 s, independent of the kernel's timer frequency.
 const nanosecondsPerTick = 1e7;
 
 /**

@@ -21,7 +21,7 @@ export function printReport(results: Results, machine: Machine): void {
 export function toJson(results: Results, machine: Machine): string {
   const reached = results.figures.map(({ name, value }) => {
     const figure: Figure = figures[name];
-    return { name, ...figure, value, verdict: verdict(figure, value) };
+    return { name, ...figure, value, status: statusOf(figure, value) };
   });
   const { rows, notes, cost, memory, comparisons } = results;
   const all = { machine, figures: reached, rows, comparisons, cost, memory, notes };
@@ -74,7 +74,7 @@ function figureTable(results: Results): Table {
         `${value.toFixed(2)} ${figure.unit}`,
         bar(figure, figure.hold),
         bar(figure, figure.aim),
-        verdict(figure, value),
+        statusOf(figure, value),
       ];
     }),
   };
@@ -107,7 +107,7 @@ function bar(figure: Figure, value: number): string {
   return `${figure.better === "lower" ? "≤" : "≥"} ${value} ${figure.unit}`;
 }
 
-function verdict(figure: Figure, value: number): string {
+function statusOf(figure: Figure, value: number): string {
   if (meets(figure, value, figure.aim)) return "aim met";
   return meets(figure, value, figure.hold) ? "holds" : "MISSED";
 }

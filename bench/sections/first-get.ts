@@ -1,4 +1,4 @@
-// What the first GET after a change costs, against a GET of bytes that did not change.
+// The cost of the first GET after a change, compared with a GET of an unchanged list.
 import { type Bench, divide, formatEntries } from "../bench.ts";
 import { best } from "../best.ts";
 import { checkPets } from "../catalogue.ts";
@@ -16,7 +16,7 @@ export async function firstGet(bench: Bench): Promise<void> {
     patch: [],
   };
   for (let round = 0; round <= options.repeats; round++) {
-    // The list as it is by now: the rounds before have changed it.
+    // Earlier rounds have changed the list.
     const expectedFile = await captureList(service, directory, entries, checkPets);
     const measure = (work: Work) => generator.measure(service, work, options.runMs);
     const unchanged = await measure({ kind: "get", connections: 1, expectedFile });
@@ -42,8 +42,8 @@ export async function firstGet(bench: Bench): Promise<void> {
 }
 
 /**
- * A pair's processor time is shared by two answers; what is left after the PATCH's own cost is the
- * GET's, work in the background that the change set off included.
+ * Subtracts the CPU time of a PATCH alone from the CPU time of PATCH and GET together. Background
+ * work that the change caused therefore counts toward the GET.
  */
 export function costOfFirstGet(pair: Measured, patch: Measured): number | undefined {
   if (pair.cpuMicroseconds === undefined || patch.cpuMicroseconds === undefined) return undefined;

@@ -1,4 +1,4 @@
-// GET /v1/inventory against the floor and the peer, by size of the catalogue.
+// GET /v1/inventory compared with the floor and the peer, by size of the catalogue.
 import { type Bench, compare, divide, formatEntries, readersFor, type Task } from "../bench.ts";
 import {
   type Contestant,
@@ -10,7 +10,7 @@ import {
 import type { FigureName } from "../figures.ts";
 import type { Measured } from "../generator.ts";
 
-// The peer encodes the whole list for each request: beyond this it only takes time.
+// The peer encodes the whole list for each request, so longer lists would only take time.
 const peerEntriesMax = 10_000;
 
 const floorFigures: Record<number, FigureName> = {
@@ -28,8 +28,8 @@ export async function get(bench: Bench): Promise<void> {
 
 async function getAt(bench: Bench, entries: number): Promise<void> {
   const { results, directory } = bench;
-  const service = await startService({ directory, entries });
-  const contestants: Contestant[] = [service, await startFloor(service, directory)];
+  const started = await startService({ directory, entries });
+  const contestants: Contestant[] = [started, await startFloor(started, directory)];
   if (bench.peerProblem === undefined && entries <= peerEntriesMax) {
     contestants.push(await startPeer({ directory, entries }));
   }
@@ -43,11 +43,12 @@ async function getAt(bench: Bench, entries: number): Promise<void> {
   for (const [index, { name }] of contestants.entries()) {
     results.addRow(`GET, ${formatEntries(entries)}`, name, "get", measured[index]!);
   }
-  const [ours, floor, peer] = measured as [Measured, Measured, Measured | undefined];
+  const [service, floor, peer] = measured as [Measured, Measured, Measured | undefined];
   const floorFigure = floorFigures[entries];
   if (floorFigure)
-    results.addFigure(floorFigure, divide(ours.cpuMicroseconds, floor.cpuMicroseconds));
+    results.addFigure(floorFigure, divide(service.cpuMicroseconds, floor.cpuMicroseconds));
   const peerFigure = peerFigures[entries];
-  if (peerFigure && peer) results.addFigure(peerFigure, divide(ours.throughput, peer.throughput));
+  if (peerFigure && peer)
+    results.addFigure(peerFigure, divide(service.throughput, peer.throughput));
   await Promise.all(contestants.map((contestant) => contestant.stop()));
 }

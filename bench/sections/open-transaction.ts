@@ -1,6 +1,6 @@
-// PATCH on PostgreSQL while somebody else's transaction stays open, as a dump or a forgotten client
-// leaves it. The server may then remove no row version, so whatever is updated in place gets slower
-// to find with every update.
+// PATCH on PostgreSQL while another client keeps a transaction open, for example a long dump. The
+// server cannot remove old row versions meanwhile, so rows that are updated in place take longer to
+// find with every update.
 import type { Bench } from "../bench.ts";
 import { startService } from "../contestants.ts";
 import { startPostgres } from "../postgres.ts";
@@ -25,7 +25,7 @@ export async function openTransaction(bench: Bench): Promise<void> {
     await measure("none yet", slice / 3);
     const sql = new Bun.SQL(database, { max: 1 });
     await sql.begin("ISOLATION LEVEL REPEATABLE READ", async (open) => {
-      // A transaction sees the past from its first statement on.
+      // The snapshot is taken by the first statement, not by BEGIN.
       await open`SELECT count(*) FROM pets`;
       const slices = options.quick ? 2 : Math.ceil(options.openMs / slice);
       for (let n = 1; n <= slices; n++) await measure(`${(n * slice) / 1000} s`, slice);

@@ -1,4 +1,4 @@
-// Durable PATCH on PostgreSQL: the service, the peer and pgbench on the same server.
+// Durable PATCH on PostgreSQL, compared with the peer and pgbench on the same server.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Bench, compare, divide, type Task } from "../bench.ts";
@@ -26,7 +26,7 @@ export async function postgres(bench: Bench): Promise<void> {
     const contestants = [service, ...peers];
     const work = { kind: "patch", connections: options.writers, entries } as const;
     const tasks = contestants.map((contestant): Task => ({ contestant, work }));
-    // Twice around pgbench's turn, which cannot be interleaved with the others' more finely.
+    // Measured before and after pgbench, whose runs cannot alternate with the others.
     const before = await compare(bench, tasks);
     const updates = await pgbench(bench, server);
     const after = await compare(bench, tasks);
@@ -36,9 +36,9 @@ export async function postgres(bench: Bench): Promise<void> {
     for (const [index, { name }] of contestants.entries()) {
       results.addRow("PATCH, PostgreSQL", name, "patch", measured[index]!);
     }
-    const [ours, peer] = measured as [Measured, Measured | undefined];
-    results.addFigure("postgresPgbench", divide(ours.throughput, updates));
-    if (peer) results.addFigure("postgresPeer", divide(ours.throughput, peer.throughput));
+    const [own, peer] = measured as [Measured, Measured | undefined];
+    results.addFigure("postgresPgbench", divide(own.throughput, updates));
+    if (peer) results.addFigure("postgresPeer", divide(own.throughput, peer.throughput));
     await Promise.all(peers.map((peer) => peer.stop()));
     await twoInstances(bench, service);
     await service.stop();
@@ -47,7 +47,7 @@ export async function postgres(bench: Bench): Promise<void> {
   }
 }
 
-/** A second instance on the same database, each with half the writers, both at the same time. */
+/** Adds a second instance on the same database and divides the writers between the two. */
 async function twoInstances({ results, directory, generator, options }: Bench, first: Service) {
   const second = await startServiceOn({ directory, entries }, first.database, first.target.key);
   const other = new Generator();
@@ -59,15 +59,15 @@ async function twoInstances({ results, directory, generator, options }: Bench, f
       generator.measure(first, work, options.runMs),
       other.measure(second, work, options.runMs),
     ]);
-    // The first round warms both up.
-    if (round > 0) rounds.push(together(one, two));
+    // The first round is the warm-up.
+    if (round > 0) rounds.push(combined(one, two));
   }
   results.addRow("PATCH, PostgreSQL", "two instances", "patch", best(rounds));
   await Promise.all([other.stop(), second.stop()]);
 }
 
-/** Rates add up; processor time is per answer of either; latency is the slower one's. */
-function together(one: Measured, two: Measured): Measured {
+/** Adds the rates, averages the CPU time per response, and takes the latencies of the slower one. */
+function combined(one: Measured, two: Measured): Measured {
   const slower = one.patch.p99Ms > two.patch.p99Ms ? one : two;
   const throughput = one.throughput + two.throughput;
   const known = one.cpuMicroseconds !== undefined && two.cpuMicroseconds !== undefined;
@@ -93,7 +93,7 @@ async function startContestants(bench: Bench, server: Postgres): Promise<Started
     const database = await server.create("service");
     service = await startService({ directory, entries, database });
   } catch (error) {
-    // Code 2 is the service's word that it will not take such an address; all else is a failure.
+    // Exit code 2 means that this version does not accept PostgreSQL addresses.
     if (!(error instanceof CommandError) || error.code !== 2) throw error;
     bench.results.addNote(`PostgreSQL was skipped: ${error.output}`);
     return undefined;
@@ -103,11 +103,11 @@ async function startContestants(bench: Bench, server: Postgres): Promise<Started
   return { service, peers: [await startPeer({ directory, entries, database })] };
 }
 
-/** Plain single-row updates per second, as the server's own benchmark makes them. */
+/** Returns the single-row updates per second that PostgreSQL's benchmark reaches. */
 async function pgbench(bench: Bench, server: Postgres): Promise<number | undefined> {
   const { results, directory, options } = bench;
   if (Bun.which("pgbench") === null) {
-    results.addNote("pgbench is not installed: there is no comparison with it.");
+    results.addNote("pgbench is not installed, so there is no comparison with it.");
     return undefined;
   }
   const address = await server.create("pgbench");

@@ -1,4 +1,4 @@
-// Reads beside saturating writes on a slow disk: a read must not wait for a flush, nor be stale.
+// Reads during as many writes as possible on a slow disk. A read must not wait for a flush.
 import type { Bench } from "../bench.ts";
 import { startService } from "../contestants.ts";
 import type { Measured } from "../generator.ts";
@@ -10,7 +10,7 @@ const flushMs = 10;
 
 export async function readsUnderWrites(bench: Bench): Promise<void> {
   if ("problem" in bench.slowFlush) {
-    bench.results.addNote(`Reads under writes were skipped: ${bench.slowFlush.problem}`);
+    bench.results.addNote(`Reads under writes were not measured: ${bench.slowFlush.problem}`);
     return;
   }
   const { results, generator, options } = bench;
@@ -22,7 +22,7 @@ export async function readsUnderWrites(bench: Bench): Promise<void> {
   await checkFlushDelay(bench, [service], flushMs);
   const rounds: Measured[] = [];
   for (let round = 0; round <= options.repeats; round++) {
-    // Each round writes higher numbers than any before, so that stale reads still show.
+    // Each round writes higher quantities than the one before, so that stale reads are recognized.
     const quantity = 1_000_000 * (round + 1);
     const measured = await generator.measure(
       service,
