@@ -28,7 +28,7 @@ test.each(engines)(
   },
 );
 
-/** One run that lasts 2 s and answers so many GETs, at this much CPU time for each. */
+/** A run of 2 s with this number of GETs and this CPU time per response. */
 function run(requests: number, cpuMicroseconds: number | undefined): Measured {
   const get = { requests };
   return { seconds: 2, throughput: requests / 2, get, cpuMicroseconds } as unknown as Measured;
@@ -56,7 +56,7 @@ test("two versions are compared within each round, so a drift of the machine can
   expect([cpu!.result, rate!.result]).toEqual(["beyond", "beyond"]);
 });
 
-test("a round in which one version was disturbed changes the best-of ratio at most", () => {
+test("a round in which one version was disturbed changes the best-of ratio, not the median", () => {
   const [cpu] = compareVersions(
     scenario,
     rounds([10, 10.1, 10], [10, 10.1, 10], [10, 30, 10], [10, 10.1, 10], [8, 10.1, 10]),
