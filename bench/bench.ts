@@ -1,10 +1,10 @@
 // The context that every section receives, and the comparison of contestants.
 
 import { best } from "./best.ts";
-import type { Contestant } from "./contestants.ts";
 import type { Generator, Measured } from "./generator.ts";
 import type { Options } from "./options.ts";
 import type { Results } from "./results.ts";
+import type { Contestant } from "./start-server.ts";
 import type { Work } from "./work.ts";
 
 export interface Bench {

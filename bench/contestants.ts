@@ -1,18 +1,9 @@
 // Starts the service, the floor and the peer, each on loopback with separate data.
 import { mkdtempSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { checkCatalogue, writeCatalogue } from "./catalogue.ts";
 import { run, start, stop } from "./processes.ts";
-import type { Target } from "./scripts.ts";
-
-export interface Contestant {
-  name: string;
-  pid: number;
-  target: Target;
-  startMs: number;
-  stop(): Promise<void>;
-}
+import { authorization, type Contestant, freePort, startServer } from "./start-server.ts";
 
 export interface Service extends Contestant {
   database: string;
@@ -75,7 +66,7 @@ export async function startServiceOn(
   const command = [commandOf(options), "serve", "--host", "127.0.0.1", "--port", String(port)];
   command.push("--database", database);
   const name = options.name ?? "service";
-  const started = await startAndWait(name, command, { host: "127.0.0.1", port, key }, options);
+  const started = await startServer(name, command, { host: "127.0.0.1", port, key }, options.env);
   return { ...started, database };
 }
 
@@ -90,7 +81,7 @@ export async function startPeer(options: ContestantOptions): Promise<Contestant>
   const command = ["node", join(import.meta.dir, "peers/server.mjs"), "--port", String(port)];
   command.push("--store", options.database ?? `sqlite:${join(directory, "peer.db")}`);
   command.push("--key", key, "--catalogue", writeCatalogue(options.directory, options.entries));
-  return startAndWait("peer", command, { host: "127.0.0.1", port, key }, options);
+  return startServer("peer", command, { host: "127.0.0.1", port, key }, options.env);
 }
 
 /** Starts the floor with the body of the service, and with its headers except those that Bun adds. */
@@ -147,51 +138,4 @@ export async function captureList(
 function fetchList({ target }: Contestant): Promise<Response> {
   const url = `http://${target.host}:${target.port}/v1/inventory`;
   return fetch(url, { headers: authorization(target) });
-}
-
-function authorization(target: Target): Record<string, string> {
-  return { authorization: `Bearer ${target.key}`, "accept-encoding": "identity" };
-}
-
-async function startAndWait(
-  name: string,
-  command: string[],
-  target: Target,
-  options: ContestantOptions,
-): Promise<Contestant> {
-  const startedAt = performance.now();
-  const child = start({ command, ...(options.env === undefined ? {} : { env: options.env }) });
-  let hasEnded = false;
-  child.exited.then(() => {
-    hasEnded = true;
-  });
-  const url = `http://${target.host}:${target.port}/readyz`;
-  while (!(await isReady(url, target))) {
-    if (hasEnded) throw new Error(`${name} did not start: ${child.stderrTail()}`);
-    if (performance.now() - startedAt > 120_000)
-      throw new Error(`${name} is not ready after 120 s.`);
-    await Bun.sleep(5);
-  }
-  const startMs = performance.now() - startedAt;
-  return { name, pid: child.pid, target, startMs, stop: () => stop(child) };
-}
-
-async function isReady(url: string, target: Target): Promise<boolean> {
-  try {
-    return (await fetch(url, { headers: authorization(target) })).status === 200;
-  } catch {
-    return false;
-  }
-}
-
-/** Returns a port that is free now. The server opens it a moment later. */
-export function freePort(): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const server = createServer();
-  server.once("error", reject);
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address();
-    server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-  });
-  return promise;
 }

@@ -1,11 +1,11 @@
 // Controls the load generator process: sends it jobs, and reads the server's CPU time before and
 // after each. A wrong response fails the benchmark.
 import { join } from "node:path";
-import type { Contestant } from "./contestants.ts";
 import { cpuMicrosecondsBetween, readCpu } from "./cpu.ts";
 import type { Job, Report } from "./generator-process.ts";
 import { type Child, start, stop } from "./processes.ts";
 import type { LoadResult } from "./run-scripts.ts";
+import type { Contestant } from "./start-server.ts";
 import type { Work } from "./work.ts";
 
 export interface Measured extends LoadResult {

@@ -31,7 +31,7 @@ export interface Options {
 }
 
 export const usage = `npm run bench -- [flags]
-  --only a,b          run only these sections: ${sections.join(", ")}
+  --only a,b          run only these sections: ${sections.filter((name) => name !== "beside").join(", ")}
                       (ledger, soak and open-transaction run only when named, or with --long and --soak)
   --engine postgres   run only the PostgreSQL section
   --beside DIR        compare this checkout with the one in DIR, which must have its node_modules:

