@@ -8,7 +8,7 @@ onEveryEngine("authentication", (service) => {
   const withHeader = (value: string) =>
     service().call("GET", "/inventory", { headers: { Authorization: value } });
 
-  test("[auth.1] a key is accepted only as 'Authorization: Bearer <API_KEY>'", async () => {
+  test("[auth.1] the key is accepted only as 'Authorization: Bearer <API_KEY>'", async () => {
     const { text } = await service().issueKey();
     expect((await withHeader(`Bearer ${text}`)).status).toBe(200);
     expect((await withHeader(`bearer ${text}`)).status).toBe(200);
@@ -25,7 +25,7 @@ onEveryEngine("authentication", (service) => {
     }
   });
 
-  test("[auth.3] a missing or invalid key returns 401 with an Error body", async () => {
+  test("[auth.3] a missing or invalid key gets 401 with an Error body", async () => {
     expectError(await service().call("GET", "/inventory"), "unauthorized");
     expectError(await withHeader("Bearer nonsense"), "unauthorized");
   });
@@ -55,7 +55,7 @@ onEveryEngine("authentication", (service) => {
     expect(missing.headers.get("WWW-Authenticate")).toBe('Bearer realm="petstore"');
   });
 
-  test("[open.scopes] a key has all scopes of the API by default, and a missing scope returns 403", async () => {
+  test("[open.scopes] a key has every scope by default; a missing scope gets 403", async () => {
     const all = await service().issueKey();
     await service().addPets({ petId: 1n });
     const ask = (key: string) => service().call("GET", "/store/orders", { key });

@@ -43,7 +43,7 @@ onEveryEngine("errors", (service) => {
     }
   });
 
-  test("[errors.2] 400, 401, 404 and 429 have the meaning in the table of errors", async () => {
+  test("[errors.2] 400, 401, 404 and 429 mean what the table of errors says", async () => {
     const found = new Map(await errorResponses());
     expect(found.get("invalid_request")?.status).toBe(400);
     expect(found.get("unauthorized")?.status).toBe(401);

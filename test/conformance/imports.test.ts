@@ -23,7 +23,7 @@ onEveryEngine("imports of pets", (service) => {
     });
   });
 
-  test("[open.imports-update] an import changes only the given fields of a known pet, and no other pet", async () => {
+  test("[open.imports-update] an existing pet keeps fields that are not given, and other pets do not change", async () => {
     const full = { name: "Luna", category: "dogs", tags: ["x"], photoUrls: ["u"] };
     await service().addPets({ petId: 10n, ...full, status: "sold", quantity: 4 }, { petId: 11n });
     const before = await find(10n);
@@ -35,7 +35,7 @@ onEveryEngine("imports of pets", (service) => {
     expect(await find(11n)).toEqual(other!);
   });
 
-  test("[open.imports-ledger] each entry that an import creates or changes has one ledger row with cause import", async () => {
+  test("[open.imports-ledger] each created or changed entry, and no other, is a row with cause import", async () => {
     const start = await seq();
     await service().addPets({ petId: 20n, quantity: 1 }, { petId: 21n });
     await service().addPets({ petId: 20n, quantity: 1 }, { petId: 21n, status: "pending" });
@@ -58,7 +58,7 @@ onEveryEngine("imports of pets", (service) => {
     expect(text).toContain('{"petId":30,"quantity":33,"status":"available"}');
   });
 
-  test("[service.4] every confirmed update is one ledger row, even if the quantity stays the same", async () => {
+  test("[service.4] every acknowledged update is one ledger row, even if it changes nothing", async () => {
     const { id, text: key } = await service().issueKey();
     await service().addPets({ petId: 40n, quantity: 5 });
     const start = await seq();

@@ -21,7 +21,7 @@ onEveryEngine("the inventory", (service) => {
     expectCommonHeaders(response);
   });
 
-  test("[list.2] the list takes no parameters: a query changes nothing", async () => {
+  test("[list.2] the list takes no parameters: a query string has no effect", async () => {
     const key = await issue();
     const plain = await service().call("GET", "/inventory", { key });
     const asked = await service().call("GET", "/inventory?limit=1&status=sold&petId=x", { key });
@@ -55,7 +55,7 @@ onEveryEngine("the inventory", (service) => {
     );
   });
 
-  test("[records.3] an update needs the integer field quantity", async () => {
+  test("[records.3] an update requires the integer field quantity", async () => {
     const key = await issue();
     await service().addPets({ petId: 30n, quantity: 1 });
     expectError(await patch(key, 30n, "{}"), "invalid_request");
@@ -63,7 +63,7 @@ onEveryEngine("the inventory", (service) => {
     expect((await patch(key, 30n, '{"quantity":5}')).status).toBe(200);
   });
 
-  test("[service.1] the list is current: a confirmed update is in the next list", async () => {
+  test("[service.1] the list shows current stock: an acknowledged update is in the next list", async () => {
     const key = await issue();
     await service().addPets({ petId: 40n, quantity: 1 });
     for (let quantity = 0; quantity < 20; quantity++) {
@@ -94,7 +94,7 @@ onEveryEngine("the inventory", (service) => {
     for (const id of ids) expect(shown).toContain(id);
   });
 
-  test("[states.1] an operator can change any status to any other, and each change is a ledger row", async () => {
+  test("[states.1] an operator may change any status to any other, each change a ledger row", async () => {
     const key = await issue();
     await service().addPets({ petId: 60n, quantity: 3 });
     for (const from of petStatuses) {
@@ -112,7 +112,7 @@ onEveryEngine("the inventory", (service) => {
     }
   });
 
-  test("[open.not-modified] a current ETag returns 304 until the next change, and each 304 counts as a request", async () => {
+  test("[open.not-modified] a current ETag gets 304 until the next change, and counts as a request", async () => {
     const limits = { perMinute: 100, perDay: 100 };
     const { text: key } = await service().issueKey({ plan: "enterprise", limits });
     await service().addPets({ petId: 70n, quantity: 1 });

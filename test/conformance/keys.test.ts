@@ -9,7 +9,7 @@ import { onEveryEngine } from "../support/conformance.ts";
 onEveryEngine("keys", (service) => {
   const ask = (key: string) => service().call("GET", "/inventory", { key });
 
-  test("[open.key-format] a key contains its environment, 256 random bits and a checksum", () => {
+  test("[open.key-format] a key names its environment, has 256 random bits and a checksum", () => {
     const live = generateKeyText("production");
     expect(live).toMatch(/^psk_live_[0-9A-Za-z]{49}$/);
     expect(generateKeyText("staging")).toMatch(/^psk_test_[0-9A-Za-z]{49}$/);
@@ -24,7 +24,7 @@ onEveryEngine("keys", (service) => {
     );
   });
 
-  test("[open.key-storage] only the SHA-256 of a key is stored, and no file or log contains its text", async () => {
+  test("[open.key-storage] only a key's SHA-256 is stored; its text is in no file and no log", async () => {
     const { id, text } = await service().issueKey({ name: "till" });
     await ask(text);
     await ask(`${text}x`);
@@ -39,7 +39,7 @@ onEveryEngine("keys", (service) => {
     }
   });
 
-  test("[open.key-changes] issuing, revoking and rotating take effect on the next request", async () => {
+  test("[open.key-changes] creating, revoking and rotating take effect on the next request", async () => {
     const { clock, store } = service();
     const first = await service().issueKey();
     expect((await ask(first.text)).status).toBe(200);
@@ -58,7 +58,7 @@ onEveryEngine("keys", (service) => {
     expectError(await ask(second), "unauthorized");
   });
 
-  test("[open.key-expiry] a key is valid until it expires", async () => {
+  test("[open.key-expiry] a key is valid until the instant it expires", async () => {
     const { clock } = service();
     const { text } = await service().issueKey({ expiresAt: clock.now() + 1_000 });
     clock.advance(999);

@@ -55,7 +55,7 @@ onEveryEngine("limits", (service) => {
     expect(plans.enterprise).toBeNull();
   });
 
-  test("[limits.1] every response has the three rate limit headers, whatever its status", async () => {
+  test("[limits.1] every response has the three rate-limit headers, whatever its status", async () => {
     const { text: key } = await service().issueKey();
     const responses = [
       await ask(key),
@@ -70,7 +70,7 @@ onEveryEngine("limits", (service) => {
     for (const response of responses) expectCommonHeaders(response);
   });
 
-  test("[limits.2] X-RateLimit-Reset is the Unix time in seconds at which the window ends", async () => {
+  test("[limits.2] Reset is the Unix time, in seconds, at which the window ends", async () => {
     const { clock } = service();
     nextMinute();
     const start = clock.now();
@@ -79,7 +79,7 @@ onEveryEngine("limits", (service) => {
     expect(limitsOf(await ask(key)).reset).toBe((start + 60_000) / 1_000);
   });
 
-  test("[limits.3] a request over the limit returns 429 and changes nothing", async () => {
+  test("[limits.3] a request over the limit gets 429 and changes nothing", async () => {
     await service().addPets({ petId: 1n });
     const key = await issue(1, 100);
     await ask(key);
@@ -88,7 +88,7 @@ onEveryEngine("limits", (service) => {
     expectError(await expectUnchanged(service().store, over), "rate_limit_exceeded");
   });
 
-  test("[limits.4] a client that waits for Retry-After is admitted again", async () => {
+  test("[limits.4] a client that waits for Retry-After is accepted again", async () => {
     const { clock } = service();
     const key = await issue(1, 100);
     await ask(key);
@@ -99,7 +99,7 @@ onEveryEngine("limits", (service) => {
     expect((await ask(key)).status).toBe(200);
   });
 
-  test("[open.windows] a request counts in both windows, and a rejected request in neither", async () => {
+  test("[open.windows] a request must fit both minute and day; a rejected one counts against neither", async () => {
     const { clock } = service();
     clock.set(testStart + 10 * 86_400_000);
     const day = (testStart + 10 * 86_400_000) / 1_000 + 43_200;
@@ -125,7 +125,7 @@ onEveryEngine("limits", (service) => {
     expect((await ask(key)).status).toBe(200);
   });
 
-  test("[open.both-windows] when both windows are exhausted the later reset applies", async () => {
+  test("[open.both-windows] when both windows are exhausted the later reset counts", async () => {
     const key = await issue(2, 2);
     await statusesOf(2, () => ask(key));
     const { clock } = service();
@@ -178,7 +178,7 @@ onEveryEngine("limits", (service) => {
     expectError(await ask(key), "key_banned");
   });
 
-  test("[open.clock] a clock that goes back does not reopen a window", async () => {
+  test("[open.clock] a clock that is set back reopens no window", async () => {
     const { clock } = service();
     nextMinute();
     const start = clock.now();

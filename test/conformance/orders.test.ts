@@ -21,7 +21,7 @@ onEveryEngine("orders", (service) => {
     expectCommonHeaders(response);
   });
 
-  test("[open.orders] orders are sorted by descending id and have six fields, with exact ids", async () => {
+  test("[open.orders] orders come by descending id, with six fields and exact ids", async () => {
     const { text: key } = await service().issueKey();
     await service().addOrders(
       order(5n, { shipDate: Date.UTC(2026, 4, 1, 12), status: "delivered", complete: true }),
@@ -34,7 +34,7 @@ onEveryEngine("orders", (service) => {
     );
   });
 
-  test("[open.order-pages] limit and after select a page, and Link has the URL of the next page", async () => {
+  test("[open.order-pages] limit and after select a page, and Link has the next one", async () => {
     const { text: key } = await service().issueKey();
     const many = Array.from({ length: 1_005 }, (_, at) => order(BigInt(at - 500)));
     await service().addOrders(...many);

@@ -18,7 +18,7 @@ onEveryEngine("pets", (service, engine) => {
     expectError(await ask("rex", key), "invalid_request");
   });
 
-  test("[open.pets] a pet has id, name, category, photoUrls, tags and the status of its entry", async () => {
+  test("[open.pets] a pet is id, name, category, photoUrls, tags and its entry's status", async () => {
     const { text: key } = await service().issueKey();
     const petId = 9223372036854775807n;
     const pet = { petId, name: 'Zoë "Z"', category: "cats", tags: ["a", "b"], photoUrls: ["u"] };
@@ -33,7 +33,7 @@ onEveryEngine("pets", (service, engine) => {
     expect((await ask(3n, key)).json).toEqual({ ...plain, status: "sold" });
   });
 
-  test("[versioning.3] every response of the pet operation is marked as deprecated", async () => {
+  test("[versioning.3] every response of the pet operation marks it as deprecated", async () => {
     const { text: key } = await service().issueKey();
     const { text: narrow } = await service().issueKey({ scopes: ["orders:read"] });
     await service().addPets({ petId: 1n });
@@ -58,7 +58,7 @@ onEveryEngine("pets", (service, engine) => {
     expect(headers.has("Deprecation") || headers.has("Sunset")).toBe(false);
   });
 
-  test("[open.sunset] from its sunset on the pet operation returns 410, and the sunset is a setting", async () => {
+  test("[open.sunset] from the sunset on it returns 410; the time is configurable", async () => {
     const flags = { "pets-sunset": "2026-11-15T12:30:00Z" };
     await withService(engine, flags, async (short) => {
       const { text: key } = await short.issueKey();

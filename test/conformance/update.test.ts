@@ -31,7 +31,7 @@ onEveryEngine("the stock update", (service) => {
     expect(response.headers.get("X-Stability")).toBe("experimental");
   });
 
-  test("[update.3] petId is a 64-bit integer, exact over its whole range", async () => {
+  test("[update.3] petId in the path is a 64-bit integer, exact at both ends", async () => {
     const key = await issue();
     for (const petId of [9223372036854775807n, -9223372036854775808n, 9007199254740993n]) {
       await service().addPets({ petId });
@@ -40,13 +40,13 @@ onEveryEngine("the stock update", (service) => {
     }
   });
 
-  test("[update.4] an update without a body returns 400", async () => {
+  test("[update.4] an update without a body gets 400", async () => {
     const key = await issue();
     await rejected(key, 1n, "");
     await rejected(key, 1n, "", "application/json");
   });
 
-  test("[update.5] missing or invalid values return 400, and the message names the field", async () => {
+  test("[update.5] missing or invalid values get 400 with the name of the field", async () => {
     const key = await issue();
     for (const body of ["{}", '{"count":1}', '{"quantity":null}', '{"quantity":1.5}']) {
       await rejected(key, 1n, body);
@@ -55,12 +55,12 @@ onEveryEngine("the stock update", (service) => {
     }
   });
 
-  test("[update.6] without a valid key an update returns 401 and changes nothing", async () => {
+  test("[update.6] without a valid key an update gets 401 and changes nothing", async () => {
     const ask = () => service().call("PATCH", "/inventory/1", { body: '{"quantity":1}' });
     expectError(await expectUnchanged(service().store, ask), "unauthorized");
   });
 
-  test("[update.7] an update of an unknown pet returns 404 and creates nothing", async () => {
+  test("[update.7] an unknown pet gets 404 and is not created", async () => {
     const key = await issue();
     const ask = () => patch(key, 404n, '{"quantity":1}');
     expectError(await expectUnchanged(service().store, ask), "not_found");
@@ -77,7 +77,7 @@ onEveryEngine("the stock update", (service) => {
     }
   });
 
-  test("[open.quantity] quantity is an integer from 0 to 2^53-1, checked digit by digit", async () => {
+  test("[open.quantity] quantity is an integer from 0 to 2^53-1, checked by its digits as written", async () => {
     const key = await issue();
     await service().addPets({ petId: 80n });
     const taken = {
@@ -108,7 +108,7 @@ onEveryEngine("the stock update", (service) => {
     expect(response.json).toEqual({ petId: 90, quantity: 4, status: "available" });
   });
 
-  test("[open.pet-id] a petId that is not plain decimal digits returns 400", async () => {
+  test("[open.pet-id] any other format of an id in the path gets 400", async () => {
     const key = await issue();
     const wrong = ["01", "+1", "-0", "1.0", "1e0", "0x1", "%201", "1%20", "a", "%D9%A1", "1,2"];
     const outside = ["9223372036854775808", "-9223372036854775809", "9".repeat(40)];
@@ -117,7 +117,7 @@ onEveryEngine("the stock update", (service) => {
     expect(encoded.json).toEqual({ petId: 1, quantity: 2, status: "sold" });
   });
 
-  test("[open.body] a body is JSON or merge-patch of at most 64 KiB, and each violation has its status", async () => {
+  test("[open.body] a body is JSON or merge-patch of at most 64 KiB; each error has its status", async () => {
     const key = await issue();
     const body = '{"quantity":4}';
     const types = ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON"];

@@ -16,7 +16,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     });
   });
 
-  test("[open.environments] a key is valid in one environment only", async () => {
+  test("[open.environments] an environment has its own keys and rejects the other's", async () => {
     const { text: live } = await service().issueKey();
     expect(live).toStartWith("psk_live_");
     await withService(engine, { env: "staging" }, async (staging) => {
@@ -31,7 +31,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     });
   });
 
-  test("[open.description] the API description is served as OpenAPI 3.1 and 3.0, without a key", async () => {
+  test("[open.description] the description is served in OpenAPI 3.1 and 3.0, without a key", async () => {
     const served = { "~/openapi.json": "3.1.1", "~/openapi-3.0.json": "3.0.4" };
     for (const [path, version] of Object.entries(served)) {
       const response = await service().call("GET", path);
@@ -45,7 +45,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     }
   });
 
-  test("[open.additions] the API description allows new response fields and error codes", async () => {
+  test("[open.additions] the description allows new fields and codes in responses", async () => {
     for (const path of ["~/openapi.json", "~/openapi-3.0.json"]) {
       const response = await service().call("GET", path);
       expect(response.text).not.toContain("additionalProperties");
@@ -54,7 +54,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     }
   });
 
-  test("[versioning.1] the version is part of the path, and without it no operation exists", async () => {
+  test("[versioning.1] the version is part of the path: other prefixes get 404", async () => {
     const { text: key } = await service().issueKey();
     for (const path of ["~/inventory", "~/v2/inventory", "~/V1/inventory", "~/v10/inventory"]) {
       const response = await service().call("GET", path, { key });
@@ -71,7 +71,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     }
   });
 
-  test("[open.stability] every response of an unstable operation has X-Stability, errors included", async () => {
+  test("[open.stability] X-Stability is on every response of an unstable operation, errors included", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n });
     const marker = async (method: string, path: string, body?: string, sent?: string) => {
@@ -99,7 +99,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     expectError(await expectUnchanged(service().store, ask), "unsupported_media_type");
   });
 
-  test("[open.version] the API description is 1.0.0, whatever the package's version", async () => {
+  test("[open.version] the API description has version 1.0.0, independent of the package version", async () => {
     const written = JSON.parse(readFileSync("openapi.json", "utf8")) as {
       info: { version: string };
     };

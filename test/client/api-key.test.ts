@@ -1,63 +1,63 @@
 import { describe, expect, test } from "bun:test";
 import assert from "node:assert/strict";
 import { isApiError, isTimeoutError, PetstoreClient } from "../../client/src/index.ts";
-import { refuse, ScriptedServer } from "../support/client/scripted-server.ts";
-import { Shop } from "../support/client/shop.ts";
+import { rejectionOf } from "../support/client/rejection.ts";
+import { errorResponse, ScriptedServer } from "../support/client/scripted-server.ts";
+import { StockedService } from "../support/client/stocked-service.ts";
 
-const failureOf = (work: Promise<unknown>) => work.catch((reason: unknown) => reason);
-const keysOf = (server: ScriptedServer) =>
+const sentKeys = (server: ScriptedServer) =>
   server.received.map(({ headers }) => headers.get("authorization"));
-const unauthorized = () => refuse(401, "unauthorized", "No");
+const unauthorized = () => errorResponse(401, "unauthorized", "No");
 
-describe("a key given as a function", () => {
-  test("is asked for before each attempt, so that a new one is used at once", async () => {
+describe("an apiKey function", () => {
+  test("is called before each attempt, so that a new key is used immediately", async () => {
     await using server = new ScriptedServer();
     let count = 0;
     const apiKey = async () => `key-${++count}`;
     const client = new PetstoreClient({ baseUrl: server.baseUrl, apiKey, backoffBaseMs: 0 });
-    server.play(() => refuse(503, "unavailable", "Busy"));
+    server.enqueue(() => errorResponse(503, "unavailable", "Busy"));
     await client.listInventory();
     await client.listInventory();
-    expect(keysOf(server)).toEqual(["Bearer key-1", "Bearer key-2", "Bearer key-3"]);
+    expect(sentKeys(server)).toEqual(["Bearer key-1", "Bearer key-2", "Bearer key-3"]);
   });
 
-  test("lets a program live through the revocation of its key", async () => {
-    await using shop = await Shop.open();
-    using it = await shop.enter();
-    const { text: next } = await shop.service.issueKey();
-    // As a program that reads its key from a file does: the old one until the 401, then the new.
+  test("keeps a program working when its key is revoked", async () => {
+    await using stocked = await StockedService.start();
+    using session = await stocked.openSession();
+    const { text: next } = await stocked.service.issueKey();
+    // Like a program that reads its key from a file: the old key until the 401, then the new one.
     const keys = ["psk_live_revoked", next];
-    const client = it.connect({ apiKey: () => keys.shift() ?? next });
+    const client = session.createClient({ apiKey: () => keys.shift() ?? next });
     const item = await client.updateInventory(1n, { quantity: 21 });
     expect(item.quantity).toBe(21);
-    expect(it.traffic.exchanges.map(({ status }) => status)).toEqual([401, 200]);
+    expect(session.recorder.exchanges.map(({ status }) => status)).toEqual([401, 200]);
   });
 
-  test("is asked for once more after a 401, and the refusal is final if nothing changed", async () => {
+  test("is called again after a 401, and the call rejects if the key is the same", async () => {
     await using server = new ScriptedServer();
-    let asked = 0;
+    let calls = 0;
     const apiKey = () => {
-      asked++;
+      calls++;
       return "key-1";
     };
-    server.play(unauthorized, unauthorized);
+    server.enqueue(unauthorized, unauthorized);
     const client = new PetstoreClient({ baseUrl: server.baseUrl, apiKey });
-    expect(isApiError(await failureOf(client.listInventory()))).toBe(true);
-    expect(asked).toBe(2);
+    expect(isApiError(await rejectionOf(client.listInventory()))).toBe(true);
+    expect(calls).toBe(2);
     expect(server.received).toHaveLength(1);
   });
 
-  test("is tried with one other key at most in a call, however many it gives", async () => {
+  test("causes at most one retry with a new key per call", async () => {
     await using server = new ScriptedServer();
     let count = 0;
     const apiKey = () => `key-${++count}`;
-    server.play(unauthorized, unauthorized, unauthorized);
+    server.enqueue(unauthorized, unauthorized, unauthorized);
     const client = new PetstoreClient({ baseUrl: server.baseUrl, apiKey });
-    expect(isApiError(await failureOf(client.listInventory()))).toBe(true);
-    expect(keysOf(server)).toEqual(["Bearer key-1", "Bearer key-2"]);
+    expect(isApiError(await rejectionOf(client.listInventory()))).toBe(true);
+    expect(sentKeys(server)).toEqual(["Bearer key-1", "Bearer key-2"]);
   });
 
-  test("that takes past the time for the call is not tried with its other key", async () => {
+  test("causes no retry with a new key after retryForMs", async () => {
     await using server = new ScriptedServer();
     let nowMs = 0;
     const clock = { now: () => nowMs, sleep: () => new Promise<void>(() => {}) };
@@ -66,48 +66,48 @@ describe("a key given as a function", () => {
       if (keys.length === 1) nowMs = 1001;
       return keys.shift() ?? "";
     };
-    server.play(unauthorized);
+    server.enqueue(unauthorized);
     const client = new PetstoreClient({ baseUrl: server.baseUrl, apiKey, clock, retryForMs: 1000 });
-    expect(isApiError(await failureOf(client.listInventory()))).toBe(true);
-    expect(keysOf(server)).toEqual(["Bearer key-1"]);
+    expect(isApiError(await rejectionOf(client.listInventory()))).toBe(true);
+    expect(sentKeys(server)).toEqual(["Bearer key-1"]);
   });
 
-  test("that gives none, or fails, ends the call with that reason, and nothing is sent", async () => {
+  test("that returns no valid key, or fails, rejects the call with the reason, and nothing is sent", async () => {
     await using server = new ScriptedServer();
     const { baseUrl } = server;
-    const broken = [
+    const functions = [
       [() => "", "apiKey is missing"],
       [() => undefined as unknown as string, "apiKey is missing"],
       [async () => "secret\n", "apiKey must be a string of visible ASCII"],
       [() => Promise.reject(new Error("vault sealed")), "vault sealed"],
       [() => assert.fail("no key file"), "no key file"],
     ] as const;
-    for (const [apiKey, reason] of broken) {
-      const error = await failureOf(new PetstoreClient({ baseUrl, apiKey }).listInventory());
+    for (const [apiKey, reason] of functions) {
+      const error = await rejectionOf(new PetstoreClient({ baseUrl, apiKey }).listInventory());
       expect(String(error)).toContain(reason);
       expect(String(error)).not.toContain("secret");
     }
     expect(server.received).toEqual([]);
   });
 
-  test("that never answers ends the call in time, or when it is aborted", async () => {
+  test("that never returns rejects the call after timeoutMs, or when the call is aborted", async () => {
     await using server = new ScriptedServer();
     const { baseUrl } = server;
     const apiKey = () => new Promise<string>(() => {});
     const client = new PetstoreClient({ baseUrl, apiKey, timeoutMs: 5 });
-    expect(isTimeoutError(await failureOf(client.listInventory()))).toBe(true);
+    expect(isTimeoutError(await rejectionOf(client.listInventory()))).toBe(true);
     const abort = new AbortController();
     const call = client.listInventory({ signal: abort.signal, timeoutMs: 600_000 });
     abort.abort("enough");
-    expect(await failureOf(call)).toBe("enough");
+    expect(await rejectionOf(call)).toBe("enough");
     expect(server.received).toEqual([]);
   });
 });
 
-test("a key given as a string is refused for good by a 401", async () => {
+test("with a key given as a string, a 401 is not retried", async () => {
   await using server = new ScriptedServer();
-  server.play(unauthorized);
+  server.enqueue(unauthorized);
   const client = new PetstoreClient({ baseUrl: server.baseUrl, apiKey: "key-1" });
-  expect(isApiError(await failureOf(client.listInventory()))).toBe(true);
+  expect(isApiError(await rejectionOf(client.listInventory()))).toBe(true);
   expect(server.received).toHaveLength(1);
 });

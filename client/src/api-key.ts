@@ -3,8 +3,8 @@ import { TimeoutError } from "./errors.js";
 import type { ApiKey } from "./options.js";
 
 /**
- * Checked here because a platform that refuses a header value shows it in its message. No message
- * of ours shows the key.
+ * Checks that the key is a valid header value. Without this check, `fetch` would throw an error whose
+ * message contains the key. Our messages never contain it.
  */
 export function checkApiKey(value: unknown): string {
   if (value === undefined || value === null || value === "") {
@@ -12,11 +12,11 @@ export function checkApiKey(value: unknown): string {
   }
   if (typeof value === "string" && /^[\x21-\x7e]+$/.test(value)) return value;
   throw new TypeError(
-    "apiKey must be a string of visible ASCII characters, without spaces or line ends",
+    "apiKey must be a string of visible ASCII characters, without spaces or line breaks",
   );
 }
 
-/** The key for the next attempt. A function has as long to give it as an attempt may take. */
+/** Returns the key for the next attempt. An `apiKey` function may take up to `timeoutMs`. */
 export async function currentApiKey(
   apiKey: ApiKey,
   clock: Clock,
@@ -25,16 +25,16 @@ export async function currentApiKey(
 ): Promise<string> {
   if (typeof apiKey === "string") return apiKey;
   signal.throwIfAborted();
-  const asked = apiKey();
+  const key = apiKey();
   const done = new AbortController();
-  const late = clock.sleep(timeoutMs, done.signal).then(() => {
-    throw new TimeoutError(`The apiKey function gave no key within ${timeoutMs} ms`);
+  const timeout = clock.sleep(timeoutMs, done.signal).then(() => {
+    throw new TimeoutError(`The apiKey function returned no key within ${timeoutMs} ms`);
   });
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { signal: done.signal });
   });
   try {
-    return checkApiKey(await Promise.race([asked, late, aborted]));
+    return checkApiKey(await Promise.race([key, timeout, aborted]));
   } finally {
     done.abort();
   }

@@ -1,6 +1,7 @@
-// Scripts for loads in which reads and writes meet: what a read must show depends on which writes
-// were answered before it began.
+// Scripts that check reads against writes: a read must return every write that was acknowledged
+// before the read began.
 import { type Entry, quantityMin } from "./catalogue.ts";
+import type { Head } from "./response-reader.ts";
 import {
   checkEntry,
   checkHead,
@@ -11,9 +12,8 @@ import {
   type Script,
   type Target,
 } from "./scripts.ts";
-import type { Head } from "./wire.ts";
 
-/** One PATCH, then one GET that must show it, in turn: each GET is the first after a change. */
+/** Alternates PATCH and GET. Each GET is the first after a change and must return it. */
 export class FirstGetScript implements Script {
   kind: "get" | "patch" = "get";
   readonly #patch: PatchScript;
@@ -21,7 +21,7 @@ export class FirstGetScript implements Script {
   readonly #expected: Buffer;
 
   constructor(target: Target, expected: Buffer, petIdLast: number) {
-    // A step that shares no factor with most sizes, so that changes fall all over the list.
+    // A prime step spreads the changes over the whole list.
     this.#patch = new PatchScript(target, 1, 7919 % petIdLast || 1, petIdLast, quantityMin);
     this.#expected = Buffer.from(expected);
     this.#get = new GetScript(target, this.#expected);
@@ -49,37 +49,37 @@ export class FirstGetScript implements Script {
   }
 }
 
-/** What the writers have sent and what has been answered, per pet; each pet has one writer. */
-export class Bounds {
+/** The last quantity sent and the last one acknowledged, by pet. Each pet has one writer. */
+export class WriteProgress {
   readonly sent: Float64Array;
-  readonly answered: Float64Array;
+  readonly acknowledged: Float64Array;
 
   constructor(pets: number) {
     this.sent = new Float64Array(pets + 1);
-    this.answered = new Float64Array(pets + 1);
+    this.acknowledged = new Float64Array(pets + 1);
   }
 }
 
-/** Raises one pet's quantity without end, and notes what was sent and answered. */
-export class RaisingScript implements Script {
+/** Increments the quantity of one pet, and records what was sent and acknowledged. */
+export class IncrementScript implements Script {
   readonly kind = "patch";
   readonly #target: Target;
-  readonly #bounds: Bounds;
+  readonly #progress: WriteProgress;
   readonly #petId: number;
   #quantity: number;
   #text = "";
 
-  constructor(target: Target, bounds: Bounds, petId: number, quantity: number) {
+  constructor(target: Target, progress: WriteProgress, petId: number, quantity: number) {
     this.#target = target;
-    this.#bounds = bounds;
+    this.#progress = progress;
     this.#petId = petId;
     this.#quantity = quantity;
-    bounds.sent[petId] = quantity;
+    progress.sent[petId] = quantity;
   }
 
   next(): string {
     this.#quantity++;
-    this.#bounds.sent[this.#petId] = this.#quantity;
+    this.#progress.sent[this.#petId] = this.#quantity;
     return patchRequest(this.#target, this.#petId, this.#quantity);
   }
 
@@ -92,31 +92,31 @@ export class RaisingScript implements Script {
     const text = this.#text;
     this.#text = "";
     checkEntry(text, this.#petId, this.#quantity);
-    this.#bounds.answered[this.#petId] = this.#quantity;
+    this.#progress.acknowledged[this.#petId] = this.#quantity;
   }
 }
 
 /**
- * Reads the list while others write. No quantity may be older than what had been answered when the
- * read began, nor newer than what has been sent: a stale read and an invented one both fail.
+ * Reads the list during writes. Each quantity must be at least the one acknowledged when the read
+ * began (otherwise the read is stale), and at most the last one sent (otherwise it is invented).
  */
-export class FreshnessScript implements Script {
+export class FreshReadScript implements Script {
   readonly kind = "get";
   readonly #request: Buffer;
-  readonly #bounds: Bounds;
+  readonly #progress: WriteProgress;
   readonly #entries: number;
-  readonly #floor: Float64Array;
+  readonly #acknowledgedBefore: Float64Array;
   #parts: Buffer[] = [];
 
-  constructor(target: Target, bounds: Bounds, entries: number) {
+  constructor(target: Target, progress: WriteProgress, entries: number) {
     this.#request = Buffer.from(getRequest(target));
-    this.#bounds = bounds;
+    this.#progress = progress;
     this.#entries = entries;
-    this.#floor = new Float64Array(bounds.answered.length);
+    this.#acknowledgedBefore = new Float64Array(progress.acknowledged.length);
   }
 
   next(): Buffer {
-    this.#floor.set(this.#bounds.answered);
+    this.#acknowledgedBefore.set(this.#progress.acknowledged);
     return this.#request;
   }
 
@@ -129,14 +129,14 @@ export class FreshnessScript implements Script {
     const list = JSON.parse(Buffer.concat(this.#parts).toString()) as Entry[];
     this.#parts = [];
     if (list.length !== this.#entries) throw new Error(`The list has ${list.length} entries.`);
-    for (let petId = 1; petId < this.#floor.length; petId++) {
-      const sent = this.#bounds.sent[petId]!;
+    for (let petId = 1; petId < this.#acknowledgedBefore.length; petId++) {
+      const sent = this.#progress.sent[petId]!;
       if (sent === 0) continue;
       const entry = list[petId - 1]!;
-      const oldest = this.#floor[petId]!;
+      const oldest = this.#acknowledgedBefore[petId]!;
       if (entry.petId !== petId || entry.quantity < oldest || entry.quantity > sent) {
         throw new Error(
-          `Pet ${petId} reads ${entry.quantity}; ${oldest} was answered before and ${sent} sent.`,
+          `Pet ${petId} has quantity ${entry.quantity}, expected ${oldest} (acknowledged before) to ${sent} (sent).`,
         );
       }
     }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../client/src/clock.ts";
 import type { TestClock } from "../clock.ts";
-import type { Traffic } from "./load.ts";
+import type { FetchRecorder } from "./fetch-recorder.ts";
 
 interface Timer {
   readonly atMs: number;
@@ -8,8 +8,8 @@ interface Timer {
 }
 
 /**
- * The client's view of a clock that stands still until it is moved. Made over the service's clock
- * it puts both into the same time; `skewMs` is how far the client's own clock is ahead.
+ * A client clock that advances only on request. It wraps the clock of the service, so that client and
+ * service share the same time. `skewMs` is how far the client's clock is ahead.
  */
 export class ManualClock implements Clock {
   readonly #timers = new Set<Timer>();
@@ -33,20 +33,20 @@ export class ManualClock implements Clock {
         this.#timers.delete(timer);
         resolve();
       };
-      // Clocks show whole milliseconds, as Date.now() does.
+      // Like Date.now(), this clock shows whole milliseconds.
       const timer = { atMs: Math.ceil(this.now() + Math.max(0, ms)), fire };
       this.#timers.add(timer);
       signal.addEventListener("abort", fire, { once: true });
-      for (const wake of this.#onSleep.splice(0)) wake();
+      for (const resolveWaiting of this.#onSleep.splice(0)) resolveWaiting();
     });
   }
 
-  /** Settles when somebody goes to sleep. */
+  /** Resolves on the next call of `sleep`. */
   nextSleep(): Promise<void> {
     return new Promise((resolve) => this.#onSleep.push(resolve));
   }
 
-  /** Moves to the nearest timer and fires it; false when there is none. */
+  /** Advances to the next timer and fires it. Returns false if there is none. */
   advance(): boolean {
     const atMs = Math.min(...[...this.#timers].map((timer) => timer.atMs));
     if (!Number.isFinite(atMs)) return false;
@@ -60,10 +60,10 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Settles `work`, moving the clock on whenever everything waits for it. */
-export async function runOut<T>(
+/** Waits for `work`, and advances the clock whenever everything waits for a timer. */
+export async function runToCompletion<T>(
   clock: ManualClock,
-  traffic: Traffic,
+  recorder: FetchRecorder,
   work: Promise<T>,
 ): Promise<T> {
   let isSettled = false;
@@ -72,8 +72,8 @@ export async function runOut<T>(
   };
   work.then(settle, settle);
   for (;;) {
-    await traffic.idle();
+    await recorder.waitUntilIdle();
     if (isSettled) return work;
-    if (!clock.advance()) throw new Error("Nothing on its way, nothing to wait for, and no result");
+    if (!clock.advance()) throw new Error("The work is pending without a request or a timer");
   }
 }

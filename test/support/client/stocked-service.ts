@@ -3,23 +3,23 @@ import type { Limits } from "../../../src/domain/plans.ts";
 import { plans } from "../../../src/domain/plans.ts";
 import { checkAgainstContract } from "../contract/answer-check.ts";
 import { startTestService, type TestService } from "../service.ts";
-import { Traffic } from "./load.ts";
-import { ManualClock, runOut } from "./timers.ts";
+import { FetchRecorder } from "./fetch-recorder.ts";
+import { ManualClock, runToCompletion } from "./manual-clock.ts";
 
 export const highestId = 2n ** 63n - 1n;
 
-/** Five orders: as many ids, the highest first. */
+/** The ids of the five orders, in descending order. */
 export const orderIds = [0n, 1n, 2n, 3n, 4n].map((step) => highestId - step);
 
-/** The running service with three pets and five orders, and clients that live in its time. */
-export class Shop {
+/** A running service with three pets and five orders. */
+export class StockedService {
   readonly service: TestService;
 
   private constructor(service: TestService) {
     this.service = service;
   }
 
-  static async open(flags: Record<string, string> = {}): Promise<Shop> {
+  static async start(flags: Record<string, string> = {}): Promise<StockedService> {
     const service = await startTestService("sqlite", flags);
     await service.addPets(
       { petId: 1n },
@@ -30,20 +30,20 @@ export class Shop {
     await service.addOrders(
       ...orderIds.map((id, at) => ({ ...order, line: at + 1, id, status: "placed" as const })),
     );
-    return new Shop(service);
+    return new StockedService(service);
   }
 
-  /** A customer with a key of its own, on the Free plan unless other limits are given. */
-  async enter(limits: Limits = plans.free, options: Partial<ClientOptions> = {}) {
+  /** Issues a key, on the Free plan by default, and creates a client that shares the service's time. */
+  async openSession(limits: Limits = plans.free, options: Partial<ClientOptions> = {}) {
     const { id: keyId, text: apiKey } = await this.service.issueKey({ plan: "free", limits });
-    const traffic = new Traffic(checkAgainstContract);
+    const recorder = new FetchRecorder(checkAgainstContract);
     const clock = new ManualClock(this.service.clock);
-    const connect = (more: Partial<ClientOptions> = {}) =>
+    const createClient = (more: Partial<ClientOptions> = {}) =>
       new PetstoreClient({
         baseUrl: this.service.baseUrl,
         apiKey,
         clock,
-        fetch: traffic.fetch,
+        fetch: recorder.fetch,
         hooks: { onDeprecation: () => {} },
         ...options,
         ...more,
@@ -52,20 +52,20 @@ export class Shop {
       keyId,
       apiKey,
       clock,
-      traffic,
-      connect,
-      client: connect(),
-      /** Settles work, moving the time of client and service on whenever all of it waits. */
-      run: <T>(work: Promise<T>) => runOut(clock, traffic, work),
+      recorder,
+      createClient,
+      client: createClient(),
+      /** Waits for `work`, and advances the time of client and service whenever everything waits. */
+      run: <T>(work: Promise<T>) => runToCompletion(clock, recorder, work),
       [Symbol.dispose]() {
-        if (traffic.faults.length > 0) throw traffic.faults[0];
+        if (recorder.checkErrors.length > 0) throw recorder.checkErrors[0];
       },
     };
   }
 
-  /** What the service has written down about a key: requests admitted today, and bans. */
-  async account(keyId: string): Promise<{ admitted: number; bans: number }> {
-    // Counts are written down every second and at the end: a restart leaves none out.
+  /** Reads what the service stored about a key: the requests admitted today, and the bans. */
+  async readUsage(keyId: string): Promise<{ admitted: number; bans: number }> {
+    // The service stores its counts every second and on shutdown, so after a restart all are stored.
     await this.service.restart();
     const usage = (await this.service.store.usage.loadUsage()).find((row) => row.keyId === keyId);
     const bans = (await this.service.store.usage.loadBans()).filter((ban) => ban.keyId === keyId);

@@ -3,22 +3,25 @@ import type { SeenAnswer } from "../contract/answer-check.ts";
 
 export interface Exchange {
   readonly method: string;
-  /** With its query, as it was sent. */
+  /** Includes the query. */
   readonly path: string;
   readonly sent: Headers;
   readonly status: number;
 }
 
-/** Real requests, watched: a simulated clock may only move while none is on its way. */
-export class Traffic {
+/** Sends real requests, records them, and reports when none is in flight. */
+export class FetchRecorder {
   readonly exchanges: Exchange[] = [];
-  /** What the check found; a client takes an error thrown here for a failed connection. */
-  readonly faults: unknown[] = [];
-  readonly #check: (answer: SeenAnswer) => void;
+  /**
+   * The errors that the check found. They are collected, because a client treats an error thrown by
+   * `fetch` as a failed connection.
+   */
+  readonly checkErrors: unknown[] = [];
+  readonly #check: (response: SeenAnswer) => void;
   #inFlight = 0;
   #onIdle: (() => void)[] = [];
 
-  constructor(check: (answer: SeenAnswer) => void = () => {}) {
+  constructor(check: (response: SeenAnswer) => void = () => {}) {
     this.#check = check;
   }
 
@@ -36,20 +39,21 @@ export class Traffic {
         sent: new Headers(init.headers),
         status,
       });
-      this.#inspect({ method, pathname, status, headers, text });
+      this.#runCheck({ method, pathname, status, headers, text });
       return new Response(status === 304 ? null : text, { status, headers });
     } finally {
-      if (--this.#inFlight === 0) for (const wake of this.#onIdle.splice(0)) wake();
+      if (--this.#inFlight === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
     }
   };
 
-  /** How many answers had that status. */
+  /** Counts the responses with that status. */
   count(status: number): number {
     return this.exchanges.filter((exchange) => exchange.status === status).length;
   }
 
-  async idle(): Promise<void> {
-    // A few turns of the event loop let calls that were just answered send their next request.
+  /** Waits until no request is in flight. Only then may a simulated clock advance. */
+  async waitUntilIdle(): Promise<void> {
+    // A call whose response just arrived needs a few turns of the event loop to send its next request.
     for (let turn = 0; turn < 4; turn++) {
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#inFlight === 0) continue;
@@ -58,11 +62,11 @@ export class Traffic {
     }
   }
 
-  #inspect(answer: SeenAnswer): void {
+  #runCheck(response: SeenAnswer): void {
     try {
-      this.#check(answer);
-    } catch (fault) {
-      this.faults.push(fault);
+      this.#check(response);
+    } catch (error) {
+      this.checkErrors.push(error);
     }
   }
 }

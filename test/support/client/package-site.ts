@@ -2,7 +2,7 @@ import { join, normalize } from "node:path";
 import { browser } from "../browser.ts";
 import type { Project } from "./package.ts";
 
-/** An origin that serves the installed package to a page; the service must allow that origin. */
+/** Serves the installed package to a browser. The service must allow this origin. */
 export class PackageSite {
   readonly #server: Bun.Server<undefined>;
 
@@ -14,8 +14,8 @@ export class PackageSite {
       fetch: (request) => {
         const { pathname } = new URL(request.url);
         if (pathname === "/") return new Response("<!doctype html>", { headers: html });
-        if (pathname === "/journey.js") {
-          return new Response(Bun.file(new URL("journey.js", import.meta.url)));
+        if (pathname === "/scenario.js") {
+          return new Response(Bun.file(new URL("scenario.js", import.meta.url)));
         }
         return new Response(Bun.file(join(root, normalize(pathname))));
       },
@@ -33,20 +33,20 @@ export class PackageSite {
 
 const html = { "content-type": "text/html" };
 
-/** Runs the journey inside a page of that site; gives its report. */
-export function journeyInBrowser(
+/** Runs the scenario in a page of the site; returns its report. */
+export function runScenarioInBrowser(
   site: PackageSite,
   baseUrl: string,
   apiKey: string,
 ): Promise<unknown> {
   return runInBrowser(
     site,
-    `const { journey } = await import("/journey.js");
-     return await journey(client, ${JSON.stringify(baseUrl)}, ${JSON.stringify(apiKey)});`,
+    `const { runScenario } = await import("/scenario.js");
+     return await runScenario(client, ${JSON.stringify(baseUrl)}, ${JSON.stringify(apiKey)});`,
   );
 }
 
-/** Runs the body of a function inside a page of that site; `client` is the package. */
+/** Runs a function body in a page of the site, where `client` is the package. */
 export async function runInBrowser(site: PackageSite, body: string): Promise<unknown> {
   const page = await (await browser()).newPage();
   await page.goto(site.origin);

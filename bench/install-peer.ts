@@ -1,9 +1,9 @@
-// The peer's packages are no dependency of the project: they come in when the benchmark first runs.
+// Installs the peer's packages on the first run. They are not dependencies of the project.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { run } from "./processes.ts";
 
-/** Installs the peer's packages if they are not there; the reason in words if that fails. */
+/** Installs the peer's packages if they are missing. Returns the error message if that fails. */
 export async function installPeer(): Promise<string | undefined> {
   const directory = join(import.meta.dir, "peers");
   if (
@@ -14,8 +14,8 @@ export async function installPeer(): Promise<string | undefined> {
   try {
     const node = (await run(["node", "-p", "process.execPath"])).trim();
     const prefix = dirname(dirname(node));
-    // Where no ready-made binary can be had the driver is compiled, against the headers that came
-    // with this Node when there are some, so that none need be fetched.
+    // Without a prebuilt binary the driver is compiled. Use the headers of this Node if it has them,
+    // so that they are not downloaded.
     const headers = existsSync(join(prefix, "include/node/node.h"));
     await run(["npm", "ci", "--no-audit", "--no-fund"], {
       cwd: directory,

@@ -1,32 +1,33 @@
-// Puts a run's results into the documentation: the plots, and the block of docs/benchmarks.md that
-// is the benchmark's own. What stands around that block is written by people and left alone.
+// Writes the results into the documentation: the plots, and the block between two markers in
+// docs/benchmarks.md. The text around the block is not changed.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Book } from "./book.ts";
 import type { Machine } from "./machine.ts";
 import { drawPlot } from "./plot.ts";
 import { toMarkdown } from "./report.ts";
+import type { Results } from "./results.ts";
 
 const opening = "<!-- figures: written by npm run bench -- --docs docs -->";
 const closing = "<!-- end of figures -->";
 
-export function writeDocuments(book: Book, machine: Machine, directory: string): void {
+export function writeDocs(results: Results, machine: Machine, directory: string): void {
   mkdirSync(directory, { recursive: true });
-  writePlots(book, directory);
+  writePlots(results, directory);
   const file = join(directory, "benchmarks.md");
   if (!existsSync(file)) return;
   const text = readFileSync(file, "utf8");
   const from = text.indexOf(opening);
   const to = text.indexOf(closing);
-  if (from < 0 || to < from) throw new Error(`${file} has no block for the figures.`);
+  if (from < 0 || to < from)
+    throw new Error(`${file} does not contain the markers of the figures.`);
   writeFileSync(
     file,
-    `${text.slice(0, from + opening.length)}\n\n${toMarkdown(book, machine)}\n\n${text.slice(to)}`,
+    `${text.slice(0, from + opening.length)}\n\n${toMarkdown(results, machine)}\n\n${text.slice(to)}`,
   );
 }
 
-function writePlots(book: Book, directory: string): void {
-  const series = Object.entries(book.cost).map(([name, points]) => ({
+function writePlots(results: Results, directory: string): void {
+  const series = Object.entries(results.cost).map(([name, points]) => ({
     name,
     points: points.map(({ entries, cpuMicroseconds }) => ({ x: entries, y: cpuMicroseconds })),
   }));
@@ -40,8 +41,8 @@ function writePlots(book: Book, directory: string): void {
     });
     writeFileSync(join(directory, "benchmarks.svg"), svg);
   }
-  if (book.memory.length > 1) {
-    const points = book.memory.map(({ seconds, residentMb }) => ({ x: seconds, y: residentMb }));
+  if (results.memory.length > 1) {
+    const points = results.memory.map(({ seconds, residentMb }) => ({ x: seconds, y: residentMb }));
     const svg = drawPlot({
       title: "Resident memory under a mixed load",
       xTitle: "seconds",

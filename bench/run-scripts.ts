@@ -1,27 +1,28 @@
-// Runs scripts over keep-alive connections, one request in flight on each, and times the answers.
+// Runs scripts over keep-alive connections, one request in flight on each, and measures the
+// latencies.
 import { Histogram, type Latency } from "./histogram.ts";
+import { type Head, type HeaderNames, ResponseReader } from "./response-reader.ts";
 import type { Kind, Script, Target } from "./scripts.ts";
-import { AnswerReader, type Head, type Spellings } from "./wire.ts";
 
-export interface Outcome {
+export interface LoadResult {
   seconds: number;
-  /** Answers per second, all kinds together. */
+  /** Responses per second, GET and PATCH together. */
   throughput: number;
-  /** Share of one core that the generator itself used: near 1 it is the generator that is measured. */
+  /** Share of one core that the generator used. Near 1 the generator limits the throughput. */
   generatorBusy: number;
   get: Latency;
   patch: Latency;
 }
 
-/** Runs every script on a connection of its own for the time given; the first wrong answer rejects. */
-export async function drive(
+/** Runs every script on a separate connection. Rejects at the first wrong response. */
+export async function runScripts(
   target: Target,
   scripts: Script[],
   durationMs: number,
-): Promise<Outcome> {
+): Promise<LoadResult> {
   const histograms = { get: new Histogram(), patch: new Histogram() };
-  const spellings: Spellings = new Map();
-  const connections = scripts.map((script) => new Connection(script, histograms, spellings));
+  const headerNames: HeaderNames = new Map();
+  const connections = scripts.map((script) => new Connection(script, histograms, headerNames));
   await Promise.all(connections.map((connection) => connection.open(target)));
   const startedAt = performance.now();
   const cpuBefore = process.cpuUsage();
@@ -44,39 +45,39 @@ export async function drive(
 class Connection {
   readonly #script: Script;
   readonly #histograms: Record<Kind, Histogram>;
-  readonly #reader: AnswerReader;
+  readonly #reader: ResponseReader;
   readonly #finished = Promise.withResolvers<void>();
   #socket: Bun.Socket | undefined;
   #head: Head | undefined;
   #sentAt = 0;
   #endsAt = 0;
 
-  constructor(script: Script, histograms: Record<Kind, Histogram>, spellings: Spellings) {
+  constructor(script: Script, histograms: Record<Kind, Histogram>, headerNames: HeaderNames) {
     this.#script = script;
     this.#histograms = histograms;
-    // A connection that breaks before it runs must not count as an unhandled rejection.
+    // A connection that fails before it runs must not count as an unhandled rejection.
     this.#finished.promise.catch(() => {});
-    this.#reader = new AnswerReader(
+    this.#reader = new ResponseReader(
       {
         head: (head) => {
           this.#head = head;
         },
         body: (bytes, offset) => script.body(bytes, offset),
-        end: (length) => this.#answered(length),
+        end: (length) => this.#finishResponse(length),
       },
-      spellings,
+      headerNames,
     );
   }
 
   async open(target: Target): Promise<void> {
-    const broken = (what: string) => this.#finished.reject(new Error(what));
+    const fail = (message: string) => this.#finished.reject(new Error(message));
     this.#socket = await Bun.connect({
       hostname: target.host,
       port: target.port,
       socket: {
         data: (_socket, chunk) => this.#receive(chunk),
-        close: () => broken("The server closed a connection."),
-        error: (_socket, error) => broken(`A connection broke: ${error.message}`),
+        close: () => fail("The server closed a connection."),
+        error: (_socket, error) => fail(`A connection failed: ${error.message}`),
       },
     });
     this.#socket.setNoDelay(true);
@@ -109,7 +110,7 @@ class Connection {
     }
   }
 
-  #answered(length: number): void {
+  #finishResponse(length: number): void {
     const now = performance.now();
     this.#histograms[this.#script.kind].add(now - this.#sentAt);
     this.#script.finish(this.#head!, length);

@@ -1,8 +1,8 @@
-// Just enough HTTP/1.1 to read answers at full speed: heads, bodies by Content-Length, chunked
-// bodies. It trusts nothing that it needs to find the end of an answer.
+// A minimal, fast reader of HTTP/1.1 responses: heads, bodies with Content-Length, chunked bodies.
+// It checks everything that determines where a response ends.
 
-/** Hears one answer: its head, its body piece by piece (views, valid only during the call), its end. */
-export interface AnswerListener {
+/** Receives one response: its head, its body in pieces (valid only during the call), its end. */
+export interface ResponseListener {
   head(head: Head): void;
   body(bytes: Buffer, offset: number): void;
   end(length: number): void;
@@ -11,37 +11,37 @@ export interface AnswerListener {
 const headEnd = Buffer.from("\r\n\r\n");
 const lineEnd = Buffer.from("\r\n");
 
-export class AnswerReader {
-  readonly #listener: AnswerListener;
-  readonly #spellings: Spellings;
-  #held: Buffer | undefined;
+export class ResponseReader {
+  readonly #listener: ResponseListener;
+  readonly #headerNames: HeaderNames;
+  #incomplete: Buffer | undefined;
   #state: "head" | "length" | "chunk-size" | "chunk" | "chunk-end" | "trailer" = "head";
   #left = 0;
   #offset = 0;
 
-  constructor(listener: AnswerListener, spellings: Spellings) {
+  constructor(listener: ResponseListener, headerNames: HeaderNames) {
     this.#listener = listener;
-    this.#spellings = spellings;
+    this.#headerNames = headerNames;
   }
 
   push(chunk: Buffer): void {
     let bytes = chunk;
-    if (this.#held !== undefined) {
-      bytes = Buffer.concat([this.#held, chunk]);
-      this.#held = undefined;
+    if (this.#incomplete !== undefined) {
+      bytes = Buffer.concat([this.#incomplete, chunk]);
+      this.#incomplete = undefined;
     }
     let at = 0;
     while (at < bytes.length) {
       const next = this.#step(bytes, at);
       if (next < 0) {
-        this.#held = Buffer.from(bytes.subarray(at));
+        this.#incomplete = Buffer.from(bytes.subarray(at));
         return;
       }
       at = next;
     }
   }
 
-  /** Reads one piece from `at` and returns where the next begins, or -1 if the piece is not whole. */
+  /** Reads one piece from `at`. Returns where the next begins, or -1 if more bytes are needed. */
   #step(bytes: Buffer, at: number): number {
     switch (this.#state) {
       case "head":
@@ -53,7 +53,7 @@ export class AnswerReader {
         const end = bytes.indexOf(lineEnd, at);
         if (end < 0) return -1;
         this.#left = Number.parseInt(bytes.toString("latin1", at, end), 16);
-        if (Number.isNaN(this.#left)) throw new Error("A chunk has no readable size.");
+        if (Number.isNaN(this.#left)) throw new Error("A chunk has an invalid size.");
         this.#state = this.#left === 0 ? "trailer" : "chunk";
         return end + 2;
       }
@@ -71,7 +71,7 @@ export class AnswerReader {
   #readHead(bytes: Buffer, at: number): number {
     const end = bytes.indexOf(headEnd, at);
     if (end < 0) return -1;
-    const head = new Head(bytes.toString("latin1", at, end + 2), this.#spellings);
+    const head = new Head(bytes.toString("latin1", at, end + 2), this.#headerNames);
     this.#offset = 0;
     this.#listener.head(head);
     const length = head.find("content-length");
@@ -83,7 +83,7 @@ export class AnswerReader {
     } else if (head.find("transfer-encoding") === "chunked") {
       this.#state = "chunk-size";
     } else {
-      throw new Error(`An answer without a length: ${head.text}`);
+      throw new Error(`A response has no length: ${head.text}`);
     }
     return end + 4;
   }
@@ -107,31 +107,34 @@ export class AnswerReader {
   }
 }
 
-/** How a server spells its header names, learned once, so that each look-up is one exact search. */
-export type Spellings = Map<string, string>;
+/**
+ * Header names as the server writes them, by lower-case name. Filled at the first look-up, so that
+ * every later one is an exact search.
+ */
+export type HeaderNames = Map<string, string>;
 
 export class Head {
   readonly text: string;
-  readonly #spellings: Spellings;
+  readonly #headerNames: HeaderNames;
 
-  constructor(text: string, spellings: Spellings) {
+  constructor(text: string, headerNames: HeaderNames) {
     this.text = text;
-    this.#spellings = spellings;
+    this.#headerNames = headerNames;
   }
 
   get status(): number {
     return Number(this.text.slice(9, 12));
   }
 
-  /** The value of a header, its name given in lower case. */
+  /** Returns the value of a header. The name is in lower case. */
   find(name: string): string | undefined {
-    let spelled = this.#spellings.get(name);
-    let at = spelled === undefined ? -1 : this.text.indexOf(spelled);
+    let written = this.#headerNames.get(name);
+    let at = written === undefined ? -1 : this.text.indexOf(written);
     if (at < 0) {
       at = this.text.toLowerCase().indexOf(`\r\n${name}: `);
       if (at < 0) return undefined;
-      spelled = this.text.slice(at, at + name.length + 4);
-      this.#spellings.set(name, spelled);
+      written = this.text.slice(at, at + name.length + 4);
+      this.#headerNames.set(name, written);
     }
     const start = at + name.length + 4;
     return this.text.slice(start, this.text.indexOf("\r\n", start));
