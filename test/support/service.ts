@@ -47,7 +47,7 @@ export interface TestService {
   readonly logged: readonly string[];
   /** `path` is relative to the base address, or to the server's root when it starts with "~". */
   call(method: string, path: string, options?: CallOptions): Promise<TestAnswer>;
-  /** Issues a key and returns its id and its text. */
+  /** Issues a key and gives its id and its text. */
   issueKey(options?: Partial<Key>): Promise<{ id: string; text: string }>;
   addPets(...pets: readonly (Partial<PetRecord> & { petId: bigint })[]): Promise<void>;
   addOrders(...orders: readonly OrderRecord[]): Promise<void>;
