@@ -7,7 +7,7 @@ import { createReaders } from "../../src/http/list/readers.ts";
 
 const request = new Request("http://test/v1/inventory");
 
-/** A list of that many entries, with a clock for its bodies and encodings that the test moves. */
+/** A list of that many entries whose bodies and encodings go by a clock that is moved by hand. */
 function createLongList(entries: number) {
   let now = 0;
   const clock = () => now;
@@ -31,8 +31,8 @@ function createLongList(entries: number) {
   return { list, bodies: createListBodies(readers, clock), clock, change, wait };
 }
 
-describe("the body of a list response", () => {
-  test("a short list is a Blob from the first request on, shared by all responses", () => {
+describe("how a list is sent", () => {
+  test("a short one is a Blob from the first reading on, shared by all", () => {
     const { list, bodies, change } = createLongList(100);
     const first = bodies.bodyOf(list.current(), request, "key");
     expect(first).toBeInstanceOf(Blob);
@@ -41,7 +41,7 @@ describe("the body of a list response", () => {
     expect(bodies.bodyOf(list.current(), request, "key")).toBeInstanceOf(Blob);
   });
 
-  test("a long list is streamed on the first request and is a Blob on the second", () => {
+  test("a long one is streamed first and becomes a Blob when it is read again", () => {
     const { list, bodies } = createLongList(40_000);
     expect(bodies.bodyOf(list.current(), request, "key")).toBeInstanceOf(ReadableStream);
     const second = bodies.bodyOf(list.current(), request, "key");
@@ -49,7 +49,7 @@ describe("the body of a list response", () => {
     expect(bodies.bodyOf(list.current(), request, "key")).toBe(second);
   });
 
-  test("a very long list is always streamed, because joining it would block the event loop", () => {
+  test("a very long one is never joined, because that would take too long a turn", () => {
     const { list, bodies } = createLongList(300_000);
     for (let reading = 0; reading < 3; reading++) {
       const body = bodies.bodyOf(list.current(), request, "key");

@@ -27,15 +27,15 @@ function entriesUpTo(count: number): Entry[] {
   });
 }
 
-/** Collects the chunks that were replaced, in one array per pass. */
+/** Collects the chunks that were replaced, one list a pass. */
 function createCountedList(chunkEntries: number) {
   const superseded: (readonly Chunk[])[] = [];
   const onSuperseded = (chunks: readonly Chunk[]) => void superseded.push(chunks);
   return { list: createInventoryList({ chunkEntries, onSuperseded }), superseded };
 }
 
-describe("the bytes of the list", () => {
-  test("are the complete list after any changes, and a version never changes", async () => {
+describe("the list's bytes", () => {
+  test("are the whole list after any changes, and stay as they are once handed out", async () => {
     const step = fc.record({ petId, after: fc.option(stock), publish: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(
@@ -66,7 +66,7 @@ describe("the bytes of the list", () => {
     );
   });
 
-  test("are correct for ids around every power of two", async () => {
+  test("of ids around every power of two are found again", async () => {
     const { list } = createCountedList(16);
     const ids = new Set<bigint>();
     for (let bit = 0n; bit < 63n; bit++) {
@@ -96,7 +96,7 @@ describe("the bytes of the list", () => {
     expect(fresh).toHaveLength(1);
   });
 
-  test("show a change only after it is published, with the position as their tag", () => {
+  test("show nothing of a change before it is published, and are named by the position", () => {
     const { list } = createCountedList(10);
     list.load(entriesUpTo(2));
     list.publish({ epoch: "x", seq: 7 });
@@ -111,7 +111,7 @@ describe("the bytes of the list", () => {
 });
 
 describe("a list with many changes", () => {
-  /** Counts the turns of the event loop that the write takes. */
+  /** Runs as the event loop would, and counts the turns the writing takes. */
   async function turnsOf(writing: void | Promise<void>, between: () => void): Promise<number> {
     let turns = 0;
     let isWriting = true;
@@ -127,7 +127,7 @@ describe("a list with many changes", () => {
     return turns;
   }
 
-  test("is written in slices, and other work runs in between", async () => {
+  test("is written in slices, with turns for others in between", async () => {
     const { list } = createCountedList(100);
     list.load(entriesUpTo(20_000));
     list.publish(here);
@@ -142,7 +142,7 @@ describe("a list with many changes", () => {
     expect(list.current()).not.toBe(before);
   });
 
-  test("accepts changes during a write, and shows them after the next publication", async () => {
+  test("takes changes that come meanwhile, and shows them with the next publication", async () => {
     const { list } = createCountedList(10);
     const stocks = new Map<bigint, Stock>();
     list.load(entriesUpTo(1_000));
@@ -175,7 +175,7 @@ describe("a list with many changes", () => {
     expect(textOf(list.current())).toBe(expected(stocks));
   });
 
-  test("is full before new entries are too many for one slice", async () => {
+  test("says that it is full before new entries are too many for one slice", async () => {
     const { list } = createCountedList(100);
     let most = 0;
     for (let id = 0n, waiting = 0; id < 5_000n; id++) {

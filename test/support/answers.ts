@@ -4,7 +4,7 @@ import type { Store } from "../../src/domain/ports.ts";
 import { statusOf } from "../../src/http/errors.ts";
 import type { TestAnswer } from "./service.ts";
 
-/** Checks the headers that every response under a base path has. */
+/** What every answer under the base address carries, whatever it says. */
 export function expectCommonHeaders(answer: Pick<TestAnswer, "headers">): void {
   const { limit, remaining, reset } = limitsOf(answer);
   expect(limit).toBeGreaterThan(0);
@@ -14,7 +14,7 @@ export function expectCommonHeaders(answer: Pick<TestAnswer, "headers">): void {
   expect(answer.headers.get("X-Request-Id")).toMatch(/^req_[0-9a-z_]{13,}$/);
 }
 
-/** The three rate limit headers as numbers. Each must be in plain digits. */
+/** The three limit headers as numbers; each must be written in plain digits. */
 export function limitsOf(answer: Pick<TestAnswer, "headers">) {
   const read = (name: string): number => {
     const text = answer.headers.get(name);
@@ -28,7 +28,7 @@ export function limitsOf(answer: Pick<TestAnswer, "headers">) {
   };
 }
 
-/** Checks an Error as the specification defines it: exactly three fields, one of them the status. */
+/** A refusal as the specification shapes it: exactly three fields, the status said twice. */
 export function expectError(answer: TestAnswer, code: ErrorCode): void {
   expect(`${answer.status} ${answer.text}`).toStartWith(`${statusOf[code]} {`);
   const body = answer.json as Record<string, unknown>;
@@ -40,7 +40,7 @@ export function expectError(answer: TestAnswer, code: ErrorCode): void {
   expectCommonHeaders(answer);
 }
 
-/** The content of the store, to compare before and after. */
+/** Everything the store knows of the shop, to compare before and after. */
 async function stateOf(store: Store) {
   return store.transfer.snapshot(async (reader) => {
     const { epoch, seq } = await reader.readHead();
@@ -55,7 +55,7 @@ async function stateOf(store: Store) {
   });
 }
 
-/** Runs `work` and checks that the store did not change. */
+/** Runs `work` and asserts that it left the shop exactly as it was. */
 export async function expectUnchanged<T>(store: Store, work: () => Promise<T>): Promise<T> {
   const before = await stateOf(store);
   const result = await work();
