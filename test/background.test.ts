@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { inBackground } from "../src/domain/background.ts";
+import { every, inBackground } from "../src/domain/background.ts";
 import { enterPlace } from "./support/process.ts";
 
 test("work in the background that fails is logged once, counted, and logged again when it succeeds", async () => {
@@ -25,6 +25,27 @@ test("work in the background that fails is logged once, counted, and logged agai
     await Bun.sleep(0);
     expect(logged.splice(0)).toEqual([{ event: "saving succeeded again", failures: 5 }]);
   }
+});
+
+test("work at an interval never runs twice at once, and logs nothing once it is stopped", async () => {
+  const logged: string[] = [];
+  const failing = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  let runs = 0;
+  const work = () => {
+    runs += 1;
+    begun.resolve();
+    return failing.promise;
+  };
+  const stop = every(1, "reading", (event) => void logged.push(event), work);
+  await begun.promise;
+  await Bun.sleep(10);
+  expect(runs).toBe(1);
+  stop();
+  failing.reject(new Error("closed"));
+  await Bun.sleep(10);
+  expect(runs).toBe(1);
+  expect(logged).toEqual([]);
 });
 
 /** Timers and listeners outside background.ts, each with the reason why it cannot fail unnoticed. */

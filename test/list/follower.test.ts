@@ -157,6 +157,18 @@ describe("a follower", () => {
     expect(shown.stocks.get(1n)).toBe(2);
   });
 
+  test("does not take a head that its caller read earlier for a store that went back", async () => {
+    const { ledger, shown, follower } = startFollowing();
+    ledger.add(1n, 1);
+    await follower.catchUp();
+    const readEarlier = ledger.head();
+    follower.committed([ledger.add(1n, 2)]);
+    await follower.catchUp(readEarlier);
+    expect(ledger.loads).toBe(1);
+    expect(shown.at.seq).toBe(2);
+    expect(shown.stocks.get(1n)).toBe(2);
+  });
+
   test("gives others a turn during a long walk, and shows nothing of it before its end", async () => {
     const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
