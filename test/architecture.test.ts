@@ -86,7 +86,6 @@ const longFiles: Record<string, string> = {
   "package-lock.json": "written by npm",
   "bench/peers/package-lock.json": "written by npm",
   "test/generators/package-lock.json": "written by npm",
-  "test/support/store-suite.ts": "the Store port's one suite, in the order of the port",
   "openapi.json": "made from the table of operations",
   "openapi-3.0.json": "made from openapi.json",
   "test/fixtures/store-0.1.0.sql": "written by pg_dump",

@@ -29,6 +29,7 @@ export interface Change {
   readonly petId: bigint;
   /** `set` replaces the quantity with `amount`; `add` adds `amount`, which may be negative. */
   readonly kind: "set" | "add";
+  /** A safe integer, so that the sum with a quantity is exact wherever it is accepted. */
   readonly amount: number;
   /** The entry must be at one of these versions. Undefined accepts any version. */
   readonly expected?: readonly ExpectedVersion[] | undefined;

@@ -20,3 +20,13 @@ export function storedEntry(outcome: Outcome | undefined): Stored["entries"][num
 export function versionOrReason(outcome: Outcome): number | string {
   return outcome.kind === "stored" ? outcome.entries[0]!.version : outcome.reason;
 }
+
+/** A unit of several changes by one request. A change without a kind sets the quantity. */
+export function unitOf(...changes: readonly (Partial<Change> & { petId: bigint })[]): Unit {
+  return {
+    changes: changes.map((change) => ({ kind: "set", amount: 0, reason: null, ...change })),
+    cause: "api",
+    keyId: "key_a",
+    requestId: "req_unit",
+  };
+}
