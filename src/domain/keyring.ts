@@ -49,7 +49,7 @@ export function createKeyring(
     identify(text) {
       const digest = digestOf(text);
       const hit = known.get(digest);
-      if (hit) return clock.now() < hit.goodUntil ? hit : undefined;
+      if (hit) return clock.now() < hit.expiresAt ? hit : undefined;
       if (!isKeyText(text, environment)) return undefined;
       const asked = generation;
       const found = store.findSecret(digest);

@@ -11,6 +11,8 @@ import { digestOf, scopes } from "../../src/domain/keys.ts";
 import { plans } from "../../src/domain/plans.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
+import { checkEpochs } from "../../src/domain/verification/epochs.ts";
+import { createFaults } from "../../src/domain/verification/faults.ts";
 import { createSlots } from "../../src/domain/verification/slots.ts";
 import { verify } from "../../src/domain/verify.ts";
 import { createTestClock, testStart } from "../support/clock.ts";
@@ -133,6 +135,19 @@ test("verify on postgres finds a trigger that was switched off", async () => {
     `trigger ledger_rows_stay: is missing or disabled on the table ledger; ${expected}`,
   ]);
   await store.close();
+});
+
+test("verify finds an epoch that is there twice, which the database's index prevents", async () => {
+  async function* rows() {
+    yield [
+      [1n, "a", 0n],
+      [2n, "b", 3n],
+      [3n, "a", 3n],
+    ];
+  }
+  const faults = createFaults();
+  await checkEpochs(rows, 3, faults);
+  expect(faults.lines).toEqual(['epoch 3: "a" is there twice; expected one epoch']);
 });
 
 test("every 64-bit id gets a slot of its own, and the same one each time", () => {

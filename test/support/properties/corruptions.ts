@@ -60,6 +60,13 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
   "head: without an epoch": (_n, { head }) => `UPDATE ${head} SET epoch = ''`,
   "head: a keys' version": (_n, { head }) => `UPDATE ${head} SET keys_version = -1`,
   "head: gone": (_n, { head }) => `DELETE FROM ${head}`,
+  "epochs: one that begins after the ledger's end": (n) =>
+    `INSERT INTO epochs (number, epoch, from_seq) VALUES (900, 'x', 20 + ${n})`,
+  "epochs: two in the wrong order": (n) =>
+    `INSERT INTO epochs (number, epoch, from_seq) VALUES (900, 'x', ${n}), (901, 'y', ${n} - 1)`,
+  "epochs: an empty one": () => "INSERT INTO epochs (number, epoch, from_seq) VALUES (900, '', 20)",
+  "epochs: one that begins before the ledger": (n) =>
+    `INSERT INTO epochs (number, epoch, from_seq) VALUES (-1, 'x', -${n})`,
   "inventory: a quantity": (n) =>
     `UPDATE inventory SET quantity = quantity + 1 WHERE pet_id = 1 + ${n} % 4`,
   "inventory: a status": (n) =>
@@ -110,7 +117,7 @@ const namesInSqlite: TableNames = { head: "head", tip: "head", usage: "usage" };
 const namesInPostgres: TableNames = { head: "store", tip: "ledger_end", usage: "counts" };
 
 export function tablesOf({ head, tip, usage }: TableNames): readonly string[] {
-  const others = ["ledger", "inventory", "pets", "orders", "keys", "secrets", "bans"];
+  const others = ["ledger", "inventory", "pets", "orders", "keys", "secrets", "bans", "epochs"];
   return [...new Set([...others, head, tip, usage])];
 }
 
