@@ -120,15 +120,20 @@ test("the search for circles names each one", () => {
   expect(findCircles(imports)).toEqual(["b → c → d → b", "e → e"]);
 });
 
-test("both engines have the same files, except for what only one of them needs", () => {
+/** Files that only one engine has, each with the reason. */
+const ofOneEngine: Record<string, string> = {};
+
+test("both engines have the same files, apart from their folders engine and schema", () => {
   const filesOf = (engine: string) => {
     const folder = `src/store/${engine}/`;
     return codeFiles
       .filter((path) => path.startsWith(folder) && dirname(path) === dirname(`${folder}x`))
       .map((path) => path.slice(folder.length));
   };
-  expect(filesOf("sqlite").length).toBeGreaterThan(5);
-  expect(filesOf("postgres")).toEqual(filesOf("sqlite"));
+  const [sqlite, postgres] = [filesOf("sqlite"), filesOf("postgres")];
+  expect(sqlite.length).toBeGreaterThan(5);
+  const differing = [...new Set(sqlite).symmetricDifference(new Set(postgres))];
+  expect(differing.sort()).toEqual(Object.keys(ofOneEngine).sort());
 });
 
 test("all SQL of the service is in src/store", () => {
