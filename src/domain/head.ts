@@ -78,7 +78,7 @@ export function createHeadWatcher(
     const head = store.cachedHead();
     if (!head || !known || !isOlder(head, known)) return head && announce(head);
     // The engine updates its cache when a commit returns, and a read may find the commit earlier.
-    // Reading again tells that from a store that was replaced.
+    // A new read distinguishes that from a store that was replaced.
     const current = readHead();
     return current instanceof Promise ? head : current;
   }

@@ -19,7 +19,7 @@ export async function checkEntries(
       checkColumns("inventory", row, entryLabel, faults);
       const slot = states.slotOf(row[0] as bigint);
       checkEntry(row, states, slot, faults);
-      if (states.mark(slot, "entry")) faults.note(entryLabel(row), "is there twice", "one entry");
+      if (states.mark(slot, "entry")) faults.note(entryLabel(row), "exists twice", "one entry");
     }
     count += batch.length;
   }
@@ -56,7 +56,7 @@ export async function checkPets(
         const expected = states.seqOf(slot) === 0 ? "one" : leftIn(states, slot);
         faults.note(petLabel(row), "has no entry", expected);
       }
-      if (states.mark(slot, "pet")) faults.note(petLabel(row), "is there twice", "one pet");
+      if (states.mark(slot, "pet")) faults.note(petLabel(row), "exists twice", "one pet");
     }
     count += batch.length;
   }
@@ -82,7 +82,7 @@ export async function checkOrders(rowsOf: RowsOf, faults: Faults): Promise<void>
   for await (const batch of rowsOf("orders")) {
     for (const row of batch) {
       checkColumns("orders", row, ([id]) => `order ${id}`, faults);
-      if (row[0] === last) faults.note(`order ${row[0]}`, "is there twice", "one order");
+      if (row[0] === last) faults.note(`order ${row[0]}`, "exists twice", "one order");
       last = row[0];
     }
   }

@@ -11,7 +11,8 @@ import { type Faults, shown } from "./faults.ts";
 /** The values that one column allows, independent of the other columns. */
 interface Column {
   readonly name: string;
-  readonly words: string;
+  /** What the column allows, as a fault shows it. */
+  readonly rule: string;
   readonly allows: (value: unknown) => boolean;
 }
 
@@ -42,10 +43,10 @@ const columns = {
   ],
   pets: [
     petId("petId"),
-    column("name", textRule.words, (value) => textRule.read(value) !== undefined),
-    optional(column("category", textRule.words, (value) => textRule.read(value) !== undefined)),
-    column("tags", `a JSON array: ${listRule.words}`, isList),
-    column("photoUrls", `a JSON array: ${listRule.words}`, isList),
+    column("name", textRule.text, (value) => textRule.read(value) !== undefined),
+    optional(column("category", textRule.text, (value) => textRule.read(value) !== undefined)),
+    column("tags", `a JSON array: ${listRule.text}`, isList),
+    column("photoUrls", `a JSON array: ${listRule.text}`, isList),
   ],
   orders: [
     petId("id"),
@@ -99,17 +100,17 @@ export function checkColumns(
 ): void {
   const expected: readonly Column[] = columns[table];
   for (let at = 0; at < expected.length; at++) {
-    const { name, words, allows } = expected[at]!;
-    if (!allows(row[at])) faults.note(where(row), `${name} is ${shown(row[at])}`, words);
+    const { name, rule, allows } = expected[at]!;
+    if (!allows(row[at])) faults.note(where(row), `${name} is ${shown(row[at])}`, rule);
   }
 }
 
-function column(name: string, words: string, allows: Column["allows"]): Column {
-  return { name, words: words.replace(/^must be /, ""), allows };
+function column(name: string, rule: string, allows: Column["allows"]): Column {
+  return { name, rule: rule.replace(/^must be /, ""), allows };
 }
 
-function optional({ name, words, allows }: Column): Column {
-  return column(name, `${words}, or null`, (value) => value === null || allows(value));
+function optional({ name, rule, allows }: Column): Column {
+  return column(name, `${rule}, or null`, (value) => value === null || allows(value));
 }
 
 /** Engines return 64-bit integers as bigints. Those used as numbers must be exact. */

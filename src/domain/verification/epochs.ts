@@ -12,7 +12,7 @@ export async function checkEpochs(rowsOf: RowsOf, lastSeq: number, faults: Fault
     for (const row of batch) {
       checkColumns("epochs", row, where, faults);
       const [epoch, start] = [row[1], Number(row[2])];
-      if (known.has(epoch)) faults.note(where(row), `${shown(epoch)} is there twice`, "one epoch");
+      if (known.has(epoch)) faults.note(where(row), `${shown(epoch)} exists twice`, "one epoch");
       if (start < lastStart) {
         const expected = `${lastStart} or more, as in the epoch before it`;
         faults.note(where(row), `from_seq is ${start}`, expected);
