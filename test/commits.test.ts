@@ -5,13 +5,13 @@ import { setUnit } from "./support/units.ts";
 
 const unit = (petId: bigint) => setUnit(petId, 1);
 
-/** A unit of several changes, which can be told from others by its request id. */
+/** A unit of several changes, identified by its request id. */
 function unitOf(changes: number, requestId: string): Unit {
   const one = setUnit(1n, 1, { requestId });
   return { ...one, changes: Array.from({ length: changes }, () => one.changes[0]!) };
 }
 
-/** A store that records the request ids of each transaction, and can hold the first one back. */
+/** A store that records the request ids of each transaction, and delays the first one. */
 function recordingStore() {
   const first = Promise.withResolvers<void>();
   const transactions: (string | null)[][] = [];
@@ -32,7 +32,7 @@ function unknown(units: readonly Unit[]): Committed {
   return { rows: [], outcomes: units.map(() => rejected) };
 }
 
-test("a disk that hangs keeps no update waiting, and what it stored in the end is shown", async () => {
+test("no update waits for a disk that hangs, and what the disk stores in the end is announced", async () => {
   const hanging = Promise.withResolvers<void>();
   const committed: (readonly LedgerRow[])[] = [];
   const row = { seq: 1, petId: 1n } as LedgerRow;
@@ -66,7 +66,7 @@ test("a disk that hangs keeps no update waiting, and what it stored in the end i
   expect(commits).toBe(2);
 });
 
-test("a change whose connection is rejected in the turn in which a commit ends is not stored", async () => {
+test("an update whose request is rejected in the turn in which a commit ends is not stored", async () => {
   const first = Promise.withResolvers<void>();
   const stored: bigint[] = [];
   const store = {
@@ -82,7 +82,7 @@ test("a change whose connection is rejected in the turn in which a commit ends i
   await Bun.sleep(1);
   expect(stored).toEqual([1n]);
 
-  // One turn: the request is handed over, the commit before it ends, the parser rejects the rest.
+  // One turn: the request is passed on, the commit before it ends, the parser rejects the rest.
   const connection = new AbortController();
   const rejected = committer.submit(unit(2n), connection.signal);
   first.resolve();
@@ -92,7 +92,7 @@ test("a change whose connection is rejected in the turn in which a commit ends i
   await underWay;
   expect(stored).toEqual([1n]);
 
-  // Nothing is left behind: the next change is stored.
+  // The next update is stored.
   expect(await committer.submit(unit(3n))).toMatchObject({ reason: "not_found" });
   expect(stored).toEqual([1n, 3n]);
 });
@@ -116,7 +116,7 @@ describe("a group", () => {
     ]);
   });
 
-  test("never contains a unit that is larger than the bound together with others", async () => {
+  test("contains nothing else if it contains a unit that is larger than the bound", async () => {
     const store = recordingStore();
     const committer = createCommitter(store, bounds, () => {});
     const done = [1, 9, 1, 5].map((size, at) => committer.submit(unitOf(size, String(at))));
@@ -126,18 +126,18 @@ describe("a group", () => {
   });
 });
 
-test("the queue is bounded by its changes, and refused or dropped units leave room for others", async () => {
+test("the queue is bounded by its changes, and rejected or dropped units leave room for others", async () => {
   const store = recordingStore();
   const bounds = { groupMax: 10, queueMax: 5, answerMsMax: 1_000 };
   const committer = createCommitter(store, bounds, () => {});
   const full = { code: "unavailable", message: expect.stringContaining("Too many updates") };
   const underWay = committer.submit(unitOf(5, "under way"));
-  await expect(committer.submit(unitOf(1, "refused"))).rejects.toMatchObject(full);
+  await expect(committer.submit(unitOf(1, "rejected"))).rejects.toMatchObject(full);
   await Bun.sleep(1);
   // A transaction has taken the first unit, so the whole queue is free again.
   const connection = new AbortController();
   const dropped = committer.submit(unitOf(3, "dropped"), connection.signal);
-  await expect(committer.submit(unitOf(3, "refused"))).rejects.toMatchObject(full);
+  await expect(committer.submit(unitOf(3, "rejected"))).rejects.toMatchObject(full);
   const waiting = committer.submit(unitOf(2, "waiting"));
   connection.abort();
   store.releaseFirst();
@@ -154,9 +154,9 @@ test("rows are announced before the callers learn the outcome, and only when the
   const store = { commit: async (units: readonly Unit[]) => ({ ...unknown(units), rows }) };
   const bounds = { groupMax: 4, queueMax: 4, answerMsMax: 1_000 };
   const committer = createCommitter(store, bounds, () => void events.push("announced"));
-  const submit = () => committer.submit(unit(1n)).then(() => events.push("answered"));
+  const submit = () => committer.submit(unit(1n)).then(() => events.push("resolved"));
   await submit();
   rows = [row];
   await Promise.all([submit(), submit()]);
-  expect(events).toEqual(["answered", "announced", "answered", "answered"]);
+  expect(events).toEqual(["resolved", "announced", "resolved", "resolved"]);
 });

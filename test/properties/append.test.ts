@@ -38,7 +38,7 @@ const unit: fc.Arbitrary<Unit> = fc
   .tuple(fc.array(change, { minLength: 1, maxLength: 4 }), fc.nat(99))
   .map(([changes, id]) => ({ changes, cause: "api", keyId: "key_a", requestId: `req_${id}` }));
 
-/** The rules with bigints and copies: a unit works on a copy that is kept or thrown away. */
+/** The rules with bigints and copies: a unit changes a copy, which is kept or discarded. */
 function appendNaively(start: readonly Entry[], units: readonly Unit[]) {
   let kept = { entries: start, rows: [] as readonly object[] };
   const outcomes = units.map((one): Outcome => {
@@ -105,7 +105,7 @@ test("append stores exactly the units that break no rule, whatever else the grou
     ),
     runs(3_000),
   );
-  // Every outcome must have been put to the test.
+  // The property is worth little unless every outcome occurred.
   for (const kind of ["stored", "not_found", "version_mismatch", "out_of_range"]) {
     expect(seen.get(kind)).toBeGreaterThan(100);
   }

@@ -3,20 +3,20 @@ import { batchesOf, orderRow, type StoreSuite } from "./suite.ts";
 
 export function describeConstraints(suite: StoreSuite): void {
   const { add, ledger, entries, expectSound } = suite;
-  describe("the database itself refuses", () => {
-    const wrongs: [name: string, sql: string][] = [
-      ["to change a ledger row", "UPDATE ledger SET quantity_after = 9 WHERE seq = 1"],
-      ["to delete a ledger row", "DELETE FROM ledger WHERE seq = 1"],
+  describe("the database rejects", () => {
+    const statements: [name: string, sql: string][] = [
+      ["a change to a ledger row", "UPDATE ledger SET quantity_after = 9 WHERE seq = 1"],
+      ["the deletion of a ledger row", "DELETE FROM ledger WHERE seq = 1"],
       ["a quantity below zero", "UPDATE inventory SET quantity = -1"],
-      ["a quantity past 2^53 - 1", "UPDATE inventory SET quantity = 9007199254740992"],
+      ["a quantity above 2^53 - 1", "UPDATE inventory SET quantity = 9007199254740992"],
       ["an unknown status", "UPDATE inventory SET status = 'lost'"],
-      ["an entry without its pet", "DELETE FROM pets"],
+      ["the deletion of a pet that has an entry", "DELETE FROM pets"],
       ["a pet without a name", "UPDATE pets SET name = NULL"],
       ["an order with an unknown status", "UPDATE orders SET status = 'lost'"],
       ["an order with a quantity below zero", "UPDATE orders SET quantity = -1"],
       ["a second head", "INSERT INTO head SELECT 2, environment, 'x', 0, 0, 0 FROM head"],
     ];
-    for (const [name, sql] of wrongs) {
+    for (const [name, sql] of statements) {
       test(name, async () => {
         await add({ petId: 1n, quantity: 1 });
         await suite.store.catalogue.importOrders(batchesOf([orderRow({ id: 1n })]));

@@ -6,8 +6,8 @@ import type { StoreSuite } from "./suite.ts";
 
 export function describeGroups(suite: StoreSuite): void {
   const { add, ledger, entries, set, expectSound } = suite;
-  describe("a group of changes", () => {
-    test("gets gapless numbers in its order, each row starting where the last one ended", async () => {
+  describe("a group of units", () => {
+    test("gets consecutive numbers in its order, and each row starts from the result of the last one", async () => {
       await add({ petId: 1n, quantity: 5, status: "pending" }, { petId: 2n });
       const { outcomes } = await suite.store.inventory.commit([
         set(2n, 7),
@@ -37,7 +37,7 @@ export function describeGroups(suite: StoreSuite): void {
       await expectSound();
     });
 
-    test("refuses an unknown pet without failing its neighbours or using a number", async () => {
+    test("rejects an unknown pet without affecting its neighbours or using a number", async () => {
       await add({ petId: 1n });
       const { outcomes } = await suite.store.inventory.commit([set(9n, 1), set(1n, 1), set(8n, 2)]);
       expect(outcomes.map(versionOrReason)).toEqual(["not_found", 2, "not_found"]);
@@ -45,7 +45,7 @@ export function describeGroups(suite: StoreSuite): void {
       expect((await suite.store.inventory.readHead()).seq).toBe(2);
     });
 
-    test("of unknown pets only leaves everything as it is", async () => {
+    test("of unknown pets only changes nothing", async () => {
       const before = await suite.store.inventory.readHead();
       expect(await suite.store.inventory.commit([set(1n, 1)])).toMatchObject({
         rows: [],
@@ -55,7 +55,7 @@ export function describeGroups(suite: StoreSuite): void {
       expect(await ledger()).toEqual([]);
     });
 
-    test("keeps who, which request, why and when, and the largest quantity", async () => {
+    test("stores key, request, reason and time, and the largest quantity", async () => {
       await add({ petId: int64Min });
       suite.clock.advance(1_000);
       const quantity = Number.MAX_SAFE_INTEGER;
@@ -85,7 +85,7 @@ export function describeGroups(suite: StoreSuite): void {
       await expectSound();
     });
 
-    test("of a thousand at once from several stores keeps one sequence", async () => {
+    test("and others from several stores, a thousand changes at once, form one sequence", async () => {
       await add(...Array.from({ length: 10 }, (_, at) => ({ petId: BigInt(at) })));
       const other = await suite.place.open();
       const groups = Array.from({ length: 40 }, (_, group) =>

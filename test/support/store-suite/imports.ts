@@ -41,7 +41,7 @@ export function describeImports(suite: StoreSuite): void {
       await expectSound();
     });
 
-    test("leaves what is not given, and adds a ledger row only where stock or status changed", async () => {
+    test("keeps values that are not given, and adds a ledger row only where stock or status changed", async () => {
       const known = { name: "Rex", category: "dogs", tags: ["a"], photoUrls: ["https://x"] };
       await add(...[1n, 2n, 3n, 4n, 5n].map((petId) => ({ petId, ...known, quantity: 3 })));
       const imported = await add(
@@ -69,7 +69,7 @@ export function describeImports(suite: StoreSuite): void {
       await expectSound();
     });
 
-    test("tells a category that is null from one that is not given", async () => {
+    test("distinguishes a category that is null from one that is not given", async () => {
       await add({ petId: 1n, category: "dogs" }, { petId: 2n, category: "dogs" });
       const cleared = await add({ petId: 1n, category: null }, { petId: 2n, category: undefined });
       expect(cleared).toEqual({ created: 0, changed: 1, unchanged: 1 });
@@ -77,17 +77,17 @@ export function describeImports(suite: StoreSuite): void {
       expect((await suite.store.catalogue.findPet(2n))?.category).toBe("dogs");
     });
 
-    test("is all or nothing: a bad row in a later batch leaves no trace of any", async () => {
+    test("is all or nothing: an invalid row in a later batch undoes all", async () => {
       await add({ petId: 1n, name: "Rex", quantity: 1 });
       const before = await suite.store.inventory.readHead();
-      const bad: [rows: PetRecord[][], sentence: string][] = [
+      const invalid: [rows: PetRecord[][], sentence: string][] = [
         [[[petRow({ petId: 1n, quantity: 9 })], [petRow({ petId: 2n, name: undefined })]], "name"],
         [
           [[petRow({ petId: 3n })], [petRow({ petId: 4n }), petRow({ petId: 3n })]],
           "line 1: duplicate petId 3",
         ],
       ];
-      for (const [rows, sentence] of bad) {
+      for (const [rows, sentence] of invalid) {
         await expect(suite.store.catalogue.importPets(batchesOf(...rows), "test")).rejects.toThrow(
           sentence,
         );
@@ -99,11 +99,11 @@ export function describeImports(suite: StoreSuite): void {
       expect(await suite.store.catalogue.petsAfter(null, 9)).toMatchObject([
         { petId: 1n, quantity: 1 },
       ]);
-      // And the store is none the worse for it.
+      // The next import succeeds.
       expect(await add({ petId: 2n })).toMatchObject({ created: 1 });
     });
 
-    test("meets what was committed while it was being read", async () => {
+    test("starts from what was committed while it was being read", async () => {
       await add({ petId: 1n, quantity: 1 });
       const interrupted = async function* () {
         yield [petRow({ petId: 1n, quantity: 5 })];
@@ -128,7 +128,7 @@ export function describeImports(suite: StoreSuite): void {
     });
   });
 
-  test("an import of orders adds, replaces, leaves equal ones, and refuses an id given twice", async () => {
+  test("an import of orders adds, replaces, skips equal ones, and rejects a duplicate id", async () => {
     const orders = (...rows: readonly (Partial<OrderRecord> & { id: bigint })[]) =>
       suite.store.catalogue.importOrders(batchesOf(rows.map(orderRow)));
     expect(await orders({ id: 1n }, { id: 2n }, { id: int64Max, shipDate: 5 })).toEqual({

@@ -25,7 +25,7 @@ export function describeKeys(suite: StoreSuite): void {
       expect(await suite.store.keys.findSecret("digest-c")).toBeUndefined();
     });
 
-    test("rotated have a new secret, and the others end no later than told", async () => {
+    test("that are rotated have a new secret, and the others expire at the given time at the latest", async () => {
       await suite.store.keys.addKey(keyNamed("key_a"), "one");
       await suite.store.keys.addSecret("key_a", "two", testStart, testStart + 100);
       await suite.store.keys.addSecret("key_a", "three", testStart, testStart + 500);
@@ -38,14 +38,14 @@ export function describeKeys(suite: StoreSuite): void {
       ]);
     });
 
-    test("revoked keep the time of the first revocation", async () => {
+    test("that are revoked keep the time of the first revocation", async () => {
       await suite.store.keys.addKey(keyNamed("key_a"), "one");
       await suite.store.keys.revokeKey("key_a", testStart + 1);
       await suite.store.keys.revokeKey("key_a", testStart + 2);
       expect((await suite.store.keys.findSecret("one"))?.key.revokedAt).toBe(testStart + 1);
     });
 
-    test("changed in any way move the version on", async () => {
+    test("that are issued, rotated, unbanned or revoked increase the version", async () => {
       const versions = [(await suite.store.inventory.readHead()).keysVersion];
       const note = async () =>
         void versions.push((await suite.store.inventory.readHead()).keysVersion);

@@ -45,7 +45,7 @@ export function describePages(suite: StoreSuite): void {
       expect(await suite.store.catalogue.listOrders({ after: int64Min, limit: 5 })).toEqual([]);
     });
 
-    test("of the ledger begin after the number given and end at the head", async () => {
+    test("of the ledger begin after the given number and end at the head", async () => {
       await add({ petId: 1n }, { petId: 2n }, { petId: 3n });
       expect((await suite.store.inventory.ledgerAfter(1, 1)).map((row) => row.seq)).toEqual([2]);
       expect((await suite.store.inventory.ledgerAfter(1, 9)).map((row) => row.seq)).toEqual([2, 3]);

@@ -3,7 +3,7 @@ import { keyNamed, type StoreSuite } from "./suite.ts";
 
 export function describeSharing(suite: StoreSuite): void {
   const { add, entries, set } = suite;
-  test("a snapshot shows one moment, whatever is written during it", async () => {
+  test("a snapshot shows one state, whatever is written in the meantime", async () => {
     await add({ petId: 1n, quantity: 1 });
     await suite.store.transfer.snapshot(async (reader) => {
       const before = await reader.readHead();
@@ -18,7 +18,7 @@ export function describeSharing(suite: StoreSuite): void {
   });
 
   describe("several stores on one database", () => {
-    test("see each other's changes at once, keys and bans included", async () => {
+    test("see each other's changes immediately, including keys and bans", async () => {
       const other = await suite.place.open();
       await add({ petId: 1n });
       expect(await other.inventory.readHead()).toEqual(await suite.store.inventory.readHead());
@@ -50,7 +50,7 @@ export function describeSharing(suite: StoreSuite): void {
       await elsewhere.remove();
     });
 
-    test("find everything again after all were closed", async () => {
+    test("find everything after all were closed", async () => {
       await add({ petId: 1n, quantity: 6 });
       const { seq, keysVersion } = await suite.store.inventory.readHead();
       await suite.store.close();
@@ -59,7 +59,7 @@ export function describeSharing(suite: StoreSuite): void {
       expect(await entries()).toMatchObject([{ petId: 1n, quantity: 6 }]);
     });
 
-    test("are refused for another environment", async () => {
+    test("cannot be opened for another environment", async () => {
       await expect(suite.place.open("staging")).rejects.toThrow(
         "the database belongs to the production environment, not to staging",
       );

@@ -178,7 +178,7 @@ export function describeUnits(suite: StoreSuite): void {
       ]);
     });
 
-    test("let only one of two units in a group win", async () => {
+    test("allow only one of two units in a group", async () => {
       await add({ petId: 1n });
       const { outcomes } = await commit(
         unitOf({ petId: 1n, amount: 1, expected: [{ seq: 1 }] }),
