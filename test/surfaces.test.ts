@@ -17,7 +17,7 @@ const operators: Readonly<Record<string, Caller>> = {
 
 function operator(name: string, perMinute: number): Caller {
   const limits = { perMinute, perDay: 10_000 };
-  return { keyId: `operator_${name}`, limits, scopes: ["inventory:read"], goodUntil: Infinity };
+  return { keyId: `operator_${name}`, limits, scopes: ["inventory:read"], expiresAt: Infinity };
 }
 
 let isDirectoryDown = false;
