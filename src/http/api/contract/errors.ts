@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../../domain/errors.ts";
+import { type ErrorCode, unavailableMessages } from "../../../domain/errors.ts";
 import { petNotFound } from "../../../domain/pets.ts";
 import { mergePatchTypes } from "../../body.ts";
 import * as messages from "../../messages.ts";
@@ -80,7 +80,7 @@ export const errors = {
     description:
       "The database is unavailable or overloaded. Wait for the time in `Retry-After`, then retry.",
     afterUpdate: "The update may have been stored: read the list to check.",
-    examples: { unavailable: "The store cannot be reached; try again." },
+    examples: { unavailable: unavailableMessages.unreachable },
     headers: ["Retry-After"],
   },
 } as const satisfies Partial<Record<ErrorCode, ErrorDescription>>;

@@ -1,3 +1,4 @@
+import { unavailableMessages } from "../../../domain/errors.ts";
 import { noEntryTags } from "../../messages.ts";
 import { petIdRule } from "../parameters.ts";
 import { quantityInvalid, quantityMissing } from "../stock-update.ts";
@@ -107,7 +108,7 @@ The response is sent after the update is stored durably. Every list requested af
     },
     precondition_failed: { precondition_failed: noEntryTags },
     unavailable: {
-      too_many_updates: "Too many updates are waiting to be stored; try again.",
+      too_many_updates: unavailableMessages.tooManyUpdates,
     },
   },
   headers: ["Accept-Patch", "X-Stability"],
