@@ -29,7 +29,7 @@ const outputFile = [
 
 /**
  * Every command. Dispatch, the checks of flags and operands, help and the table in docs/operating.md
- * are derived from this list. Every command creates and migrates a store that does not exist yet.
+ * are derived from this list. Every command creates a missing store and migrates an old one.
  */
 export const commands: readonly Command[] = [
   command({

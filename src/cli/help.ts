@@ -3,10 +3,11 @@ import type { Command, Flag } from "./command.ts";
 
 /** The command with its operands and its flags. Optional flags are in brackets. */
 export function synopsisOf({ name, operands, flags }: Command): string {
-  const words = Object.entries(flags).map(([flag, definition]) =>
-    definition.required ? flagWithValue(flag, definition) : `[${flagWithValue(flag, definition)}]`,
-  );
-  return ["petstore", name, ...operands.map((operand) => operand.name), ...words].join(" ");
+  const own = Object.entries(flags).map(([flag, definition]) => {
+    const text = flagWithValue(flag, definition);
+    return definition.required ? text : `[${text}]`;
+  });
+  return ["petstore", name, ...operands.map((operand) => operand.name), ...own].join(" ");
 }
 
 export function generalHelp(commands: readonly Command[]): string {

@@ -9,14 +9,13 @@ import { commandHelp, generalHelp, groupHelp } from "./help.ts";
 
 /** Runs the command that the arguments name, or prints help or the version. Returns the exit code. */
 export async function run(args: readonly string[]): Promise<number> {
-  const [first] = args;
-  if (first === "--version") {
+  if (args[0] === "--version") {
     print(packageVersion());
     return 0;
   }
-  if (first === "help" && args.length > 1) return printHelp(helpFor(args.slice(1)), args.slice(1));
-  if (first === undefined || first === "help" || args.includes("--help")) {
-    return printHelp(helpFor(args) ?? generalHelp(commands), args);
+  if (args.length === 0 || args[0] === "help" || args.includes("--help")) {
+    process.stdout.write(helpFor(args));
+    return 0;
   }
   const command = findCommand(args);
   if (!command) throw unknownCommand(args);
@@ -33,26 +32,24 @@ function findCommand(args: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(" ").every((word, at) => word === args[at]));
 }
 
-/** The commands that share the first argument as the first word of two. */
-function groupOf([first]: readonly string[]): readonly Command[] {
-  return commands.filter(({ name }) => name.startsWith(`${first} `));
+/** The commands of two words that start with this one. */
+function groupOf(word: string | undefined): readonly Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
 
-function helpFor(args: readonly string[]): string | undefined {
-  const command = findCommand(args);
+function helpFor(args: readonly string[]): string {
+  const isTopic = args[0] === "help";
+  const topic = args.slice(isTopic ? 1 : 0).filter((word) => word !== "--help");
+  const command = findCommand(topic);
   if (command) return commandHelp(command);
-  const group = groupOf(args);
-  return group.length > 0 ? groupHelp(group) : undefined;
-}
-
-function printHelp(text: string | undefined, args: readonly string[]): number {
-  if (text === undefined) throw unknownCommand(args);
-  process.stdout.write(text);
-  return 0;
+  const group = groupOf(topic[0]);
+  if (group.length > 0) return groupHelp(group);
+  if (isTopic && topic.length > 0) throw unknownCommand(topic);
+  return generalHelp(commands);
 }
 
 function unknownCommand(args: readonly string[]): Refusal {
-  const hasGroup = groupOf(args).length > 0;
+  const hasGroup = groupOf(args[0]).length > 0;
   const name = args.slice(0, hasGroup ? 2 : 1).join(" ");
   const help = hasGroup ? `petstore help ${args[0]}` : "petstore --help";
   return new Refusal("invalid_request", `unknown command '${name}'; see ${help}`);

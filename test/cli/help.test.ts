@@ -16,7 +16,7 @@ describe("petstore --help", () => {
   test("is printed without arguments, for help, and for --help with an unknown command", async () => {
     const shown = await place.run(["--help"]);
     expect(shown).toMatchObject({ code: 0, err: "" });
-    for (const args of [[], ["help"], ["fly", "--help"]]) {
+    for (const args of [[], ["help"], ["help", "--help"], ["fly", "--help"]]) {
       expect(await place.run(args)).toEqual(shown);
     }
   });
