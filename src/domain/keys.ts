@@ -5,7 +5,6 @@ export const environments = ["production", "staging"] as const;
 export type Environment = (typeof environments)[number];
 
 export const scopes = ["inventory:read", "inventory:write", "pets:read", "orders:read"] as const;
-export type Scope = (typeof scopes)[number];
 
 /**
  * The scopes of a key that is issued without a list of scopes. The list is explicit, so a scope that
@@ -17,6 +16,8 @@ export const defaultScopes: readonly Scope[] = [
   "pets:read",
   "orders:read",
 ];
+
+export type Scope = (typeof scopes)[number];
 
 /** An API key as the shop keeps it: everything but the key's text, of which only digests exist. */
 export interface Key {

@@ -15,7 +15,7 @@ const importing = (stdin: string | Uint8Array, format: string) =>
   place.run(["pets", "import", "-", "--format", format], { stdin });
 const catalogue = async () => (await place.run(["pets", "export", "-"])).out;
 
-/** Pets that are hard on every format: the ends of the id range, and every character that means something. */
+/** Pets that test every format: the limits of the id range, and every special character. */
 const awkward = [
   '{"petId":-9223372036854775808,"name":"First","category":null,"tags":[],"photoUrls":[],"status":"available","quantity":0}',
   '{"petId":0,"name":" spaced ","category":"a,b","tags":["x|y","z"],"photoUrls":["[odd"],"status":"sold","quantity":7}',
@@ -26,7 +26,7 @@ const awkward = [
   .replace('"category":""', '"category":"="')
   .concat("\n");
 
-describe("a catalogue exported and imported elsewhere is the same, digit for digit", () => {
+describe("an exported catalogue that is imported into another store is identical", () => {
   for (const format of ["csv", "ndjson", "json"]) {
     test(`as a .${format} file and through a pipe`, async () => {
       expect((await importing(awkward, "ndjson")).code).toBe(0);
@@ -44,7 +44,7 @@ describe("a catalogue exported and imported elsewhere is the same, digit for dig
     });
   }
 
-  test("when it is empty too", async () => {
+  test("also if it is empty", async () => {
     for (const [format, text] of [
       ["csv", "petId,name,category,tags,photoUrls,status,quantity\n"],
       ["ndjson", ""],
@@ -56,7 +56,7 @@ describe("a catalogue exported and imported elsewhere is the same, digit for dig
   });
 });
 
-describe("what is not quite a clean file is still read", () => {
+describe("an import accepts a file with", () => {
   const cases: [name: string, format: string, text: string][] = [
     ["a byte order mark", "csv", "\uFEFFpetId,name\n1,Rex\n"],
     ["a byte order mark before JSON", "json", '\uFEFF[{"petId":1,"name":"Rex"}]'],
@@ -74,7 +74,7 @@ describe("what is not quite a clean file is still read", () => {
   }
 });
 
-describe("a bad file is refused by line, field and rule, and nothing changes", () => {
+describe("an invalid file is rejected with its line, field and rule, and nothing changes", () => {
   const good = '{"petId":5,"name":"Good"}\n';
   const cases: [format: string, text: string | Uint8Array, sentence: string][] = [
     ["ndjson", `${good}{"petId":6}\n`, "line 2: field 'name' is required for a new pet (petId 6)"],
@@ -134,7 +134,7 @@ describe("a bad file is refused by line, field and rule, and nothing changes", (
 
   for (const [format, text, sentence] of cases) {
     test(`${format}: ${sentence}`, async () => {
-      // The engine's own word on whether any other connection has committed anything.
+      // This number changes if another connection commits.
       const before = watcher.query("PRAGMA data_version").get();
       const words = ["pets", "import", "-", "--format", format];
       expectRefused(await shared.run(words, { stdin: text }), sentence);
@@ -142,7 +142,7 @@ describe("a bad file is refused by line, field and rule, and nothing changes", (
     });
   }
 
-  test("orders have their own columns and rules", async () => {
+  test("orders have different columns and rules", async () => {
     const run = (stdin: string) =>
       place.run(["orders", "import", "-", "--format", "csv"], { stdin });
     const header = "id,petId,quantity,shipDate,status,complete\n";
@@ -165,7 +165,7 @@ describe("a bad file is refused by line, field and rule, and nothing changes", (
   });
 });
 
-test("an import and an import of orders are seen by a running service on the next request", async () => {
+test("a running service returns imported pets and orders on the next request", async () => {
   const service = await place.serve();
   const { key } = await place.json<{ key: string }>(
     "keys",
