@@ -6,8 +6,8 @@ import type { BanRules, Verdict } from "../../src/domain/limits.ts";
 import type { Limits } from "../../src/domain/plans.ts";
 import type { Limiter, Store } from "../../src/domain/ports.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
-import { createDatabase, type Database } from "../../src/store/postgres/engine/connection.ts";
-import { createSharedUsage } from "../../src/store/postgres/usage.ts";
+import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
+import { createSharedUsage } from "../../src/store/postgres/shared-usage.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 
@@ -39,17 +39,12 @@ beforeEach(() => {
   limiters = [1, 2, 3].map(() => {
     const database = createDatabase(url);
     databases.push(database);
-    const lane = database.lane(5_000);
-    const query: typeof lane.query = (text, values) => {
+    const connection = database.connection(5_000);
+    const query: typeof connection.query = (text, values) => {
       statements += 1;
-      return lane.query(text, values);
+      return connection.query(text, values);
     };
-    return createSharedLimiter({
-      usage: createSharedUsage(query, clock.now),
-      rules,
-      clock,
-      log: () => {},
-    });
+    return createSharedLimiter({ usage: createSharedUsage(query, clock), rules, log: () => {} });
   });
 });
 
@@ -135,7 +130,9 @@ test("a clock that is ahead elsewhere makes no room here", async () => {
   expect(admitted(await ask(limiters[0]!, key, limits, 3))).toBe(3);
   const database = createDatabase(url);
   databases.push(database);
-  const ahead = createSharedUsage(database.lane(5_000).query, () => clock.now() + 60_000);
+  const ahead = createSharedUsage(database.connection(5_000).query, {
+    now: () => clock.now() + 60_000,
+  });
   await ahead.addStrikes([{ keyId: key, minute: 0, count: 0 }]);
   expect(admitted(await ask(limiters[0]!, key, limits, 10))).toBe(2);
 });
