@@ -3,7 +3,7 @@ import { SQL } from "bun";
 import { digestOf } from "../../src/domain/keys.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { verify } from "../../src/domain/verify.ts";
-import { createDatabase } from "../../src/store/postgres/engine/connection.ts";
+import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { steps } from "../../src/store/postgres/schema/steps.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { sharedPostgres } from "../support/postgres.ts";

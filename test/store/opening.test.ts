@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { createDatabase } from "../../src/store/postgres/engine/connection.ts";
+import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
@@ -35,7 +35,9 @@ async function asGuest(name: string): Promise<{ url: string; guest: string }> {
 test("a start on a standby says that it is one", async () => {
   const standby = await startStandby(server, { synchronous: false });
   try {
-    await expect(open(standby.url())).rejects.toThrow("the server is a standby; name the primary");
+    await expect(open(standby.url())).rejects.toThrow(
+      "the server is a standby; use the primary's address",
+    );
   } finally {
     await standby.destroy();
   }

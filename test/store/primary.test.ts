@@ -2,9 +2,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
+import { commit } from "../../src/store/postgres/commit.ts";
 import { createPrimaryGuard, type PrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { openSession, type Session } from "../../src/store/postgres/engine/session.ts";
-import { commit, createInventoryReader } from "../../src/store/postgres/inventory.ts";
+import { createEpochs } from "../../src/store/postgres/epochs.ts";
+import { createInventoryReader } from "../../src/store/postgres/inventory.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { type Standby, startStandby } from "../support/postgres-standby.ts";
@@ -53,7 +55,12 @@ afterAll(async () => {
 const wrongServer = "moved to another server";
 
 test("a page that an old primary gave is refused, and so is an empty one", async () => {
-  const reader = createInventoryReader(after.server.database, guard, after.query, before.query);
+  const reader = createInventoryReader(
+    createEpochs(after.server),
+    guard,
+    after.query,
+    before.query,
+  );
   const { seq, epoch } = await reader.readHead();
   expect(seq).toBe(1);
   expect(epoch).toEndWith(".2");
@@ -64,7 +71,12 @@ test("a page that an old primary gave is refused, and so is an empty one", async
 });
 
 test("a head that an old primary gave is refused, and its epoch is known to be over", async () => {
-  const reader = createInventoryReader(before.server.database, guard, before.query, before.query);
+  const reader = createInventoryReader(
+    createEpochs(before.server),
+    guard,
+    before.query,
+    before.query,
+  );
   await expect((async () => reader.readHead())()).rejects.toThrow(wrongServer);
   expect(reader.isOutdated("epoch-1.1")).toBe(true);
   expect(reader.isOutdated("epoch-1.2")).toBe(false);
@@ -73,7 +85,9 @@ test("a head that an old primary gave is refused, and its epoch is known to be o
 const unit = setUnit(1n, 6);
 
 test("an update that an old primary would take is refused before it is written", async () => {
-  await expect(commit(before, [unit], null)).rejects.toThrow(wrongServer);
+  await expect(commit(before, createEpochs(before.server), [unit], null)).rejects.toThrow(
+    wrongServer,
+  );
   await before.sql`ROLLBACK`;
   expect(await before.query("SELECT max(seq) FROM ledger")).toEqual([[1n]]);
   expect(await before.query("SELECT quantity FROM inventory")).toEqual([[5n]]);
@@ -85,7 +99,7 @@ test("an update that an old primary has taken is not acknowledged if a newer one
   await using sql = new SQL(oldUrl, { max: 1 });
   const { updating } = await sql.begin(async (locking) => {
     await locking`LOCK TABLE ledger IN SHARE MODE`;
-    const committing = commit(session, [unit], null);
+    const committing = commit(session, createEpochs(session.server), [unit], null);
     committing.catch(() => {});
     const isWaiting = async () =>
       (await locking`SELECT FROM pg_locks WHERE NOT granted`.values()).length > 0;

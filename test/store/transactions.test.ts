@@ -3,9 +3,9 @@ import { SQL } from "bun";
 import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import { digestOf, generateKeyId, scopes } from "../../src/domain/keys.ts";
-import { createDatabase, type Database } from "../../src/store/postgres/engine/connection.ts";
+import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
+import { createSharedUsage } from "../../src/store/postgres/shared-usage.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
-import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { startFleet } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { startTestService } from "../support/service.ts";
@@ -96,10 +96,10 @@ describe.each(["repeatable read", "serializable"])("where the default is %s", (i
 test("limiters that ask for the same keys in another order never deadlock", async () => {
   const url = await server.freshDatabase();
   const keys = await issueKeys(url, 100);
-  // By sessions, not lanes: a lane would send a statement that met a deadlock again.
+  // On sessions, because a reconnecting connection retries a statement after a deadlock.
   const sessions = await Promise.all([1, 2].map(() => connectTo(url).connect()));
   const load = sessions.map(async (session, index) => {
-    const usage = createSharedUsage(session.query, () => null);
+    const usage = createSharedUsage(session.query);
     const order = index === 0 ? keys : keys.toReversed();
     for (let round = 0; round < 60; round++) {
       await usage.take(order.map((keyId) => ({ keyId, limits, wanted: 1 })));
@@ -123,7 +123,7 @@ test("a statement that ran into another transaction is sent again", async () => 
       IF nextval('attempts') <= times THEN RAISE EXCEPTION 'collided' USING ERRCODE = state; END IF;
       RETURN currval('attempts');
     END $$`);
-  const { query } = connectTo(url).lane(2_000);
+  const { query } = connectTo(url).connection(2_000);
   for (const state of ["40001", "40P01"]) {
     await sql`SELECT setval('attempts', 1, false)`;
     expect(await query("SELECT collide($1::text, 2)", [state])).toEqual([[3n]]);
@@ -139,7 +139,7 @@ describe("a crash may cost counts, and nothing else", () => {
     const [keyId] = (await issueKeys(url, 1)) as [string];
     const session = await connectTo(url).connect();
     const setting = async () => (await session.query("SHOW synchronous_commit"))[0]![0];
-    const usage = createSharedUsage(session.query, () => null);
+    const usage = createSharedUsage(session.query);
     const calls = [
       () => usage.take([{ keyId, limits, wanted: 1 }]),
       () => usage.addStrikes([{ keyId, minute: 0, count: 1 }]),

@@ -1,29 +1,33 @@
 import { every, inBackground } from "../../../domain/background.ts";
 import type { Log } from "../../../domain/ports.ts";
 import { parseAddress } from "./address.ts";
-import { explain } from "./failures.ts";
+import { describeFailure } from "./failures.ts";
 import { createHosts } from "./hosts.ts";
-import { createLane, type Lane } from "./lane.ts";
 import { createPrimaryGuard, type PrimaryGuard } from "./primary.ts";
+import {
+  createReconnectingConnection,
+  type ReconnectingConnection,
+} from "./reconnecting-connection.ts";
 import type { Session } from "./session.ts";
 
-/** The database an address names: on whichever of its servers is the primary at the moment. */
+/** The database at an address, on the host that is the primary at the moment. */
 export interface Database {
   readonly label: string;
   readonly guard: PrimaryGuard;
-  /** A connection that its opener closes. */
+  /** Opens a session. The caller closes it. */
   connect(): Promise<Session>;
   /** False once the session's server is known to have been replaced. */
   isCurrent(session: Session): boolean;
-  lane(deadlineMs: number): Lane;
-  /** Opens every lane that is not open; false if one cannot be. */
-  openLanes(): Promise<boolean>;
+  /** A connection that stays until `close` and whose calls end within `deadlineMs`. */
+  connection(deadlineMs: number): ReconnectingConnection;
+  /** Opens every connection that is not open. Returns false if one cannot be opened. */
+  openConnections(): Promise<boolean>;
   /**
-   * From now on asks every second which server is the primary, and opens lanes that were lost. A
-   * connection that works says nothing about where a new one would lead.
+   * Starts to check every second which server is the primary, and to reopen lost connections. A
+   * working connection does not show where a new one would lead.
    */
   watch(): void;
-  /** Cuts every lane. */
+  /** Closes every connection. */
   close(): void;
 }
 
@@ -33,20 +37,20 @@ export function createDatabase(url: string, log: Log = () => {}): Database {
   const address = parseAddress(url);
   const guard = createPrimaryGuard(log);
   const { connect, isCurrent, check } = createHosts(address, guard);
-  const lanes: Lane[] = [];
+  const connections: ReconnectingConnection[] = [];
   let stopWatching: (() => void) | undefined;
   let canCheck = true;
-  let isUntold = true;
+  let isUnpreparedLogged = false;
 
-  /** Logged once: callers get 503, which does not tell why. */
-  function tellUnprepared(error: unknown): void {
-    if (!isUntold) return;
-    isUntold = false;
-    log("database keeps no prepared statements", { error: explain(error) });
+  /** Logs once, because clients get a 503 without the reason. */
+  function logUnprepared(error: unknown): void {
+    if (isUnpreparedLogged) return;
+    isUnpreparedLogged = true;
+    log("database keeps no prepared statements", { error: describeFailure(error) });
   }
 
-  async function openLanes(): Promise<boolean> {
-    const opened = await Promise.allSettled(lanes.map((lane) => lane.open()));
+  async function openConnections(): Promise<boolean> {
+    const opened = await Promise.allSettled(connections.map((connection) => connection.open()));
     return opened.every(({ status }) => status === "fulfilled");
   }
 
@@ -55,12 +59,12 @@ export function createDatabase(url: string, log: Log = () => {}): Database {
       await check();
       canCheck = true;
     } catch (failure) {
-      // Logged once: without this check a replaced primary may go unnoticed.
+      // Logged once: without this check a replaced primary may stay unnoticed.
       const errors = (failure as AggregateError).errors.map(String);
       if (canCheck) log("database primary cannot be checked", { errors });
       canCheck = false;
     }
-    await openLanes();
+    await openConnections();
   }
 
   return {
@@ -68,20 +72,25 @@ export function createDatabase(url: string, log: Log = () => {}): Database {
     guard,
     connect,
     isCurrent,
-    lane(deadlineMs) {
-      const lane = createLane(connect, isCurrent, deadlineMs, tellUnprepared);
-      lanes.push(lane);
-      return lane;
+    connection(deadlineMs) {
+      const connection = createReconnectingConnection({
+        connect,
+        isCurrent,
+        deadlineMs,
+        onUnprepared: logUnprepared,
+      });
+      connections.push(connection);
+      return connection;
     },
-    openLanes,
+    openConnections,
     watch() {
-      // Does not wait for the check before: one that hangs must not hide a new primary.
+      // Does not wait for the previous check: one that hangs must not hide a new primary.
       const name = "watching the primary";
       stopWatching ??= every(watchEveryMs, name, log, inBackground(name, log, watchOnce));
     },
     close() {
       stopWatching?.();
-      for (const lane of lanes) lane.close();
+      for (const connection of connections) connection.close();
     },
   };
 }

@@ -1,49 +1,55 @@
-import { Refusal } from "../../../domain/errors.ts";
-import { isLost, isUnprepared, unavailableOr } from "./failures.ts";
+import { Refusal, unavailable } from "../../../domain/errors.ts";
+import { isLost, isUnprepared, toUnavailable } from "./failures.ts";
 import { WrongServer } from "./primary.ts";
 import { type Rows, type Session, withinDeadline } from "./session.ts";
-import { runAlone } from "./transaction.ts";
+import { runStatement } from "./transaction.ts";
 
 /**
- * A way to the database with a connection of its own, opened when it is first needed and again
- * whenever it was lost or its server was replaced. Every call ends within its deadline, and a database that is down is asked
- * again only every so often, however many callers there are.
+ * A connection that is opened on first use, and again after it was lost or its server was replaced.
+ * Every call ends within its deadline. While the database is down, attempts to connect are spaced,
+ * however many callers there are.
  */
-export interface Lane {
-  /** One statement, as a transaction of its own. Statements of several callers share the connection and do not wait in line. */
+export interface ReconnectingConnection {
+  /**
+   * Runs one statement in its own transaction. Statements of several callers share the connection
+   * and do not wait for each other.
+   */
   query(text: string, values?: readonly unknown[]): Promise<Rows>;
   /**
-   * Work that needs the connection for itself, a transaction for one. Callers wait in line. After
-   * any failure the connection is cut, which rolls back whatever it had begun.
+   * Runs work that no other caller may interrupt, such as a transaction. Callers queue. Any failure
+   * closes the connection, which rolls back what the work had begun.
    */
-  alone<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Makes sure that there is a connection. */
+  exclusive<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Connects unless there is a usable session. */
   open(): Promise<void>;
   close(): void;
 }
 
-/** A call that finds no connection waits this long for one. */
-const connectWaitMs = 1_000;
-
-/** After a failed attempt to connect, calls are refused for this long without another. */
-const restMs = 100;
-
-export function createLane(
-  connect: () => Promise<Session>,
+export interface ReconnectingOptions {
+  connect(): Promise<Session>;
   /** False once the session's server is known to have been replaced. */
-  isCurrent: (session: Session) => boolean,
-  deadlineMs: number,
-  /** Told of failures that only the operator can mend. */
-  onUnprepared: (error: unknown) => void = () => {},
-): Lane {
+  isCurrent(session: Session): boolean;
+  readonly deadlineMs: number;
+  /** Called with failures that only the operator can fix. */
+  onUnprepared?(error: unknown): void;
+}
+
+/** How long a call waits for a new session. */
+const connectTimeoutMs = 1_000;
+
+/** After a failed attempt to connect, calls fail for this long without another attempt. */
+const retryDelayMs = 100;
+
+export function createReconnectingConnection(options: ReconnectingOptions): ReconnectingConnection {
+  const { connect, isCurrent, deadlineMs, onUnprepared } = options;
   let session: Session | undefined;
   let connecting: Promise<Session> | undefined;
-  let restUntil = 0;
+  let retryAt = 0;
   let closed = false;
-  let line: Promise<unknown> = Promise.resolve();
+  let queue: Promise<unknown> = Promise.resolve();
 
-  function connected(): Promise<Session> {
-    if (closed || performance.now() < restUntil) return Promise.reject(unreachable());
+  function newSession(): Promise<Session> {
+    if (closed || performance.now() < retryAt) return Promise.reject(unavailable("unreachable"));
     connecting ??= connect()
       .then(
         (opened) => {
@@ -52,16 +58,16 @@ export function createLane(
           return opened;
         },
         (error) => {
-          restUntil = performance.now() + restMs;
-          // A server that lets nobody in, for a password changed or a database renamed under the
-          // service, is to callers as good as one that is down.
-          throw error instanceof Refusal ? error : unreachable();
+          retryAt = performance.now() + retryDelayMs;
+          // A server that rejects the login, after a changed password or a renamed database, is
+          // unreachable for callers too.
+          throw error instanceof Refusal ? error : unavailable("unreachable");
         },
       )
       .finally(() => {
         connecting = undefined;
       });
-    return soonEnough(connecting);
+    return withConnectTimeout(connecting);
   }
 
   function drop(lost: Session): void {
@@ -70,38 +76,38 @@ export function createLane(
   }
 
   /**
-   * The connection, if it is of use. A server that went and came back has ended it, or the store
-   * has moved to another host; no caller has to find that out.
+   * Returns the session unless it has ended or its server was replaced, so that no caller has to
+   * fail to detect that.
    */
-  function atHand(): Session | undefined {
+  function usableSession(): Session | undefined {
     if (session && !(session.isOpen && isCurrent(session))) drop(session);
     return session;
   }
 
-  async function run<T>(work: (session: Session) => Promise<T>, isAlone: boolean): Promise<T> {
-    let own: Session | undefined;
+  async function run<T>(work: (session: Session) => Promise<T>, isExclusive: boolean): Promise<T> {
+    let used: Session | undefined;
     try {
-      own = atHand() ?? (await connected());
-      const result = await withinDeadline(own, deadlineMs, work);
-      // Replaced while it worked: what it read may be outdated, and what it wrote may be lost.
-      if (!isCurrent(own)) throw new WrongServer();
+      used = usableSession() ?? (await newSession());
+      const result = await withinDeadline(used, deadlineMs, work);
+      // Replaced meanwhile: what the work read may be outdated, and what it wrote may be lost.
+      if (!isCurrent(used)) throw new WrongServer();
       return result;
     } catch (error) {
-      if (isUnprepared(error)) onUnprepared(error);
-      if (own && (isAlone || isLost(error) || error instanceof WrongServer)) drop(own);
-      throw unavailableOr(error);
+      if (isUnprepared(error)) onUnprepared?.(error);
+      if (used && (isExclusive || isLost(error) || error instanceof WrongServer)) drop(used);
+      throw toUnavailable(error);
     }
   }
 
   return {
-    query: (text, values) => run((own) => runAlone(own, text, values), false),
-    alone(work) {
-      const turn = line.then(() => run(work, true));
-      line = turn.catch(() => {});
-      return turn;
+    query: (text, values) => run((used) => runStatement(used, text, values), false),
+    exclusive(work) {
+      const result = queue.then(() => run(work, true));
+      queue = result.catch(() => {});
+      return result;
     },
     async open() {
-      if (!atHand()) await connected();
+      if (!usableSession()) await newSession();
     },
     close() {
       closed = true;
@@ -110,16 +116,12 @@ export function createLane(
   };
 }
 
-async function soonEnough(connecting: Promise<Session>): Promise<Session> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(unreachable()), connectWaitMs);
+async function withConnectTimeout(connecting: Promise<Session>): Promise<Session> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(unavailable("unreachable")), connectTimeoutMs);
   try {
-    return await Promise.race([connecting, late]);
+    return await Promise.race([connecting, timeout]);
   } finally {
     clearTimeout(timer);
   }
-}
-
-function unreachable(): Refusal {
-  return new Refusal("unavailable", "The store cannot be reached; try again.");
 }
