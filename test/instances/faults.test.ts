@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
-import { ask, entriesOf } from "../support/instances/recording.ts";
-import { openSlowWay } from "../support/instances/slow-network.ts";
+import { entriesOf, withDatabase } from "../support/instances/recording.ts";
+import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import type { TestAnswer } from "../support/service.ts";
 
-/** The longest a request may wait for its answer, and the service for its recovery. */
+/** How long a request may wait for its response, and the service for its recovery. */
 const answerMsMax = 5_000;
 const recoveryMsMax = 10_000;
 
@@ -23,7 +23,7 @@ beforeEach(async () => {
   databaseUrl = await server.freshDatabase();
   const flags = ["--writes-waiting-max", "10"];
   fleet = await startFleet(databaseUrl, { size: 1, pets: [1, 2], flags });
-  // The day binds, so that no minute's edge changes the headers in the middle of a test.
+  // The day is the limit, so the end of a minute does not change the headers during a test.
   const limits = ["--per-minute", "100000", "--per-day", "10000"];
   [known, unused] = await Promise.all([
     fleet.issueKey("--plan", "enterprise", ...limits),
@@ -51,7 +51,7 @@ async function expectUnavailable(asked: Promise<TestAnswer>): Promise<TestAnswer
   return answer;
 }
 
-/** Many updates in a row of two seconds: those that come later find others waiting. */
+/** Many updates over two seconds, so that later ones find others waiting. */
 async function askInACrowd() {
   const asked = Array.from({ length: 1_000 }, async (_, at) => {
     await Bun.sleep(at * 2);
@@ -68,9 +68,9 @@ async function askInACrowd() {
   };
 }
 
-/** How often each quantity stands in the ledger. */
+/** How often the ledger contains each quantity. */
 async function ledgerCounts(): Promise<Map<number, number>> {
-  const rows = await ask(
+  const rows = await withDatabase(
     databaseUrl,
     (sql) =>
       sql`SELECT quantity_after, count(*) FROM ledger WHERE cause = 'api' GROUP BY 1`.values() as Promise<
@@ -93,7 +93,7 @@ const outages = [
   },
 ];
 
-/** What a client meets while the database does not answer; `before` is what it was told last. */
+/** What a client gets while the database does not respond. `before` is its last response. */
 async function expectOutage(before: TestAnswer): Promise<void> {
   const get = (path: string, key: string) => fleet.call(0, "GET", path, { key });
   const crowd = askInACrowd();
@@ -103,13 +103,13 @@ async function expectOutage(before: TestAnswer): Promise<void> {
     expectUnavailable(get("/pets/1", known.key)),
     expectUnavailable(get("/store/orders", known.key)),
   ]);
-  // The headers tell what was known last; these requests took nothing.
+  // The headers contain the last known state; these requests are not counted.
   for (const { headers } of answers) {
     for (const field of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
       expect(headers.get(field)).toBe(before.headers.get(field));
     }
   }
-  // A key that this instance has not seen yet may be good: nobody knows.
+  // A key that this instance has not seen yet may be valid.
   await expectUnavailable(get("/inventory", unused.key));
   expect((await get("/inventory", "no key at all")).status).toBe(401);
   const { statuses, slowestMs } = await crowd;
@@ -124,7 +124,7 @@ async function expectOutage(before: TestAnswer): Promise<void> {
 }
 
 for (const { name, begin, end } of outages) {
-  test(`with the database ${name} everything, and a crowd too, is answered 503 within 5 s, and works again within 10 s of its return`, async () => {
+  test(`with the database ${name} every request, also many at once, gets 503 within 5 s, and works again within 10 s of its return`, async () => {
     expect((await patch(1)).status).toBe(200);
     const before = await fleet.call(0, "GET", "/inventory", { key: known.key });
     await begin();
@@ -139,7 +139,7 @@ for (const { name, begin, end } of outages) {
   }, 60_000);
 }
 
-test("a database that was restarted while nobody asked costs no request its answer", async () => {
+test("a database that was restarted between requests makes no request fail", async () => {
   expect((await patch(1)).status).toBe(200);
   await server.restart();
   await until(
@@ -151,18 +151,18 @@ test("a database that was restarted while nobody asked costs no request its answ
   expect((await fleet.call(0, "GET", "/inventory", { key: known.key })).status).toBe(200);
 });
 
-test("updates whose commit was not heard of in time are answered 503 and stored at most once, and few wait behind them", async () => {
+test("updates whose commit is not acknowledged in time get 503 and are stored at most once, and few wait behind them", async () => {
   expect((await patch(1)).status).toBe(200);
   await using sql = new SQL(databaseUrl, { max: 1 });
   await sql.begin(async (locking) => {
-    // Whoever writes waits in the middle of its transaction, with its COMMIT already on the way.
+    // A writer waits in the middle of its transaction, with its COMMIT already sent.
     await locking`LOCK TABLE ledger IN SHARE MODE`;
     const crowd = Array.from({ length: 40 }, (_, at) => expectUnavailable(patch(at + 2)));
     const messages = (await Promise.all(crowd)).map(({ text }) => text);
     const refusedAtOnce = messages.filter((text) => text.includes("Too many updates"));
     expect(refusedAtOnce.length).toBeGreaterThan(0);
   });
-  // The service was told nothing and yet an update happens, as it may: once.
+  // The service got no acknowledgement, and an update may still be stored: once.
   await until(async () => (await patch(100)).status === 200, recoveryMsMax, "recovery");
   const counts = await ledgerCounts();
   expect(counts.size).toBeGreaterThan(2);
@@ -170,12 +170,12 @@ test("updates whose commit was not heard of in time are answered 503 and stored 
   expect(await fleet.run("verify")).toMatchObject({ code: 0 });
 }, 60_000);
 
-test("an update that was stored while its acknowledgement got lost is answered 503 and not stored again", async () => {
+test("an update that was stored but whose acknowledgement was lost gets 503 and is not stored again", async () => {
   let delayMs = 0;
-  const way = openSlowWay(server.port, () => delayMs);
+  const way = openSlowProxy(server.port, () => delayMs);
   const far = await startFleet(databaseUrl, {
     size: 1,
-    wayOf: () => databaseUrl.replace(`${server.port}`, `${way.port}`),
+    addressOf: () => databaseUrl.replace(`${server.port}`, `${way.port}`),
   });
   try {
     const farPatch = (quantity: number) =>

@@ -22,14 +22,14 @@ async function times<T>(count: number, work: () => Promise<T>): Promise<T> {
   return last!;
 }
 
-/** Uses the minute up, has it refused once, and lets the second of grace pass. */
+/** Exhausts the minute, gets one request rejected, and waits until the grace period is over. */
 async function exhaust(): Promise<void> {
   await times(plans.free.perMinute, ask);
   expect(codeOf(await ask())).toBe("rate_limit_exceeded");
   service.clock.advance(1_001);
 }
 
-/** Earns a ban in a minute of its own and gives its length in minutes. */
+/** Gets the key banned in a new minute and returns the length of the ban in minutes. */
 async function earnBan(): Promise<number> {
   const past = service.clock.now() % minuteMs;
   if (past > 0) service.clock.advance(minuteMs - past);
@@ -44,13 +44,13 @@ async function earnBan(): Promise<number> {
 }
 
 describe("strikes", () => {
-  test("are not refusals within a second of the first one, however many", async () => {
+  test("do not include requests within a second of the first rejected one, however many", async () => {
     await times(plans.free.perMinute + 200, ask);
     service.clock.advance(1_000);
     expect(codeOf(await times(200, ask))).toBe("rate_limit_exceeded");
   });
 
-  test("ban a key with the twentieth in one minute, for five minutes", async () => {
+  test("ban a key for five minutes with the twentieth in one minute", async () => {
     await exhaust();
     expect(codeOf(await times(19, ask))).toBe("rate_limit_exceeded");
     const banned = await ask();
@@ -62,7 +62,7 @@ describe("strikes", () => {
     expect(banned.headers.get("retry-after")).toBe("300");
   });
 
-  test("are counted per minute: nineteen in each of two on a used-up day ban nobody", async () => {
+  test("are counted per minute: nineteen in each of two minutes do not ban a key", async () => {
     const limits = { perMinute: 60, perDay: 5 };
     ({ text: key } = await service.issueKey({ plan: "enterprise", limits }));
     await times(6, ask);
@@ -92,7 +92,7 @@ describe("a ban", () => {
     expect(await earnBan()).toBe(5);
   });
 
-  test("is not lengthened by requests during it", async () => {
+  test("does not get longer by requests during it", async () => {
     await exhaust();
     await times(20, ask);
     const end = service.clock.now() + 5 * minuteMs;
@@ -106,7 +106,7 @@ describe("a ban", () => {
     expect(codeOf(await ask())).toBe("not_found");
   });
 
-  test("survives a restart, and so does its place on the ladder", async () => {
+  test("survives a restart, and the next one is still twice as long", async () => {
     await exhaust();
     await times(20, ask);
     await service.restart();
@@ -117,7 +117,7 @@ describe("a ban", () => {
     expect(await earnBan()).toBe(10);
   });
 
-  test("lifted by an operator is gone on the next request, also after a restart", async () => {
+  test("that was lifted is over on the next request, also after a restart", async () => {
     await exhaust();
     await times(20, ask);
     expect(codeOf(await ask())).toBe("key_banned");
@@ -130,7 +130,7 @@ describe("a ban", () => {
     expect(await earnBan()).toBe(5);
   });
 
-  test("of one key leaves others alone", async () => {
+  test("of one key does not affect others", async () => {
     await exhaust();
     await times(20, ask);
     const other = await service.issueKey({ plan: "free", limits: plans.free });
@@ -138,7 +138,7 @@ describe("a ban", () => {
   });
 });
 
-describe("nobody who behaves is banned", () => {
+describe("a client that waits is never banned:", () => {
   test("a client that backs off exponentially, minute after minute", async () => {
     for (let minute = 0; minute < 30; minute++) {
       const end = (Math.floor(service.clock.now() / minuteMs) + 1) * minuteMs;
@@ -154,7 +154,7 @@ describe("nobody who behaves is banned", () => {
     }
   });
 
-  test("a job that tries every half hour on a day that is used up", async () => {
+  test("a job that retries every half hour on an exhausted day", async () => {
     const limits = { perMinute: 60, perDay: 3 };
     ({ text: key } = await service.issueKey({ plan: "enterprise", limits }));
     await times(3, ask);
@@ -167,7 +167,7 @@ describe("nobody who behaves is banned", () => {
   });
 });
 
-test("petstore keys unban is noticed by a running service on the next request", async () => {
+test("petstore keys unban takes effect in a running service on the next request", async () => {
   const place = enterPlace();
   try {
     const flags = ["--ban-grace-ms", "1", "--ban-strikes-min", "3"];

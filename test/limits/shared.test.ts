@@ -21,7 +21,7 @@ let store: Store;
 let clock: TestClock;
 let limiters: Limiter[] = [];
 const databases: Database[] = [];
-/** Statements the limiters sent, all together. */
+/** The number of statements that all limiters have sent. */
 let statements = 0;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ beforeEach(() => {
   });
 });
 
-// What one test's refusals still have to add up must not count among the next one's statements.
+// Strikes of one test that are still pending must not count among the next one's statements.
 afterEach(() => Promise.all(limiters.map((limiter) => limiter.close())));
 
 async function issueKey(): Promise<string> {
@@ -69,7 +69,7 @@ async function ask(limiter: Limiter, key: string, limits: Limits, times: number)
 const admitted = (verdicts: readonly Verdict[]) =>
   verdicts.filter(({ outcome }) => outcome === "admitted").length;
 
-test("three limiters admit as many as one key may have in every minute, and not one more", async () => {
+test("three limiters together admit exactly the limit of every minute", async () => {
   const key = await issueKey();
   const limits = { perMinute: 100, perDay: 100_000 };
   const perWindow = new Map<number, number>();
@@ -80,12 +80,12 @@ test("three limiters admit as many as one key may have in every minute, and not 
         const { resetAt } = verdict.minute;
         perWindow.set(resetAt, (perWindow.get(resetAt) ?? 0) + 1);
       }
-      // The edge comes in the middle of the load, while statements are under way.
+      // The minute ends in the middle of the load, while statements are running.
       if (index === 0 && round % 13 === 12) clock.advance(60_000);
     }
   });
   await Promise.all(load);
-  // The load after the last edge is short of the limit, so it is made up for first.
+  // The load in the last minute is below the limit, so the rest is sent first.
   for (const verdict of await ask(limiters[0]!, key, limits, 100)) {
     if (verdict.outcome === "admitted") {
       perWindow.set(verdict.minute.resetAt, perWindow.get(verdict.minute.resetAt)! + 1);
@@ -94,7 +94,7 @@ test("three limiters admit as many as one key may have in every minute, and not 
   expect([...perWindow.values()]).toEqual([100, 100, 100, 100]);
 });
 
-test("the day's limit is exact over three limiters too", async () => {
+test("three limiters together admit exactly the limit of a day", async () => {
   const key = await issueKey();
   const limits = { perMinute: 50, perDay: 120 };
   let total = 0;
@@ -108,7 +108,7 @@ test("the day's limit is exact over three limiters too", async () => {
   expect(admitted(await ask(limiters[1]!, key, limits, 60))).toBe(50);
 });
 
-test("remaining counts down over all limiters, one by one", async () => {
+test("the remaining requests decrease by one with each request to any limiter", async () => {
   const key = await issueKey();
   const limits = { perMinute: 30, perDay: 1_000 };
   const verdicts = await Promise.all(limiters.map((one) => ask(one, key, limits, 10)));
@@ -116,7 +116,7 @@ test("remaining counts down over all limiters, one by one", async () => {
   expect(left.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => at));
 });
 
-test("a clock that goes back opens no window again", async () => {
+test("a clock that goes back does not reopen a window", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
   expect(admitted(await ask(limiters[0]!, key, limits, 5))).toBe(5);
@@ -124,7 +124,7 @@ test("a clock that goes back opens no window again", async () => {
   expect(admitted(await ask(limiters[1]!, key, limits, 5))).toBe(0);
 });
 
-test("a clock that is ahead elsewhere makes no room here", async () => {
+test("another instance's clock that is ahead does not admit more requests", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
   expect(admitted(await ask(limiters[0]!, key, limits, 3))).toBe(3);
@@ -144,7 +144,7 @@ test("requests that arrive together are counted by one statement", async () => {
   expect(statements).toBeLessThanOrEqual(2);
 });
 
-test("refusals in a window known to be used up cost the database nothing", async () => {
+test("requests rejected in a window known to be exhausted send no statement", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
   await ask(limiters[0]!, key, limits, 6);
@@ -153,7 +153,7 @@ test("refusals in a window known to be used up cost the database nothing", async
   expect(statements).toBe(before);
 });
 
-/** Strikes are settled by a timer, so the wait is for what it brings about. */
+/** A timer sends strikes, so tests wait for their effect. */
 async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   const giveUpAt = Date.now() + 5_000;
   while (!(await isTrue())) {
@@ -168,7 +168,7 @@ test("strikes on three limiters add up to one ban, in force on all of them", asy
   await ask(limiters[0]!, key, limits, 6);
   for (const limiter of limiters) await ask(limiter, key, limits, 1);
   clock.advance(1_001);
-  // 18 strikes, 6 on each: two short of a ban, whoever adds them up.
+  // 18 strikes, 6 on each limiter: two short of a ban in total.
   for (const limiter of limiters) await ask(limiter, key, limits, 6);
   await Bun.sleep(700);
   expect((await store.usage.loadBans()).filter(({ keyId }) => keyId === key)).toEqual([]);
@@ -182,7 +182,7 @@ test("strikes on three limiters add up to one ban, in force on all of them", asy
   expect(bans.map(({ startedAt, until }) => until - startedAt)).toEqual([300_000]);
 });
 
-test("a ban that was lifted is over on every limiter that was told, with its strikes", async () => {
+test("a lifted ban and its strikes are over on every limiter after a refresh", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
   await ask(limiters[0]!, key, limits, 6);
@@ -198,7 +198,7 @@ test("a ban that was lifted is over on every limiter that was told, with its str
   }
 });
 
-test("a change of some other key leaves a ban as it is", async () => {
+test("a change to another key does not end a ban", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
   await ask(limiters[0]!, key, limits, 6);
@@ -210,7 +210,7 @@ test("a change of some other key leaves a ban as it is", async () => {
   }
 });
 
-test("changes of other keys in between lose no strike", async () => {
+test("changes to other keys do not lose strikes", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
   await ask(limiters[0]!, key, limits, 6);
@@ -249,7 +249,7 @@ test("three processes admit exactly the limit in every minute, by the database's
   }
   const counts = [...perWindow.entries()].toSorted().map(([, count]) => count);
   expect(counts.length).toBeGreaterThan(3);
-  // The first and the last window are cut short by the beginning and the end of the load.
+  // The first and the last window contain only part of the load.
   expect(counts.slice(1, -1)).toEqual(counts.slice(1, -1).fill(60));
   expect(Math.max(...counts)).toBeLessThanOrEqual(60);
 });

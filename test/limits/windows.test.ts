@@ -13,7 +13,7 @@ const free = { plan: "free", limits: plans.free } as const;
 const ask = (key: string, path = "/inventory", method = "GET") =>
   service.call(method, path, { key });
 
-/** Asks `count` times over as many connections as given, and gives the statuses. */
+/** Sends `count` requests over the given number of connections and returns the statuses. */
 async function askMany(key: string, count: number, connections = 1): Promise<number[]> {
   const statuses: number[] = [];
   let left = count;
@@ -52,7 +52,7 @@ describe("the minute", () => {
     expect((await askMany(key, 61, 8)).filter((status) => status === 200)).toHaveLength(60);
   });
 
-  test("counts whatever is answered: 304, 400, 403, 404 and 405 as much as 200", async () => {
+  test("counts every response: 304, 400, 403, 404 and 405 as well as 200", async () => {
     const { text: key } = await service.issueKey({ scopes: ["inventory:read", "inventory:write"] });
     const tag = (await ask(key)).headers.get("etag");
     const patch = (body: string) => service.call("PATCH", "/inventory/1", { key, body });
@@ -69,7 +69,7 @@ describe("the minute", () => {
     expect(remaining).toEqual([998, 997, 996, 995, 994, 993]);
   });
 
-  test("of one key takes nothing from another's", async () => {
+  test("of one key does not affect another's", async () => {
     const [one, other] = [await service.issueKey(free), await service.issueKey(free)];
     await askMany(one.text, 61);
     expect((await ask(other.text)).status).toBe(200);
@@ -77,7 +77,7 @@ describe("the minute", () => {
 });
 
 describe("the day", () => {
-  test("binds at its number, and its reset is what the refusal names", async () => {
+  test("limits at its number, and the error names its reset", async () => {
     const limits = { perMinute: 50, perDay: 120 };
     const { text: key } = await service.issueKey({ plan: "enterprise", limits });
     const admitted: number[] = [];
@@ -97,7 +97,7 @@ describe("the day", () => {
     expect((await ask(key)).status).toBe(200);
   });
 
-  test("shows in the headers once less of it is left than of the minute", async () => {
+  test("is in the headers once it has fewer requests left than the minute", async () => {
     const { text: key } = await service.issueKey({
       plan: "enterprise",
       limits: { perMinute: 10, perDay: 12 },
@@ -111,7 +111,7 @@ describe("the day", () => {
 });
 
 describe("a clock that goes back", () => {
-  test("reopens no window, and the limit resets when time has come round again", async () => {
+  test("reopens no window, and the limit resets when the clock reaches its end again", async () => {
     const { text: key } = await service.issueKey(free);
     await askMany(key, 60);
     service.clock.advance(-3_600_000);
@@ -120,7 +120,7 @@ describe("a clock that goes back", () => {
     expect((await ask(key)).status).toBe(200);
   });
 
-  test("reopens none across a restart either", async () => {
+  test("reopens no window across a restart", async () => {
     const { text: key } = await service.issueKey(free);
     await askMany(key, 60);
     service.clock.advance(-2 * dayMs);
@@ -129,7 +129,7 @@ describe("a clock that goes back", () => {
   });
 });
 
-test("the numbers survive a restart to the last request", async () => {
+test("the counts survive a restart to the last request", async () => {
   const { text: key } = await service.issueKey(free);
   await askMany(key, 37, 4);
   await service.restart();

@@ -14,7 +14,7 @@ import { migratedDatabase } from "../support/postgres-template.ts";
 import { setUnit } from "../support/units.ts";
 
 const changes = 2_000;
-/** Pages that may be touched more than at first; the versions that must be kept fill over 40. */
+/** How many more pages may be read than at first. The versions that are kept fill over 40. */
 const morePagesMax = 20;
 
 let database: Database;
@@ -39,7 +39,7 @@ afterEach(async () => {
   await store.close();
 });
 
-/** Runs work whose statements are explained, and gives the pages that each of them touched. */
+/** Runs work, explains each of its statements, and returns how many pages they read. */
 async function pagesOf(work: (explained: Session) => Promise<unknown>): Promise<number> {
   let pages = 0;
   const query: Session["query"] = async (text, values) => {
@@ -59,7 +59,7 @@ const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
 const take = (one: Session) =>
   createSharedUsage(one.query).take([{ keyId: "key_a", limits, wanted: 1 }]);
 
-/** Gives the store that many pets, each with one update, and a key. */
+/** Adds pets, each with one update, and a key. */
 async function fill(pets: number): Promise<void> {
   await store.catalogue.importPets(
     (async function* () {
@@ -79,13 +79,13 @@ async function fill(pets: number): Promise<void> {
   await store.keys.addKey({ id: "key_a", name: "test", ...terms }, digestOf("a"));
 }
 
-/** Changes of the first pets, all to one quantity. */
+/** Sets the first pets to one quantity. */
 const set = (pets: number, quantity: number) =>
   Array.from({ length: pets }, (_, n) => setUnit(BigInt(n + 1), quantity));
 
-test("a transaction left open by anybody makes no look, no count and no commit touch more and more pages", async () => {
+test("a transaction that is left open does not make counts and commits read more and more pages", async () => {
   await fill(1);
-  /** A change of an unknown pet locks the head and reads, and writes nothing. */
+  /** A change to an unknown pet locks the head and reads, and writes nothing. */
   const commitNothing = (one: Session) => commit(one, epochs, [setUnit(2n, 1), ...set(1, 1)], null);
 
   await take(session);
@@ -97,7 +97,7 @@ test("a transaction left open by anybody makes no look, no count and no commit t
     await commit(session, epochs, set(1, change), null);
     await take(session);
   }
-  // As autovacuum does every minute. It tells the planner how few rows there are.
+  // As autovacuum does every minute. The planner then knows how few rows there are.
   await vacuuming.unsafe("VACUUM ANALYZE");
   const after = { take: await pagesOf(take), commit: await pagesOf(readOnly(commitNothing)) };
   expect(after.take - before.take).toBeLessThan(morePagesMax);
@@ -106,7 +106,7 @@ test("a transaction left open by anybody makes no look, no count and no commit t
   await open`ROLLBACK`;
 }, 60_000);
 
-test("no ANALYZE meanwhile makes a count, a commit of few pets or a look at one walk over the versions kept", async () => {
+test("no ANALYZE makes a count, a commit of few pets or a read of one visit all row versions", async () => {
   const pets = 20;
   await fill(pets);
   await take(session);
@@ -125,7 +125,7 @@ test("no ANALYZE meanwhile makes a count, a commit of few pets or a look at one 
       await commit(session, epochs, set(pets, 100 * round + n), null);
       await take(session);
     }
-    // Each draws other rows, and may make the planner think of another plan.
+    // Each samples other rows and may make the planner choose another plan.
     await vacuuming.unsafe("ANALYZE inventory, counts");
     const after = await pages();
     expect(after.take - before.take).toBeLessThan(morePagesMax);
@@ -135,7 +135,7 @@ test("no ANALYZE meanwhile makes a count, a commit of few pets or a look at one 
   await open`ROLLBACK`;
 }, 60_000);
 
-/** Leaves out the group's write and its COMMIT, which cannot be done twice. */
+/** Stops before the group's write, which cannot be done twice. */
 function readOnly(work: (one: Session) => Promise<unknown>) {
   return async (explained: Session) => {
     const stop = new Error("enough was read");

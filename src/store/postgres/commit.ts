@@ -16,8 +16,8 @@ import { lockHeadForGroup, readTip } from "./head.ts";
 
 /** Reads the entries with their ctid, and the tip as a row without a pet. */
 const readGroup = `
-  SELECT entry.* FROM unnest($1::int8[]) AS asked(pet_id), LATERAL (
-    SELECT ${entryColumns}, ctid::text FROM inventory WHERE inventory.pet_id = asked.pet_id
+  SELECT entry.* FROM unnest($1::int8[]) AS wanted(pet_id), LATERAL (
+    SELECT ${entryColumns}, ctid::text FROM inventory WHERE inventory.pet_id = wanted.pet_id
     ORDER BY generation DESC LIMIT 1) AS entry
   UNION ALL SELECT NULL, at, NULL, seq, NULL FROM (${readTip}) AS tip`;
 
@@ -44,8 +44,8 @@ const writeGroup = `
 
 /**
  * Commits a group of units in two round trips: lock the head and read the entries, then write and
- * commit. The domain applies the rules in between. If the connection fails on the way, the outcome
- * is unknown: the group fails, and it is never reported as stored and never sent again.
+ * commit. The domain applies the rules in between. If the connection fails before the commit is
+ * acknowledged, the outcome is unknown: the group is never reported as stored and never sent again.
  */
 export async function commit(
   session: Session,

@@ -1,10 +1,7 @@
+import { nowMs } from "./engine/clock.ts";
 import { timelineNow } from "./engine/primary.ts";
 import type { Session } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";
-
-/** The database's time in milliseconds, or the first parameter if it is not null. */
-export const nowMs =
-  "coalesce($1::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)";
 
 /**
  * Locks the ledger's head and returns the time and the timeline. Every transaction that writes the

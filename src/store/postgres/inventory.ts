@@ -15,8 +15,8 @@ import type { Query, Rows } from "./engine/session.ts";
 import type { Epochs } from "./epochs.ts";
 
 /**
- * Reads the head, with the timeline of the server. `timelineNow` fails on a server in recovery, so a
- * standby never answers this query.
+ * Reads the head, with the timeline of the server. `timelineNow` fails on a server in recovery, so
+ * this query never succeeds on a standby.
  */
 const headText = `SELECT epoch, ${timelineNow},
     (SELECT seq FROM ledger_end ORDER BY seq DESC LIMIT 1), keys_version

@@ -2,8 +2,8 @@ import type { Usage } from "../../domain/limits.ts";
 import type { Clock, CountedUsage, SharedUsageStore } from "../../domain/ports.ts";
 import type { Row } from "../rows.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
+import { nowMs } from "./engine/clock.ts";
 import type { Query } from "./engine/session.ts";
-import { nowMs } from "./head.ts";
 
 /**
  * Counts as many requests as are wanted, or as many as are left: $1 time or null, $2 keys, $3 wanted,

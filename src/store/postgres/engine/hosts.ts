@@ -58,7 +58,7 @@ export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard): Ho
     try {
       await first;
     } catch (failure) {
-      // A wrong password tells an operator more than the fact that no host is usable.
+      // A wrong password is more useful to an operator than the fact that no host is usable.
       const errors = (failure as AggregateError).errors as unknown[];
       throw errors.find((error) => !isTemporary(error)) ?? new UnwritableServer();
     }
