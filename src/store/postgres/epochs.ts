@@ -16,8 +16,8 @@ export interface Epochs {
   /** The timeline that is part of an epoch's name. */
   timelineOf(epoch: string): number;
   /**
-   * A statement and its parameters, so that it can travel together with others. It reads every
-   * epoch, the current one last: name, start, and the timeline of the server that sent the row.
+   * Reads every epoch, the current one last: name, start, and the timeline of the server that sent
+   * the row. A statement with its parameters, so that it can share a round trip with others.
    */
   readonly listStatement: readonly [text: string, values: readonly unknown[]];
   /** Whether the store has ledger rows and the current epoch is not in the table. */
