@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openStore, systemClock } from "../src/compose.ts";
 import { readConfig } from "../src/config.ts";
-import { lockHead } from "../src/store/postgres/head.ts";
+import { lockHead } from "../src/store/postgres/engine/head-lock.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { startStandby } from "./support/postgres-standby.ts";
 import { startTestService, type TestAnswer, type TestService } from "./support/service.ts";

@@ -138,18 +138,18 @@ describe("when more addresses arrive than are counted separately", () => {
   test("the others share one count, and those already counted keep theirs", () => {
     const clock = createTestClock();
     const limiter = createAddressLimiter(clock, 2, 3);
-    const ask = (address: string) => limiter.take(address).outcome;
+    const take = (address: string) => limiter.take(address).outcome;
     for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) {
-      expect(ask(address)).toBe("admitted");
+      expect(take(address)).toBe("admitted");
     }
-    expect([ask("198.51.100.1"), ask("198.51.100.2"), ask("198.51.100.3")]).toEqual([
+    expect([take("198.51.100.1"), take("198.51.100.2"), take("198.51.100.3")]).toEqual([
       "admitted",
       "admitted",
       "limited",
     ]);
-    expect(ask("192.0.2.1")).toBe("admitted");
+    expect(take("192.0.2.1")).toBe("admitted");
     clock.advance(60_000);
-    expect(ask("198.51.100.3")).toBe("admitted");
+    expect(take("198.51.100.3")).toBe("admitted");
   });
 
   test("a clock that goes back does not start a new minute", () => {

@@ -62,7 +62,7 @@ async function issueKey(): Promise<string> {
   return id;
 }
 
-async function ask(limiter: Limiter, key: string, limits: Limits, times: number) {
+async function takeMany(limiter: Limiter, key: string, limits: Limits, times: number) {
   return Promise.all(Array.from({ length: times }, async () => limiter.take(key, limits)));
 }
 
@@ -75,7 +75,7 @@ test("three limiters together admit exactly the limit of every minute", async ()
   const perWindow = new Map<number, number>();
   const load = limiters.map(async (limiter, index) => {
     for (let round = 0; round < 40; round++) {
-      for (const verdict of await ask(limiter, key, limits, 20 + index)) {
+      for (const verdict of await takeMany(limiter, key, limits, 20 + index)) {
         if (verdict.outcome !== "admitted") continue;
         const { resetAt } = verdict.minute;
         perWindow.set(resetAt, (perWindow.get(resetAt) ?? 0) + 1);
@@ -86,7 +86,7 @@ test("three limiters together admit exactly the limit of every minute", async ()
   });
   await Promise.all(load);
   // The load in the last minute is below the limit, so the rest is sent first.
-  for (const verdict of await ask(limiters[0]!, key, limits, 100)) {
+  for (const verdict of await takeMany(limiters[0]!, key, limits, 100)) {
     if (verdict.outcome === "admitted") {
       perWindow.set(verdict.minute.resetAt, perWindow.get(verdict.minute.resetAt)! + 1);
     }
@@ -99,19 +99,19 @@ test("three limiters together admit exactly the limit of a day", async () => {
   const limits = { perMinute: 50, perDay: 120 };
   let total = 0;
   for (let minute = 0; minute < 4; minute++) {
-    const verdicts = await Promise.all(limiters.map((one) => ask(one, key, limits, 40)));
+    const verdicts = await Promise.all(limiters.map((one) => takeMany(one, key, limits, 40)));
     total += admitted(verdicts.flat());
     clock.advance(60_000);
   }
   expect(total).toBe(120);
   clock.advance(86_400_000);
-  expect(admitted(await ask(limiters[1]!, key, limits, 60))).toBe(50);
+  expect(admitted(await takeMany(limiters[1]!, key, limits, 60))).toBe(50);
 });
 
 test("the remaining requests decrease by one with each request to any limiter", async () => {
   const key = await issueKey();
   const limits = { perMinute: 30, perDay: 1_000 };
-  const verdicts = await Promise.all(limiters.map((one) => ask(one, key, limits, 10)));
+  const verdicts = await Promise.all(limiters.map((one) => takeMany(one, key, limits, 10)));
   const left = verdicts.flat().map(({ binding }) => binding.remaining);
   expect(left.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => at));
 });
@@ -119,37 +119,37 @@ test("the remaining requests decrease by one with each request to any limiter", 
 test("a clock that goes back does not reopen a window", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  expect(admitted(await ask(limiters[0]!, key, limits, 5))).toBe(5);
+  expect(admitted(await takeMany(limiters[0]!, key, limits, 5))).toBe(5);
   clock.advance(-120_000);
-  expect(admitted(await ask(limiters[1]!, key, limits, 5))).toBe(0);
+  expect(admitted(await takeMany(limiters[1]!, key, limits, 5))).toBe(0);
 });
 
 test("another instance's clock that is ahead does not admit more requests", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  expect(admitted(await ask(limiters[0]!, key, limits, 3))).toBe(3);
+  expect(admitted(await takeMany(limiters[0]!, key, limits, 3))).toBe(3);
   const database = createDatabase(url);
   databases.push(database);
   const ahead = createSharedUsage(database.connection(5_000).query, {
     now: () => clock.now() + 60_000,
   });
   await ahead.addStrikes([{ keyId: key, minute: 0, count: 0 }]);
-  expect(admitted(await ask(limiters[0]!, key, limits, 10))).toBe(2);
+  expect(admitted(await takeMany(limiters[0]!, key, limits, 10))).toBe(2);
 });
 
 test("requests that arrive together are counted by one statement", async () => {
   const keys = await Promise.all(Array.from({ length: 8 }, issueKey));
   const limits = { perMinute: 100, perDay: 1_000 };
-  await Promise.all(keys.map((key) => ask(limiters[0]!, key, limits, 10)));
+  await Promise.all(keys.map((key) => takeMany(limiters[0]!, key, limits, 10)));
   expect(statements).toBeLessThanOrEqual(2);
 });
 
 test("requests rejected in a window known to be exhausted send no statement", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  await ask(limiters[0]!, key, limits, 6);
+  await takeMany(limiters[0]!, key, limits, 6);
   const before = statements;
-  expect(admitted(await ask(limiters[0]!, key, limits, 1_000))).toBe(0);
+  expect(admitted(await takeMany(limiters[0]!, key, limits, 1_000))).toBe(0);
   expect(statements).toBe(before);
 });
 
@@ -165,15 +165,15 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
 test("strikes on three limiters add up to one ban, in force on all of them", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  await ask(limiters[0]!, key, limits, 6);
-  for (const limiter of limiters) await ask(limiter, key, limits, 1);
+  await takeMany(limiters[0]!, key, limits, 6);
+  for (const limiter of limiters) await takeMany(limiter, key, limits, 1);
   clock.advance(1_001);
   // 18 strikes, 6 on each limiter: two short of a ban in total.
-  for (const limiter of limiters) await ask(limiter, key, limits, 6);
+  for (const limiter of limiters) await takeMany(limiter, key, limits, 6);
   await Bun.sleep(700);
   expect((await store.usage.loadBans()).filter(({ keyId }) => keyId === key)).toEqual([]);
-  await ask(limiters[0]!, key, limits, 1);
-  await ask(limiters[1]!, key, limits, 1);
+  await takeMany(limiters[0]!, key, limits, 1);
+  await takeMany(limiters[1]!, key, limits, 1);
   await until(async () => {
     const verdicts = await Promise.all(limiters.map((one) => one.take(key, limits)));
     return verdicts.every(({ outcome }) => outcome === "banned");
@@ -185,9 +185,9 @@ test("strikes on three limiters add up to one ban, in force on all of them", asy
 test("a lifted ban and its strikes are over on every limiter after a refresh", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  await ask(limiters[0]!, key, limits, 6);
+  await takeMany(limiters[0]!, key, limits, 6);
   clock.advance(1_001);
-  const verdicts = await ask(limiters[0]!, key, limits, 20);
+  const verdicts = await takeMany(limiters[0]!, key, limits, 20);
   expect(verdicts.at(-1)!.outcome).toBe("banned");
   expect((await limiters[1]!.take(key, limits)).outcome).toBe("banned");
   expect(await store.usage.liftBan(key, clock.now())).toBe(true);
@@ -201,9 +201,9 @@ test("a lifted ban and its strikes are over on every limiter after a refresh", a
 test("a change to another key does not end a ban", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  await ask(limiters[0]!, key, limits, 6);
+  await takeMany(limiters[0]!, key, limits, 6);
   clock.advance(1_001);
-  await ask(limiters[0]!, key, limits, 20);
+  await takeMany(limiters[0]!, key, limits, 20);
   for (const limiter of limiters) {
     limiter.refresh();
     expect((await limiter.take(key, limits)).outcome).toBe("banned");
@@ -213,7 +213,7 @@ test("a change to another key does not end a ban", async () => {
 test("changes to other keys do not lose strikes", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  await ask(limiters[0]!, key, limits, 6);
+  await takeMany(limiters[0]!, key, limits, 6);
   clock.advance(1_001);
   const outcomes: string[] = [];
   for (let strike = 1; strike <= 20; strike++) {

@@ -9,10 +9,10 @@ import {
 } from "../../domain/ledger.ts";
 import { entryColumns, ledgerColumns, toEntry, toEpochStart } from "../rows.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
+import { lockHeadForGroup, readTip } from "./engine/head-lock.ts";
 import type { Rows, Session } from "./engine/session.ts";
 import { assertCommitted, begin } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
-import { lockHeadForGroup, readTip } from "./head.ts";
 
 /** Reads the entries with their ctid, and the tip as a row without a pet. */
 const readGroup = `

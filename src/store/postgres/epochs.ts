@@ -1,6 +1,6 @@
+import { readTip } from "./engine/head-lock.ts";
 import { type ServerIdentity, timelineNow } from "./engine/primary.ts";
 import type { Query } from "./engine/session.ts";
-import { readTip } from "./head.ts";
 
 /**
  * The epochs of a store on PostgreSQL. The name of an epoch consists of the epoch that the store was

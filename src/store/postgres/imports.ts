@@ -5,10 +5,10 @@ import { newPetStock, type PetRecord } from "../../domain/pets.ts";
 import type { Imported } from "../../domain/ports.ts";
 import { entryColumns, ledgerColumns } from "../rows.ts";
 import { copyIn } from "./engine/copy.ts";
+import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Session } from "./engine/session.ts";
 import { assertCommitted, begin, waitForDisk } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
-import { moveTip, takeHead } from "./head.ts";
 
 /** The key of an advisory lock. Arbitrary, but no other application on the server may use it. */
 const importLock = 7_381_003;

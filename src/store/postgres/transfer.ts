@@ -2,9 +2,9 @@ import { Refusal } from "../../domain/errors.ts";
 import type { RowsOf } from "../../domain/ports.ts";
 import { anyRow, batchRows, selectAll, tables } from "../tables.ts";
 import { copyIn, type Value } from "./engine/copy.ts";
+import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Session } from "./engine/session.ts";
 import { assertCommitted, begin } from "./engine/transaction.ts";
-import { moveTip, takeHead } from "./head.ts";
 import { touchKeys } from "./keys.ts";
 
 /** Tables that have another name here than in SQLite. */

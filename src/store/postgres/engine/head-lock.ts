@@ -1,7 +1,7 @@
-import { nowMs } from "./engine/clock.ts";
-import { timelineNow } from "./engine/primary.ts";
-import type { Session } from "./engine/session.ts";
-import { waitForDisk } from "./engine/transaction.ts";
+import { nowMs } from "./clock.ts";
+import { timelineNow } from "./primary.ts";
+import type { Session } from "./session.ts";
+import { waitForDisk } from "./transaction.ts";
 
 /**
  * Locks the ledger's head and returns the time and the timeline. Every transaction that writes the
