@@ -25,10 +25,10 @@ const list = () => service.call("GET", "/inventory", { key });
 const update = (quantity: number) =>
   service.call("PATCH", "/inventory/1", { key, body: `{"quantity":${quantity}}` });
 
-function expectUnavailable(answer: TestAnswer): void {
-  expect(answer.status).toBe(503);
-  expect(answer.json).toMatchObject({ code: "unavailable", status: 503 });
-  expect(Number(answer.headers.get("Retry-After"))).toBeGreaterThan(0);
+function expectUnavailable(response: TestAnswer): void {
+  expect(response.status).toBe(503);
+  expect(response.json).toMatchObject({ code: "unavailable", status: 503 });
+  expect(Number(response.headers.get("Retry-After"))).toBeGreaterThan(0);
 }
 
 async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
@@ -59,7 +59,7 @@ describe.each(["stopped", "killed", "paused"] as const)("a database that was %s"
       expectUnavailable(result);
       expect(ms).toBeLessThan(5_000);
       // The remaining requests when the key was last counted.
-      const left = (answer: TestAnswer) => Number(answer.headers.get("X-RateLimit-Remaining"));
+      const left = (response: TestAnswer) => Number(response.headers.get("X-RateLimit-Remaining"));
       expect(left(result)).toBe(left(before));
       expect(result.headers.get("X-RateLimit-Limit")).toBe("1000");
     }
@@ -100,9 +100,9 @@ test("a key that the instance does not know gets 503 while the database is down,
   const { text: unseen } = await service.issueKey();
   await server.stop();
   try {
-    const answer = await service.call("GET", "/inventory", { key: unseen });
-    expectUnavailable(answer);
-    expect(answer.headers.get("WWW-Authenticate")).toBeNull();
+    const response = await service.call("GET", "/inventory", { key: unseen });
+    expectUnavailable(response);
+    expect(response.headers.get("WWW-Authenticate")).toBeNull();
   } finally {
     await server.start();
   }
@@ -132,11 +132,11 @@ test("a database that rejects connections causes 503, and works again when it ac
   await using operator = new SQL(server.url(), { max: 1 });
   await operator.unsafe(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS false`);
   await operator`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name}`;
-  const answers = await Promise.all([list(), update(1), service.call("GET", "~/readyz")]);
+  const responses = await Promise.all([list(), update(1), service.call("GET", "~/readyz")]);
   await Bun.sleep(150);
-  answers.push(await list());
+  responses.push(await list());
   await operator.unsafe(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS true`);
-  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+  expect(responses.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
   expect(await recovery(list)).toBeLessThan(10_000);
 });
 
@@ -174,11 +174,11 @@ test("every acknowledged update is there after a synchronous standby was promote
     expectUnavailable(await set(99));
     await standby.promote();
     expect(await recovery(show)).toBeLessThan(10_000);
-    const answer = await show();
-    expect(answer.text).toContain('"quantity":20,');
+    const response = await show();
+    expect(response.text).toContain('"quantity":20,');
     // Another timeline is another epoch: a list cached before the promotion is not current.
-    expect(answer.headers.get("ETag")!.slice(0, 30)).toBe(tag.slice(0, 30));
-    expect(answer.headers.get("ETag")).not.toBe(tag);
+    expect(response.headers.get("ETag")!.slice(0, 30)).toBe(tag.slice(0, 30));
+    expect(response.headers.get("ETag")).not.toBe(tag);
     expect((await set(21)).status).toBe(200);
   } finally {
     await shop.stop();

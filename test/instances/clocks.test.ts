@@ -25,7 +25,7 @@ beforeAll(async () => {
   fleet = await startFleet(databaseUrl, {
     pets: [1],
     flags: ["--ban-strikes-min", "900000000"],
-    options: (index) => ({ command, env: { SHIFT_MS: `${shiftsMs[index]}` } }),
+    runOptions: (index) => ({ command, env: { SHIFT_MS: `${shiftsMs[index]}` } }),
   });
 });
 afterAll(() => fleet.leave());

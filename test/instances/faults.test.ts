@@ -7,7 +7,7 @@ import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import type { TestAnswer } from "../support/service.ts";
 
 /** How long a request may wait for its response, and the service for its recovery. */
-const answerMsMax = 5_000;
+const responseMsMax = 5_000;
 const recoveryMsMax = 10_000;
 
 let server: PostgresServer;
@@ -42,29 +42,29 @@ async function timed<T>(work: Promise<T>): Promise<[T, number]> {
   return [result, performance.now() - started];
 }
 
-async function expectUnavailable(asked: Promise<TestAnswer>): Promise<TestAnswer> {
-  const [answer, tookMs] = await timed(asked);
-  expect(answer.status).toBe(503);
-  expect(answer.json).toMatchObject({ code: "unavailable", status: 503 });
-  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(tookMs).toBeLessThan(answerMsMax);
-  return answer;
+async function expectUnavailable(pending: Promise<TestAnswer>): Promise<TestAnswer> {
+  const [response, tookMs] = await timed(pending);
+  expect(response.status).toBe(503);
+  expect(response.json).toMatchObject({ code: "unavailable", status: 503 });
+  expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(tookMs).toBeLessThan(responseMsMax);
+  return response;
 }
 
 /** Many updates over two seconds, so that later ones find others waiting. */
 async function askInACrowd() {
-  const asked = Array.from({ length: 1_000 }, async (_, at) => {
+  const pending = Array.from({ length: 1_000 }, async (_, at) => {
     await Bun.sleep(at * 2);
     const headers = { Authorization: `Bearer ${known.key}` };
     const body = `{"quantity":${at + 1_000}}`;
     const url = `${fleet.instance(0).baseUrl}/inventory/1`;
-    const [answer, tookMs] = await timed(fetch(url, { method: "PATCH", headers, body }));
-    return { status: answer.status, tookMs };
+    const [response, tookMs] = await timed(fetch(url, { method: "PATCH", headers, body }));
+    return { status: response.status, tookMs };
   });
-  const answers = await Promise.all(asked);
+  const responses = await Promise.all(pending);
   return {
-    statuses: new Set(answers.map(({ status }) => status)),
-    slowestMs: Math.max(...answers.map(({ tookMs }) => tookMs)),
+    statuses: new Set(responses.map(({ status }) => status)),
+    slowestMs: Math.max(...responses.map(({ tookMs }) => tookMs)),
   };
 }
 
@@ -97,14 +97,14 @@ const outages = [
 async function expectOutage(before: TestAnswer): Promise<void> {
   const get = (path: string, key: string) => fleet.call(0, "GET", path, { key });
   const crowd = askInACrowd();
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     expectUnavailable(patch(2)),
     expectUnavailable(get("/inventory", known.key)),
     expectUnavailable(get("/pets/1", known.key)),
     expectUnavailable(get("/store/orders", known.key)),
   ]);
   // The headers contain the last known state; these requests are not counted.
-  for (const { headers } of answers) {
+  for (const { headers } of responses) {
     for (const field of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
       expect(headers.get(field)).toBe(before.headers.get(field));
     }
@@ -114,10 +114,10 @@ async function expectOutage(before: TestAnswer): Promise<void> {
   expect((await get("/inventory", "no key at all")).status).toBe(401);
   const { statuses, slowestMs } = await crowd;
   expect(statuses).toEqual(new Set([503]));
-  expect(slowestMs).toBeLessThan(answerMsMax);
+  expect(slowestMs).toBeLessThan(responseMsMax);
   const [ready, readyMs] = await timed(fleet.call(0, "GET", "~/readyz"));
   expect(ready.status).toBe(503);
-  expect(readyMs).toBeLessThan(answerMsMax);
+  expect(readyMs).toBeLessThan(responseMsMax);
   const [healthy, healthyMs] = await timed(fleet.call(0, "GET", "~/healthz"));
   expect(healthy.status).toBe(200);
   expect(healthyMs).toBeLessThan(1_000);
@@ -182,11 +182,15 @@ test("an update that was stored but whose acknowledgement was lost gets 503 and 
       far.call(0, "PATCH", "/inventory/2", { key: known.key, body: `{"quantity":${quantity}}` });
     expect((await farPatch(1)).status).toBe(200);
     delayMs = 300;
-    const asked = expectUnavailable(farPatch(2));
-    await until(async () => (await ledgerCounts()).has(2), answerMsMax, "the update in the ledger");
+    const pending = expectUnavailable(farPatch(2));
+    await until(
+      async () => (await ledgerCounts()).has(2),
+      responseMsMax,
+      "the update in the ledger",
+    );
     way.cut();
     delayMs = 0;
-    await asked;
+    await pending;
     await until(async () => (await farPatch(3)).status === 200, recoveryMsMax, "recovery");
     expect(await ledgerCounts()).toEqual(new Map([1, 2, 3].map((quantity) => [quantity, 1])));
   } finally {

@@ -19,19 +19,19 @@ afterAll(() => fleet.leave());
 const everybody = [0, 1, 2];
 
 /** The response of an instance to a request with this key: a status, or an error code. */
-async function answerOf(index: number, key: string): Promise<string | number> {
+async function responseOf(index: number, key: string): Promise<string | number> {
   const { status, json } = await fleet.call(index, "GET", "/inventory", { key });
   return (json as { code?: string }).code ?? status;
 }
 
-const answers = (key: string) => Promise.all(everybody.map((index) => answerOf(index, key)));
+const responses = (key: string) => Promise.all(everybody.map((index) => responseOf(index, key)));
 
 /** Expects every instance to respond so within that time after a command has ended. */
 function becomes(key: string, expected: string | number): Promise<number[]> {
   return Promise.all(
     everybody.map((index) => {
-      const isSo = async () => (await answerOf(index, key)) === expected;
-      return until(isSo, noticeMsMax, `instance ${index} answers ${expected}`);
+      const isSo = async () => (await responseOf(index, key)) === expected;
+      return until(isSo, noticeMsMax, `instance ${index} responses ${expected}`);
     }),
   );
 }
@@ -53,14 +53,14 @@ async function cutConnections(): Promise<number> {
 
 test("a revoked key is refused by every instance within a second, and a new one works at once", async () => {
   const { id, key } = await fleet.issueKey(...boundless);
-  expect(await answers(key)).toEqual([200, 200, 200]);
+  expect(await responses(key)).toEqual([200, 200, 200]);
   await command("keys", "revoke", id);
   await becomes(key, "unauthorized");
 });
 
 test("a revoked key is refused by every instance within a second, even if all connections are lost meanwhile", async () => {
   const { id, key } = await fleet.issueKey(...boundless);
-  expect(await answers(key)).toEqual([200, 200, 200]);
+  expect(await responses(key)).toEqual([200, 200, 200]);
   expect(await cutConnections()).toBeGreaterThanOrEqual(everybody.length);
   await command("keys", "revoke", id);
   await cutConnections();
@@ -69,7 +69,7 @@ test("a revoked key is refused by every instance within a second, even if all co
 
 test("a rotated key's new text works on every instance at once; old texts and expired keys stop working in time", async () => {
   const { id, key } = await fleet.issueKey(...boundless);
-  expect(await answers(key)).toEqual([200, 200, 200]);
+  expect(await responses(key)).toEqual([200, 200, 200]);
   const ends = Date.now() + 3_000;
   const words = ["--database", databaseUrl];
   const [rotated, expiring] = await Promise.all([
@@ -79,11 +79,11 @@ test("a rotated key's new text works on every instance at once; old texts and ex
     fleet.issueKey(...boundless, "--expires", new Date(ends).toISOString()),
   ]);
   for (const text of [key, rotated.key, expiring.key]) {
-    expect(await answers(text)).toEqual([200, 200, 200]);
+    expect(await responses(text)).toEqual([200, 200, 200]);
   }
   await Bun.sleep(Math.max(ends, Date.parse(rotated.oldValidUntil)) - Date.now());
   await Promise.all([becomes(key, "unauthorized"), becomes(expiring.key, "unauthorized")]);
-  expect(await answers(rotated.key)).toEqual([200, 200, 200]);
+  expect(await responses(rotated.key)).toEqual([200, 200, 200]);
 });
 
 test("strikes on three instances add up to one ban, and a lifted ban is over on all within a second", async () => {
@@ -91,10 +91,10 @@ test("strikes on three instances add up to one ban, and a lifted ban is over on 
     ...["--plan", "enterprise", "--per-minute", "6", "--per-day", "1000"],
   );
   await startNext(databaseUrl, "minute");
-  expect(await answers(key)).toEqual([200, 200, 200]);
-  expect(await answers(key)).toEqual([200, 200, 200]);
+  expect(await responses(key)).toEqual([200, 200, 200]);
+  expect(await responses(key)).toEqual([200, 200, 200]);
   // Twenty strikes ban; no instance sees more than ten of them.
-  for (let turn = 0; turn < 10; turn++) await answers(key);
+  for (let turn = 0; turn < 10; turn++) await responses(key);
   await becomes(key, "key_banned");
   const shown = await fleet.place.json("keys", "show", id, "--database", databaseUrl);
   expect(shown.bannedUntil).not.toBeNull();
@@ -103,7 +103,7 @@ test("strikes on three instances add up to one ban, and a lifted ban is over on 
   await fleet.issueKey(...boundless);
   const noticedAt = performance.now() + noticeMsMax;
   while (performance.now() < noticedAt) {
-    expect(await answers(key)).toEqual(["key_banned", "key_banned", "key_banned"]);
+    expect(await responses(key)).toEqual(["key_banned", "key_banned", "key_banned"]);
   }
   await command("keys", "unban", id);
   await becomes(key, 200);

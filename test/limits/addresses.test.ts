@@ -15,15 +15,15 @@ describe("requests without a valid key", () => {
   test("are counted by address, with the same headers, and refused beyond the limit", async () => {
     service = await startTestService("sqlite", { "address-per-minute": "5" });
     const bad = `psk_live_${"x".repeat(49)}`;
-    const answers = [
+    const responses = [
       await service.call("GET", "/inventory"),
       await service.call("GET", "/inventory", { key: bad }),
       await service.call("GET", "/nothing"),
       await service.call("OPTIONS", "/inventory"),
       await service.call("PATCH", "/inventory/1", { body: "{}" }),
     ];
-    expect(answers.map((answer) => answer.status)).toEqual([401, 401, 401, 204, 401]);
-    const left = answers.map((answer) => answer.headers.get("x-ratelimit-remaining"));
+    expect(responses.map((response) => response.status)).toEqual([401, 401, 401, 204, 401]);
+    const left = responses.map((response) => response.headers.get("x-ratelimit-remaining"));
     expect(left).toEqual(["4", "3", "2", "1", "0"]);
     const refused = await service.call("GET", "/inventory");
     expect(refused.status).toBe(429);

@@ -14,7 +14,7 @@ afterEach(() => service.stop());
 
 const minuteMs = 60_000;
 const request = () => service.call("GET", "/nothing", { key });
-const codeOf = (answer: TestAnswer) => (answer.json as { code: string }).code;
+const codeOf = (response: TestAnswer) => (response.json as { code: string }).code;
 
 async function times<T>(count: number, work: () => Promise<T>): Promise<T> {
   let last: T | undefined;
@@ -144,9 +144,9 @@ describe("a client that waits is never banned:", () => {
       const end = (Math.floor(service.clock.now() / minuteMs) + 1) * minuteMs;
       let waitMs = 100;
       for (;;) {
-        const answer = await request();
-        expect(codeOf(answer)).not.toBe("key_banned");
-        if (answer.status !== 429) continue;
+        const response = await request();
+        expect(codeOf(response)).not.toBe("key_banned");
+        if (response.status !== 429) continue;
         service.clock.advance(waitMs);
         waitMs *= 2;
         if (service.clock.now() >= end) break;

@@ -56,7 +56,7 @@ describe("the minute", () => {
     const { text: key } = await service.issueKey({ scopes: ["inventory:read", "inventory:write"] });
     const tag = (await request(key)).headers.get("etag");
     const patch = (body: string) => service.call("PATCH", "/inventory/1", { key, body });
-    const answers = [
+    const responses = [
       await service.call("GET", "/inventory", { key, headers: { "If-None-Match": tag ?? "" } }),
       await patch("{"),
       await request(key, "/store/orders"),
@@ -64,8 +64,8 @@ describe("the minute", () => {
       await patch('{"quantity":1}'),
       await request(key, "/inventory", "DELETE"),
     ];
-    expect(answers.map((answer) => answer.status)).toEqual([304, 400, 403, 404, 404, 405]);
-    const remaining = answers.map((answer) => numbers(answer.headers).remaining);
+    expect(responses.map((response) => response.status)).toEqual([304, 400, 403, 404, 404, 405]);
+    const remaining = responses.map((response) => numbers(response.headers).remaining);
     expect(remaining).toEqual([998, 997, 996, 995, 994, 993]);
   });
 

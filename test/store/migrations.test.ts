@@ -87,13 +87,13 @@ test("a store of version 0.1.0 keeps ledger, stock, counts and bans, and a runni
   ] as never);
   await store.close();
   // The queries of 0.1.0 on every read, every update and every request. This state makes it send 503.
-  for (const asked of [
+  for (const text of [
     "SELECT epoch, seq, keys_version FROM head WHERE id = 1",
     "SELECT seq, at FROM head WHERE id = 1 FOR UPDATE",
     `INSERT INTO usage (key_id, wanted) VALUES ('key_a', 1)
      ON CONFLICT (key_id) DO UPDATE SET wanted = excluded.wanted`,
   ]) {
-    await expect(sql.unsafe(asked).then(() => "answered")).rejects.toMatchObject({
+    await expect(sql.unsafe(text).then(() => "succeeded")).rejects.toMatchObject({
       errno: "55P03",
       message: "this store needs petstore 0.2 or later",
     });

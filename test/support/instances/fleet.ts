@@ -28,7 +28,7 @@ export interface FleetOptions {
   /** The database address of one instance, if it differs from the others. */
   readonly addressOf?: (index: number) => string;
   /** The options of one instance's process. */
-  readonly options?: (index: number) => RunOptions;
+  readonly runOptions?: (index: number) => RunOptions;
 }
 
 /** The terms of a key that no test exhausts. */
@@ -37,12 +37,12 @@ export const boundless = ["--plan", "enterprise", "--per-minute", "900000000"].c
   "900000000",
 );
 
-export async function startFleet(databaseUrl: string, asked: FleetOptions = {}): Promise<Fleet> {
-  const { size = 3, flags = [], pets = [], addressOf = () => databaseUrl } = asked;
+export async function startFleet(databaseUrl: string, options: FleetOptions = {}): Promise<Fleet> {
+  const { size = 3, flags = [], pets = [], addressOf = () => databaseUrl } = options;
   const place = enterPlace();
   const onDatabase = ["--database", databaseUrl];
   const launch = (index: number) =>
-    place.serve(["serve", "--database", addressOf(index), ...flags], asked.options?.(index));
+    place.serve(["serve", "--database", addressOf(index), ...flags], options.runOptions?.(index));
   const rows = pets.map((petId) => `{"petId":${petId},"name":"Pet ${petId}"}`);
   if (rows.length > 0) {
     const stdin = rows.join("\n");

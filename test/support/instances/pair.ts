@@ -59,9 +59,9 @@ export async function startPair(options: PairOptions) {
     },
     async get(tag?: string, index = 0) {
       const headers: Record<string, string> = tag ? { "If-None-Match": tag } : {};
-      const answer = await fleet.call(index, "GET", "/inventory", { key, headers });
-      const quantity = entriesOf(answer.text).get(1n);
-      return { status: answer.status, quantity, tag: answer.headers.get("etag") ?? "" };
+      const response = await fleet.call(index, "GET", "/inventory", { key, headers });
+      const quantity = entriesOf(response.text).get(1n);
+      return { status: response.status, quantity, tag: response.headers.get("etag") ?? "" };
     },
     async isReady(index = 0) {
       return (await fleet.call(index, "GET", "~/readyz")).status === 200;

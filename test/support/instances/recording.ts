@@ -51,26 +51,26 @@ export async function startRecorder(
       const quantity = ++quantities;
       const start = performance.now();
       const body = `{"quantity":${quantity}}`;
-      const answer = await fleet
+      const response = await fleet
         .call(index, "PATCH", `/inventory/${petId}`, { key, body })
         .catch(lost);
       const end = performance.now();
-      const outcome = answer?.status === 200 ? "acknowledged" : "unknown";
+      const outcome = response?.status === 200 ? "acknowledged" : "unknown";
       updates.push({ id: `${quantity}`, petId, quantity, start, end, outcome });
       if (outcome === "acknowledged") acknowledged += 1;
-      else if (answer && answer.status !== 503) surprises.push(`PATCH: ${answer.text}`);
+      else if (response && response.status !== 503) surprises.push(`PATCH: ${response.text}`);
       return outcome;
     },
     async read(index, reader) {
       const start = performance.now();
       const headers: Record<string, string> = reader.tag ? { "If-None-Match": reader.tag } : {};
-      const answer = await fleet.call(index, "GET", "/inventory", { key, headers }).catch(lost);
+      const response = await fleet.call(index, "GET", "/inventory", { key, headers }).catch(lost);
       const end = performance.now();
-      if (answer?.status === 200) {
-        reader.entries = entriesOf(answer.text);
-        reader.tag = answer.headers.get("etag")!;
-      } else if (answer?.status !== 304) {
-        if (answer && answer.status !== 503) surprises.push(`GET: ${answer.text}`);
+      if (response?.status === 200) {
+        reader.entries = entriesOf(response.text);
+        reader.tag = response.headers.get("etag")!;
+      } else if (response?.status !== 304) {
+        if (response && response.status !== 503) surprises.push(`GET: ${response.text}`);
         return false;
       }
       reads.push({ start, end, entries: reader.entries!, seq: seqOf(reader.tag!) });
