@@ -1,4 +1,4 @@
-import { Refusal } from "./errors.ts";
+import { Refusal, type UnavailableReason, unavailable } from "./errors.ts";
 import type { Committed, LedgerRow, Outcome, Unit } from "./ledger.ts";
 import type { InventoryStore } from "./ports.ts";
 import { yieldToEventLoop } from "./turns.ts";
@@ -37,8 +37,6 @@ interface Waiting {
  * the next try may take as long again, and nothing of theirs has been sent.
  */
 const patienceMs = 1_000;
-
-const silentStore = "The store does not answer in time; try again.";
 
 /** What is left of a change's time for its answer when the store must have given up waiting. */
 const giveUpMs = 1_000;
@@ -104,7 +102,7 @@ export function createCommitter(
     const leftMs = bounds.answerMsMax - (begunAt - group[0]!.submittedAt);
     const late = setTimeout(() => {
       isStuck = true;
-      refuseAll(group, "The store does not answer in time; the update may have been stored.");
+      refuseAll(group, "unknownOutcome");
       refuseWaiting();
     }, leftMs);
     let committed: Committed;
@@ -126,18 +124,16 @@ export function createCommitter(
   }
 
   function refuseWaiting(): void {
-    refuseAll(waiting, silentStore);
+    refuseAll(waiting, "timeout");
     for (const { unit } of waiting) queuedChanges -= unit.changes.length;
     waiting = [];
   }
 
   return {
     submit(unit, signal) {
-      if (isStuck) return Promise.reject(new Refusal("unavailable", silentStore));
+      if (isStuck) return Promise.reject(unavailable("timeout"));
       if (queuedChanges + unit.changes.length > bounds.queueMax) {
-        return Promise.reject(
-          new Refusal("unavailable", "Too many updates are waiting to be stored; try again."),
-        );
+        return Promise.reject(unavailable("tooManyUpdates"));
       }
       return new Promise((resolve, reject) => {
         if (arriving.length === 0) setImmediate(admit);
@@ -159,9 +155,9 @@ function wholeSeconds(ms: number): number {
   return Math.max(0, Math.round(ms / 1_000) * 1_000);
 }
 
-function refuseAll(units: readonly Waiting[], message: string): void {
-  const refusal = new Refusal("unavailable", message);
-  for (const one of units) one.reject(refusal);
+function refuseAll(units: readonly Waiting[], reason: UnavailableReason): void {
+  const error = unavailable(reason);
+  for (const one of units) one.reject(error);
 }
 
 /** Nobody hears an answer on a connection that is gone, so its changes are refused, not stored. */

@@ -1,4 +1,4 @@
-/** Every code an Error body can carry. Later versions may add codes, and take none away. */
+/** Every code that an Error body can have. Later versions may add codes and never remove one. */
 export const errorCodes = [
   "invalid_request",
   "unauthorized",
@@ -20,8 +20,8 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number];
 
 /**
- * An outcome the caller is to blame for or has to know about. Its text is safe to show to anyone.
- * Whatever else is thrown is a bug: logged with its request id and answered with a fixed text.
+ * An error that the client caused or must know about. Its message is safe to show to any client.
+ * Every other exception is a bug: it is logged with its request id, and the client gets a fixed text.
  */
 export class Refusal extends Error {
   readonly code: ErrorCode;
@@ -31,4 +31,34 @@ export class Refusal extends Error {
     this.name = "Refusal";
     this.code = code;
   }
+}
+
+/** Why the store cannot serve a request. Both engines and the domain use these messages. */
+export const unavailableMessages = {
+  /** No connection to the database server, or a disk error. */
+  unreachable: "The store cannot be reached. Try again.",
+  unreadable: "The store cannot be read. Try again later.",
+  /** Writing is not possible until an operator or a failover changes that. */
+  unwritable: "The store cannot be written. Try again later.",
+  /** A lock or a resource was not free in time. */
+  busy: "The store is busy. Try again.",
+  /** No disk space. */
+  full: "The store is full. Try again later.",
+  cannotOpen: "The store's file cannot be opened.",
+  /** The inventory and its ledger contradict each other. */
+  damaged: "The store is damaged and must be repaired.",
+  /** Nothing of the request was sent to the store. */
+  timeout: "The store did not respond in time. Try again.",
+  /** The transaction was sent, and its outcome is unknown. */
+  unknownOutcome: "The store did not respond in time. The update may have been stored.",
+  /** The transaction was rolled back. */
+  rolledBack: "The update was not stored. Try again.",
+  tooManyUpdates: "Too many updates are waiting to be stored. Try again.",
+  tooManyRequests: "Too many requests are waiting. Try again.",
+} as const;
+
+export type UnavailableReason = keyof typeof unavailableMessages;
+
+export function unavailable(reason: UnavailableReason): Refusal {
+  return new Refusal("unavailable", unavailableMessages[reason]);
 }

@@ -1,5 +1,5 @@
 import type { Position } from "./epochs.ts";
-import { Refusal } from "./errors.ts";
+import { type Refusal, unavailable } from "./errors.ts";
 import type { LedgerRow } from "./ledger.ts";
 import type { Head, InventoryReader, Log, MaybePromise } from "./ports.ts";
 import { createReplay, LedgerGap, nowhere } from "./replay.ts";
@@ -99,7 +99,7 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
     if (found !== fault) log("ledger damaged", { error: found });
     fault = found;
     shown = nowhere;
-    return new Refusal("unavailable", "The store is damaged; it has to be repaired.");
+    return unavailable("damaged");
   }
 
   async function lookAndReach(before: Promise<void>): Promise<void> {
