@@ -23,7 +23,7 @@ import { routesOf } from "./http/routes.ts";
 import { type RunningServer, type Served, startServer } from "./http/server.ts";
 import type { Surface } from "./http/surface.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
-import { createDatabase } from "./store/postgres/engine/connection.ts";
+import { createDatabase } from "./store/postgres/engine/database.ts";
 import { openPostgres } from "./store/postgres/store.ts";
 import { claimForServing } from "./store/sqlite/engine/claim.ts";
 import { openSqlite } from "./store/sqlite/store.ts";

@@ -3,9 +3,9 @@ import type { Config } from "./config.ts";
 import type { Clock, Limiter, Log, Store } from "./domain/ports.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
-import { createDatabase } from "./store/postgres/engine/connection.ts";
+import { createDatabase } from "./store/postgres/engine/database.ts";
+import { createSharedUsage } from "./store/postgres/shared-usage.ts";
 import { openPostgres } from "./store/postgres/store.ts";
-import { createSharedUsage } from "./store/postgres/usage.ts";
 import { claimForServing } from "./store/sqlite/engine/claim.ts";
 import { openSqlite } from "./store/sqlite/store.ts";
 
@@ -44,7 +44,7 @@ async function openSqliteEngine(
   const { environment } = config;
   const store = await openSqlite({ path, environment, clock, threaded: true, log });
   opened.defer(() => store.close());
-  const limiter = await createLocalLimiter({ journal: store.usage, clock, rules: config.ban, log });
+  const limiter = await createLocalLimiter({ usage: store.usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
   return { store, limiter, patienceMs: 0, connect: async () => true };
 }
@@ -65,12 +65,12 @@ async function openPostgresEngine(
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
   const store = await openPostgres({ database, environment, clock, patienceMs });
   opened.defer(() => store.close());
-  const { query } = database.lane(limiterDeadlineMs);
-  const usage = createSharedUsage(query, () => clock?.now() ?? null);
-  const limiter = createSharedLimiter({ usage, rules, clock, log });
+  const { query } = database.connection(limiterDeadlineMs);
+  const usage = createSharedUsage(query, clock);
+  const limiter = createSharedLimiter({ usage, rules, log });
   opened.defer(() => limiter.close());
   database.watch();
-  return { store, limiter, patienceMs, connect: database.openLanes };
+  return { store, limiter, patienceMs, connect: database.openConnections };
 }
 
 /** The file that a database address names; undefined for a database server. */

@@ -6,6 +6,18 @@ export const environments = ["production", "staging"] as const;
 export type Environment = (typeof environments)[number];
 
 export const scopes = ["inventory:read", "inventory:write", "pets:read", "orders:read"] as const;
+
+/**
+ * The scopes of a key that is issued without a list of scopes. The list is explicit, so a scope that
+ * is added to `scopes` later is not granted unless an operator names it.
+ */
+export const defaultScopes: readonly Scope[] = [
+  "inventory:read",
+  "inventory:write",
+  "pets:read",
+  "orders:read",
+];
+
 export type Scope = (typeof scopes)[number];
 
 /** An API key as it is stored. The text of the key is not stored, only a digest. */

@@ -68,7 +68,7 @@ test("every decision follows the rules, for any schedule, clock, restarts and li
         start += 100 * dayMs;
         clock.set(start);
         const keyId = await addKey(given);
-        const options = { journal: store.usage, clock, rules, log: () => {} };
+        const options = { usage: store.usage, clock, rules, log: () => {} };
         let limiter = await createLocalLimiter(options);
         const model = createNaiveLimiter(given, rules);
         for (const one of steps) {
