@@ -25,7 +25,7 @@ import { createSharedLimiter } from "./limits/shared.ts";
 import { createDatabase } from "./store/postgres/engine/connection.ts";
 import { openPostgres } from "./store/postgres/store.ts";
 import { createSharedUsage } from "./store/postgres/usage.ts";
-import { claimForServing } from "./store/sqlite/engine/claim.ts";
+import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 import { openSqlite } from "./store/sqlite/store.ts";
 
 const monotonicMs = () => performance.now();
@@ -51,7 +51,7 @@ export function openStore(config: Config, clock: Clock): Promise<Store> {
 /** Makes sure that nobody serves from a file while it is moved; gives what ends the claim. */
 export function claimStore(config: Config): () => void {
   const path = sqlitePath(config);
-  return path === undefined ? () => {} : claimForServing(path);
+  return path === undefined ? () => {} : lockForServing(path);
 }
 
 /** The file a database address names; undefined for a database on a server. */
@@ -76,7 +76,7 @@ async function openForOne(
   log: Log,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  opened.defer(claimForServing(path));
+  opened.defer(lockForServing(path));
   const { environment } = config;
   const store = await openSqlite({ path, environment, clock, threaded: true, log });
   opened.defer(() => store.close());

@@ -1,4 +1,6 @@
+import type { ErrorCode } from "../../../domain/errors.ts";
 import { type Entry, petStatuses, type Stock } from "../../../domain/inventory.ts";
+import type { Environment } from "../../../domain/keys.ts";
 import type {
   Change,
   Committed,
@@ -8,6 +10,20 @@ import type {
   Rejected,
   Unit,
 } from "../../../domain/ledger.ts";
+import type { Damage } from "./damage.ts";
+import type { WriterArgs, WriterMethod } from "./writer.ts";
+
+/** A message to the writing thread. */
+export type WriterRequest =
+  | { kind: "open"; path: string; environment: Environment }
+  | { kind: "commit"; units: PackedUnits; now: number; withinMs: number }
+  | { kind: "call"; method: WriterMethod; args: WriterArgs<WriterMethod> };
+
+/** A reply of the writing thread to the request with the same id. */
+export type WriterReply =
+  | { id: number; result: unknown }
+  | { id: number; refusal: { code: ErrorCode; message: string }; damage: Damage | undefined }
+  | { id: number; bug: string };
 
 /**
  * Units and their outcomes as columns, for messages between threads. A message of objects is copied
