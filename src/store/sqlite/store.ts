@@ -19,6 +19,7 @@ import { assertUndamaged } from "./engine/change-signal.ts";
 import { openForReading, openForWriting, useConnection } from "./engine/connection.ts";
 import { guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, prepareFiles } from "./engine/files.ts";
+import { isServed } from "./engine/serving-lock.ts";
 import {
   busyWaitMs,
   openWriterHere,
@@ -135,11 +136,15 @@ function createInventoryStore(parts: Parts): InventoryStore {
 }
 
 function createCatalogueStore(parts: Parts): CatalogueStore {
-  const { clock } = parts.options;
+  const { path, clock, threaded } = parts.options;
+  // A store with a thread is the serving process.
+  const isStoreServed = () => threaded || isServed(filesOf(path));
   return {
     ...readable(parts, createCatalogueReader(parts.database)),
     importPets: (records, reason) =>
-      writeAlone(parts, (own) => importPets(own, records, reason, clock.now)),
+      writeAlone(parts, (own) =>
+        importPets(own, records, { reason, now: clock.now, isServed: isStoreServed }),
+      ),
     importOrders: (records) => writeAlone(parts, (own) => importOrders(own, records)),
   };
 }
