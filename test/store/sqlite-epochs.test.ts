@@ -80,7 +80,7 @@ test("every start of the service begins an epoch, which covers the rows that it 
   ]);
 });
 
-test("a position that a restore removed is not in the history, whoever writes next", async () => {
+test("a position that a restore removed is not in the history, after a service or an import", async () => {
   await use("command", addPet(1n));
   const backup = join(folder, "backup.db");
   const lost = await use("service", async (store) => {
