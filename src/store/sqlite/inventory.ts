@@ -62,8 +62,8 @@ export function createInventoryReader(database: Database): SqliteInventoryReader
 export interface InventoryWriter {
   commit(units: readonly Unit[], now: number): Committed;
   /**
-   * Begins an epoch. If that fails, the next commit begins it, so that no row is stored under an
-   * epoch in which a run of the service that this store does not know of may have stored another.
+   * Begins an epoch. If that fails, the next commit begins it: in a store that was restored from a
+   * backup, the last epoch may already have had other rows under the next numbers.
    */
   beginEpoch(epoch: string): void;
 }

@@ -22,7 +22,7 @@ import { filesOf, prepareFiles } from "./engine/files.ts";
 import { isServed } from "./engine/serving-lock.ts";
 import {
   busyWaitMs,
-  openWriterHere,
+  openInlineWriter,
   type Writer,
   type WriterArgs,
   type WriterMethod,
@@ -58,7 +58,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   if (!threaded) assertUndamaged(filesOf(path));
   const writer = threaded
     ? await startWriterThread(path, environment, log)
-    : openWriterHere(path, environment);
+    : openInlineWriter(path, environment);
   try {
     if (threaded) await beginEpoch(writer);
     const files = prepareFiles(path);

@@ -3,7 +3,7 @@ import { every } from "../../../domain/background.ts";
 import { Refusal, unavailable } from "../../../domain/errors.ts";
 import type { Log } from "../../../domain/ports.ts";
 import { type ChangeReceiver, createChangeReceiver, createChangeSender } from "./change-signal.ts";
-import { readDataVersion } from "./connection.ts";
+import { createDataVersionReader } from "./connection.ts";
 import { createDamageCheck, type Damage, type DamageCheck } from "./damage.ts";
 import type { StoreFiles } from "./files.ts";
 import { relockForServing } from "./serving-lock.ts";
@@ -174,7 +174,7 @@ export function openCommandAccess(database: Database, files: StoreFiles): Access
   const check = createDamageCheck(files, database, ["database", "wal", "walIndex"]);
 
   return {
-    version: readDataVersion(database),
+    version: createDataVersionReader(database),
     canWrite: () => check.find() === undefined,
     read: (work) => work(),
     async write(work) {

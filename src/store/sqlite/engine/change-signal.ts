@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { Refusal } from "../../../domain/errors.ts";
-import { readDataVersion } from "./connection.ts";
+import { createDataVersionReader } from "./connection.ts";
 import { createPrivate, type StoreFiles } from "./files.ts";
 import { isServed } from "./serving-lock.ts";
 
@@ -70,7 +70,7 @@ export function createChangeReceiver(database: Database, files: StoreFiles): Cha
   ftruncateSync(handle, 0);
   let seenBytes = headerBytes;
   writeHeader(handle, seenBytes, states.serving);
-  const dataVersion = readDataVersion(database);
+  const dataVersion = createDataVersionReader(database);
   let lastDataVersion = dataVersion();
   let version = 0;
 

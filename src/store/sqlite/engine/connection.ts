@@ -81,7 +81,7 @@ export function setPragma(database: Database, name: string, value: string | bigi
 }
 
 /** Returns a function whose result changes when another connection has committed. */
-export function readDataVersion(database: Database): () => number {
+export function createDataVersionReader(database: Database): () => number {
   const query = database.query("PRAGMA data_version");
   return () => Number((query.values()[0] as unknown[])[0]);
 }

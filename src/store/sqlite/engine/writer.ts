@@ -138,7 +138,7 @@ export function openWriter(path: string, environment: Environment) {
 }
 
 /** Opens the writing connection on this thread, for a command that has no other work to do. */
-export function openWriterHere(path: string, environment: Environment): Writer {
+export function openInlineWriter(path: string, environment: Environment): Writer {
   const writer = openWriter(path, environment);
   return {
     commit: async (...args) => writer.commit(...args),
