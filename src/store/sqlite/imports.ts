@@ -5,6 +5,7 @@ import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
 import type { Imported } from "../../domain/ports.ts";
 import { inTransaction } from "./engine/connection.ts";
+import { setEpoch } from "./inventory.ts";
 
 /** How an import of pets becomes rows of the ledger. */
 export interface LedgerOptions {
@@ -44,8 +45,8 @@ export async function importPets(
       );
       if (changes === 0) throw repeatedId(record.line, "petId", record.petId);
     });
-    // The epoch is read first, so that a service that starts in between is noticed by its epoch.
-    const [epoch] = database.query("SELECT epoch FROM head").values()[0] as [string];
+    // The epoch is read first. If a service starts later, the epoch that it begins shows that.
+    const epoch = readEpoch(database);
     const unservedEpoch = options.isServed() ? undefined : epoch;
     return inTransaction(database, () => applyPets(database, options, unservedEpoch))();
   } finally {
@@ -107,7 +108,7 @@ function appendRows(
     )
     .run(newPetStock.quantity, newPetStock.status, reason, at);
   if (rows === 0) return;
-  if (unservedEpoch !== undefined) separateRows(database, unservedEpoch);
+  if (unservedEpoch !== undefined) beginEpoch(database, unservedEpoch);
   database
     .query(
       `INSERT INTO inventory (pet_id, quantity, status, version)
@@ -120,15 +121,15 @@ function appendRows(
 }
 
 /**
- * Gives the rows after the head an epoch in the history. The store may have been restored from a
- * backup, and the service may have stored other rows under the same numbers in the head's epoch. The
- * head itself gets its next epoch when the service starts. A service that has started meanwhile has
- * begun one, and the rows are part of that.
+ * Begins an epoch if no service has begun one since `unservedEpoch`. The store may have been restored
+ * from a backup, and the service may have stored other rows under the next numbers in that epoch.
  */
-function separateRows(database: Database, unservedEpoch: string): void {
-  database
-    .query("INSERT INTO epochs (epoch, from_seq) SELECT ?1, seq FROM head WHERE epoch = ?2")
-    .run(randomUUID(), unservedEpoch);
+function beginEpoch(database: Database, unservedEpoch: string): void {
+  if (readEpoch(database) === unservedEpoch) setEpoch(database, randomUUID());
+}
+
+function readEpoch(database: Database): string {
+  return database.query("SELECT epoch FROM head").values()[0]![0] as string;
 }
 
 /** Whether a record changes an existing pet. Fields that it does not give are null and compare as null. */

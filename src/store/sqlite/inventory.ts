@@ -83,7 +83,7 @@ export function createInventoryWriter(database: Database): InventoryWriter {
   let epochToBegin: string | undefined;
 
   function beginPendingEpoch(): void {
-    if (epochToBegin !== undefined) recordEpoch(database, epochToBegin);
+    if (epochToBegin !== undefined) setEpoch(database, epochToBegin);
   }
 
   const commitUnits = inTransaction(database, (units: readonly Unit[], now: number): Committed => {
@@ -118,8 +118,8 @@ export function createInventoryWriter(database: Database): InventoryWriter {
   };
 }
 
-/** Makes this the head's epoch, from the last row on. Part of the caller's transaction. */
-function recordEpoch(database: Database, epoch: string): void {
+/** Begins an epoch after the last row, in the caller's transaction. */
+export function setEpoch(database: Database, epoch: string): void {
   database.query("UPDATE head SET epoch = ?").run(epoch);
   database.query("INSERT INTO epochs (epoch, from_seq) SELECT epoch, seq FROM head").run();
 }

@@ -19,12 +19,16 @@ export interface DatabaseCheck {
 
 /**
  * With a write-ahead log only checkpoints write to the database file, and they move every page only
- * forward. The head in its page, read without the log, therefore never goes back, never passes the
- * store's head, and has its epoch. Content that was copied over the file breaks one of these rules.
+ * forward. The head in its page, read without the log, therefore never goes back, not to an earlier
+ * epoch either, and never passes the store's head. Content that was copied over the file breaks one of these rules.
  * The page is read only when the time or the size of the file has changed.
  */
 export function createDatabaseCheck(files: StoreFiles, database: Database): DatabaseCheck {
   const currentHead = database.query("SELECT epoch, seq, at, keys_version FROM head");
+  const laterEpoch = database.query(
+    `SELECT 1 FROM epochs WHERE epoch = ?1
+     AND number > (SELECT number FROM epochs WHERE epoch = ?2)`,
+  );
   const rootPage = database.query("SELECT rootpage FROM sqlite_schema WHERE name = 'head'");
   const [[pageBytes]] = database.query("PRAGMA page_size").values() as [[number | bigint]];
   const page = Buffer.alloc(Number(pageBytes));
@@ -74,7 +78,9 @@ export function createDatabaseCheck(files: StoreFiles, database: Database): Data
     if (inFile && !follows(head, inFile)) return false;
     const current = readHead();
     if (head.seq > current.seq || head.keysVersion > current.keysVersion) return false;
-    return head.epoch === current.epoch || head.epoch === inFile?.epoch;
+    if (head.epoch === current.epoch || head.epoch === inFile?.epoch) return true;
+    // An import and a start of the service may have begun epochs between the two.
+    return inFile !== undefined && laterEpoch.values(head.epoch, inFile.epoch).length > 0;
   }
 
   function readHead(): PageHead {
