@@ -24,7 +24,7 @@ export function createKeyReader(database: Database) {
   };
 }
 
-/** Increments the version that tells services that keys or bans changed. */
+/** Increments the version by which services detect changes to keys and bans. */
 export const touchKeys = "UPDATE head SET keys_version = keys_version + 1";
 
 /** Writes keys. Each call is one transaction. */

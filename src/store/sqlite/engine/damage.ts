@@ -85,7 +85,7 @@ export function createDamageCheck(
     }
     const overwritten = walCheck?.findOverwritten();
     if (overwritten) return describe(files, overwritten, "overwritten");
-    // A complete backup copied over the files is consistent in itself.
+    // A complete backup copied over the files is consistent.
     if (!skipped && databaseCheck.hasGoneBack()) return describe(files, "wal", "overwritten");
     return database && searchContent(database);
   }
