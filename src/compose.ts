@@ -25,7 +25,7 @@ import type { Surface } from "./http/surface.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
 import { createDatabase } from "./store/postgres/engine/database.ts";
 import { openPostgres } from "./store/postgres/store.ts";
-import { claimForServing } from "./store/sqlite/engine/claim.ts";
+import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 import { openSqlite } from "./store/sqlite/store.ts";
 
 const monotonicMs = () => performance.now();
@@ -201,8 +201,8 @@ export function openStore(config: Config, clock: Clock): Promise<Store> {
     : openSqlite({ path, environment, clock, threaded: false });
 }
 
-/** Prevents a service from using a SQLite file while it is moved. Returns what ends the claim. */
+/** Prevents services from using a SQLite file while it is moved. Returns what releases the lock. */
 export function claimStore(config: Config): () => void {
   const path = sqlitePath(config);
-  return path === undefined ? () => {} : claimForServing(path);
+  return path === undefined ? () => {} : lockForServing(path);
 }

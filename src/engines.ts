@@ -6,7 +6,7 @@ import { createSharedLimiter } from "./limits/shared.ts";
 import { createDatabase } from "./store/postgres/engine/database.ts";
 import { createSharedUsage } from "./store/postgres/shared-usage.ts";
 import { openPostgres } from "./store/postgres/store.ts";
-import { claimForServing } from "./store/sqlite/engine/claim.ts";
+import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 import { openSqlite } from "./store/sqlite/store.ts";
 
 /** A store and the rate limiter that fits it. */
@@ -40,7 +40,7 @@ async function openSqliteEngine(
   { config, clock, log }: EngineOptions,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  opened.defer(claimForServing(path));
+  opened.defer(lockForServing(path));
   const { environment } = config;
   const store = await openSqlite({ path, environment, clock, threaded: true, log });
   opened.defer(() => store.close());

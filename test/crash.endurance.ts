@@ -1,12 +1,12 @@
 import { test } from "bun:test";
-import { crashAgainAndAgain, enterLoadedPlace } from "./support/crashes.ts";
+import { crashRepeatedly, enterLoadedPlace } from "./support/crashes.ts";
 
 const rounds = 100;
 
-test(`no acknowledged update is lost over ${rounds} kills in the middle of parallel updates`, async () => {
+test(`${rounds} kills during parallel updates lose no acknowledged update`, async () => {
   const loaded = await enterLoadedPlace();
   try {
-    await crashAgainAndAgain(loaded, rounds);
+    await crashRepeatedly(loaded, rounds);
   } finally {
     await loaded.place.leave();
   }

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { crashAgainAndAgain, enterLoadedPlace, type LoadedPlace } from "./support/crashes.ts";
+import { crashRepeatedly, enterLoadedPlace, type LoadedPlace } from "./support/crashes.ts";
 import { petstore } from "./support/process.ts";
 import { call } from "./support/service.ts";
 
@@ -10,11 +10,11 @@ beforeEach(async () => {
 });
 afterEach(() => loaded.place.leave());
 
-test("no acknowledged update is lost over 10 kills in the middle of parallel updates", async () => {
-  await crashAgainAndAgain(loaded, 10);
+test("10 kills during parallel updates lose no acknowledged update", async () => {
+  await crashRepeatedly(loaded, 10);
 });
 
-test("a kill loses no count that is more than a second old", async () => {
+test("a kill loses no request count older than a second", async () => {
   const { place, key } = loaded;
   const service = await place.serve();
   const ask = (baseUrl: string) => call(baseUrl, "GET", "/nothing", { key });
@@ -34,23 +34,23 @@ test("a kill loses no count that is more than a second old", async () => {
   expect(policy).toContain(`"day";r=${100_000_000 - 21};`);
 });
 
-test("without room updates are answered 503 and reads go on; with room again all works, nothing lost", async () => {
-  // A limit on the size of files stands for a full disk. The signal that comes with it is not part
-  // of a full disk and is ignored.
+test("on a full disk updates get 503 and reads continue; with space again updates work and none is lost", async () => {
+  // A limit on the size of files acts as a full disk. Its signal is ignored, because a full disk
+  // sends none.
   const wrapper = `trap "" XFSZ; ulimit -S -f 1024; exec "${petstore}" "$@"`;
   const { place, clients, update } = loaded;
   const service = await place.serve(["serve"], { command: ["sh", "-c", wrapper, "sh"] });
   const statuses = new Set<number>();
-  for (let turn = 0; turn < 200 && !statuses.has(503); turn++) {
+  for (let round = 0; round < 200 && !statuses.has(503); round++) {
     for (const status of await Promise.all(clients.map((client) => update(service, client)))) {
       statuses.add(status);
     }
   }
   expect([...statuses].sort()).toEqual([200, 503]);
-  // Where a whole group found no room, a lone update may still fit in; some more and none does.
+  // A single update may still fit where a group did not. Some more updates fill the rest.
   const last = clients[0]!;
   let refused = await loaded.ask(service, last);
-  for (let turn = 0; turn < 5_000 && refused.status === 200; turn++) {
+  for (let round = 0; round < 5_000 && refused.status === 200; round++) {
     refused = await loaded.ask(service, last);
   }
   expect(refused.status).toBe(503);
@@ -68,7 +68,7 @@ test("without room updates are answered 503 and reads go on; with room again all
   service.kill("SIGTERM");
   expect(await service.exited).toBe(0);
   expect((await place.run(["verify"])).code).toBe(0);
-  const roomy = await place.serve();
-  await loaded.expectNothingLost(roomy);
-  expect(await update(roomy, clients[0]!)).toBe(200);
+  const restarted = await place.serve();
+  await loaded.expectNothingLost(restarted);
+  expect(await update(restarted, clients[0]!)).toBe(200);
 });

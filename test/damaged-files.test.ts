@@ -21,13 +21,13 @@ const list = (service: Served) => call(service.baseUrl, "GET", "/inventory", { k
 
 /** Updates every pet a few times, so that the write-ahead log holds acknowledged updates. */
 async function updateAll(service: Served): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) {
+  for (let round = 0; round < 3; round++) {
     const statuses = await Promise.all(loaded.clients.map((one) => loaded.update(service, one)));
     expect(new Set(statuses)).toEqual(new Set([200]));
   }
 }
 
-async function untilRed(service: Served): Promise<void> {
+async function untilUnready(service: Served): Promise<void> {
   const begun = performance.now();
   while ((await readiness(service)) === 200) {
     expect(performance.now() - begun).toBeLessThan(1_000);
@@ -35,7 +35,7 @@ async function untilRed(service: Served): Promise<void> {
   }
 }
 
-/** The one line of the log about damage, and nothing but JSON in the whole log. */
+/** The one line about damage in the log. The whole log must be JSON. */
 function damageIn(service: Served): Record<string, string> {
   const lines = service
     .written()
@@ -53,9 +53,9 @@ async function kill(service: Served): Promise<void> {
   await service.exited;
 }
 
-async function expectNoticed(service: Served, mistake: Mistake): Promise<void> {
+async function expectDetected(service: Served, mistake: Mistake): Promise<void> {
   const [client] = loaded.clients;
-  await untilRed(service);
+  await untilUnready(service);
   expect((await loaded.ask(service, client!)).json).toMatchObject({ code: "unavailable" });
   expect((await list(service)).status).toBe(mistake.reads ? 200 : 503);
   await service.wrote('"store file damaged"');
@@ -66,24 +66,24 @@ async function expectNoticed(service: Served, mistake: Mistake): Promise<void> {
   expect((await call(service.baseUrl, "GET", "~/healthz")).status).toBe(200);
 }
 
-describe("within a second updates are 503, /readyz is red and the log says what to do, after", () => {
+describe("within a second updates get 503, /readyz gets 503 and the log has instructions, after", () => {
   for (const mistake of destructive) {
     test(mistake.name, async () => {
       cpSync(file, copyOf(file));
       const service = await loaded.place.serve();
       await updateAll(service);
       mistake.make(file);
-      await expectNoticed(service, mistake);
+      await expectDetected(service, mistake);
     });
   }
 
   for (const mistake of harmless) {
     for (const signal of ["SIGKILL", "SIGTERM"] as const) {
-      test(`${mistake.name}; no acknowledged update is lost by ${signal} then`, async () => {
+      test(`${mistake.name}; ${signal} then loses no acknowledged update`, async () => {
         const service = await loaded.place.serve();
         await updateAll(service);
         mistake.make(file);
-        await expectNoticed(service, mistake);
+        await expectDetected(service, mistake);
         if (mistake.strands) await service.wrote('"updates saved');
         service.kill(signal);
         expect(await service.exited).toBe(signal === "SIGTERM" ? 0 : 137);
@@ -97,7 +97,7 @@ describe("within a second updates are 503, /readyz is red and the log says what 
   }
 });
 
-test("an update that meets a deleted log is refused, and what was acknowledged before is saved first", async () => {
+test("an update after the log was deleted is refused once the acknowledged updates are saved", async () => {
   const service = await loaded.place.serve();
   await updateAll(service);
   rmSync(`${file}-wal`);
@@ -107,7 +107,7 @@ test("an update that meets a deleted log is refused, and what was acknowledged b
   await loaded.expectNothingLost(await loaded.place.serve());
 });
 
-test("after damage that leaves reads as they are, worse damage is noticed too", async () => {
+test("worse damage is detected after damage that leaves the store readable", async () => {
   const service = await loaded.place.serve();
   await updateAll(service);
   rmSync(`${file}-changes`);
@@ -121,7 +121,7 @@ test("after damage that leaves reads as they are, worse damage is noticed too", 
   await loaded.expectNothingLost(await loaded.place.serve());
 });
 
-test("an older copy of this very run, put over the database under steady updates, is noticed", async () => {
+test("an older copy from the same run that overwrites the database during updates is detected", async () => {
   const service = await loaded.place.serve();
   await updateAll(service);
   const tool = new Database(file);
@@ -136,14 +136,14 @@ test("an older copy of this very run, put over the database under steady updates
   checkpoint();
   await updateAll(service);
   cpSync(copyOf(file), file);
-  await untilRed(service);
+  await untilUnready(service);
   await Promise.all(steady);
   tool.close();
   expect(damageIn(service).what).toContain("overwritten");
 });
 
-for (const what of ["an older copy of -shm", "zeros over -shm"]) {
-  test(`${what}, put in place under steady updates, is noticed, and no acknowledged update is lost`, async () => {
+for (const what of ["an older copy over -shm", "zeros over -shm"]) {
+  test(`${what} during updates is detected, and no acknowledged update is lost`, async () => {
     const service = await loaded.place.serve();
     await updateAll(service);
     const older = readFileSync(`${file}-shm`);
@@ -153,7 +153,7 @@ for (const what of ["an older copy of -shm", "zeros over -shm"]) {
       while (!refused) refused = (await loaded.update(service, client)) !== 200;
     });
     overwrite(`${file}-shm`, what.startsWith("zeros") ? Buffer.alloc(older.length) : older);
-    await untilRed(service);
+    await untilUnready(service);
     await Promise.all(steady);
     expect(damageIn(service)).toMatchObject({ file: `${file}-shm` });
     service.kill("SIGTERM");
@@ -164,14 +164,14 @@ for (const what of ["an older copy of -shm", "zeros over -shm"]) {
   });
 }
 
-test("a backup of all files, copied over an idle store, is noticed though nobody writes", async () => {
+test("a backup of all files that overwrites an idle store is detected without a write", async () => {
   const service = await loaded.place.serve();
   await updateAll(service);
   const suffixes = ["", "-wal", "-shm"];
   const backup = suffixes.map((suffix) => readFileSync(file + suffix));
   await updateAll(service);
   for (const [at, suffix] of suffixes.entries()) overwrite(file + suffix, backup[at]!);
-  await untilRed(service);
+  await untilUnready(service);
   expect(damageIn(service).what).toContain("overwritten");
   expect((await list(service)).status).toBe(503);
 });
@@ -180,7 +180,7 @@ test("an import beside a service whose -shm was deleted is refused, and changes 
   const service = await loaded.place.serve();
   await updateAll(service);
   rmSync(`${file}-shm`);
-  await untilRed(service);
+  await untilUnready(service);
   const ran = await loaded.place.run(["pets", "import", "-"], {
     stdin: '{"petId":99,"name":"New"}',
   });
@@ -191,30 +191,30 @@ test("an import beside a service whose -shm was deleted is refused, and changes 
 });
 
 for (const suffix of ["-serving", "-changes", ""]) {
-  test(`beside a service whose ${suffix || "database"} was deleted no command works and no other service starts`, async () => {
+  test(`while a service runs whose ${suffix || "database"} was deleted, no command works and no other service starts`, async () => {
     const service = await loaded.place.serve();
     await updateAll(service);
     rmSync(file + suffix);
-    await untilRed(service);
+    await untilUnready(service);
     const command = await loaded.place.run(["keys", "create", "--name", "a", "--plan", "free"]);
     expect(command).toMatchObject({ code: 2, out: "" });
     const second = await loaded.place.run(["serve", "--port", "0"]);
     expect(second).toMatchObject({ code: 2, out: "" });
     expect(second.err).toContain("already serving");
-    // A refused command leaves no empty store where the lost one was.
+    // A refused command creates no empty store in place of the deleted one.
     expect(existsSync(file)).toBe(suffix !== "");
     await kill(service);
   });
 }
 
-test("what a foreign program writes after -shm was deleted survives the service's stop", async () => {
+test("what another program writes after -shm was deleted survives a stop of the service", async () => {
   const service = await loaded.place.serve();
   await updateAll(service);
   rmSync(`${file}-shm`);
   const tool = new Database(file);
   tool.run("UPDATE pets SET name = 'Renamed' WHERE pet_id = 0");
   tool.close();
-  await untilRed(service);
+  await untilUnready(service);
   service.kill("SIGTERM");
   expect(await service.exited).toBe(137);
   expect(service.written()).toContain("ending without closing");
@@ -223,7 +223,7 @@ test("what a foreign program writes after -shm was deleted survives the service'
   expect((await loaded.place.run(["pets", "export", "-"])).out).toContain("Renamed");
 });
 
-test("what is not a mistake leaves the service as it is: imports, checkpoints, readers, VACUUM, a backup", async () => {
+test("imports, checkpoints, readers, VACUUM and backups are not reported as damage", async () => {
   const { place, clients } = loaded;
   const service = await place.serve();
   let busy = true;
@@ -234,9 +234,9 @@ test("what is not a mistake leaves the service as it is: imports, checkpoints, r
   const tool = new Database(file);
   tool.run("PRAGMA busy_timeout = 5000");
   const rows = Array.from({ length: 20_000 }, (_, at) => `{"petId":${at + 100},"name":"Pet"}`);
-  for (let turn = 0; turn < 3; turn++) {
-    const stdin = rows.map((row) => row.replace("Pet", `Pet ${turn}`)).join("\n");
-    // A checkpoint has to stop for this reader, and leaves some pages older than others.
+  for (let round = 0; round < 3; round++) {
+    const stdin = rows.map((row) => row.replace("Pet", `Pet ${round}`)).join("\n");
+    // A checkpoint stops for this reader and leaves some pages older than others.
     reader.run("BEGIN");
     reader.query("SELECT count(*) FROM ledger").get();
     expect(await place.run(["pets", "import", "-"], { stdin })).toMatchObject({ code: 0, err: "" });
@@ -248,7 +248,7 @@ test("what is not a mistake leaves the service as it is: imports, checkpoints, r
       expect(await readiness(service)).toBe(200);
     }
     tool.run("VACUUM");
-    tool.run(`VACUUM INTO '${file}.backup${turn}'`);
+    tool.run(`VACUUM INTO '${file}.backup${round}'`);
     expect((await place.run(["verify"])).code).toBe(0);
   }
   tool.close();

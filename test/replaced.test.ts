@@ -23,7 +23,7 @@ async function stop(service: Served): Promise<void> {
   expect(await service.exited).toBe(0);
 }
 
-test("a list from before a copy of the store was put back is never taken for one from after", async () => {
+test("a list from before a restore is never taken for one from after it", async () => {
   const { place, ask, clients } = loaded;
   cpSync(file, `${file}.copy`);
   const before = await place.serve();
@@ -40,7 +40,7 @@ test("a list from before a copy of the store was put back is never taken for one
   expect(fresh.text).toContain('{"petId":0,"quantity":0,');
 });
 
-test("an update to a file that was moved away is refused, and reads go on", async () => {
+test("after the file was moved away, updates are refused and reads continue", async () => {
   const { place, ask, clients } = loaded;
   const service = await place.serve();
   expect((await ask(service, clients[0]!)).status).toBe(200);
@@ -48,7 +48,7 @@ test("an update to a file that was moved away is refused, and reads go on", asyn
   expect((await ask(service, clients[0]!)).status).toBe(503);
   expect((await call(service.baseUrl, "GET", "~/readyz")).status).toBe(503);
   expect((await list(service)).text).toContain('{"petId":0,"quantity":1,');
-  // A new file at the old name is not what this process has open, and no command fills it.
+  // A new file with the old name is not the one that the service has open, and commands refuse it.
   writeFileSync(file, "");
   expect((await ask(service, clients[0]!)).status).toBe(503);
   expectRefused(await place.run(["keys", "list"]), "restart that process first");

@@ -9,8 +9,8 @@ import type { Ban, SavedUsage } from "../domain/ports.ts";
 import { int64Min } from "../domain/values/int64.ts";
 
 /**
- * What a row of each table means. Both engines have the same columns and give 64-bit integers as
- * bigints, so the meaning exists once.
+ * A row as an engine returns it. Both engines have the same columns and return 64-bit integers as
+ * bigints, so both use these column lists and conversions.
  */
 export type Row = readonly unknown[];
 
@@ -125,7 +125,7 @@ export function toEpochStart(row: Row): EpochStart {
   return { epoch: row[0] as string, fromSeq: Number(row[1]) };
 }
 
-/** The smallest id after this one. Pages start there, so that the smallest id of all is included. */
+/** The id at which the page after this one starts. A page after null starts at the smallest id. */
 export function firstIdAfter(petId: bigint | null): bigint {
   return petId === null ? int64Min : petId + 1n;
 }

@@ -1,18 +1,19 @@
 import { banColumns, entryColumns, ledgerColumns, orderColumns, usageColumns } from "./rows.ts";
 
-/**
- * What a store holds and another can take over, in an order in which no row comes before one it
- * refers to. Both engines have these columns under the same names.
- */
+/** A table that both engines have, with the same columns under the same names. */
 export interface Table {
   readonly name: string;
   readonly columns: string;
-  /** The order rows are read in, so that two stores with the same rows give the same sequence. */
+  /** How rows are sorted, so that two stores with the same rows return the same sequence. */
   readonly order: string;
-  /** Which rows count; all unless given. */
+  /** Which rows are transferred; all if undefined. */
   readonly where?: string;
 }
 
+/**
+ * Every table that is transferred to another store. A row's table comes after the tables that it
+ * refers to.
+ */
 export const tables: readonly Table[] = [
   { name: "pets", columns: "pet_id, name, category, tags, photo_urls", order: "pet_id" },
   { name: "inventory", columns: entryColumns, order: "pet_id" },
@@ -28,20 +29,20 @@ export const tables: readonly Table[] = [
     name: "usage",
     columns: usageColumns,
     order: "key_id",
-    // Nobody keeps counts of a key that was never used.
+    // PostgreSQL also has rows of keys that were never used.
     where: "last_used_at > 0",
   },
   { name: "epochs", columns: "number, epoch, from_seq", order: "number" },
   { name: "bans", columns: banColumns, order: "key_id, started_at" },
 ];
 
-/** Read when a store is verified, but not carried over: every store has a head of its own. */
+/** Read to verify a store, but not transferred: every store has its own head. */
 const head: Table = { name: "head", columns: "environment, epoch, keys_version", order: "id" };
 
 /** Rows read or written at a time. */
 export const batchRows = 5_000;
 
-/** A placeholder for each column of a list. */
+/** A placeholder for each column of a list, for `VALUES (…)`. */
 export function placeholders(columns: string): string {
   return columns
     .split(",")
@@ -49,11 +50,11 @@ export function placeholders(columns: string): string {
     .join();
 }
 
-/** Tells whether a store has anything in it; a store just made has not. */
+/** Whether a store contains any data. A new store does not. */
 export const anyRow = `SELECT EXISTS (SELECT 1 FROM ledger) OR EXISTS (SELECT 1 FROM pets)
   OR EXISTS (SELECT 1 FROM keys) OR EXISTS (SELECT 1 FROM orders)`;
 
-/** Reads all that counts of a table, in its order; an engine may keep it under another name. */
+/** Selects the rows of a table in its order. `storedIn` is its name in the engine. */
 export function selectAll(name: string, storedIn = name): string {
   const {
     columns,

@@ -40,10 +40,10 @@ describe("a connection that writes", () => {
     database.close();
   });
 
-  test("is refused when the engine does not do as it was told", () => {
+  test("is refused when SQLite does not support a setting", () => {
     const database = new Database(":memory:", { safeIntegers: true });
     expect(() => setPragma(database, "journal_mode", "wal")).toThrow("does not support");
-    // The engine knows no such level and takes another one.
+    // SQLite does not know this level and uses another one.
     expect(() => setPragma(database, "synchronous", 7n)).toThrow("does not support");
     database.close();
   });
@@ -51,13 +51,13 @@ describe("a connection that writes", () => {
 
 for (const threaded of [false, true]) {
   const who = threaded ? "the service" : "a command";
-  test(`a commit of ${who} into a file that was moved away meanwhile is not called a success`, async () => {
+  test(`a commit of ${who} to a file that is moved away during the commit is not reported as stored`, async () => {
     const store = await open(threaded);
     const pets = async function* () {
       yield [petRow({ petId: 1n })];
     };
     await store.catalogue.importPets(pets(), "test");
-    // Another process holds the lock; it moves the file while the commit waits, and then lets go.
+    // Another process holds the lock, moves the file while the commit waits, and releases the lock.
     const holder = Bun.spawn(
       [
         process.execPath,
@@ -82,7 +82,7 @@ for (const threaded of [false, true]) {
     });
     await holder.exited;
     await store.close();
-    // It had waited, and was stored: what refused it was the look at the file after the commit.
+    // The commit was stored in the moved file. The check after the commit rejected it.
     renameSync(`${path}.away`, path);
     const moved = await open(false);
     expect(await moved.inventory.entriesAfter(null, 9)).toMatchObject([{ quantity: 7 }]);
@@ -90,7 +90,7 @@ for (const threaded of [false, true]) {
   });
 }
 
-describe("only their owner can open", () => {
+describe("only the owner can open", () => {
   let place: Place;
   beforeEach(() => {
     place = enterPlace();
@@ -112,7 +112,7 @@ describe("only their owner can open", () => {
   };
 
   for (const umask of ["0", "0022", "0077"]) {
-    test(`the files of a store and the folder made for it, under umask ${umask}`, async () => {
+    test(`the files of a store and a folder created for it, under umask ${umask}`, async () => {
       const command = ["sh", "-c", `umask ${umask}; exec "${petstore}" "$@"`, "sh"];
       await place.run(["keys", "list"], { command });
       expect(modes(place.path("data"))).toMatchObject({ "production.db": "600" });
@@ -122,7 +122,7 @@ describe("only their owner can open", () => {
     });
   }
 
-  test("the files that an earlier version left open to all, from the next start on", async () => {
+  test("files that other users could open before, from the next start on", async () => {
     mkdirSync(place.path("data"));
     const served = await place.serve();
     served.kill("SIGKILL");
@@ -131,7 +131,7 @@ describe("only their owner can open", () => {
     expect(existsSync(place.path("data/production.db-wal"))).toBe(true);
     await place.serve();
     expect(modes(place.path("data"))).toEqual(allPrivate);
-    // A folder that was there is its owner's business.
+    // A folder that already exists keeps its mode.
     expect(statSync(place.path("data")).mode & 0o777).not.toBe(0o700);
   });
 });

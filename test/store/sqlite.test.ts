@@ -13,7 +13,7 @@ async function enter(clock: TestClock, threaded: boolean): Promise<StorePlace> {
   const opened = new Set<Store>();
   return {
     async open(environment = "production") {
-      // One store serves at most; whoever comes to it is a command.
+      // The first store is the service, and every other one a command.
       const serves = threaded && opened.size === 0;
       const store = await openSqlite({ path, environment, clock, threaded: serves });
       opened.add(store);
@@ -41,5 +41,7 @@ async function enter(clock: TestClock, threaded: boolean): Promise<StorePlace> {
   };
 }
 
-storeSuite("SQLite, as commands open it", (clock) => enter(clock, false));
-storeSuite("SQLite, as the service opens it and commands beside it", (clock) => enter(clock, true));
+storeSuite("SQLite, opened by commands", (clock) => enter(clock, false));
+storeSuite("SQLite, opened by the service and by commands beside it", (clock) =>
+  enter(clock, true),
+);

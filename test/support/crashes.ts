@@ -2,23 +2,23 @@ import { expect } from "bun:test";
 import { enterPlace, type Place, type Served } from "./process.ts";
 import { call, type TestAnswer } from "./service.ts";
 
-/** One client that sets one pet to ever larger numbers, and remembers what it was told. */
+/** A client that sets one pet to increasing quantities and records what was acknowledged. */
 export interface Client {
   readonly petId: number;
   acknowledged: number;
   sent: number;
 }
 
-/** A place with pets, a key without practical limits, and a client for every pet. */
+/** A folder with a store of pets, a key without practical limits, and a client for every pet. */
 export interface LoadedPlace {
   readonly place: Place;
   readonly key: string;
   readonly clients: readonly Client[];
-  /** One update and its answer. */
+  /** Sends one update and returns the response. */
   ask(service: Served, client: Client): Promise<TestAnswer>;
-  /** One update; tells its status. */
+  /** Sends one update and returns the status of the response. */
   update(service: Served, client: Client): Promise<number>;
-  /** Every entry is what its client was last told, or what it asked for after that. */
+  /** Expects every entry to be at its last acknowledged quantity, or at one sent after that. */
   expectNothingLost(service: Served): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export async function enterLoadedPlace(): Promise<LoadedPlace> {
       expect(entries).toHaveLength(petsCount);
       for (const { petId, acknowledged, sent } of clients) {
         const { quantity } = entries.find((entry) => entry.petId === petId)!;
-        // What was under way when the process died may have happened or not; nothing else.
+        // Only the update that was being sent when the process ended may be stored or not.
         expect(quantity).toBeGreaterThanOrEqual(acknowledged);
         expect(quantity).toBeLessThanOrEqual(sent);
       }
@@ -61,20 +61,20 @@ export async function enterLoadedPlace(): Promise<LoadedPlace> {
   };
 }
 
-/** Kills the service in the middle of parallel updates, again and again, and looks for losses. */
-export async function crashAgainAndAgain(loaded: LoadedPlace, rounds: number): Promise<void> {
+/** Kills the service during parallel updates, several times, and checks that nothing is lost. */
+export async function crashRepeatedly(loaded: LoadedPlace, rounds: number): Promise<void> {
   const { place, clients } = loaded;
   for (let round = 0; round < rounds; round++) {
     const service = await place.serve();
-    // The kill comes after a number of answers that differs from round to round, and with the
-    // answer, so that it meets commits at every stage.
+    // The kill follows a response directly, after a different number of responses in each round, so
+    // that it interrupts commits at every stage.
     let left = petsCount * (2 + ((round * 7) % 23));
     const onAcknowledged = () => {
       left -= 1;
       if (left === 0) service.kill("SIGKILL");
     };
     await Promise.all(
-      clients.map((client) => updateUntilGone(loaded, service, client, onAcknowledged)),
+      clients.map((client) => updateUntilKilled(loaded, service, client, onAcknowledged)),
     );
     await service.exited;
     expect(await place.run(["verify"])).toMatchObject({ code: 0, err: "" });
@@ -86,15 +86,15 @@ export async function crashAgainAndAgain(loaded: LoadedPlace, rounds: number): P
   expect(clients.every((client) => client.acknowledged > rounds)).toBe(true);
 }
 
-async function updateUntilGone(
+async function updateUntilKilled(
   loaded: LoadedPlace,
   service: Served,
   client: Client,
   onAcknowledged: () => void,
 ): Promise<void> {
   for (;;) {
-    const status = await loaded.update(service, client).catch(() => "gone");
-    if (status === "gone") return;
+    const status = await loaded.update(service, client).catch(() => "killed");
+    if (status === "killed") return;
     expect(status).toBe(200);
     onAcknowledged();
   }

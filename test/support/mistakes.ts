@@ -10,36 +10,36 @@ import {
   writeSync,
 } from "node:fs";
 
-/** What an operator may do by mistake to the files of a store while it is served. */
+/** Something that an operator may do by mistake to the files of a store while it is served. */
 export interface Mistake {
-  /** What the operator does, as it is named in the test's title. */
+  /** What the operator does. Part of the test's name. */
   readonly name: string;
   readonly suffix: string;
-  /** Does it to the store at this path. */
+  /** Makes the mistake on the store at this path. */
   readonly make: (file: string) => void;
-  /** What the log says happened. */
+  /** Part of the description in the log. */
   readonly what: string;
-  /** Whether GET goes on. */
+  /** Whether GET still works. */
   readonly reads: boolean;
-  /** Whether updates are then only in a file without a name, or without its database. */
+  /** Whether some updates are then only in a log that no other process can open. */
   readonly strands?: boolean;
-  /** What the operator does before the next start, if a start alone is not enough. */
+  /** What the operator does before the next start, if a restart is not enough. */
   readonly mend?: (file: string) => void;
 }
 
-/** Where a test keeps a copy of the store that was made before the service started. */
+/** The path of a copy of the store from before the service started. */
 export const copyOf = (file: string) => `${file}.copy`;
 const remove = (suffix: string) => (file: string) => rmSync(file + suffix);
 const truncate = (suffix: string) => (file: string) => truncateSync(file + suffix);
 
-/** Writes over a file in place, as `dd conv=notrunc` does. */
+/** Overwrites a file in place, as `dd conv=notrunc` does. */
 export function overwrite(path: string, bytes: Uint8Array): void {
   const handle = openSync(path, "r+");
   writeSync(handle, bytes, 0, bytes.length, 0);
   closeSync(handle);
 }
 
-/** After each of these a restart has every acknowledged update. */
+/** Mistakes after which a restart has every acknowledged update. */
 export const harmless: Mistake[] = [
   {
     name: "deleting -wal",
@@ -111,7 +111,7 @@ export const harmless: Mistake[] = [
   },
 ];
 
-/** After each of these a copy has to be put back: what was there has been destroyed. */
+/** Mistakes that destroy data, so that a backup must be restored. */
 export const destructive: Mistake[] = [
   {
     name: "truncating the database",
@@ -156,7 +156,7 @@ export const destructive: Mistake[] = [
     reads: false,
   },
   {
-    name: "putting another file in the database's place",
+    name: "replacing the database with another file",
     suffix: "",
     make: (file) => renameSync(copyOf(file), file),
     what: "replaced by another file",

@@ -1,18 +1,28 @@
 import type { Database } from "bun:sqlite";
+import { randomUUID } from "node:crypto";
 import { namelessPet, repeatedId } from "../../domain/imports.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
 import type { Imported } from "../../domain/ports.ts";
+import { inTransaction } from "./engine/connection.ts";
+import { setEpoch } from "./inventory.ts";
+
+/** How an import of pets becomes rows of the ledger. */
+export interface LedgerOptions {
+  readonly reason: string;
+  now(): number;
+  /** Whether a service runs on this store. */
+  isServed(): boolean;
+}
 
 /**
- * Rows are staged in a temporary table, which locks nothing, and then applied by a handful of
- * statements over all of them: a million rows hold the write lock for seconds, not minutes.
+ * Imports pets. Rows are staged in a temporary table, which needs no lock, and then applied by a few
+ * statements over all of them. A million rows hold the write lock for seconds, not minutes.
  */
 export async function importPets(
   database: Database,
   records: AsyncIterable<readonly PetRecord[]>,
-  reason: string,
-  now: () => number,
+  options: LedgerOptions,
 ): Promise<Imported> {
   database.run(`CREATE TEMP TABLE staged_pets (
     pet_id INTEGER PRIMARY KEY, line INTEGER, name TEXT, category TEXT, category_given INTEGER,
@@ -35,13 +45,20 @@ export async function importPets(
       );
       if (changes === 0) throw repeatedId(record.line, "petId", record.petId);
     });
-    return database.transaction(() => applyPets(database, reason, now())).immediate();
+    // The epoch is read first. If a service starts later, the epoch that it begins shows that.
+    const epoch = readEpoch(database);
+    const unservedEpoch = options.isServed() ? undefined : epoch;
+    return inTransaction(database, () => applyPets(database, options, unservedEpoch))();
   } finally {
     database.run("DROP TABLE staged_pets");
   }
 }
 
-function applyPets(database: Database, reason: string, now: number): Imported {
+function applyPets(
+  database: Database,
+  options: LedgerOptions,
+  unservedEpoch: string | undefined,
+): Imported {
   const nameless = database
     .query(
       `SELECT line, pet_id FROM staged_pets
@@ -56,15 +73,27 @@ function applyPets(database: Database, reason: string, now: number): Imported {
        tags = coalesce(s.tags, pets.tags), photo_urls = coalesce(s.photo_urls, pets.photo_urls)
      FROM staged_pets s WHERE s.pet_id = pets.pet_id AND ${petDiffers}`,
   );
-  // Known pets are passed over by the conflict, not by a look at the table: a statement that also
-  // reads the table it fills has to copy all its rows aside first.
+  // Existing pets are skipped by the conflict clause, not by a subquery: a statement that reads the
+  // table it inserts into has to copy all its rows first.
   const { changes: created } = database.run(
     `INSERT INTO pets (pet_id, name, category, tags, photo_urls)
      SELECT pet_id, coalesce(name, ''), category, coalesce(tags, '[]'), coalesce(photo_urls, '[]')
      FROM staged_pets WHERE true ON CONFLICT DO NOTHING`,
   );
-  const [seq, at] = database.query("SELECT seq, at FROM head").values()[0] as [bigint, bigint];
-  // The ledger's seq is its row number, which the engine counts on by itself, in this order.
+  appendRows(database, options, unservedEpoch);
+  const [staged] = database.query("SELECT count(*) FROM staged_pets").values()[0] as [bigint];
+  return { created, changed, unchanged: Number(staged) - created - changed };
+}
+
+/** Appends a ledger row for every entry that is created or changed, and updates the entries. */
+function appendRows(
+  database: Database,
+  { reason, now }: LedgerOptions,
+  unservedEpoch: string | undefined,
+): void {
+  const [seq, lastAt] = database.query("SELECT seq, at FROM head").values()[0] as [bigint, bigint];
+  const at = Math.max(now(), Number(lastAt));
+  // The ledger's seq is its rowid, which SQLite assigns in this order.
   const { changes: rows } = database
     .query(
       `INSERT INTO ledger (pet_id, quantity_before, quantity_after, status_before,
@@ -77,25 +106,33 @@ function applyPets(database: Database, reason: string, now: number): Imported {
        WHERE i.pet_id IS NULL OR ${stockDiffers}
        ORDER BY s.pet_id`,
     )
-    .run(newPetStock.quantity, newPetStock.status, reason, Math.max(now, Number(at)));
-  if (rows > 0) {
-    database
-      .query(
-        `INSERT INTO inventory (pet_id, quantity, status, version)
+    .run(newPetStock.quantity, newPetStock.status, reason, at);
+  if (rows === 0) return;
+  if (unservedEpoch !== undefined) beginEpoch(database, unservedEpoch);
+  database
+    .query(
+      `INSERT INTO inventory (pet_id, quantity, status, version)
        SELECT pet_id, quantity_after, status_after, seq FROM ledger WHERE seq > ?1 ORDER BY seq
        ON CONFLICT (pet_id) DO UPDATE SET quantity = excluded.quantity,
          status = excluded.status, version = excluded.version`,
-      )
-      .run(seq);
-    database
-      .query("UPDATE head SET seq = ?, at = ?")
-      .run(Number(seq) + rows, Math.max(now, Number(at)));
-  }
-  const [staged] = database.query("SELECT count(*) FROM staged_pets").values()[0] as [bigint];
-  return { created, changed, unchanged: Number(staged) - created - changed };
+    )
+    .run(seq);
+  database.query("UPDATE head SET seq = ?, at = ?").run(Number(seq) + rows, at);
 }
 
-/** What a row gives and the known pet has otherwise; what it does not give compares as null. */
+/**
+ * Begins an epoch if no service has begun one since `unservedEpoch`. The store may have been restored
+ * from a backup, and the service may have stored other rows under the next numbers in that epoch.
+ */
+function beginEpoch(database: Database, unservedEpoch: string): void {
+  if (readEpoch(database) === unservedEpoch) setEpoch(database, randomUUID());
+}
+
+function readEpoch(database: Database): string {
+  return database.query("SELECT epoch FROM head").values()[0]![0] as string;
+}
+
+/** Whether a record changes an existing pet. Fields that it does not give are null and compare as null. */
 const petDiffers = `(s.name <> pets.name OR s.tags <> pets.tags OR s.photo_urls <> pets.photo_urls
   OR (s.category_given AND s.category IS NOT pets.category))`;
 const stockDiffers = "(s.quantity <> i.quantity OR s.status <> i.status)";
@@ -110,6 +147,7 @@ function countChanged(database: Database): number {
   return Number(count);
 }
 
+/** Imports orders, staged in the same way. */
 export async function importOrders(
   database: Database,
   records: AsyncIterable<readonly OrderRecord[]>,
@@ -132,7 +170,7 @@ export async function importOrders(
       );
       if (changes === 0) throw repeatedId(record.line, "id", record.id);
     });
-    return database.transaction(() => applyOrders(database)).immediate();
+    return inTransaction(database, () => applyOrders(database))();
   } finally {
     database.run("DROP TABLE staged_orders");
   }
@@ -156,12 +194,13 @@ function applyOrders(database: Database): Imported {
   return { created, changed: changes - created, unchanged: staged - changes };
 }
 
+/** Stages batches of records as they arrive. */
 async function stageAll<T>(
   database: Database,
   batches: AsyncIterable<readonly T[]>,
   stage: (record: T) => void,
 ): Promise<void> {
-  // Deferred, and touching temporary tables only: the main file stays unlocked.
+  // Deferred, and only temporary tables are written, so the database file is not locked.
   const stageBatch = database.transaction((batch: readonly T[]) => {
     for (const record of batch) stage(record);
   });

@@ -22,6 +22,7 @@ import {
   toStockRow,
 } from "../rows.ts";
 import { placeholders } from "../tables.ts";
+import { inTransaction } from "./engine/connection.ts";
 
 /** Reads the inventory and its ledger. Every method returns a value, not a promise. */
 export interface SqliteInventoryReader extends InventoryReader {
@@ -48,7 +49,7 @@ export function createInventoryReader(database: Database): SqliteInventoryReader
       const [epoch, seq, keysVersion] = head.values()[0] as Row;
       return { epoch: epoch as string, seq: Number(seq), keysVersion: Number(keysVersion) };
     },
-    // A file that is replaced while it is served counts as damaged.
+    // A file that is replaced while it is served is damage, which rejects reads.
     isOutdated: () => false,
     ledgerAfter: (seq, rowsMax) => ledger.values(seq, rowsMax).map(toLedgerRow),
     stockAfter: (seq, rowsMax) => stock.values(seq, rowsMax).map(toStockRow),
@@ -60,42 +61,33 @@ export function createInventoryReader(database: Database): SqliteInventoryReader
 
 export interface InventoryWriter {
   commit(units: readonly Unit[], now: number): Committed;
+  /**
+   * Begins an epoch. If that fails, the next commit begins it: in a store that was restored from a
+   * backup, the last epoch may already have had other rows under the next numbers.
+   */
   beginEpoch(epoch: string): void;
 }
 
 /** Writes the ledger and the inventory, on a connection that may block its thread. */
 export function createInventoryWriter(database: Database): InventoryWriter {
   const tipOf = database.query("SELECT seq, at FROM head");
-  const entryOf = database.query(
-    "SELECT quantity, status, version FROM inventory WHERE pet_id = ?",
-  );
   const setEntry = database.query(
     "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
   );
   const setTip = database.query("UPDATE head SET seq = ?, at = ?");
-  const setEpoch = database.query("UPDATE head SET epoch = ?");
-  const addEpoch = database.query(
-    "INSERT INTO epochs (epoch, from_seq) SELECT epoch, seq FROM head",
-  );
   const epochAt = database.query(
     "SELECT epoch FROM epochs WHERE from_seq < ? ORDER BY number DESC LIMIT 1",
   );
+  const findEntries = entryFinder(database);
   const addRows = rowInserter(database);
+  let epochToBegin: string | undefined;
 
-  function findEntries(units: readonly Unit[]): Map<bigint, Entry> {
-    const entries = new Map<bigint, Entry>();
-    for (const { changes } of units) {
-      for (const { petId } of changes) {
-        const row = entries.has(petId) ? undefined : entryOf.values(petId)[0];
-        if (!row) continue;
-        const [quantity, status, version] = row as [bigint, PetStatus, bigint];
-        entries.set(petId, { petId, quantity: Number(quantity), status, version: Number(version) });
-      }
-    }
-    return entries;
+  function beginPendingEpoch(): void {
+    if (epochToBegin !== undefined) setEpoch(database, epochToBegin);
   }
 
-  const group = database.transaction((units: readonly Unit[], now: number): Committed => {
+  const commitUnits = inTransaction(database, (units: readonly Unit[], now: number): Committed => {
+    beginPendingEpoch();
     const [seq, at] = tipOf.values()[0] as [bigint, bigint];
     const tip: Tip = { seq: Number(seq), at: Number(at) };
     const entries = findEntries(units);
@@ -110,24 +102,50 @@ export function createInventoryWriter(database: Database): InventoryWriter {
     if (appended.tip !== tip) setTip.run(appended.tip.seq, appended.tip.at);
     return appended;
   });
-
-  const newEpoch = database.transaction((epoch: string) => {
-    setEpoch.run(epoch);
-    addEpoch.run();
-  });
+  const begin = inTransaction(database, beginPendingEpoch);
 
   return {
-    // Immediate: a deferred transaction that starts with a read fails when it first writes after
-    // another connection has written.
-    commit: (units, now) => group.immediate(units, now),
-    beginEpoch: (epoch) => newEpoch.immediate(epoch),
+    commit(units, now) {
+      const committed = commitUnits(units, now);
+      epochToBegin = undefined;
+      return committed;
+    },
+    beginEpoch(epoch) {
+      epochToBegin = epoch;
+      begin();
+      epochToBegin = undefined;
+    },
+  };
+}
+
+/** Begins an epoch after the last row, in the caller's transaction. */
+export function setEpoch(database: Database, epoch: string): void {
+  database.query("UPDATE head SET epoch = ?").run(epoch);
+  database.query("INSERT INTO epochs (epoch, from_seq) SELECT epoch, seq FROM head").run();
+}
+
+function entryFinder(database: Database): (units: readonly Unit[]) => Map<bigint, Entry> {
+  const entryOf = database.query(
+    "SELECT quantity, status, version FROM inventory WHERE pet_id = ?",
+  );
+  return (units) => {
+    const entries = new Map<bigint, Entry>();
+    for (const { changes } of units) {
+      for (const { petId } of changes) {
+        const row = entries.has(petId) ? undefined : entryOf.values(petId)[0];
+        if (!row) continue;
+        const [quantity, status, version] = row as [bigint, PetStatus, bigint];
+        entries.set(petId, { petId, quantity: Number(quantity), status, version: Number(version) });
+      }
+    }
+    return entries;
   };
 }
 
 /**
- * Adds ledger rows, several a statement: calling into SQLite costs as much as adding a row, so a
- * block of rows takes half the time. Blocks are powers of two, 32 at most; a group of 45 is
- * written as 32, 8, 4 and 1.
+ * Inserts ledger rows, several per statement: calling SQLite costs as much as inserting a row, so a
+ * block of rows takes half the time. Blocks have up to 32 rows, in powers of two; a group of 45 is
+ * inserted as 32, 8, 4 and 1.
  */
 function rowInserter(database: Database): (rows: readonly LedgerRow[]) => void {
   const blockRows = [32, 16, 8, 4, 2, 1];

@@ -3,6 +3,7 @@ import type { Key, Secret } from "../../domain/keys.ts";
 import { keyColumns, toKey, toNumber } from "../rows.ts";
 import { inTransaction } from "./engine/connection.ts";
 
+/** Reads keys. Every method returns a value, not a promise. */
 export function createKeyReader(database: Database) {
   const opened = database.query(
     `SELECT ${keyColumns}, secrets.expires_at AS ends
@@ -23,7 +24,7 @@ export function createKeyReader(database: Database) {
   };
 }
 
-/** Raises the version by which services notice that keys or bans changed. */
+/** Increments the version by which services detect changes to keys and bans. */
 export const touchKeys = "UPDATE head SET keys_version = keys_version + 1";
 
 /** Writes keys. Each call is one transaction. */

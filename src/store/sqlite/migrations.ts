@@ -4,52 +4,34 @@ import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import { steps } from "./schema/steps.ts";
 
-/** Brings the schema up to date and makes sure that the file belongs to this environment. */
+/** Brings the schema up to date and checks that the file belongs to this environment. */
 export function migrate(database: Database, environment: Environment): void {
-  refuseForeign(database);
+  assertOurs(database);
   if (versionOf(database) < steps.length) {
-    database
-      .transaction(() => {
-        // Read again under the lock: another process may have been first.
-        for (let version = versionOf(database); version < steps.length; version++) {
-          database.run(steps[version]!);
-          database.run(`PRAGMA user_version = ${version + 1}`);
-        }
-        database.run(
-          `INSERT INTO head (id, environment, epoch, seq, at, keys_version)
-           VALUES (1, ?, ?, 0, 0, 0) ON CONFLICT DO NOTHING`,
-          [environment, randomUUID()],
-        );
-        database.run(
-          `INSERT INTO epochs (epoch, from_seq)
-           SELECT epoch, seq FROM head WHERE NOT EXISTS (SELECT 1 FROM epochs)`,
-        );
-      })
-      .immediate();
+    database.transaction(() => applySteps(database, environment)).immediate();
   }
   if (versionOf(database) > steps.length) {
     throw new Refusal("unavailable", "the database was made by a newer version of petstore");
   }
-  const row = database.query("SELECT environment FROM head").get() as {
-    environment: string;
-  } | null;
-  if (!row) throw new Refusal("unavailable", "the database has lost its head; restore a backup");
-  if (row.environment !== environment) {
+  const head = database.query("SELECT environment FROM head").values()[0];
+  if (!head) throw new Refusal("unavailable", "the database has lost its head; restore a backup");
+  if (head[0] !== environment) {
     throw new Refusal(
       "unavailable",
-      `the database belongs to the ${row.environment} environment, not to ${environment}`,
+      `the database belongs to the ${head[0]} environment, not to ${environment}`,
     );
   }
+  completeEpochs(database);
 }
 
-/** Another program's file is not ours to add tables to. */
-function refuseForeign(database: Database): void {
-  const tables = database
+/** Rejects the database of another program. */
+function assertOurs(database: Database): void {
+  const [tables, heads] = database
     .query(
       "SELECT count(*), coalesce(sum(name = 'head'), 0) FROM sqlite_schema WHERE type = 'table'",
     )
     .values()[0] as [bigint, bigint];
-  if (tables[0] > 0n && tables[1] === 0n) {
+  if (tables > 0n && heads === 0n) {
     throw new Refusal("unavailable", "the store's file is not a petstore database");
   }
 }
@@ -57,4 +39,34 @@ function refuseForeign(database: Database): void {
 function versionOf(database: Database): number {
   const row = database.query("PRAGMA user_version").get() as { user_version: number | bigint };
   return Number(row.user_version);
+}
+
+function applySteps(database: Database, environment: Environment): void {
+  // Read under the lock: another process may have applied steps since.
+  const first = versionOf(database);
+  for (let version = first; version < steps.length; version++) {
+    database.run(steps[version]!);
+    database.run(`PRAGMA user_version = ${version + 1}`);
+  }
+  // An existing store without a head is damaged. A new head would hide that.
+  if (first > 0) return;
+  database.run(
+    `INSERT INTO head (id, environment, epoch, seq, at, keys_version)
+     VALUES (1, ?, ?, 0, 0, 0)`,
+    [environment, randomUUID()],
+  );
+}
+
+const isEpochMissing = "NOT EXISTS (SELECT 1 FROM epochs WHERE epochs.epoch = head.epoch)";
+
+/**
+ * Adds the current epoch to the history if it is missing: in a new store, and in one that was filled
+ * from another store, because it keeps an epoch of its own and gets the other store's history.
+ */
+function completeEpochs(database: Database): void {
+  const [missing] = database.query(`SELECT ${isEpochMissing} FROM head`).values()[0]!;
+  if (Number(missing) === 0) return;
+  database.run(
+    `INSERT INTO epochs (epoch, from_seq) SELECT epoch, seq FROM head WHERE ${isEpochMissing}`,
+  );
 }

@@ -2,20 +2,33 @@ import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
-import type { Clock, Head, Log, Store } from "../../domain/ports.ts";
+import type {
+  CatalogueStore,
+  Clock,
+  Head,
+  InventoryStore,
+  KeyStore,
+  Log,
+  Store,
+  TransferStore,
+  UsageStore,
+} from "../../domain/ports.ts";
 import { createCatalogueReader } from "./catalogue.ts";
+import { type Access, openCommandAccess, openServiceAccess } from "./engine/access.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
+import { openForReading, openForWriting, useConnection } from "./engine/connection.ts";
+import { guarded, wrapMethods } from "./engine/failures.ts";
+import { filesOf, prepareFiles } from "./engine/files.ts";
+import { isServed } from "./engine/serving-lock.ts";
 import {
-  guarded,
-  guardedReader,
-  openForReading,
-  openForWriting,
-  unavailableOr,
-} from "./engine/connection.ts";
-import { coordinateCommand, coordinateService } from "./engine/coordination.ts";
-import { nameFiles, prepareFiles } from "./engine/files.ts";
-import { type Asynchronous, busyWaitMs, createWriter, type Writer } from "./engine/writer.ts";
-import { startWriterThread, type WriterThread } from "./engine/writer-thread.ts";
+  busyWaitMs,
+  openInlineWriter,
+  type Writer,
+  type WriterArgs,
+  type WriterMethod,
+  type WriterResult,
+} from "./engine/writer.ts";
+import { startWriterThread } from "./engine/writer-thread.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
@@ -28,170 +41,185 @@ export interface SqliteOptions {
   readonly environment: Environment;
   readonly clock: Clock;
   /**
-   * Whether writes go to a thread of their own. A service wants that, so that reads go on while a
-   * disk flush is under way; a command that does one thing and ends does not need it.
+   * Whether writes run on a thread, so that reads continue during a disk flush. True for the
+   * service. A command does one thing and ends, so it does not need a thread.
    */
   readonly threaded: boolean;
-  /** Told of damage to the files of a store with a thread; a command's store throws instead. */
+  /** Gets a line about damaged files if the store has a thread. Otherwise damage throws. */
   readonly log?: Log | undefined;
 }
 
-/** A command has nobody waiting on a socket: it can let others finish. */
-const patientWaitMs = 60_000;
+/** How long an import waits for the write lock. No client is waiting for a command. */
+const importWaitMs = 60_000;
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, threaded, log = () => {} } = options;
-  // Opening a store beside a process that has lost track of its files would do more damage.
-  if (!threaded) assertUndamaged(nameFiles(path));
-  const thread = threaded ? await startWriterThread(path, environment, log) : undefined;
-  const writer = thread ?? inline(createWriter(path, environment));
+  // Checked first: opening a store whose service has lost track of its files adds more damage.
+  if (!threaded) assertUndamaged(filesOf(path));
+  const writer = threaded
+    ? await startWriterThread(path, environment, log)
+    : openInlineWriter(path, environment);
   try {
-    return await openAround(writer, thread, options);
+    if (threaded) await beginEpoch(writer);
+    const files = prepareFiles(path);
+    const database = openForReading(path);
+    const access = threaded
+      ? openServiceAccess(database, files, writer, log)
+      : openCommandAccess(database, files);
+    return createStore({ options, writer, database, access });
   } catch (error) {
-    // A thread left behind would keep a process that failed to start from ending.
+    // A thread that is left running would keep a process that failed to start from ending.
     await writer.close();
     throw error;
   }
 }
 
-async function openAround(
-  writer: Omit<Asynchronous<Writer>, "findDamage">,
-  thread: WriterThread | undefined,
-  { path, environment, clock, log = () => {} }: SqliteOptions,
-): Promise<Store> {
-  // A store put back from a copy counts on from where the copy ended, with other rows under the
-  // same numbers. No list of before may pass for one of after, so every start begins an epoch.
-  await thread?.beginEpoch(randomUUID()).catch(passOverUnavailable);
-  const files = prepareFiles(path);
-  const database = openForReading(path);
-  const others = thread
-    ? coordinateService(database, files, thread, log)
-    : coordinateCommand(database, files);
-  const reader = readable(createInventoryReader(database));
-  const catalogue = readable(createCatalogueReader(database));
-  const keys = readable(createKeyReader(database));
-  const usage = readable(createUsageReader(database));
-  let seen: number | undefined;
-  let head: Head;
+/**
+ * Begins an epoch at every start of the service. A store that was restored from a copy continues with
+ * other rows under the same numbers, and a list from before must not pass for one from after.
+ */
+async function beginEpoch(writer: Writer): Promise<void> {
+  try {
+    await writer.call("beginEpoch", randomUUID());
+  } catch (error) {
+    // The service can still read a store on a full disk. The next commit begins the epoch.
+    if (!(error instanceof Refusal && error.code === "unavailable")) throw error;
+  }
+}
 
+/** The parts of an open store. */
+interface Parts {
+  readonly options: SqliteOptions;
+  readonly writer: Writer;
+  /** The connection for reading on this thread. */
+  readonly database: Database;
+  readonly access: Access;
+}
+
+function createStore(parts: Parts): Store {
+  const { options, writer, database, access } = parts;
   return {
-    inventory: {
-      ...reader,
-      /** Reads the file only if somebody has written since the last call. */
-      cachedHead: guarded(() => {
-        const version = others.version();
-        if (version !== seen) {
-          head = reader.readHead();
-          seen = version;
-        }
-        return head;
-      }),
-      commit: written((units, withinMs = busyWaitMs) =>
-        writer.commit(units, clock.now(), withinMs),
-      ),
-      canWrite: () => (thread?.isAlive() ?? true) && others.canWrite(),
-    },
-    catalogue: {
-      ...catalogue,
-      importPets: written((records, reason) =>
-        onOwnConnection((own) => importPets(own, records, reason, clock.now)),
-      ),
-      importOrders: written((records) => onOwnConnection((own) => importOrders(own, records))),
-    },
-    keys: {
-      findSecret: keys.findSecret,
-      findKey: async (id) => keys.findKey(id),
-      listKeys: async () => keys.listKeys(),
-      addKey: written(writer.addKey),
-      addSecret: written(writer.addSecret),
-      revokeKey: written(writer.revokeKey),
-    },
-    usage: {
-      loadUsage: async () => usage.loadUsage(),
-      loadBans: async () => usage.loadBans(),
-      saveUsage: written(writer.saveUsage),
-      saveBan: written(writer.saveBan),
-      liftBan: written(writer.liftBan),
-    },
-    transfer: {
-      snapshot: (work) =>
-        atOneMoment((own) =>
-          work({
-            ...guardedReader(createInventoryReader(own)),
-            ...guardedReader(createCatalogueReader(own)),
-            rowsOf: rowsFrom(own),
-            checkStructure: () => checkStructure(own),
-          }),
-        ),
-      importTables: written((rowsOf) => onOwnConnection((own) => importTables(own, rowsOf))),
-    },
+    inventory: createInventoryStore(parts),
+    catalogue: createCatalogueStore(parts),
+    keys: createKeyStore(parts),
+    usage: createUsageStore(parts),
+    transfer: createTransferStore(parts),
     async close() {
-      if (!others.close()) endWithoutClosing(log);
-      // The writer leaves last: only a connection that may write can fold the log into the file.
+      if (!access.close()) endWithoutClosing(options.log);
+      // The writer closes last: only a connection that can write can checkpoint the log.
       database.close();
       await writer.close();
     },
   };
+}
 
-  function written<A extends unknown[], T>(
-    work: (...args: A) => Promise<T>,
-  ): (...args: A) => Promise<T> {
-    return (...args) => others.write(() => work(...args));
-  }
+function createInventoryStore(parts: Parts): InventoryStore {
+  const { options, writer, database, access } = parts;
+  const reader = readable(parts, createInventoryReader(database));
+  let version: number | undefined;
+  let head: Head;
+  return {
+    ...reader,
+    /** Reads the file only if a process has written since the last call. */
+    cachedHead: guarded(() => {
+      const found = access.version();
+      if (found !== version) {
+        head = reader.readHead();
+        version = found;
+      }
+      return head;
+    }),
+    commit: (units, withinMs = busyWaitMs) =>
+      access.write(() => writer.commit(units, options.clock.now(), withinMs)),
+    canWrite: () => writer.isAlive() && access.canWrite(),
+  };
+}
 
-  /** Engine failures leave as refusals, and files that are damaged are not read. */
-  function readable<T extends object>(reader: T): T {
-    const methods = Object.entries(reader).map(([name, method]) => [
-      name,
-      guarded((...args: unknown[]) => others.read(() => method(...args))),
-    ]);
-    return Object.fromEntries(methods) as T;
-  }
+function createCatalogueStore(parts: Parts): CatalogueStore {
+  const { path, clock, threaded } = parts.options;
+  // A store with a thread is the serving process.
+  const isStoreServed = () => threaded || isServed(filesOf(path));
+  return {
+    ...readable(parts, createCatalogueReader(parts.database)),
+    importPets: (records, reason) =>
+      writeAlone(parts, (own) =>
+        importPets(own, records, { reason, now: clock.now, isServed: isStoreServed }),
+      ),
+    importOrders: (records) => writeAlone(parts, (own) => importOrders(own, records)),
+  };
+}
 
-  /** A transaction that only reads sees one state of the file for as long as it lasts. */
-  async function atOneMoment<T>(work: (own: Database) => Promise<T>): Promise<T> {
-    const own = others.read(() => openForReading(path));
-    try {
-      own.run("BEGIN");
-      return await work(own);
-    } catch (error) {
-      throw unavailableOr(error);
-    } finally {
-      own.close();
-    }
-  }
+function createKeyStore(parts: Parts): KeyStore {
+  const { findSecret, findKey, listKeys } = readable(parts, createKeyReader(parts.database));
+  return {
+    findSecret,
+    findKey: async (id) => findKey(id),
+    listKeys: async () => listKeys(),
+    addKey: write(parts, "addKey"),
+    addSecret: write(parts, "addSecret"),
+    revokeKey: write(parts, "revokeKey"),
+  };
+}
 
-  async function onOwnConnection<T>(work: (own: Database) => Promise<T>): Promise<T> {
-    const own = openForWriting(path, environment, patientWaitMs);
-    try {
-      return await work(own);
-    } catch (error) {
-      throw unavailableOr(error);
-    } finally {
-      own.close();
-    }
-  }
+function createUsageStore(parts: Parts): UsageStore {
+  const { loadUsage, loadBans } = readable(parts, createUsageReader(parts.database));
+  return {
+    loadUsage: async () => loadUsage(),
+    loadBans: async () => loadBans(),
+    saveUsage: write(parts, "saveUsage"),
+    saveBan: write(parts, "saveBan"),
+    liftBan: write(parts, "liftBan"),
+  };
+}
+
+function createTransferStore(parts: Parts): TransferStore {
+  const { options, access } = parts;
+  return {
+    snapshot: async (work) =>
+      useConnection(
+        access.read(() => openForReading(options.path)),
+        (own) => {
+          // A transaction that only reads sees one state of the store until it ends.
+          own.run("BEGIN");
+          return work({
+            ...wrapMethods(createInventoryReader(own), guarded),
+            ...wrapMethods(createCatalogueReader(own), guarded),
+            rowsOf: rowsFrom(own),
+            checkStructure: () => checkStructure(own),
+          });
+        },
+      ),
+    importTables: (rowsOf) => writeAlone(parts, (own) => importTables(own, rowsOf)),
+  };
+}
+
+/** Returns the same reader. It throws on damaged files and converts errors of SQLite. */
+function readable<T extends object>({ access }: Parts, reader: T): T {
+  return wrapMethods(reader, (method) => guarded((...args) => access.read(() => method(...args))));
+}
+
+/** Returns a method of the writer as a method of the store. */
+function write<M extends WriterMethod>({ access, writer }: Parts, method: M) {
+  return (...args: WriterArgs<M>): Promise<WriterResult<M>> =>
+    access.write(() => writer.call(method, ...args));
+}
+
+/** Runs a long write on a connection of its own, so that it does not block the writer. */
+function writeAlone<T>(
+  { options, access }: Parts,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const { path, environment } = options;
+  return access.write(async () =>
+    useConnection(openForWriting(path, environment, importWaitMs), work),
+  );
 }
 
 /**
- * Ends the process at once. Closing the last connection folds the log into the file and deletes it,
- * by its name; when another process has a new log there, that would destroy what it wrote. Bun
- * closes every connection on any other way out.
+ * Ends the process at once. Closing the last connection runs a checkpoint and deletes the log by its
+ * name, which would destroy the log of another process. Bun closes every connection on any other exit.
  */
-function endWithoutClosing(log: Log): void {
-  log("ending without closing the store: another process has a new log in the place of ours");
+function endWithoutClosing(log?: Log): void {
+  log?.("ending without closing the store: another process has replaced its log");
   process.kill(process.pid, "SIGKILL");
-}
-
-/** A full disk is no reason not to serve what is on it. */
-function passOverUnavailable(error: unknown): void {
-  if (!(error instanceof Refusal && error.code === "unavailable")) throw error;
-}
-
-function inline(writer: Writer): Asynchronous<Writer> {
-  const entries = Object.entries(writer).map(([name, method]) => [
-    name,
-    async (...args: never[]) => (method as (...args: never[]) => unknown)(...args),
-  ]);
-  return Object.fromEntries(entries) as Asynchronous<Writer>;
 }

@@ -4,22 +4,22 @@ import { migrate } from "./migrations.ts";
 
 const messagesMax = 20;
 
-/** Checks the file itself: its pages and constraints, its schema, and the time in its head. */
+/** Checks the file: its pages and constraints, its schema, and the time in its head. */
 export function checkStructure(database: Database): readonly Fault[] {
   const damage = checkPages(database);
-  // Reading damaged pages may fail, so that nothing would be reported at all.
+  // Reading damaged pages may throw, and then nothing would be reported.
   const head = damage.length === 0 ? checkHeadTime(database) : [];
   return [...checkSchema(database), ...damage, ...head];
 }
 
-/** The engine reads every page and holds every row against the types and checks of its table. */
+/** SQLite reads every page and checks every row against the types and constraints of its table. */
 function checkPages(database: Database): Fault[] {
   const messages: string[] = [];
   try {
     const rows = database.query(`PRAGMA quick_check(${messagesMax})`).iterate();
     for (const row of rows) messages.push(...Object.values(row as Record<string, string>));
   } catch (error) {
-    // The check itself gives up where it meets a page that makes no sense to it.
+    // The check stops at a page that it cannot parse.
     if (!isCorrupt(error)) throw error;
     messages.push(error.message);
   }
@@ -35,8 +35,8 @@ function isCorrupt(error: unknown): error is SQLiteError {
 }
 
 /**
- * Compares tables and triggers with those of a store made just now: without its triggers the
- * ledger is no longer append-only. An index that somebody added is no fault.
+ * Compares tables and triggers with those of a new store. Without its triggers the ledger is not
+ * append-only. An index that an operator added is allowed.
  */
 function checkSchema(database: Database): Fault[] {
   const model = new Database(":memory:", { safeIntegers: true });
@@ -60,7 +60,7 @@ function definitionsIn(database: Database): Map<string, string> {
   return new Map(rows as [string, string][]);
 }
 
-/** The next row's time is never before the head's, which is why the two have to agree. */
+/** Checks that the head has the time of the last row, because the next row is never before it. */
 function checkHeadTime(database: Database): Fault[] {
   const last = "SELECT coalesce((SELECT at FROM ledger ORDER BY seq DESC LIMIT 1), 0)";
   return database

@@ -3,7 +3,7 @@ import { Refusal } from "../../domain/errors.ts";
 import type { RowsOf } from "../../domain/ports.ts";
 import { anyRow, batchRows, placeholders, selectAll, type Table, tables } from "../tables.ts";
 
-/** Reads whole tables from a connection that holds still at one moment. */
+/** Reads whole tables. The connection must be in a read transaction. */
 export function rowsFrom(database: Database): RowsOf {
   return async function* rowsOf(name) {
     const rows = database.query(selectAll(name)).iterate();
@@ -18,31 +18,32 @@ export function rowsFrom(database: Database): RowsOf {
   };
 }
 
-const headFromLedger = `UPDATE head SET seq = (SELECT coalesce(max(seq), 0) FROM ledger),
+const setHeadFromLedger = `UPDATE head SET seq = (SELECT coalesce(max(seq), 0) FROM ledger),
   at = (SELECT coalesce(max(at), 0) FROM ledger), keys_version = keys_version + 1`;
 
-/** Takes over every row of another store, all or none. */
+/** Copies every row of another store, all or none. */
 export async function importTables(database: Database, rowsOf: RowsOf): Promise<void> {
   database.run("BEGIN IMMEDIATE");
   try {
     const [present] = database.query(anyRow).values()[0]!;
     if (Number(present) !== 0) throw new Refusal("invalid_request", "the target is not empty");
-    // The epoch of an empty store covers no row; the next start begins one after the last row.
+    // The epoch of an empty store covers no row. The next open adds it again, after the last row.
     database.run("DELETE FROM epochs");
     for (const table of tables) {
-      const add = database.query(insertText(table));
+      const insert = database.query(insertInto(table));
       for await (const batch of rowsOf(table.name)) {
-        for (const row of batch) add.run(...(row as SQLQueryBindings[]));
+        for (const row of batch) insert.run(...(row as SQLQueryBindings[]));
       }
     }
-    database.run(headFromLedger);
+    database.run(setHeadFromLedger);
     database.run("COMMIT");
   } catch (error) {
-    database.run("ROLLBACK");
+    // SQLite has already rolled back after some errors, such as a full disk.
+    if (database.inTransaction) database.run("ROLLBACK");
     throw error;
   }
 }
 
-function insertText({ name, columns }: Table): string {
+function insertInto({ name, columns }: Table): string {
   return `INSERT INTO ${name} (${columns}) VALUES (${placeholders(columns)})`;
 }

@@ -5,6 +5,7 @@ import { placeholders } from "../tables.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { touchKeys } from "./keys.ts";
 
+/** Reads request counts and bans. Every method returns a value, not a promise. */
 export function createUsageReader(database: Database) {
   const usage = database.query(`SELECT ${usageColumns} FROM usage`);
   const bans = database.query(

@@ -10,18 +10,19 @@ import {
   writeSync,
 } from "node:fs";
 import { Refusal } from "../../../domain/errors.ts";
-import { isServed } from "./claim.ts";
+import { createDataVersionReader } from "./connection.ts";
 import { createPrivate, type StoreFiles } from "./files.ts";
+import { isServed } from "./serving-lock.ts";
 
 /**
- * How a serving process learns that another process has written, without asking on every request.
- * A command that has written appends one byte to a file and then waits until the serving process
- * has noted how long the file is. So every request that starts after a command has ended sees what
- * the command wrote, and a request costs nothing for it.
+ * Notifies the serving process when another process has written, so that no request has to query
+ * SQLite for it. A command that has written appends one byte to a file and waits until the serving
+ * process has recorded the new length. Every request that starts after a command has ended therefore
+ * sees what the command wrote, at no cost per request.
  *
- * The file: the length the serving process has seen (8 bytes), its state (8 bytes), then one byte
- * for every change since it started. It is read and written, never mapped into memory: a mapped
- * file that somebody truncates ends the process.
+ * The file contains the length that the serving process has seen (8 bytes), its state (8 bytes), and
+ * one byte for every change since it started. It is read and written, never mapped into memory:
+ * truncating a mapped file ends every process that maps it.
  */
 const headerBytes = 16;
 
@@ -47,28 +48,30 @@ function readHeader(handle: number): Header {
   return { seenBytes: Number(header[0]), state: header[1]! };
 }
 
-/** The serving process's end. */
+/** The serving process's side of the file. */
 export interface ChangeReceiver {
-  /** Another number after anybody has written, as far as is known. Costs nothing. */
+  /** Changes when any process has written, as of the last poll. Costs nothing. */
   version(): number;
-  /** Somebody in this process has written, or what was known must not be trusted any more. */
+  /** Changes the version, because this process has written or its cached state is invalid. */
   advance(): void;
-  /** Asks the engine and the file. To be called several times a second. */
+  /** Checks SQLite and the file. Must be called several times a second. */
   poll(): void;
-  /** Tells commands that this process no longer takes part in the store. */
+  /** Notifies commands that this process can no longer write to the store. */
   reportDamage(): void;
   close(): void;
 }
 
-/** `PRAGMA data_version` also reveals foreign programs, and commands that were killed too early. */
-export function receiveChanges(database: Database, files: StoreFiles): ChangeReceiver {
+/**
+ * Creates the file. SQLite's data version is polled too: it also shows writes by other programs, and
+ * by commands that were killed before they appended their byte.
+ */
+export function createChangeReceiver(database: Database, files: StoreFiles): ChangeReceiver {
   const handle = openFile(files);
   ftruncateSync(handle, 0);
   let seenBytes = headerBytes;
   writeHeader(handle, seenBytes, states.serving);
-  const dataVersion = database.query("PRAGMA data_version");
-  const askEngine = () => Number((dataVersion.values()[0] as unknown[])[0]);
-  let engineVersion = askEngine();
+  const dataVersion = createDataVersionReader(database);
+  let lastDataVersion = dataVersion();
   let version = 0;
 
   return {
@@ -77,93 +80,93 @@ export function receiveChanges(database: Database, files: StoreFiles): ChangeRec
       version += 1;
     },
     poll() {
-      // The file first: what was written before a byte was appended is seen by the engine after.
+      // The file first: SQLite then shows everything that was written before the last byte.
       const { size } = fstatSync(handle);
-      const found = askEngine();
-      if (found !== engineVersion || size > seenBytes) version += 1;
-      engineVersion = found;
+      const found = dataVersion();
+      if (found !== lastDataVersion || size > seenBytes) version += 1;
+      lastDataVersion = found;
       if (size <= seenBytes) return;
       seenBytes = size;
       writeHeader(handle, seenBytes, states.serving);
     },
     reportDamage() {
       writeHeader(handle, seenBytes, states.damaged);
-      // Commands find the file by its name, under which there may be another by now, or none.
+      // Commands open the file by name. That may be another file by now, or none.
       const named = openFile(files);
       writeHeader(named, seenBytes, states.damaged);
       closeSync(named);
     },
     close() {
-      // Not if it was damaged: commands go on being refused until this process has ended.
+      // After damage the state stays, so commands are rejected until this process has ended.
       if (readHeader(handle).state === states.serving) writeHeader(handle, seenBytes, states.none);
       closeSync(handle);
     },
   };
 }
 
-/** Refuses if the store is served by a process that has found its files damaged. */
+/** Throws if the store is served by a process that has found its files damaged. */
 export function assertUndamaged(files: StoreFiles): void {
   if (!existsSync(files.changes)) return;
   const handle = openSync(files.changes, constants.O_RDONLY);
   try {
-    refuseIfDamaged(handle, files);
+    throwIfDamaged(handle, files);
   } finally {
     closeSync(handle);
   }
 }
 
-function refuseIfDamaged(handle: number, files: StoreFiles): void {
-  if (readHeader(handle).state === states.damaged && isServed(files)) throw damaged();
+function throwIfDamaged(handle: number, files: StoreFiles): void {
+  if (readHeader(handle).state === states.damaged && isServed(files)) throw damagedError();
 }
 
-/** A command's end. */
+/** A command's side of the file. */
 export interface ChangeSender {
-  /** As `assertUndamaged`. */
+  /** Throws if the store is served by a process that has found its files damaged. */
   assertUndamaged(): void;
-  /** Tells the serving process of a change, and waits until it has seen it. */
+  /** Notifies the serving process of a change and waits until it has seen the change. */
   send(): Promise<void>;
   close(): void;
 }
 
 const pollEveryMs = 5;
-/** A process that was killed does not answer; asking whether one is alive costs a lock. */
-const probeEveryMs = 250;
-const answerMs = 10_000;
+/** How often the sender checks that the serving process is alive, which costs a lock. */
+const aliveCheckEveryMs = 250;
+const responseMsMax = 10_000;
 
-export function sendChanges(files: StoreFiles): ChangeSender {
+export function createChangeSender(files: StoreFiles): ChangeSender {
   const handle = openFile(files);
   const appending = openSync(files.changes, constants.O_WRONLY | constants.O_APPEND);
 
-  /** True once nobody is left who would have to see the change. */
+  /** True once no process has to see the change any more. */
   function isSeen(size: number): boolean {
     const { seenBytes, state } = readHeader(handle);
     if (state === states.damaged) {
-      refuseIfDamaged(handle, files);
+      throwIfDamaged(handle, files);
       return true;
     }
-    // A file that became shorter belongs to a process that started after the change.
+    // If the file became shorter, a process has started to serve after the change.
     return state !== states.serving || seenBytes >= size || fstatSync(handle).size < size;
   }
 
   return {
-    assertUndamaged: () => refuseIfDamaged(handle, files),
+    assertUndamaged: () => throwIfDamaged(handle, files),
     async send() {
       try {
         writeSync(appending, new Uint8Array(1));
       } catch {
-        // No room on the disk for one byte: the serving process asks the engine soon.
+        // No disk space for one byte. The serving process polls SQLite's data version too.
         return;
       }
       const { size } = fstatSync(handle);
-      const begun = performance.now();
-      let probeAt = begun + probeEveryMs;
+      const startedAt = performance.now();
+      let checkAliveAt = startedAt + aliveCheckEveryMs;
       while (!isSeen(size)) {
         const now = performance.now();
-        if (now > probeAt) {
+        if (now > checkAliveAt) {
           if (!isServed(files)) return;
-          probeAt = now + probeEveryMs;
+          checkAliveAt = now + aliveCheckEveryMs;
         }
-        if (now - begun > answerMs) throw unseen();
+        if (now - startedAt > responseMsMax) throw unseenError();
         await Bun.sleep(pollEveryMs);
       }
     },
@@ -174,14 +177,14 @@ export function sendChanges(files: StoreFiles): ChangeSender {
   };
 }
 
-function damaged(): Refusal {
+function damagedError(): Refusal {
   return new Refusal(
     "unavailable",
     "the process that serves this store has found its files damaged: restart that process first",
   );
 }
 
-function unseen(): Refusal {
+function unseenError(): Refusal {
   return new Refusal(
     "unavailable",
     "the change is stored, but the process that serves this store has not seen it: restart that process",

@@ -1,23 +1,23 @@
-import { Database, SQLiteError } from "bun:sqlite";
-import { Refusal } from "../../../domain/errors.ts";
+import { Database } from "bun:sqlite";
 import type { Environment } from "../../../domain/keys.ts";
 import { migrate } from "../migrations.ts";
+import { guarded, unavailableOr } from "./failures.ts";
 import { prepareFiles } from "./files.ts";
 
-/** The write-ahead log is cut back to this after a large import has been moved into the file. */
-const journalBytesKept = 64 * 1024 * 1024;
+/** SQLite truncates the write-ahead log to this size after the checkpoint of a large import. */
+const walBytesKept = 64 * 1024 * 1024;
 
-/** Opens the file for reading only; never waits for a lock, so it may sit on the event loop. */
-export function openForReading(path: string): Database {
+/** Opens the file for reading only. Never waits for a lock, so the event loop can use it. */
+export const openForReading = guarded((path: string): Database => {
   const database = new Database(path, { readonly: true, safeIntegers: true, strict: true });
   database.run("PRAGMA busy_timeout = 0");
   database.run("PRAGMA query_only = ON");
   return database;
-}
+});
 
 /**
- * Opens or creates the file for writing, migrated and durable. It waits for another writer, such
- * as a large import, and blocks its thread while it does.
+ * Opens or creates the file for writing, with the current schema and durable commits. Blocks its
+ * thread while another process, such as a large import, holds the write lock.
  */
 export function openForWriting(
   path: string,
@@ -30,11 +30,11 @@ export function openForWriting(
     database = new Database(path, { create: true, safeIntegers: true, strict: true });
     database.run(`PRAGMA busy_timeout = ${busyWaitMs}`);
     setPragma(database, "journal_mode", "wal");
-    // FULL: a commit returns when the disk has it.
+    // FULL: a commit returns only after the disk has stored it.
     setPragma(database, "synchronous", 2n);
     setPragma(database, "foreign_keys", 1n);
-    setPragma(database, "journal_size_limit", BigInt(journalBytesKept));
-    // A mapped file that somebody truncates ends the process.
+    setPragma(database, "journal_size_limit", BigInt(walBytesKept));
+    // Truncating a mapped file ends every process that maps it.
     setPragma(database, "mmap_size", 0n);
     migrate(database, environment);
     return database;
@@ -44,7 +44,25 @@ export function openForWriting(
   }
 }
 
-/** Makes a function that runs as one write transaction. */
+/** Runs `work` on a connection and closes it. */
+export async function useConnection<T>(
+  database: Database,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(database);
+  } catch (error) {
+    throw unavailableOr(error);
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * Returns a function that runs `work` as one write transaction. It takes the write lock first: a
+ * transaction that starts with a read fails at its first write if another connection has written
+ * since.
+ */
 export function inTransaction<A extends unknown[], T>(
   database: Database,
   work: (...args: A) => T,
@@ -53,7 +71,7 @@ export function inTransaction<A extends unknown[], T>(
   return (...args) => bound.immediate(...args) as T;
 }
 
-/** Sets a pragma and reads it back: the engine ignores in silence what it cannot follow. */
+/** Sets a pragma and reads it back, because SQLite ignores values that it does not support. */
 export function setPragma(database: Database, name: string, value: string | bigint): void {
   database.run(`PRAGMA ${name} = ${value}`);
   const row = database.query(`PRAGMA ${name}`).get() as Record<string, unknown>;
@@ -62,42 +80,8 @@ export function setPragma(database: Database, name: string, value: string | bigi
   }
 }
 
-/**
- * What an engine failure means to a caller: no room, no lock, no disk. Everything else is a bug
- * and passes through.
- */
-export function unavailableOr(error: unknown): unknown {
-  if (!(error instanceof SQLiteError)) return error;
-  const primary = error.errno & 0xff;
-  return primary in unavailableTexts
-    ? new Refusal("unavailable", unavailableTexts[primary]!)
-    : error;
+/** Returns a function whose result changes when another connection has committed. */
+export function createDataVersionReader(database: Database): () => number {
+  const query = database.query("PRAGMA data_version");
+  return () => Number((query.values()[0] as unknown[])[0]);
 }
-
-/** Engine failures leave as refusals, so that nothing above knows which engine it is. */
-export function guarded<A extends unknown[], T>(work: (...args: A) => T): (...args: A) => T {
-  return (...args) => {
-    try {
-      return work(...args);
-    } catch (error) {
-      throw unavailableOr(error);
-    }
-  };
-}
-
-/** The same for every method of a reader. */
-export function guardedReader<T extends object>(reader: T): T {
-  const methods = Object.entries(reader).map(([name, method]) => [name, guarded(method)]);
-  return Object.fromEntries(methods) as T;
-}
-
-const unavailableTexts: Record<number, string> = {
-  5: "The store is busy; try again.", // SQLITE_BUSY
-  6: "The store is busy; try again.", // SQLITE_LOCKED
-  8: "The store cannot be written; try again later.", // SQLITE_READONLY
-  10: "The store cannot be reached; try again later.", // SQLITE_IOERR
-  11: "the store's file is damaged; restore a backup", // SQLITE_CORRUPT
-  13: "The store is full; try again later.", // SQLITE_FULL
-  14: "The store's file cannot be opened.", // SQLITE_CANTOPEN
-  26: "the store's file is not a petstore database", // SQLITE_NOTADB
-};

@@ -1,28 +1,30 @@
 import { Refusal } from "../../../domain/errors.ts";
-import { packCommit, unpackUnits } from "./messages.ts";
-import { createWriter, type Writer, type WriterReply, type WriterRequest } from "./writer.ts";
+import { packCommit, unpackUnits, type WriterReply, type WriterRequest } from "./messages.ts";
+import { type BlockingWriter, callMethod, openWriter } from "./writer.ts";
 
-/** The writing thread: a disk flush takes milliseconds, and no reader should wait for one. */
+/** The writing thread. A disk flush takes milliseconds, and no reader should wait for one. */
 
 declare const self: Worker;
 
-let writer: Writer | undefined;
+let writer: BlockingWriter | undefined;
 
-self.onmessage = (event: MessageEvent<WriterRequest>) => {
-  const { id, method, args } = event.data;
+function handle(request: WriterRequest): unknown {
+  if (request.kind === "open") {
+    writer = openWriter(request.path, request.environment);
+    return undefined;
+  }
+  if (request.kind === "commit") {
+    const units = unpackUnits(request.units);
+    return packCommit(writer!.commit(units, request.now, request.withinMs));
+  }
+  return callMethod(writer!, request.method, request.args);
+}
+
+self.onmessage = (event: MessageEvent<{ id: number; request: WriterRequest }>) => {
+  const { id, request } = event.data;
   let reply: WriterReply;
   try {
-    if (method === "open") {
-      writer = createWriter(...args);
-      reply = { id, result: undefined };
-    } else if (method === "commit") {
-      const [units, now, withinMs] = args;
-      const committed = writer!.commit(unpackUnits(units), now, withinMs);
-      reply = { id, result: packCommit(committed) };
-    } else {
-      const call = writer![method] as (...args: unknown[]) => unknown;
-      reply = { id, result: call(...args) };
-    }
+    reply = { id, result: handle(request) };
   } catch (error) {
     if (error instanceof Refusal) {
       const { code, message } = error;

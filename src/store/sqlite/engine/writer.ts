@@ -1,54 +1,58 @@
-import { type ErrorCode, Refusal } from "../../../domain/errors.ts";
+import { unavailable } from "../../../domain/errors.ts";
 import type { Environment } from "../../../domain/keys.ts";
-import type { Unit } from "../../../domain/ledger.ts";
+import type { Committed, Unit } from "../../../domain/ledger.ts";
 import { createInventoryWriter } from "../inventory.ts";
 import { createKeyWriter } from "../keys.ts";
 import { createUsageWriter } from "../usage.ts";
-import { guarded, openForWriting } from "./connection.ts";
+import { openForWriting } from "./connection.ts";
 import { createDamageCheck, type Damage } from "./damage.ts";
+import { guarded, wrapMethods } from "./failures.ts";
 import { prepareFiles } from "./files.ts";
-import type { PackedUnits } from "./messages.ts";
 
-/** Everything that writes while the service runs, on one connection that may block its thread. */
-export type Writer = ReturnType<typeof createWriter>;
-
-/** The same, from a thread that does not block. */
-export type Asynchronous<T> = {
-  [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
-};
-
-export type WriterRequest =
-  | { id: number; method: "open"; args: [path: string, environment: Environment] }
-  | { id: number; method: "commit"; args: [PackedUnits, now: number, withinMs: number] }
-  | { id: number; method: Exclude<keyof Writer, "commit">; args: unknown[] };
-
-export type WriterReply =
-  | { id: number; result: unknown }
-  | { id: number; refusal: { code: ErrorCode; message: string }; damage: Damage | undefined }
-  | { id: number; bug: string };
+/** The store's writing connection, as the rest of the store calls it: on this thread or another. */
+export interface Writer {
+  commit(units: readonly Unit[], now: number, withinMs: number): Promise<Committed>;
+  call<M extends WriterMethod>(method: M, ...args: WriterArgs<M>): Promise<WriterResult<M>>;
+  /** Damage that made the writer reject a write. It checks more often than any other part. */
+  findDamage(): Damage | undefined;
+  /** False once the writer's thread has ended. Only a new process has a new one. */
+  isAlive(): boolean;
+  close(): Promise<void>;
+}
 
 /**
- * How long a write waits while another process holds the file. Long enough for an import of a
- * million rows to be applied, shorter than the time after which an idle connection is closed.
+ * Every method of the writer except `commit`. A method that is added to the writer of a noun is part
+ * of it, both on a thread and without one.
+ */
+type WriterMethods = ReturnType<typeof openWriter>["methods"];
+export type WriterMethod = keyof WriterMethods;
+export type WriterArgs<M extends WriterMethod> = Parameters<WriterMethods[M]>;
+export type WriterResult<M extends WriterMethod> = ReturnType<WriterMethods[M]>;
+
+export type BlockingWriter = ReturnType<typeof openWriter>;
+
+/**
+ * How long a write waits while another process holds the write lock. Long enough for an import of a
+ * million rows, and shorter than the time after which the server closes an idle connection.
  */
 export const busyWaitMs = 8_000;
 
-const doubtStepMs = 20;
+const undecidedWaitMs = 20;
 
-/** How long readers of an older state may keep a stranded log from being moved. */
+/** How long a stranded log waits for readers of an older state before its checkpoint. */
 const readersWaitMs = 1_000;
 
-export function createWriter(path: string, environment: Environment) {
+/** Opens the writing connection. Its methods block their thread. */
+export function openWriter(path: string, environment: Environment) {
   const database = openForWriting(path, environment, busyWaitMs);
   const files = prepareFiles(path);
   const inventory = createInventoryWriter(database);
-  const keys = createKeyWriter(database);
-  const usage = createUsageWriter(database);
-  const damage = createDamageCheck(files, database, ["database", "log", "index"]);
+  const { liftBan, ...counters } = createUsageWriter(database);
+  const damage = createDamageCheck(files, database, ["database", "wal", "walIndex"]);
   let waitMs = busyWaitMs;
-  let isLogSaved = false;
+  let isWalSaved = false;
 
-  /** Checks the files before a write and again before anybody is told of it. */
+  /** Checks the files before a write, and again before the write is reported. */
   function checked<A extends unknown[], T>(work: (...args: A) => T): (...args: A) => T {
     return guarded((...args) => {
       assertUndamaged();
@@ -62,31 +66,31 @@ export function createWriter(path: string, environment: Environment) {
   }
 
   function assertUndamaged(): void {
-    // Doubt ends by itself, one way or the other, and this thread may wait for it.
     let found = damage.findQuickly();
-    while (!found && damage.isInDoubt()) {
-      Bun.sleepSync(doubtStepMs);
+    // The check decides within a bounded time, and this thread may block.
+    while (!found && damage.isUndecided()) {
+      Bun.sleepSync(undecidedWaitMs);
       found = damage.findQuickly();
     }
     if (!found) return;
-    saveStrandedLog();
-    throw new Refusal("unavailable", "The store cannot be written; try again later.");
+    saveStrandedWal();
+    throw unavailable("unwritable");
   }
 
   /**
-   * Moves updates into the database file if the log that holds them was deleted, or left behind by
-   * a database that was moved: only this process can still read them. Not if somebody has begun a
-   * new log, because its changes are not based on ours. Tells whether they are safe.
+   * Checkpoints the log if it was deleted, or left behind by a database that was moved: only this
+   * process can still read it. Not if another process has started a new log, because the changes in
+   * that log are not based on ours. Returns whether the updates in the log are safe.
    */
-  function saveStrandedLog(): boolean {
-    isLogSaved ||= damage.find()?.isLogStranded === true && moveLogIntoFile();
-    return isLogSaved;
+  function saveStrandedWal(): boolean {
+    isWalSaved ||= damage.find()?.isWalStranded === true && checkpointWal();
+    return isWalSaved;
   }
 
-  function moveLogIntoFile(): boolean {
-    if (damage.isReplaced("log")) return false;
+  function checkpointWal(): boolean {
+    if (damage.isReplaced("wal")) return false;
     try {
-      waitFor(readersWaitMs);
+      waitAtMost(readersWaitMs);
       const [row] = database.query("PRAGMA wal_checkpoint(FULL)").values();
       const [busy, pages, moved] = row as bigint[];
       return busy === 0n && pages === moved;
@@ -95,43 +99,65 @@ export function createWriter(path: string, environment: Environment) {
     }
   }
 
-  /** Sets how long the next statement waits for the file. */
-  function waitFor(wantedMs: number): void {
+  /** Sets how long the next statement waits for the write lock. */
+  function waitAtMost(wantedMs: number): void {
     if (wantedMs === waitMs) return;
     database.run(`PRAGMA busy_timeout = ${wantedMs}`);
     waitMs = wantedMs;
   }
 
-  /** For writes that come again by themselves: they never make an update wait. */
-  const unhurried = <A extends unknown[], T>(work: (...args: A) => T) =>
-    checked((...args: A) => {
-      waitFor(0);
-      return work(...args);
-    });
-  const patient = <A extends unknown[], T>(work: (...args: A) => T) =>
-    checked((...args: A) => {
-      waitFor(busyWaitMs);
-      return work(...args);
-    });
+  function waiting<T extends object>(wantedMs: number, methods: T): T {
+    return wrapMethods(methods, (method) =>
+      checked((...args) => {
+        waitAtMost(wantedMs);
+        return method(...args);
+      }),
+    );
+  }
+
+  function beginEpoch(epoch: string): void {
+    inventory.beginEpoch(epoch);
+    // From now on the database file itself shows to which run of the service it belongs.
+    database.run("PRAGMA wal_checkpoint(PASSIVE)");
+  }
 
   return {
-    commit: checked((units: readonly Unit[], now: number, withinMs: number) => {
-      waitFor(withinMs);
+    commit: checked((units: readonly Unit[], now: number, withinMs: number): Committed => {
+      waitAtMost(withinMs);
       return inventory.commit(units, now);
     }),
-    beginEpoch: patient((epoch: string) => {
-      inventory.beginEpoch(epoch);
-      // From now on the file itself shows which run of the service it belongs to.
-      database.run("PRAGMA wal_checkpoint(PASSIVE)");
-    }),
-    addKey: patient(keys.addKey),
-    addSecret: patient(keys.addSecret),
-    revokeKey: patient(keys.revokeKey),
-    saveUsage: unhurried(usage.saveUsage),
-    saveBan: unhurried(usage.saveBan),
-    liftBan: patient(usage.liftBan),
-    saveStrandedLog,
+    methods: {
+      ...waiting(busyWaitMs, { ...createKeyWriter(database), liftBan, beginEpoch }),
+      // Counts and bans are saved again if that fails, so they never make an update wait.
+      ...waiting(0, counters),
+      saveStrandedWal,
+      close: () => database.close(),
+    },
     findDamage: () => damage.find(),
-    close: () => database.close(),
   };
+}
+
+/** Opens the writing connection on this thread, for a command that has no other work to do. */
+export function openInlineWriter(path: string, environment: Environment): Writer {
+  const writer = openWriter(path, environment);
+  return {
+    commit: async (...args) => writer.commit(...args),
+    call: async (method, ...args) => callMethod(writer, method, args),
+    findDamage: writer.findDamage,
+    isAlive: () => true,
+    close: async () => writer.methods.close(),
+  };
+}
+
+type Callable = {
+  readonly [M in WriterMethod]: (...args: WriterArgs<M>) => WriterResult<M>;
+};
+
+export function callMethod<M extends WriterMethod>(
+  { methods }: BlockingWriter,
+  method: M,
+  args: WriterArgs<M>,
+): WriterResult<M> {
+  const callable: Callable = methods;
+  return callable[method](...args);
 }

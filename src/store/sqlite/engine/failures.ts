@@ -1,0 +1,47 @@
+import { SQLiteError } from "bun:sqlite";
+import { Refusal, type UnavailableReason, unavailable } from "../../../domain/errors.ts";
+
+/** SQLite's primary result codes for a missing lock, missing disk space and disk errors. */
+const reasons: Readonly<Record<number, UnavailableReason>> = {
+  5: "busy", // SQLITE_BUSY
+  6: "busy", // SQLITE_LOCKED
+  8: "unwritable", // SQLITE_READONLY
+  10: "unreachable", // SQLITE_IOERR
+  13: "full", // SQLITE_FULL
+  14: "cannotOpen", // SQLITE_CANTOPEN
+};
+
+/** Result codes that only a person can act on, in the words of the command line. */
+const fileMessages: Readonly<Record<number, string>> = {
+  11: "the store's file is damaged; restore a backup", // SQLITE_CORRUPT
+  26: "the store's file is not a petstore database", // SQLITE_NOTADB
+};
+
+/** Converts an error of SQLite that callers must handle. Every other error is a bug and unchanged. */
+export function unavailableOr(error: unknown): unknown {
+  if (!(error instanceof SQLiteError)) return error;
+  const code = error.errno & 0xff;
+  const reason = reasons[code];
+  if (reason) return unavailable(reason);
+  const message = fileMessages[code];
+  return message ? new Refusal("unavailable", message) : error;
+}
+
+/** Returns `work` with its SQLite errors converted, so that callers do not depend on the engine. */
+export function guarded<A extends unknown[], T>(work: (...args: A) => T): (...args: A) => T {
+  return (...args) => {
+    try {
+      return work(...args);
+    } catch (error) {
+      throw unavailableOr(error);
+    }
+  };
+}
+
+type Wrap = <A extends unknown[], T>(method: (...args: A) => T) => (...args: A) => T;
+
+/** Returns an object with the same methods, each of them wrapped. */
+export function wrapMethods<T extends object>(methods: T, wrap: Wrap): T {
+  const wrapped = Object.entries(methods).map(([name, method]) => [name, wrap(method)]);
+  return Object.fromEntries(wrapped);
+}

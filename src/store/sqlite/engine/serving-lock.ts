@@ -1,0 +1,74 @@
+import { Database } from "bun:sqlite";
+import { existsSync, statSync, truncateSync } from "node:fs";
+import { Refusal } from "../../../domain/errors.ts";
+import { createPrivate, filesOf, prepareFiles, type StoreFiles } from "./files.ts";
+
+/** How long a service waits for a command that is checking whether the store is served. */
+const lockWaitMs = 500;
+
+/**
+ * Locks the store for one serving process and returns a function that releases the lock. Two
+ * processes would each count rate limits separately and admit twice as many requests. The operating
+ * system releases the lock when the process ends.
+ */
+export function lockForServing(path: string): () => void {
+  // Checked before the file is created: if the store's file was moved away while a service runs, no
+  // empty store may take its name.
+  if (isServed(filesOf(path))) throw alreadyServed(path);
+  const files = prepareFiles(path);
+  const found = statSync(path);
+  if (found.isFile() && found.nlink > 1) {
+    // SQLite keeps one log per name, so changes made through one name would destroy the others.
+    throw new Refusal(
+      "unavailable",
+      `${path} has a second name (a hard link); a store must have exactly one name`,
+    );
+  }
+  const release = acquire(files, lockWaitMs);
+  if (!release) throw alreadyServed(path);
+  // A process that was killed leaves the state "serving" in this file.
+  if (existsSync(files.changes)) truncateSync(files.changes);
+  return release;
+}
+
+/**
+ * Locks the store again if the lock's file was deleted while this process held the lock, so that no
+ * other process can start to serve. Returns a function that releases the new lock.
+ */
+export function relockForServing(files: StoreFiles): (() => void) | undefined {
+  return existsSync(files.servingLock) ? undefined : acquire(files, 0);
+}
+
+function acquire({ servingLock }: StoreFiles, waitMs: number): (() => void) | undefined {
+  createPrivate(servingLock);
+  const lock = new Database(servingLock);
+  try {
+    lock.run(`PRAGMA busy_timeout = ${waitMs}`);
+    // Nothing is ever written to this database, so it needs no journal file.
+    lock.run("PRAGMA journal_mode = MEMORY");
+    lock.run("PRAGMA locking_mode = EXCLUSIVE");
+    lock.run("BEGIN EXCLUSIVE");
+  } catch {
+    lock.close();
+    return undefined;
+  }
+  return () => lock.close();
+}
+
+function alreadyServed(path: string): Refusal {
+  return new Refusal("unavailable", `another petstore is already serving ${path}`);
+}
+
+/** Whether a process holds the lock now. */
+export function isServed({ servingLock }: StoreFiles): boolean {
+  if (!existsSync(servingLock)) return false;
+  const probe = new Database(servingLock, { readonly: true });
+  try {
+    probe.query("SELECT 1 FROM sqlite_schema").values();
+    return false;
+  } catch {
+    return true;
+  } finally {
+    probe.close();
+  }
+}

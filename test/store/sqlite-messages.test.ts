@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import type { Committed, Unit } from "../../src/domain/ledger.ts";
+import { append } from "../../src/domain/ledger.ts";
+import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
+import {
+  packCommit,
+  packUnits,
+  unpackCommit,
+  unpackUnits,
+} from "../../src/store/sqlite/engine/messages.ts";
+
+/** Sends a group to the writing thread and its outcome back, without the thread. */
+function send(units: readonly Unit[], commit: (units: readonly Unit[]) => Committed) {
+  const received = unpackUnits(structuredClone(packUnits(units)));
+  const committed = commit(received);
+  return {
+    received,
+    committed,
+    returned: unpackCommit(structuredClone(packCommit(committed)), units),
+  };
+}
+
+function commitTo(stocks: Readonly<Record<string, number>>) {
+  return (units: readonly Unit[]): Committed => {
+    const entries = new Map(
+      Object.entries(stocks).map(([id, quantity], index) => {
+        const petId = BigInt(id);
+        return [petId, { petId, quantity, status: "pending" as const, version: index + 1 }];
+      }),
+    );
+    const tip = { seq: entries.size, at: 5 };
+    const { rows, outcomes } = append({ tip, entries, epochOf: () => "first" }, units, 9);
+    return { rows, outcomes };
+  };
+}
+
+const origin = { cause: "api", keyId: "key_a", requestId: "req_1" } as const;
+const set = (petId: bigint, amount: number) =>
+  ({ petId, kind: "set", amount, expected: undefined, reason: null }) as const;
+
+function expectUnchanged(units: readonly Unit[], stocks: Readonly<Record<string, number>>): void {
+  const { received, committed, returned } = send(units, commitTo(stocks));
+  expect(received).toEqual([...units]);
+  expect(returned.outcomes).toEqual(committed.outcomes);
+  const stockOnly = committed.rows.map((row) => ({
+    ...row,
+    before: { quantity: row.before!.quantity, status: row.before!.status },
+  }));
+  expect(returned.rows).toEqual(stockOnly);
+}
+
+test("plain updates and their outcome cross the thread unchanged", () => {
+  const stocks = { [String(int64Min)]: 0, [String(int64Max)]: 3 };
+  expectUnchanged(
+    [
+      { ...origin, changes: [set(int64Min, Number.MAX_SAFE_INTEGER)] },
+      { ...origin, keyId: null, requestId: 'with "quotes" and 🐢', changes: [set(int64Max, 0)] },
+    ],
+    stocks,
+  );
+  expectUnchanged([], stocks);
+});
+
+test("additions, reasons, expected versions and units of several changes cross it unchanged", () => {
+  const change = { ...set(1n, -2), kind: "add", reason: "sold \u2028 in the shop" } as const;
+  expectUnchanged(
+    [
+      { ...origin, changes: [set(1n, 7), change, set(2n, 4)] },
+      { ...origin, changes: [] },
+      { ...origin, changes: [{ ...set(2n, 1), expected: [{ seq: 5, epoch: "first" }] }] },
+    ],
+    { 1: 5, 2: 6 },
+  );
+});
+
+test("a rejected unit keeps its reason and the entry that it found, and its neighbours their rows", () => {
+  const units: Unit[] = [
+    { ...origin, changes: [set(1n, 7), { ...set(2n, -9), kind: "add" }] },
+    { ...origin, changes: [set(9n, 1)] },
+    { ...origin, changes: [set(2n, 8)] },
+    { ...origin, changes: [{ ...set(2n, 1), expected: [{ seq: 1 }] }] },
+  ];
+  const { outcomes } = send(units, commitTo({ 1: 5, 2: 6 })).returned;
+  expect(outcomes.map((outcome) => outcome.kind)).toEqual([
+    "rejected",
+    "rejected",
+    "stored",
+    "rejected",
+  ]);
+  expectUnchanged(units, { 1: 5, 2: 6 });
+});
