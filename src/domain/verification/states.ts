@@ -2,23 +2,23 @@ import { type PetStatus, petStatuses } from "../inventory.ts";
 import { createSlots } from "./slots.ts";
 
 /**
- * The inventory that results from the ledger, and which tables know each pet. Each pet has a slot
- * in arrays of plain numbers, 50 bytes in all: a Map with an object for each pet took more than ten
+ * The state of every pet after the ledger was replayed, and the tables that contain the pet. Each
+ * pet has a slot in typed arrays, 50 bytes in all. A Map with an object per pet took more than ten
  * times as much.
  */
-export interface Fold {
-  /** The pet's slot; a pet met for the first time gets one in which nothing is known. */
+export interface PetStates {
+  /** The pet's slot. A new pet gets an empty one. */
   slotOf(petId: bigint): number;
   petIdOf(slot: number): bigint;
-  /** How many slots there are, numbered from 0. */
+  /** The number of slots. They are numbered from 0. */
   count(): number;
-  /** The pet's last ledger row; 0 where there is none. */
+  /** The `seq` of the pet's last ledger row, or 0. */
   seqOf(slot: number): number;
-  /** What that row left: a quantity and a status, or both null. */
+  /** Quantity and status after that row; both null if there is no entry. */
   quantityOf(slot: number): number | null;
   statusOf(slot: number): string | null;
-  leave(slot: number, seq: number, quantity: number | null, status: unknown): void;
-  /** Notes that a table has the pet; true if it was noted before. */
+  set(slot: number, seq: number, quantity: number | null, status: unknown): void;
+  /** Marks the pet as part of a table. Returns true if it already was. */
   mark(slot: number, table: Mark): boolean;
   has(slot: number, table: Mark): boolean;
 }
@@ -26,16 +26,16 @@ export interface Fold {
 export type Mark = "entry" | "pet";
 const bits: Record<Mark, number> = { entry: 1, pet: 2 };
 
-/** Statuses as numbers. 0 is null; a text that is no status has already been noted as a fault. */
+/** Statuses as numbers. 0 is null. An invalid status has already been noted as a fault. */
 const statuses: readonly (PetStatus | null | "invalid")[] = [null, ...petStatuses, "invalid"];
-const slotsAtFirst = 1_024;
+const initialSlots = 1_024;
 
-export function createFold(): Fold {
+export function createPetStates(): PetStates {
   const slots = createSlots();
-  let seqs = new Float64Array(slotsAtFirst);
-  let quantities = new Float64Array(slotsAtFirst);
-  let statusCodes = new Uint8Array(slotsAtFirst);
-  let marks = new Uint8Array(slotsAtFirst);
+  let seqs = new Float64Array(initialSlots);
+  let quantities = new Float64Array(initialSlots);
+  let statusCodes = new Uint8Array(initialSlots);
+  let marks = new Uint8Array(initialSlots);
 
   function grow(): void {
     const length = 2 * seqs.length;
@@ -59,7 +59,7 @@ export function createFold(): Fold {
     seqOf: (slot) => seqs[slot]!,
     quantityOf: (slot) => (Number.isNaN(quantities[slot]) ? null : quantities[slot]!),
     statusOf: (slot) => statuses[statusCodes[slot]!]!,
-    leave(slot, seq, quantity, status) {
+    set(slot, seq, quantity, status) {
       seqs[slot] = seq;
       quantities[slot] = quantity ?? Number.NaN;
       const code = statuses.indexOf(status as PetStatus | null);
@@ -79,7 +79,7 @@ function enlarged<T extends Float64Array | Uint8Array>(from: T, to: T): T {
   return to;
 }
 
-/** A stock in words, for messages and for comparing. */
+/** A stock as messages show it. */
 export function stockText(quantity: number | null, status: unknown): string {
   return quantity === null && status === null ? "nothing" : `${quantity} ${status}`;
 }
