@@ -23,8 +23,8 @@ import { createAddressLimiter } from "./limits/addresses.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
 import { createDatabase } from "./store/postgres/engine/database.ts";
-import { createSharedUsage } from "./store/postgres/shared-usage.ts";
 import { openPostgres } from "./store/postgres/store.ts";
+import { createSharedUsage } from "./store/postgres/usage.ts";
 import { claimForServing } from "./store/sqlite/engine/claim.ts";
 import { openSqlite } from "./store/sqlite/store.ts";
 
