@@ -4,8 +4,8 @@ import type { Clock, Limiter, Log, Store } from "./domain/ports.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
 import { createDatabase } from "./store/postgres/engine/database.ts";
-import { createSharedUsage } from "./store/postgres/shared-usage.ts";
 import { openPostgres } from "./store/postgres/store.ts";
+import { createSharedUsage } from "./store/postgres/usage.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 import { openSqlite } from "./store/sqlite/store.ts";
 

@@ -7,7 +7,7 @@ import type { Limits } from "../../src/domain/plans.ts";
 import type { Limiter, Store } from "../../src/domain/ports.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
-import { createSharedUsage } from "../../src/store/postgres/shared-usage.ts";
+import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 

@@ -1,6 +1,6 @@
 import { createSharedLimiter } from "../../src/limits/shared.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
-import { createSharedUsage } from "../../src/store/postgres/shared-usage.ts";
+import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 
 /**
  * One of several processes that ask for one key as fast as they can, while a minute passes every

@@ -1,6 +1,8 @@
-import type { UsageStore } from "../../domain/ports.ts";
-import { banColumns, toBan, toUsage, usageColumns } from "../rows.ts";
+import type { Usage } from "../../domain/limits.ts";
+import type { Clock, CountedUsage, SharedUsageStore, UsageStore } from "../../domain/ports.ts";
+import { banColumns, type Row, toBan, toUsage, usageColumns } from "../rows.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
+import { nowMs } from "./engine/clock.ts";
 import type { Query } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";
 
@@ -58,4 +60,106 @@ export function createUsage(query: Query): UsageStore {
     },
     liftBan: async (keyId, now) => (await query(liftBan, [keyId, now])).length > 0,
   };
+}
+
+/**
+ * Counts as many requests as are wanted, or as many as are left: $1 time or null, $2 keys, $3 wanted,
+ * $4 per minute, $5 per day. The function is part of the schema.
+ */
+const takeText =
+  "SELECT * FROM petstore_take($1::int8, $2::text[], $3::int8[], $4::int8[], $5::int8[])";
+
+/**
+ * Adds strikes to those that other instances counted: $1 time or null, $2 keys, $3 minutes, $4
+ * strikes. Rows are locked in the order of their keys, so that instances cannot deadlock.
+ */
+const addStrikesText = `
+  WITH moment AS (
+    SELECT set_config('synchronous_commit', 'off', true) AS relaxed, ${nowMs} AS ms),
+  added AS (
+    INSERT INTO standings (key_id, strikes_minute, strikes)
+    SELECT struck.key_id, struck.minute, struck.count
+    FROM moment, unnest($2::text[], $3::int8[], $4::int8[]) AS struck(key_id, minute, count)
+    WHERE relaxed = 'off'
+    ORDER BY struck.key_id
+    ON CONFLICT (key_id) DO UPDATE SET
+      strikes = CASE WHEN standings.strikes_minute > excluded.strikes_minute THEN standings.strikes
+                     WHEN standings.strikes_minute = excluded.strikes_minute
+                     THEN standings.strikes + excluded.strikes
+                     ELSE excluded.strikes END,
+      strikes_minute = greatest(standings.strikes_minute, excluded.strikes_minute)
+    RETURNING *)
+  SELECT added.key_id, coalesce(minute_start, 0), coalesce(minute_count, 0),
+         coalesce(minute_refused_at, 0), coalesce(day_start, 0), coalesce(day_count, 0),
+         coalesce(day_refused_at, 0), coalesce(last_used_at, 0),
+         strikes_minute, strikes, ban_started_at, banned_until, ms
+  FROM moment, added LEFT JOIN LATERAL (
+    SELECT * FROM counts WHERE counts.key_id = added.key_id ORDER BY generation DESC LIMIT 1
+  ) AS used ON true`;
+
+/** Starts a ban, unless another instance started one after the ban at $4. */
+const startBanText = `
+  WITH begun AS (
+    UPDATE standings SET ban_started_at = $2::int8, banned_until = $3::int8, strikes = 0
+    WHERE key_id = $1 AND ban_started_at = $4::int8 RETURNING key_id)
+  INSERT INTO bans (key_id, started_at, until)
+  SELECT key_id, $2::int8, $3::int8 FROM begun ON CONFLICT DO NOTHING RETURNING key_id`;
+
+/**
+ * Counts requests for the shared rate limiter. Each statement is its own transaction, so no instance
+ * holds a lock over a round trip. Its commit does not wait for the disk: a crash may lose the last
+ * half second of counts. `clock` replaces the database's clock.
+ */
+export function createSharedUsage(query: Query, clock?: Clock): SharedUsageStore {
+  const now = () => clock?.now() ?? null;
+
+  return {
+    clock,
+    /** Repeats the query for keys without a result: the database may have to insert a row first. */
+    async take(requests) {
+      const found = new Map<string, CountedUsage>();
+      for (let open = requests; open.length > 0; ) {
+        const rows = await query(takeText, [
+          now(),
+          textArray(open.map(({ keyId }) => keyId)),
+          integerArray(open.map(({ wanted }) => wanted)),
+          integerArray(open.map(({ limits }) => limits.perMinute)),
+          integerArray(open.map(({ limits }) => limits.perDay)),
+        ]);
+        for (const row of rows) found.set(row[0] as string, toCountedUsage(row));
+        open = open.filter(({ keyId }) => !found.has(keyId));
+      }
+      return found;
+    },
+    async addStrikes(strikes) {
+      const rows = await query(addStrikesText, [
+        now(),
+        textArray(strikes.map(({ keyId }) => keyId)),
+        integerArray(strikes.map(({ minute }) => minute)),
+        integerArray(strikes.map(({ count }) => count)),
+      ]);
+      return new Map(rows.map((row) => [row[0] as string, toCountedUsage(row)]));
+    },
+    async startBan(keyId, startedAt, until, previousStart) {
+      return (await query(startBanText, [keyId, startedAt, until, previousStart])).length > 0;
+    },
+  };
+}
+
+function toCountedUsage(row: Row): CountedUsage {
+  const numbers = row.slice(1).map(Number);
+  const usage: Usage = {
+    minuteStart: numbers[0]!,
+    minuteCount: numbers[1]!,
+    minuteRefusedAt: numbers[2]!,
+    dayStart: numbers[3]!,
+    dayCount: numbers[4]!,
+    dayRefusedAt: numbers[5]!,
+    lastUsedAt: numbers[6]!,
+    strikesMinute: numbers[7]!,
+    strikes: numbers[8]!,
+    banStartedAt: numbers[9]!,
+    bannedUntil: numbers[10]!,
+  };
+  return { usage, now: numbers[11]!, granted: numbers[12] ?? 0 };
 }
