@@ -11,7 +11,7 @@ import {
 } from "../../src/store/sqlite/engine/database-check.ts";
 import { filesOf, type StoreFiles } from "../../src/store/sqlite/engine/files.ts";
 import { createWalCheck, type WalCheck } from "../../src/store/sqlite/engine/wal-check.ts";
-import { setEpoch } from "../../src/store/sqlite/inventory.ts";
+import { setEpoch } from "../../src/store/sqlite/epochs.ts";
 import { overwrite } from "../support/mistakes.ts";
 
 let folder: string;
