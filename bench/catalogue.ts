@@ -1,5 +1,5 @@
-// The made-up catalogue every contestant starts from: the same for the same size, so that answers
-// can be checked against it.
+// The generated catalogue that every contestant starts with. It depends only on the size, so that
+// responses can be compared with it.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,7 +11,7 @@ export interface Entry {
 
 const statuses = ["available", "pending", "sold"] as const;
 
-/** Quantities have four digits and updates keep that, so that the list keeps its length. */
+/** Quantities always have four digits, so that updates do not change the length of the list. */
 export const quantityMin = 1000;
 export const quantityMax = 9999;
 
@@ -24,8 +24,8 @@ function entryAt(index: number, shift = 0): Entry {
 }
 
 /**
- * Writes the catalogue as the import command reads it and returns the file's path. With another
- * `shift` every quantity is another one.
+ * Writes the catalogue in a format of the import command and returns the path of the file. A
+ * different `shift` makes every quantity different.
  */
 export function writeCatalogue(directory: string, entries: number, shift = 0): string {
   const file = join(directory, `catalogue-${entries}-${shift}.ndjson`);
@@ -37,7 +37,7 @@ export function writeCatalogue(directory: string, entries: number, shift = 0): s
   return file;
 }
 
-/** Throws unless the list answered has the catalogue's pets in order, whatever their quantities. */
+/** Throws unless the list has the pets of the catalogue in order. Ignores the quantities. */
 export function checkPets(body: string, entries: number): void {
   const list = JSON.parse(body) as Entry[];
   if (list.length !== entries || list.some((entry, index) => entry.petId !== index + 1)) {
@@ -45,22 +45,24 @@ export function checkPets(body: string, entries: number): void {
   }
 }
 
-/** Throws unless the list answered is exactly the catalogue of this size, in order. */
+/** Throws unless the list is exactly the catalogue of this size, in order. */
 export function checkCatalogue(body: string, entries: number): void {
   const list = JSON.parse(body) as Entry[];
   if (list.length !== entries) {
-    throw new Error(`The list has ${list.length} entries, the catalogue ${entries}.`);
+    throw new Error(`The list has ${list.length} entries, expected ${entries}.`);
   }
   for (let index = 0; index < entries; index++) {
-    const got = list[index]!;
-    const want = entryAt(index);
+    const actual = list[index]!;
+    const expected = entryAt(index);
     if (
-      got.petId !== want.petId ||
-      got.quantity !== want.quantity ||
-      got.status !== want.status ||
-      Object.keys(got).length !== 3
+      actual.petId !== expected.petId ||
+      actual.quantity !== expected.quantity ||
+      actual.status !== expected.status ||
+      Object.keys(actual).length !== 3
     ) {
-      throw new Error(`Entry ${index} is ${JSON.stringify(got)}, not ${JSON.stringify(want)}.`);
+      throw new Error(
+        `Entry ${index} is ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}.`,
+      );
     }
   }
 }

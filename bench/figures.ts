@@ -1,4 +1,4 @@
-// The figures the project has set itself: what must hold, and what it wants to be known for.
+// The figures of the project: for each the value that must hold, and the aim.
 
 export interface Figure {
   what: string;

@@ -1,11 +1,11 @@
-// The floor: the least that Bun.serve can do to send the service's own answer. One handler, the
-// prepared body, the captured headers put on every response; no key is looked at, nothing counted.
+// The floor: the minimum that Bun.serve does to send the service's response. One handler sends the
+// prepared body with the captured headers. It checks no key and counts nothing.
 //
-//   bun bench/floor.ts ANSWER.json BODY
+//   bun bench/floor.ts HEADERS.json BODY
 import { readFileSync } from "node:fs";
 
-const [answerFile, bodyFile] = process.argv.slice(2) as [string, string];
-const headers = JSON.parse(readFileSync(answerFile, "utf8")) as Record<string, string>;
+const [headersFile, bodyFile] = process.argv.slice(2) as [string, string];
+const headers = JSON.parse(readFileSync(headersFile, "utf8")) as Record<string, string>;
 const body = new Blob([readFileSync(bodyFile)]);
 
 const server = Bun.serve({

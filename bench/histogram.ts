@@ -1,4 +1,4 @@
-// Latencies in buckets that are at most 3 % wide: constant memory, one increment per request.
+// A histogram of latencies. Buckets are at most 3 % wide; memory is constant.
 
 const stepsPerDoubling = 32;
 
@@ -22,7 +22,7 @@ export class Histogram {
     return this.#count;
   }
 
-  /** The upper edge of the bucket in which the given share of all requests had been answered. */
+  /** Returns the upper edge of the bucket that contains this share of the requests. */
   percentileMs(share: number): number {
     let left = this.#count * share;
     for (let bucket = 0; bucket < this.#buckets.length; bucket++) {

@@ -1,4 +1,4 @@
-// What the figures were measured on.
+// Describes the machine on which the figures were measured.
 import {
   closeSync,
   fdatasyncSync,
@@ -38,7 +38,7 @@ export async function describeMachine(directory: string): Promise<Machine> {
   };
 }
 
-/** In memory every flush is free, and a durable write says nothing. */
+/** In memory a flush costs nothing, so the cost of a durable write cannot be measured. */
 export function isInMemory(directory: string): boolean {
   return process.platform === "linux" && statfsSync(directory).type === tmpfsMagic;
 }

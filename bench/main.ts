@@ -1,24 +1,26 @@
-// npm run bench: the service, its peer and the floor, side by side on this machine.
+// npm run bench: measures the service, the peer and the floor on this machine.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bench } from "./bench.ts";
-import { Book } from "./book.ts";
-import { writeDocuments } from "./documents.ts";
+import { writeDocs } from "./docs.ts";
 import { Generator } from "./generator.ts";
-import { installPeer } from "./install.ts";
+import { installPeer } from "./install-peer.ts";
 import { describeMachine, isInMemory } from "./machine.ts";
-import { type Options, readOptions, type Section, sections } from "./options.ts";
+import { type Options, readOptions } from "./options.ts";
 import { printReport, toJson } from "./report.ts";
+import { Results } from "./results.ts";
 import { beside } from "./sections/beside.ts";
 import { firstGet } from "./sections/first-get.ts";
 import { get } from "./sections/get.ts";
 import { growth } from "./sections/growth.ts";
-import { ledger, soak } from "./sections/long.ts";
+import { ledger } from "./sections/ledger.ts";
 import { openTransaction } from "./sections/open-transaction.ts";
 import { patch, slowFlush } from "./sections/patch.ts";
 import { postgres } from "./sections/postgres.ts";
 import { readsUnderWrites } from "./sections/reads-under-writes.ts";
+import { soak } from "./sections/soak.ts";
 import { turns } from "./sections/turns.ts";
+import { type Section, sections } from "./selection.ts";
 import { buildSlowFlush } from "./slow-flush.ts";
 
 const runs: Record<Section, (bench: Bench) => Promise<void>> = {
@@ -35,38 +37,40 @@ const runs: Record<Section, (bench: Bench) => Promise<void>> = {
   soak,
   beside,
 };
-const withPeer: Section[] = ["get", "patch", "slow-flush", "postgres"];
+const sectionsWithPeer: Section[] = ["get", "patch", "slow-flush", "postgres"];
 
-/** Returns the exit code: 0 when every figure holds, 1 when one is missed; 2 is a failed run. */
+/** Returns the exit code: 0 or 1, see the usage in options.ts. */
 async function main(options: Options, directory: string): Promise<number> {
-  const book = new Book();
+  const results = new Results();
   if (isInMemory(directory)) {
-    book.note(`${directory} is in memory: flushes are free there; see --directory.`);
+    results.addNote(
+      `${directory} is in memory, so flushes cost nothing. Use --directory for a disk.`,
+    );
   }
   const machine = await describeMachine(directory);
-  const needsPeer = withPeer.some((section) => options.only.has(section));
+  const needsPeer = sectionsWithPeer.some((section) => options.sections.has(section));
   const peerProblem = needsPeer ? await installPeer() : undefined;
-  if (peerProblem !== undefined) book.note(`There is no peer to compare with: ${peerProblem}`);
+  if (peerProblem !== undefined) results.addNote(`The peer cannot run: ${peerProblem}`);
   const generator = new Generator();
   const bench: Bench = {
     options,
     generator,
-    book,
+    results,
     directory,
     peerProblem,
     slowFlush: await buildSlowFlush(directory),
   };
   for (const section of sections) {
-    if (!options.only.has(section)) continue;
+    if (!options.sections.has(section)) continue;
     console.error(`${section} …`);
     await runs[section](bench);
   }
   await generator.stop();
-  printReport(book, machine);
-  if (options.json !== undefined) writeFileSync(options.json, toJson(book, machine));
-  if (options.docsDirectory !== undefined) writeDocuments(book, machine, options.docsDirectory);
-  // A quick run is too short to judge by; only a wrong answer fails it.
-  return options.quick || book.missed().length === 0 ? 0 : 1;
+  printReport(results, machine);
+  if (options.json !== undefined) writeFileSync(options.json, toJson(results, machine));
+  if (options.docsDirectory !== undefined) writeDocs(results, machine, options.docsDirectory);
+  // A quick run is too short for a judgement. Only a wrong response fails it.
+  return options.quick || results.areAcceptable ? 0 : 1;
 }
 
 let directory: string | undefined;
@@ -78,11 +82,11 @@ process.on("exit", () => {
 try {
   const options = readOptions(process.argv.slice(2));
   directory = mkdtempSync(join(options.directory, "petstore-bench-"));
-  // PostgreSQL may have to run as another user, who must be able to get here.
+  // PostgreSQL may run as another user, who needs access to this directory.
   chmodSync(directory, 0o755);
   code = await main(options, directory);
 } catch (error) {
   console.error(`bench: ${(error as Error).message}`);
 }
-// Children are ended by the exit handler of processes.ts whichever way it went.
+// The exit handler of processes.ts ends all children.
 process.exit(code);

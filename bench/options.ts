@@ -1,30 +1,23 @@
-// Flags of the benchmark → one frozen Options.
+// Reads the flags of the benchmark into one frozen Options.
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-
-export const sections = [
-  "get",
-  "patch",
-  "slow-flush",
-  "reads-under-writes",
-  "first-get",
-  "growth",
-  "turns",
-  "postgres",
-  "open-transaction",
-  "ledger",
-  "soak",
-  "beside",
-] as const;
-export type Section = (typeof sections)[number];
+import {
+  type ScenarioName,
+  type Section,
+  scenarioNames,
+  sections,
+  selectScenarios,
+  selectSections,
+} from "./selection.ts";
 
 export interface Options {
-  readonly only: ReadonlySet<Section>;
+  readonly sections: ReadonlySet<Section>;
   readonly quick: boolean;
-  /** Another checkout of the project to compare this one with. */
+  /** Another checkout of the project to compare with this one. */
   readonly beside: string | undefined;
+  readonly scenarios: ReadonlySet<ScenarioName>;
   readonly repeats: number;
   readonly runMs: number;
   readonly readers: number;
@@ -38,22 +31,26 @@ export interface Options {
 }
 
 export const usage = `npm run bench -- [flags]
-  --only a,b          sections: ${sections.join(", ")}
-                      (ledger, soak and open-transaction run only when named, or by --long and --soak)
-  --engine postgres   only the PostgreSQL section
-  --beside DIR        this checkout beside the one in DIR (with its node_modules), nothing else:
-                      the ratio new/old in CPU per answer and in answers per second
-  --quick             short runs and small catalogues: to see that everything works
-  --repeats N         rounds per comparison, the best counts (6; with --beside 9)
-  --seconds N         length of one run (0.8)
+  --only a,b          run only these sections: ${sections.filter((name) => name !== "beside").join(", ")}
+                      (ledger, soak and open-transaction run only when named, or with --long and --soak)
+  --engine postgres   run only the PostgreSQL section
+  --beside DIR        compare this checkout with the one in DIR, which must have its node_modules:
+                      paired ratios new/old of the CPU time per response and the responses per second
+  --scenario a,b      with --beside: run only these scenarios: ${scenarioNames.join(", ")}
+  --quick             use short runs and small catalogues, to check that everything works
+  --repeats N         rounds per comparison (6; with --beside 36)
+  --seconds N         length of one run (0.8; with --beside 0.3)
   --readers N         connections that read (64)
   --writers N         connections that write (256)
-  --long              also the ledger of --ledger-rows N rows (10000000)
-  --soak              a mixed load for --minutes N (10) and its memory curve, nothing else
+  --long              also run the section ledger, with --ledger-rows N rows (10000000)
+  --soak              run only a mixed load for --minutes N (10), and record the memory
   --open-minutes N    how long open-transaction keeps its transaction open (5)
-  --json FILE         write every figure
-  --docs DIRECTORY    write the plots there and the figures into its benchmarks.md
-  --directory DIR     where the databases live; its disk is the disk measured (${tmpdir()})`;
+  --json FILE         write all results to FILE
+  --docs DIRECTORY    write the plots to DIRECTORY and the figures into its benchmarks.md
+  --directory DIR     where the databases are created; this disk is measured (${tmpdir()})
+
+Exit code: 0 if every figure holds and no comparison is beyond its bound, 1 if not, 2 if the run
+failed. With --quick, 0 or 2.`;
 
 export function readOptions(argv: string[]): Options {
   const { values } = parseArgs({
@@ -63,6 +60,7 @@ export function readOptions(argv: string[]): Options {
       engine: { type: "string" },
       quick: { type: "boolean", default: false },
       beside: { type: "string" },
+      scenario: { type: "string" },
       repeats: { type: "string" },
       seconds: { type: "string" },
       readers: { type: "string", default: "64" },
@@ -82,18 +80,15 @@ export function readOptions(argv: string[]): Options {
     console.log(usage);
     process.exit(0);
   }
+  const { quick, beside, only, engine, long, soak } = values;
   return Object.freeze({
-    only: values.beside
-      ? new Set(["beside"] as const)
-      : chosenSections(values.only, values.engine, values.long, values.soak),
-    quick: values.quick,
-    beside: values.beside === undefined ? undefined : checkoutAt(values.beside),
-    // Differences of a few percent want more rounds, and as many that each of the three begins.
-    repeats: positive(
-      "repeats",
-      values.repeats ?? (values.quick ? "2" : values.beside ? "9" : "6"),
-    ),
-    runMs: positive("seconds", values.seconds ?? (values.quick ? "0.5" : "0.8")) * 1000,
+    sections: selectSections({ only, engine, beside, long, soak }),
+    quick,
+    beside: beside === undefined ? undefined : checkoutAt(beside),
+    scenarios: selectScenarios(values.scenario, beside),
+    // Paired ratios need many short runs: the shorter a round, the less the machine drifts in it.
+    repeats: positive("repeats", values.repeats ?? (quick ? "2" : beside ? "36" : "6")),
+    runMs: positive("seconds", values.seconds ?? (beside ? "0.3" : quick ? "0.5" : "0.8")) * 1000,
     readers: positive("readers", values.readers),
     writers: positive("writers", values.writers),
     ledgerRows: positive("ledger-rows", values["ledger-rows"]),
@@ -105,41 +100,12 @@ export function readOptions(argv: string[]): Options {
   });
 }
 
-function chosenSections(
-  only: string | undefined,
-  engine: string | undefined,
-  long: boolean,
-  soak: boolean,
-): Set<Section> {
-  if (only !== undefined) return new Set(only.split(",").map(sectionNamed));
-  if (soak) return new Set(["soak"]);
-  if (engine !== undefined && engine !== "sqlite" && engine !== "postgres") {
-    throw new Error(`--engine is sqlite or postgres, not ${engine}.`);
-  }
-  if (engine === "postgres") return new Set(["postgres"]);
-  const chosen = new Set<Section>(sections);
-  chosen.delete("soak");
-  chosen.delete("open-transaction");
-  chosen.delete("beside");
-  if (!long) chosen.delete("ledger");
-  if (engine === "sqlite") chosen.delete("postgres");
-  return chosen;
-}
-
-function sectionNamed(name: string): Section {
-  const found = sections.find((section) => section === name);
-  if (found === undefined)
-    throw new Error(`There is no section ${name}; there are ${sections.join(", ")}.`);
-  if (found === "beside") throw new Error("The section beside is run by --beside DIR.");
-  return found;
-}
-
-/** The checkout with its dependencies: without them it would fail half a minute into the run. */
+/** Checks the dependencies too: without them the run would fail half a minute after its start. */
 function checkoutAt(directory: string): string {
   const checkout = resolve(directory);
   for (const needed of ["bin/petstore", "node_modules/bun"]) {
     if (!existsSync(join(checkout, needed))) {
-      throw new Error(`${directory} has no ${needed}; run npm ci in a checkout of the project.`);
+      throw new Error(`${directory} has no ${needed}. Run npm ci in a checkout of the project.`);
     }
   }
   return checkout;
@@ -147,6 +113,6 @@ function checkoutAt(directory: string): string {
 
 function positive(flag: string, text: string): number {
   const value = Number(text);
-  if (!(value > 0)) throw new Error(`--${flag} takes a number above 0, not ${text}.`);
+  if (!(value > 0)) throw new Error(`--${flag} must be a number above 0, not ${text}.`);
   return value;
 }

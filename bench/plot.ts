@@ -1,4 +1,4 @@
-// Line plots as SVG by hand: readable on light and on dark pages, no script, no fonts.
+// Draws line plots as SVG, readable on light and on dark pages, without scripts or fonts.
 
 export interface Series {
   name: string;
@@ -48,8 +48,8 @@ export function drawPlot(plot: Plot): string {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${plot.title}">`,
     `<style>${style}\n</style>`,
     `<text class="title" x="${frame.left}" y="26">${plot.title}</text>`,
-    ...xAxis.ticks.map((tick) => verticalLine(xAxis.place(tick), label(tick))),
-    ...yAxis.ticks.map((tick) => horizontalLine(yAxis.place(tick), label(tick))),
+    ...xAxis.ticks.map((tick) => verticalLine(xAxis.position(tick), label(tick))),
+    ...yAxis.ticks.map((tick) => horizontalLine(yAxis.position(tick), label(tick))),
     `<text x="${(frame.left + width - frame.right) / 2}" y="${height - 14}" text-anchor="middle">${plot.xTitle}</text>`,
     `<text transform="translate(18 ${(frame.top + height - frame.bottom) / 2}) rotate(-90)" text-anchor="middle">${plot.yTitle}</text>`,
     ...plot.series.map((series, index) => drawSeries(series, index, xAxis, yAxis)),
@@ -61,7 +61,7 @@ export function drawPlot(plot: Plot): string {
 
 interface Axis {
   ticks: number[];
-  place(value: number): number;
+  position(value: number): number;
 }
 
 function axis(scale: Plot["scale"], values: number[], from: number, to: number): Axis {
@@ -69,14 +69,14 @@ function axis(scale: Plot["scale"], values: number[], from: number, to: number):
     const step = roundStep(Math.max(...values) / 5);
     const max = Math.ceil(Math.max(...values) / step) * step;
     const ticks = Array.from({ length: Math.round(max / step) + 1 }, (_, index) => index * step);
-    return { ticks, place: (value) => from + ((to - from) * value) / max };
+    return { ticks, position: (value) => from + ((to - from) * value) / max };
   }
   const low = Math.floor(Math.log10(Math.min(...values)));
   const high = Math.ceil(Math.log10(Math.max(...values)));
   const ticks = Array.from({ length: high - low + 1 }, (_, index) => 10 ** (low + index));
   return {
     ticks,
-    place: (value) => from + ((to - from) * (Math.log10(value) - low)) / (high - low || 1),
+    position: (value) => from + ((to - from) * (Math.log10(value) - low)) / (high - low || 1),
   };
 }
 
@@ -91,15 +91,17 @@ function label(value: number): string {
 
 function verticalLine(x: number, text: string): string {
   const bottom = height - frame.bottom;
-  return `<path class="grid" d="M${n(x)} ${frame.top}V${bottom}"/><text x="${n(x)}" y="${bottom + 20}" text-anchor="middle">${text}</text>`;
+  return `<path class="grid" d="M${format(x)} ${frame.top}V${bottom}"/><text x="${format(x)}" y="${bottom + 20}" text-anchor="middle">${text}</text>`;
 }
 
 function horizontalLine(y: number, text: string): string {
-  return `<path class="grid" d="M${frame.left} ${n(y)}H${width - frame.right}"/><text x="${frame.left - 8}" y="${n(y + 4)}" text-anchor="end">${text}</text>`;
+  return `<path class="grid" d="M${frame.left} ${format(y)}H${width - frame.right}"/><text x="${frame.left - 8}" y="${format(y + 4)}" text-anchor="end">${text}</text>`;
 }
 
 function drawSeries(series: Series, index: number, xAxis: Axis, yAxis: Axis): string {
-  const at = series.points.map(({ x, y }) => `${n(xAxis.place(x))} ${n(yAxis.place(y))}`);
+  const at = series.points.map(
+    ({ x, y }) => `${format(xAxis.position(x))} ${format(yAxis.position(y))}`,
+  );
   const dots =
     series.points.length > 20
       ? ""
@@ -110,10 +112,10 @@ function drawSeries(series: Series, index: number, xAxis: Axis, yAxis: Axis): st
   return `<path class="line series${index}" d="M${at.join("L")}"/>${dots}`;
 }
 
-/** Each line is named at its end; names that would touch are moved apart. */
+/** Writes the name of each line at its end, and moves names apart that would overlap. */
 function drawLabels(series: Series[], yAxis: Axis): string[] {
   const lines = series
-    .map(({ name, points }, index) => ({ name, index, y: yAxis.place(points.at(-1)!.y) }))
+    .map(({ name, points }, index) => ({ name, index, y: yAxis.position(points.at(-1)!.y) }))
     .sort((one, other) => one.y - other.y);
   for (const [index, line] of lines.entries()) {
     const above = lines[index - 1];
@@ -121,10 +123,10 @@ function drawLabels(series: Series[], yAxis: Axis): string[] {
   }
   return lines.map(
     ({ name, index, y }) =>
-      `<text class="name series${index}" x="${width - frame.right + 12}" y="${n(y + 4)}">${name}</text>`,
+      `<text class="name series${index}" x="${width - frame.right + 12}" y="${format(y + 4)}">${name}</text>`,
   );
 }
 
-function n(value: number): string {
+function format(value: number): string {
   return value.toFixed(1);
 }

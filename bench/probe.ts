@@ -1,13 +1,13 @@
-// Preloaded into a service by probing.ts: measures the turns of its event loop. On SIGUSR2 it writes
-// what it has seen since the last time.
+// Measures the turns of a service's event loop. probe-client.ts preloads it into the service. On
+// SIGUSR2 it writes a report about the time since the last report.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
-import type { Probed } from "./probing.ts";
+import type { ProbeReport } from "./probe-client.ts";
 
-const everyMs = 2;
+const tickMs = 2;
 
-/** Milliseconds that this thread was ready to run and another one had the processor. */
-function readyMs(): number {
+/** Milliseconds for which this thread was ready to run but waited for a core. */
+function readWaitMs(): number {
   try {
     return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[1]) / 1e6;
   } catch {
@@ -17,29 +17,29 @@ function readyMs(): number {
 
 function startProbe(file: string): void {
   let longest = { turnMs: 0, wallMs: 0 };
-  // Counted from the first tick on: what comes before it is loading the program.
+  // Starts with the first tick: the time before it is for loading the program.
   let lastAt = Number.POSITIVE_INFINITY;
-  let lastReadyMs = 0;
+  let lastWaitMs = 0;
   setInterval(() => {
     const at = performance.now();
-    const ready = readyMs();
-    const wallMs = Math.max(0, at - lastAt - everyMs);
-    // On a busy machine most of a long gap is waiting for a core, which is no turn of ours.
-    const turnMs = Math.max(0, wallMs - (ready - lastReadyMs));
+    const waitMs = readWaitMs();
+    const wallMs = Math.max(0, at - lastAt - tickMs);
+    // On a busy machine most of a long gap is time spent waiting for a core.
+    const turnMs = Math.max(0, wallMs - (waitMs - lastWaitMs));
     longest = {
       turnMs: Math.max(longest.turnMs, turnMs),
       wallMs: Math.max(longest.wallMs, wallMs),
     };
     lastAt = at;
-    lastReadyMs = ready;
-  }, everyMs).unref();
+    lastWaitMs = waitMs;
+  }, tickMs).unref();
   process.on("SIGUSR2", () => {
     const status = readFileSync("/proc/self/status", "utf8");
     const peakMb = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
-    const probed: Probed = { ...longest, peakMb };
+    const report: ProbeReport = { ...longest, peakMb };
     longest = { turnMs: 0, wallMs: 0 };
-    // Renamed into place: whoever waits for the file finds all of it.
-    writeFileSync(`${file}.part`, JSON.stringify(probed));
+    // Renamed when complete, so that the waiting process never reads half of it.
+    writeFileSync(`${file}.part`, JSON.stringify(report));
     renameSync(`${file}.part`, file);
   });
 }

@@ -1,4 +1,5 @@
-// The benchmark's child processes: started here, measured here, and ended here whatever happens.
+// The benchmark's child processes: starts them, ends all of them when the benchmark exits, and reads
+// their memory.
 import { readFileSync } from "node:fs";
 
 const running = new Set<Bun.Subprocess>();
@@ -15,15 +16,15 @@ export interface StartOptions {
   onMessage?: (message: unknown) => void;
 }
 
-/** A child whose last words on standard error are kept, to be shown if it dies. */
 export interface Child {
   pid: number;
   process: Bun.Subprocess;
   exited: Promise<number>;
-  lastWords(): string;
+  /** The end of its standard error, for the error message if it dies. */
+  stderrTail(): string;
 }
 
-const lastWordsCharactersMax = 4000;
+const stderrTailCharactersMax = 4000;
 
 export function start(options: StartOptions): Child {
   const child = Bun.spawn(options.command, {
@@ -36,12 +37,12 @@ export function start(options: StartOptions): Child {
     ...(options.onMessage === undefined ? {} : { ipc: options.onMessage }),
   });
   running.add(child);
-  let words = "";
-  // Read to the end even if nobody asks: a full pipe would stop a server in mid-sentence.
+  let tail = "";
+  // Always read to the end: a full pipe would block the server.
   const drained = (async () => {
     const decoder = new TextDecoder();
     for await (const bytes of child.stderr) {
-      words = (words + decoder.decode(bytes, { stream: true })).slice(-lastWordsCharactersMax);
+      tail = (tail + decoder.decode(bytes, { stream: true })).slice(-stderrTailCharactersMax);
     }
   })();
   const exited = child.exited.then(async (code) => {
@@ -49,10 +50,10 @@ export function start(options: StartOptions): Child {
     await drained;
     return code;
   });
-  return { pid: child.pid, process: child, exited, lastWords: () => words };
+  return { pid: child.pid, process: child, exited, stderrTail: () => tail };
 }
 
-/** Asks a child to end, and makes it after a while. */
+/** Sends a child the signal, and kills it if it is still running after 10 s. */
 export async function stop(child: Child, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   child.process.kill(signal);
   const timer = setTimeout(() => child.process.kill("SIGKILL"), 10_000);
@@ -60,7 +61,7 @@ export async function stop(child: Child, signal: NodeJS.Signals = "SIGTERM"): Pr
   clearTimeout(timer);
 }
 
-/** A command that ended with another code than 0. */
+/** A command that ended with an exit code other than 0. */
 export class CommandError extends Error {
   readonly code: number;
   readonly output: string;
@@ -72,7 +73,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Runs a command to its end and returns what it printed. */
+/** Runs a command to its end and returns its standard output. */
 export async function run(
   command: string[],
   options: { cwd?: string; env?: Record<string, string>; uid?: number } = {},
@@ -96,32 +97,22 @@ export async function run(
   return output;
 }
 
-// Linux counts processor time in hundredths of a second whatever the kernel's own tick is.
-const ticksPerSecond = 100;
-
-/** Processor seconds a process has used in all its threads; undefined where there is no /proc. */
-export function cpuSeconds(pid: number): number | undefined {
-  const stat = readProc(pid, "stat");
-  if (stat === undefined) return undefined;
-  // The name in parentheses may hold spaces, so fields are counted from behind it.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
-}
-
 export interface Memory {
   residentMb: number;
   peakMb: number;
 }
 
+/** Reads the memory of a process; undefined without /proc. */
 export function memoryOf(pid: number): Memory | undefined {
   const status = readProc(pid, "status");
-  const megabytes = (field: string) =>
-    Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status ?? "")?.[1]) / 1024;
   if (status === undefined) return undefined;
+  const megabytes = (field: string) =>
+    Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
   return { residentMb: megabytes("VmRSS"), peakMb: megabytes("VmHWM") };
 }
 
-function readProc(pid: number, file: string): string | undefined {
+/** Reads a file below /proc/PID; undefined if there is no /proc, or no such process or thread. */
+export function readProc(pid: number, file: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");
   } catch {

@@ -1,56 +1,58 @@
-// The figures as tables for people, as Markdown for the documentation and as JSON for machines.
-import type { Book } from "./book.ts";
+// Formats the results: tables on the terminal, Markdown for the documentation, JSON for programs.
+import type { Ratio } from "./comparison.ts";
 import { type Figure, figures, meets } from "./figures.ts";
 import type { Machine } from "./machine.ts";
+import type { Results } from "./results.ts";
 
 interface Table {
   titles: string[];
   rows: string[][];
 }
 
-export function printReport(book: Book, machine: Machine): void {
+export function printReport(results: Results, machine: Machine): void {
   console.log(`\n${Object.values(machine).join("; ")}\n`);
-  console.log(toText(measurements(book)));
-  if (book.reached.length > 0) console.log(`\n${toText(comparison(book))}`);
-  if (book.besides.length > 0) console.log(`\n${toText(besides(book))}`);
-  if (book.notes.length > 0) console.log(`\n${book.notes.map((note) => `· ${note}`).join("\n")}`);
+  console.log(toText(measurementTable(results)));
+  if (results.figures.length > 0) console.log(`\n${toText(figureTable(results))}`);
+  if (results.comparisons.length > 0) console.log(`\n${toText(versionTable(results))}`);
+  if (results.notes.length > 0)
+    console.log(`\n${results.notes.map((note) => `· ${note}`).join("\n")}`);
 }
 
-export function toJson(book: Book, machine: Machine): string {
-  const reached = book.reached.map(({ name, value }) => {
+export function toJson(results: Results, machine: Machine): string {
+  const reached = results.figures.map(({ name, value }) => {
     const figure: Figure = figures[name];
-    return { name, ...figure, value, verdict: verdict(figure, value) };
+    return { name, ...figure, value, status: statusOf(figure, value) };
   });
-  const { rows, notes, cost, memory, besides } = book;
-  const all = { machine, figures: reached, rows, besides, cost, memory, notes };
+  const { rows, notes, cost, memory, comparisons } = results;
+  const all = { machine, figures: reached, rows, comparisons, cost, memory, notes };
   return `${JSON.stringify(all, null, 2)}\n`;
 }
 
-export function toMarkdown(book: Book, machine: Machine): string {
+export function toMarkdown(results: Results, machine: Machine): string {
   const facts = Object.entries(machine).map(([name, value]) => `- ${name}: ${value}`);
-  const notes = book.notes.map((note) => `- ${note}`);
+  const notes = results.notes.map((note) => `- ${note}`);
   return [
     facts.join("\n"),
-    tableToMarkdown(comparison(book)),
-    tableToMarkdown(measurements(book)),
+    tableToMarkdown(figureTable(results)),
+    tableToMarkdown(measurementTable(results)),
     notes.join("\n"),
   ]
     .filter((part) => part !== "")
     .join("\n\n");
 }
 
-function measurements(book: Book): Table {
+function measurementTable(results: Results): Table {
   return {
     titles: [
       "scenario",
       "contestant",
-      "answers/s",
+      "responses/s",
       "p50 ms",
       "p99 ms",
-      "CPU µs/answer",
+      "CPU µs/response",
       "generator",
     ],
-    rows: book.rows.map((row) => [
+    rows: results.rows.map((row) => [
       row.scenario,
       row.contestant,
       Math.round(row.throughput).toLocaleString("en-US"),
@@ -62,33 +64,41 @@ function measurements(book: Book): Table {
   };
 }
 
-function comparison(book: Book): Table {
+function figureTable(results: Results): Table {
   return {
     titles: ["figure", "reached", "hold", "aim", ""],
-    rows: book.reached.map(({ name, value }) => {
+    rows: results.figures.map(({ name, value }) => {
       const figure: Figure = figures[name];
       return [
         figure.what,
         `${value.toFixed(2)} ${figure.unit}`,
         bar(figure, figure.hold),
         bar(figure, figure.aim),
-        verdict(figure, value),
+        statusOf(figure, value),
       ];
     }),
   };
 }
 
-/** New against old; beside it old against old, which is what chance alone does. */
-function besides(book: Book): Table {
+/** For new/old, and for old again/old as the noise: median, quartiles, and the ratio of the best runs. */
+function versionTable(results: Results): Table {
+  const cells = ({ median, lowerQuartile, upperQuartile, best }: Ratio) => [
+    median.toFixed(3),
+    `${lowerQuartile.toFixed(3)}–${upperQuartile.toFixed(3)}`,
+    best.toFixed(3),
+  ];
   return {
-    titles: ["scenario", "measure", "old", "new", "new/old", "old/old"],
-    rows: book.besides.map(({ scenario, measure, old, fresh, ratio, noise }) => [
+    titles: [
+      ...["scenario", "measure", "new/old", "quartiles", "best"],
+      ...["old/old", "quartiles", "best", "bound", "result"],
+    ],
+    rows: results.comparisons.map(({ scenario, measure, newToOld, oldToOld, bound, result }) => [
       scenario,
       measure,
-      old < 1000 ? old.toFixed(1) : Math.round(old).toLocaleString("en-US"),
-      fresh < 1000 ? fresh.toFixed(1) : Math.round(fresh).toLocaleString("en-US"),
-      ratio.toFixed(3),
-      noise.toFixed(3),
+      ...cells(newToOld),
+      ...cells(oldToOld),
+      `${(bound * 100).toFixed(0)} %`,
+      result,
     ]),
   };
 }
@@ -97,12 +107,12 @@ function bar(figure: Figure, value: number): string {
   return `${figure.better === "lower" ? "≤" : "≥"} ${value} ${figure.unit}`;
 }
 
-function verdict(figure: Figure, value: number): string {
+function statusOf(figure: Figure, value: number): string {
   if (meets(figure, value, figure.aim)) return "aim met";
   return meets(figure, value, figure.hold) ? "holds" : "MISSED";
 }
 
-/** Columns of numbers go to the right, the others to the left. */
+/** Columns of numbers are aligned to the right, the others to the left. */
 function numericColumns({ titles, rows }: Table): boolean[] {
   return titles.map((_, column) => rows.every((row) => /^(\d|≤|≥|n\/a)/.test(row[column]!)));
 }

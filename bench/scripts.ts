@@ -1,6 +1,6 @@
-// What one connection sends and what it accepts as an answer. Every script throws on a wrong one.
+// Scripts: what one connection sends, and the checks of each response. A wrong response throws.
 import { quantityMax, quantityMin } from "./catalogue.ts";
-import type { Head } from "./wire.ts";
+import type { Head } from "./response-reader.ts";
 
 export interface Target {
   host: string;
@@ -11,7 +11,7 @@ export interface Target {
 export type Kind = "get" | "patch";
 
 export interface Script {
-  /** The kind of the request that `next` gave last. */
+  /** The kind of the request that `next` returned last. */
   readonly kind: Kind;
   next(): string | Buffer;
   body(bytes: Buffer, offset: number): void;
@@ -27,7 +27,7 @@ export function checkHead(head: Head): void {
   for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
     const value = head.find(name);
     if (value === undefined || !/^\d+$/.test(value)) {
-      throw new Error(`An answer's ${name} is ${value}: ${head.text}`);
+      throw new Error(`Missing or invalid ${name}: ${head.text}`);
     }
   }
 }
@@ -53,17 +53,17 @@ export class GetScript implements Script {
       end > this.#expected.length ||
       this.#expected.compare(bytes, 0, bytes.length, offset, end)
     ) {
-      throw new Error(`The list differs from the expected bytes somewhere in ${offset} to ${end}.`);
+      throw new Error(`The list differs from the expected one between bytes ${offset} and ${end}.`);
     }
   }
 
   finish(head: Head, length: number): void {
     checkHead(head);
-    if (length !== this.#expected.length) throw new Error(`The list is ${length} bytes long.`);
+    if (length !== this.#expected.length) throw new Error(`The list has ${length} bytes.`);
   }
 }
 
-/** Sets quantities of a range of pets, one after another; the answer must repeat both numbers. */
+/** Updates a range of pets in turn. Each response must contain the pet id and the quantity sent. */
 export class PatchScript implements Script {
   readonly kind = "patch";
   readonly #target: Target;
@@ -74,7 +74,7 @@ export class PatchScript implements Script {
   #quantity: number;
   #text = "";
 
-  /** Takes every `step`th pet from `first` to `last`, so that scripts side by side share none. */
+  /** Updates every `step`th pet from `first` to `last`, so that parallel scripts share no pet. */
   constructor(target: Target, first: number, step: number, last: number, quantity: number) {
     this.#target = target;
     this.#petIdFirst = first;
@@ -116,10 +116,10 @@ export function patchRequest(target: Target, petId: number, quantity: number): s
   return `PATCH /v1/inventory/${petId} HTTP/1.1\r\nHost: ${target.host}:${target.port}\r\nAuthorization: Bearer ${target.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** The digits themselves are compared: a number that was rounded on its way would show. */
+/** Compares the digits, not parsed numbers, so that a rounded number is detected. */
 export function checkEntry(text: string, petId: number, quantity: number): void {
   if (!hasNumber(text, "petId", petId) || !hasNumber(text, "quantity", quantity)) {
-    throw new Error(`Pet ${petId} was set to ${quantity}, and the answer is ${text}`);
+    throw new Error(`Pet ${petId} was set to ${quantity}, but the response is ${text}`);
   }
 }
 

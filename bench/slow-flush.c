@@ -1,5 +1,5 @@
-/* Preloaded into a server, this makes every flush to disk take longer by SLOW_FLUSH_US
-   microseconds: the same slower disk for every contestant, whatever the machine has. */
+/* Delays every flush to disk by SLOW_FLUSH_US microseconds. Preloaded into a server, it simulates
+   the same slower disk for every contestant. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /**
- * Writes src/types.ts from openapi.json. With --check it writes nothing and fails when the committed
- * file is not what the document makes.
+ * Generates src/types.ts from openapi.json. With --check it writes nothing and fails if the file is
+ * out of date.
  */
 
 interface Schema {
@@ -12,7 +12,7 @@ interface Schema {
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  /** The values known when the document was written; later versions may send others. */
+  /** The known values. Later versions of the service may send others. */
   readonly "x-error-codes"?: Readonly<Record<string, unknown>>;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
@@ -24,15 +24,15 @@ export interface OpenApiDocument {
 
 const lineWidthMax = 100;
 
-/** `Error` is taken in every JavaScript program. */
+/** `Error` is a JavaScript global. */
 const renamed: Readonly<Record<string, string>> = { Error: "ErrorBody" };
 
-/** The text that src/types.ts has to have for that document. */
+/** Returns the content of src/types.ts for that document. */
 export function typesFrom(document: OpenApiDocument): string {
   const blocks = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
     declare(name, schema),
   );
-  return ["// Made from openapi.json by generate-types.ts; edit that instead.", ...blocks, ""]
+  return ["// Generated from openapi.json by generate-types.ts. Do not edit.", ...blocks, ""]
     .join("\n\n")
     .replace(/\n+$/, "\n");
 }
@@ -42,36 +42,36 @@ function declare(name: string, schema: Schema): string[] {
   if (schema.properties === undefined) {
     return [`${comment(schema, "")}export type ${nameOf(name)} = ${typeOf(schema, name)};`];
   }
-  const inner: string[] = [];
+  const valueTypes: string[] = [];
   const fields = Object.entries(schema.properties).map(([field, property]) => {
-    const own = name + field[0]?.toUpperCase() + field.slice(1);
-    const isListed = valuesOf(property) !== undefined;
-    if (isListed) inner.push(declareValues(own, property));
-    const mark = schema.required?.includes(field) ? "" : "?";
-    // A list of values has a type of its own, and the description stands there.
-    return `${isListed ? "" : comment(property, "  ")}  readonly ${field}${mark}: ${typeOf(property, own)};`;
+    const typeName = name + field[0]?.toUpperCase() + field.slice(1);
+    const hasValues = valuesOf(property) !== undefined;
+    if (hasValues) valueTypes.push(declareValues(typeName, property));
+    const optional = schema.required?.includes(field) ? "" : "?";
+    // Listed values get a separate type, which has the description.
+    return `${hasValues ? "" : comment(property, "  ")}  readonly ${field}${optional}: ${typeOf(property, typeName)};`;
   });
   const body = [`export interface ${nameOf(name)} {`, ...fields, "}"].join("\n");
-  return [...inner, comment(schema, "") + body];
+  return [...valueTypes, comment(schema, "") + body];
 }
 
-/** An enumeration is also needed when the program runs, to check what arrives. */
+/** Declares a type and, for an enumeration, an array of its values for checks at run time. */
 function declareValues(name: string, schema: Schema): string {
   const values = (valuesOf(schema) ?? []).filter((value) => value !== null);
   const literals = values.map((value) => JSON.stringify(value));
   const type = `${comment(schema, "")}export type ${nameOf(name)} =`;
   if (schema.enum === undefined) {
-    // `string & {}` admits any string, and leaves editors the known ones to suggest.
+    // `string & {}` accepts any string, and editors still suggest the known values.
     return `${type}\n${literals.map((text) => `  | ${text}\n`).join("")}  | (string & {});`;
   }
   const list = `${name[0]?.toLowerCase()}${name.slice(1)}Values`;
   const line = `export const ${list} = [${literals.join(", ")}] as const;`;
   const lines = `export const ${list} = [\n${literals.map((text) => `  ${text},\n`).join("")}] as const;`;
-  const shown = line.length <= lineWidthMax ? line : lines;
-  return `${shown}\n\n${type} (typeof ${list})[number];`;
+  const declaration = line.length <= lineWidthMax ? line : lines;
+  return `${declaration}\n\n${type} (typeof ${list})[number];`;
 }
 
-/** The values a schema lists: all there can be, or those known so far. */
+/** Returns the values that a schema lists: all possible ones, or those known so far. */
 function valuesOf(schema: Schema): readonly unknown[] | undefined {
   const known = schema["x-error-codes"];
   return schema.enum ?? (known && Object.keys(known));
@@ -90,7 +90,7 @@ function simpleTypeOf(type: string, schema: Schema, name: string): string {
   if (valuesOf(schema) !== undefined && type === "string") return nameOf(name);
   switch (type) {
     case "integer":
-      // Only what is declared as 64 bits wide may be past what a number holds exactly.
+      // Only a 64-bit integer can exceed the safe integers.
       return schema.format === "int64" && !isSafe(schema) ? "bigint" : "number";
     case "array": {
       const item = typeOf(schema.items ?? {}, name);
@@ -122,11 +122,11 @@ function comment(schema: Schema, indent: string): string {
 if (import.meta.main) {
   const document = Bun.file(new URL("../openapi.json", import.meta.url));
   const types = Bun.file(new URL("src/types.ts", import.meta.url));
-  const fresh = typesFrom(await document.json());
+  const expected = typesFrom(await document.json());
   if (!process.argv.includes("--check")) {
-    await Bun.write(types, fresh);
-  } else if ((await types.text()) !== fresh) {
-    console.error("client/src/types.ts is not what openapi.json makes; run npm run openapi");
+    await Bun.write(types, expected);
+  } else if ((await types.text()) !== expected) {
+    console.error("client/src/types.ts is out of date; run npm run openapi");
     process.exit(1);
   }
 }

@@ -1,22 +1,22 @@
 #!/bin/sh
-# The API by hand: list the stock, set one count, and ask again only for news.
+# Lists the stock, sets one count, and uses an ETag to download the list only if it changed.
 set -eu
 base=${BASE_URL:-http://127.0.0.1:8080/v1}
 key=${API_KEY:?set API_KEY to your key}
 auth="Authorization: Bearer $key"
 
-echo "All stock:"
+echo "Stock of all pets:"
 curl -fsS -H "$auth" "$base/inventory"
 echo
 
-# petId is the first number of the list; any id you know will do.
+# This uses the first petId in the list. You can use any petId.
 pet=$(curl -fsS -H "$auth" "$base/inventory" | sed -n 's/^\[{"petId":\(-\{0,1\}[0-9]*\).*/\1/p')
-echo "Pet $pet, counted anew:"
+echo "New count for pet $pet:"
 curl -fsS -X PATCH -H "$auth" -H 'Content-Type: application/json' \
   -d '{"quantity": 12}' "$base/inventory/$pet"
 echo
 
-# The ETag names the list as it is. While nothing changes, asking with it brings 304 and no body.
+# The ETag identifies this version of the list. If nothing changed, the response is a 304 without a body.
 etag=$(curl -fsS -o /dev/null -D - -H "$auth" "$base/inventory" | tr -d '\r' | sed -n 's/^[Ee][Tt]ag: //p')
 status=$(curl -sS -o /dev/null -w '%{http_code}' -H "$auth" -H "If-None-Match: $etag" "$base/inventory")
-echo "Asked again with If-None-Match: $status"
+echo "Status of a request with If-None-Match: $status"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Sets the counts of many pets: one "petId quantity" a line on standard input.
-# After 429 or 503 it waits for as long as Retry-After says, plus a random pause whose bound doubles
-# with each refusal in a row, so that a key is never banned and many such loops do not march in step.
+# Sets the counts of many pets. Reads lines of the form "petId quantity" from standard input.
+# After a 429 or a 503 it waits for Retry-After, so that the key is not banned. It adds a random delay
+# whose upper bound doubles with each retry, so that several loops do not retry at the same time.
 set -eu
 base=${BASE_URL:-http://127.0.0.1:8080/v1}
 key=${API_KEY:?set API_KEY to your key}
@@ -10,7 +10,7 @@ attempts_max=8
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Prints the status; leaves the headers and the body of the answer in $work. 000 is no answer.
+# Prints the status, or 000 if there is no response. Writes the headers and the body to $work.
 set_count() {
   curl -sS -X PATCH -o "$work/body" -D "$work/headers" -w '%{http_code}' \
     -H "Authorization: Bearer $key" -H 'Content-Type: application/json' \
@@ -21,11 +21,12 @@ retry_after() {
   sed -n 's/^[Rr]etry-[Aa]fter: \([0-9]*\).*/\1/p' "$work/headers" 2>/dev/null || true
 }
 
-below() {
+# Prints a random number from 0 to $1 - 1. $2 varies the seed.
+random_below() {
   awk -v bound="$1" -v seed="$$$2" 'BEGIN { srand(seed); print int(rand() * bound) }'
 }
 
-# The last line counts too where no line feed ends it.
+# The condition after || handles a last line without a line feed.
 while read -r pet quantity || [ -n "$pet" ]; do
   attempt=1
   bound=1
@@ -35,14 +36,14 @@ while read -r pet quantity || [ -n "$pet" ]; do
     case $status in
       200) echo "$pet: $quantity"; break ;;
       429 | 503 | 000) ;;
-      *) echo "$pet: refused, $(cat "$work/body")" >&2; break ;;
+      *) echo "$pet: error, $(cat "$work/body")" >&2; break ;;
     esac
     if [ "$attempt" -ge "$attempts_max" ]; then
-      echo "$pet: given up after $attempt attempts" >&2
+      echo "$pet: failed after $attempt attempts" >&2
       exit 1
     fi
     wait=$(retry_after)
-    sleep $((${wait:-1} + $(below "$bound" "$attempt")))
+    sleep $((${wait:-1} + $(random_below "$bound" "$attempt")))
     attempt=$((attempt + 1))
     bound=$((bound < 60 ? bound * 2 : 60))
   done

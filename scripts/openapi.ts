@@ -1,6 +1,6 @@
 /**
  * Writes openapi.json and openapi-3.0.json from the table of operations. With --check it writes
- * nothing and fails when a committed file is not what the table makes.
+ * nothing and fails if a file differs from the table.
  */
 
 import { readConfig } from "../src/config.ts";
@@ -19,7 +19,7 @@ for (const [name, content] of [
   if (!process.argv.includes("--check")) {
     await Bun.write(file, fresh);
   } else if (!(await file.exists()) || (await file.text()) !== fresh) {
-    console.error(`${name} is not what the table of operations makes; run npm run openapi`);
+    console.error(`${name} differs from the table of operations; run npm run generate`);
     process.exitCode = 1;
   }
 }

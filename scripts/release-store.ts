@@ -1,6 +1,6 @@
 /**
- * Makes a store for test/fixtures with the code of a release, and prints its keys as JSON. It uses
- * only the command line and the HTTP API of the release, because both outlive the code behind them.
+ * Creates a store for test/fixtures with the code of a release, and prints its keys as JSON. It uses
+ * only the command line and the HTTP API of the release, because they change less than its code.
  *
  *   bun scripts/release-store.ts CHECKOUT DATABASE
  */
@@ -12,25 +12,25 @@ if (database === "") throw new Error("usage: bun scripts/release-store.ts CHECKO
 const petstore = resolve(checkout, "bin/petstore");
 
 const options = {
-  // The ledger keeps the names of imported files. Relative names leave paths of this machine out.
+  // The ledger stores the names of imported files. Relative names contain no local paths.
   cwd: resolve(import.meta.dir, "../test/fixtures"),
   env: { PATH: process.env.PATH ?? "", DATABASE_URL: database },
   stderr: "inherit",
 } as const;
 
-async function run(...words: string[]): Promise<string> {
-  const child = Bun.spawn([petstore, ...words], { ...options, stdout: "pipe" });
+async function run(...args: string[]): Promise<string> {
+  const child = Bun.spawn([petstore, ...args], { ...options, stdout: "pipe" });
   const out = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) throw new Error(`${words.join(" ")} failed: ${out}`);
+  if ((await child.exited) !== 0) throw new Error(`${args.join(" ")} failed: ${out}`);
   return out;
 }
 
-/** Id and texts of every key, by its name. A text is printed only once. */
+/** The id and the secrets of each key, by name. A secret is printed only once. */
 const keys: Record<string, { id: string; texts: string[] }> = {};
 
 async function createKey(name: string, plan: string, ...flags: string[]): Promise<void> {
-  const words = ["keys", "create", "--name", name, "--plan", plan, "--json", ...flags];
-  const { id, key } = JSON.parse(await run(...words));
+  const args = ["keys", "create", "--name", name, "--plan", plan, "--json", ...flags];
+  const { id, key } = JSON.parse(await run(...args));
   keys[name] = { id, texts: [key] };
 }
 
@@ -55,8 +55,8 @@ const banRules = [
 ];
 
 async function withService(work: (baseUrl: string) => Promise<void>): Promise<void> {
-  const words = ["serve", "--port", "0", ...banRules];
-  const child = Bun.spawn([petstore, ...words], { ...options, stdout: "pipe" });
+  const args = ["serve", "--port", "0", ...banRules];
+  const child = Bun.spawn([petstore, ...args], { ...options, stdout: "pipe" });
   let written = "";
   const decoder = new TextDecoder();
   for await (const chunk of child.stdout) {

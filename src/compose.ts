@@ -22,7 +22,7 @@ import { type Health, type RunningServer, startServer } from "./http/server.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
-import { createDatabase } from "./store/postgres/engine/connection.ts";
+import { createDatabase } from "./store/postgres/engine/database.ts";
 import { openPostgres } from "./store/postgres/store.ts";
 import { createSharedUsage } from "./store/postgres/usage.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
@@ -80,7 +80,7 @@ async function openForOne(
   const { environment } = config;
   const store = await openSqlite({ path, environment, clock, threaded: true, log });
   opened.defer(() => store.close());
-  const limiter = await createLocalLimiter({ journal: store.usage, clock, rules: config.ban, log });
+  const limiter = await createLocalLimiter({ usage: store.usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
   return { store, limiter };
 }
@@ -105,12 +105,12 @@ async function openForMany(
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
   const store = await openPostgres({ database, environment, clock, patienceMs });
   opened.defer(() => store.close());
-  const { query } = database.lane(limiterDeadlineMs);
-  const usage = createSharedUsage(query, () => clock?.now() ?? null);
-  const limiter = createSharedLimiter({ usage, rules, clock, log });
+  const { query } = database.connection(limiterDeadlineMs);
+  const usage = createSharedUsage(query, clock);
+  const limiter = createSharedLimiter({ usage, rules, log });
   opened.defer(() => limiter.close());
   database.watch();
-  return { store, limiter, connect: database.openLanes };
+  return { store, limiter, connect: database.openConnections };
 }
 
 /** What operations work with, its copy of the inventory brought up to date. */

@@ -1,126 +1,80 @@
-import { parseArgs } from "node:util";
 import { Refusal } from "./domain/errors.ts";
-import type { Environment } from "./domain/keys.ts";
-import { type BanRules, dayMs, minuteMs } from "./domain/limits.ts";
-import { type Setting, settings } from "./settings.ts";
+import { type BanRules, dayMs } from "./domain/limits.ts";
+import { type Setting, type SettingName, type SettingValues, settings } from "./settings.ts";
+
+/** Bounds that no flag or variable changes. */
+const fixedBounds = {
+  bodyBytesMax: 64 * 1024,
+  /** The limit of the HTTP parser, which responds without an Error body. Reached only by a bug. */
+  bodyBytesBackstop: 1024 * 1024,
+  updateAnswerMsMax: 9_000,
+  keysRememberedMax: 10_000,
+  /** Entries per chunk of the list. A change to one entry rewrites the bytes of its chunk. */
+  listChunkEntries: 4_096,
+  /** Memory for old lists that slow clients are still reading. */
+  listHeldBytesMax: 128 * 1024 * 1024,
+  /** How long requests in flight may take once the listener is closed. */
+  stopGraceMs: 10_000,
+  /** A ban that starts within this time after the last one is twice as long. */
+  banLadderMs: dayMs,
+};
+
+/** The settings and the fixed bounds. The settings for bans are grouped as the rate limiter takes them. */
+export type Config = Readonly<
+  Omit<SettingValues & typeof fixedBounds, `ban${string}`> & { ban: BanRules }
+>;
 
 /**
- * What was set, and the bounds that cannot be, in one frozen value. Units and bounds stand at the
- * end of names.
- */
-export interface Config {
-  readonly port: number;
-  readonly host: string;
-  readonly environment: Environment;
-  readonly databaseUrl: string;
-  /** From this instant on GET /pets/{petId} answers 410. Milliseconds since 1970. */
-  readonly petsSunsetAt: number;
-  readonly corsOrigins: readonly string[];
-  /** Addresses or networks whose X-Forwarded-For is believed. */
-  readonly trustedProxies: readonly string[];
-  /** Requests without a valid key that one client address may make. */
-  readonly addressPerMinute: number;
-  readonly addressesMax: number;
-  readonly ban: BanRules;
-  readonly bodyBytesMax: number;
-  /** The HTTP parser's own limit, answered without an Error body; only a backstop. */
-  readonly bodyBytesBackstop: number;
-  readonly idleTimeoutSeconds: number;
-  readonly writesPerGroupMax: number;
-  readonly writesWaitingMax: number;
-  readonly updateAnswerMsMax: number;
-  /** How long a start waits for a database that cannot be reached yet. */
-  readonly databasePatienceMs: number;
-  readonly keysRememberedMax: number;
-  /** Entries whose bytes are written anew together when one of them changes. */
-  readonly listChunkEntries: number;
-  /** Bytes of older lists that slow readers may keep in memory. */
-  readonly listHeldBytesMax: number;
-  /** How long the listener stays open after a stop was asked for, with /readyz already 503. */
-  readonly drainMs: number;
-  /** How long requests in flight may take to finish once the listener is closed. */
-  readonly stopGraceMs: number;
-}
-
-const settingOptions = Object.fromEntries(
-  Object.values(settings).map((one) => [one.flag, { type: "string" as const }]),
-);
-
-type Values = Record<string, unknown>;
-
-/**
- * Reads the settings: the flag wins over the environment, the environment over the default. A
- * command with two databases says which flag names this one.
+ * Reads the settings. A flag overrides its variable, and a variable overrides the default. An empty
+ * variable counts as unset. A command with two databases names the flag of the one to read.
  */
 export function readConfig(
-  flags: Values,
+  flags: Readonly<Record<string, unknown>>,
   variables: NodeJS.ProcessEnv = process.env,
   databaseFlag: string = settings.databaseUrl.flag,
 ): Config {
-  const value = <T>(one: Setting<T>): T => {
-    const flag = flags[one.flag];
-    const [source, text] =
-      typeof flag === "string"
-        ? [`--${one.flag}`, flag]
-        : variables[one.variable]
-          ? [one.variable, variables[one.variable]!]
-          : ["", one.initial];
-    try {
-      return one.read(text);
-    } catch (error) {
-      const value = one.isSecret ? "" : `, not '${text}'`;
-      throw new Refusal("invalid_request", `${source} ${(error as Error).message}${value}`);
-    }
-  };
-  const env = value(settings.environment);
+  const all = { ...settings, databaseUrl: { ...settings.databaseUrl, flag: databaseFlag } };
+  const names = Object.keys(all) as SettingName[];
+  const values = Object.fromEntries(
+    names.map((name) => [name, readSetting(all[name], flags, variables)]),
+  ) as unknown as SettingValues;
+  const { banGraceMs, banStrikesMin, banStrikesDivisor, banMs, banMsMax, ...others } = values;
+  const { banLadderMs, ...bounds } = fixedBounds;
   return Object.freeze({
-    port: value(settings.port),
-    host: value(settings.host),
-    environment: env,
-    databaseUrl:
-      value({ ...settings.databaseUrl, flag: databaseFlag }) || `sqlite:./data/${env}.db`,
-    petsSunsetAt: value(settings.petsSunsetAt),
-    corsOrigins: value(settings.corsOrigins),
-    trustedProxies: value(settings.trustedProxies),
-    addressPerMinute: value(settings.addressPerMinute),
-    addressesMax: value(settings.addressesMax),
+    ...others,
+    ...bounds,
+    databaseUrl: (others.databaseUrl || settings.databaseUrl.default).replace(
+      "<env>",
+      others.environment,
+    ),
     ban: Object.freeze({
-      graceMs: value(settings.banGraceMs),
-      strikesMin: value(settings.banStrikesMin),
-      strikesDivisor: value(settings.banStrikesDivisor),
-      banMs: value(settings.banMinutes) * minuteMs,
-      banMsMax: value(settings.banMinutesMax) * minuteMs,
-      ladderMs: dayMs,
+      graceMs: banGraceMs,
+      strikesMin: banStrikesMin,
+      strikesDivisor: banStrikesDivisor,
+      banMs,
+      banMsMax,
+      ladderMs: banLadderMs,
     }),
-    bodyBytesMax: 64 * 1024,
-    bodyBytesBackstop: 1024 * 1024,
-    idleTimeoutSeconds: value(settings.idleTimeoutSeconds),
-    writesPerGroupMax: value(settings.writesPerGroupMax),
-    writesWaitingMax: value(settings.writesWaitingMax),
-    updateAnswerMsMax: 9_000,
-    databasePatienceMs: value(settings.databasePatienceSeconds) * 1_000,
-    keysRememberedMax: 10_000,
-    listChunkEntries: 4_096,
-    listHeldBytesMax: 128 * 1024 * 1024,
-    drainMs: value(settings.drainSeconds) * 1_000,
-    stopGraceMs: 10_000,
   });
 }
 
-/** Splits a command's words into flags and the rest; an unknown flag is refused by name. */
-export function readFlags(
-  words: string[],
-  extra: Record<string, { type: "string" | "boolean" }> = {},
-): { flags: Values; rest: string[] } {
+function readSetting(
+  setting: Setting<unknown>,
+  flags: Readonly<Record<string, unknown>>,
+  variables: NodeJS.ProcessEnv,
+): unknown {
+  const flag = flags[setting.flag];
+  const variable = variables[setting.variable];
+  const [source, text] =
+    typeof flag === "string"
+      ? [`--${setting.flag}`, flag]
+      : variable
+        ? [setting.variable, variable]
+        : ["", setting.default];
   try {
-    const { values, positionals } = parseArgs({
-      args: words,
-      options: { ...settingOptions, ...extra },
-      allowPositionals: true,
-    });
-    return { flags: values as Values, rest: positionals };
+    return setting.read(text);
   } catch (error) {
-    const first = (error as Error).message.split(/\.\s|\.?\n|\.$/)[0]!;
-    throw new Refusal("invalid_request", first.charAt(0).toLowerCase() + first.slice(1));
+    const value = setting.isSecret ? "" : `, not '${text}'`;
+    throw new Refusal("invalid_request", `${source} ${(error as Error).message}${value}`);
   }
 }

@@ -1,7 +1,7 @@
 import type { Log } from "./domain/ports.ts";
 import { printable, withoutAddresses } from "./output.ts";
 
-/** One JSON object a line on standard error. */
+/** Writes one JSON object per line to standard error. */
 export const logToStderr: Log = (event, details = {}) => {
   const line = JSON.stringify({ at: new Date().toISOString(), event, ...details }, toLogged);
   process.stderr.write(`${printable(line)}\n`);

@@ -1,62 +1,27 @@
-import { exportPets } from "./cli/export.ts";
-import { usage } from "./cli/help.ts";
-import { importOrders, importPets } from "./cli/import.ts";
-import { createKey, liftBan, listKeys, revokeKey, rotateKey, showKey } from "./cli/keys.ts";
-import { migrateStore } from "./cli/migrate.ts";
-import { quickstart, serve } from "./cli/serve.ts";
-import { verifyStore } from "./cli/verify.ts";
+import { run } from "./cli/run.ts";
 import { Refusal } from "./domain/errors.ts";
 import { logToStderr } from "./log.ts";
 import { printError } from "./output.ts";
 
-/** A command gets the words after its name and gives an exit code. */
-type Command = (words: string[]) => Promise<number>;
+let isReported = false;
 
-const commands: Record<string, Command> = {
-  serve,
-  quickstart,
-  "keys create": createKey,
-  "keys list": listKeys,
-  "keys show": showKey,
-  "keys rotate": rotateKey,
-  "keys revoke": revokeKey,
-  "keys unban": liftBan,
-  "pets import": importPets,
-  "pets export": exportPets,
-  "orders import": importOrders,
-  verify: verifyStore,
-  "migrate-store": migrateStore,
-};
-
-async function run(words: string[]): Promise<number> {
-  if (words.length === 0 || words.includes("--help") || words[0] === "help") {
-    process.stdout.write(usage());
-    return 0;
-  }
-  for (const length of [2, 1]) {
-    const name = words.slice(0, length).join(" ");
-    // Own names only: every object also has a toString.
-    if (Object.hasOwn(commands, name)) return commands[name]!(words.slice(length));
-  }
-  throw new Refusal(
-    "invalid_request",
-    `there is no command '${words.slice(0, 2).join(" ")}'; see petstore --help`,
-  );
-}
-
-let complained = false;
-
-/** Whatever is wrong is one plain sentence; a stack trace is no message to an operator. */
-function complain(error: unknown): void {
-  if (complained) return;
-  complained = true;
+/** Prints the first error as one line and sets exit code 2. Operators do not see stack traces. */
+function report(error: unknown): void {
+  if (isReported) return;
+  isReported = true;
   const message = error instanceof Error ? error.message : String(error);
-  // Our own messages are one line each, whatever they quote; others may go on and on.
-  printError(error instanceof Refusal ? message : message.split("\n")[0]!);
+  // Errors of the service are one line, whatever they quote. Others may have many.
+  printError(error instanceof Refusal ? asFragment(message) : message.split("\n")[0]!);
   process.exitCode = 2;
 }
 
-/** The runtime would print such an error with all it holds, a database address included. */
+/** The domain writes sentences, and the command line prints fragments: "petstore: there is no …". */
+function asFragment(message: string): string {
+  const isOneSentence = /^[A-Z][a-z]* .*\.$/s.test(message) && !message.includes(". ");
+  return isOneSentence ? message[0]!.toLowerCase() + message.slice(1, -1) : message;
+}
+
+/** Logs an error that was not caught. The runtime would print database addresses with it. */
 function crash(error: unknown): void {
   logToStderr("crash", { error: error instanceof Error ? error.stack : String(error) });
   process.exit(1);
@@ -65,12 +30,12 @@ function crash(error: unknown): void {
 process.on("uncaughtException", crash);
 process.on("unhandledRejection", crash);
 
-// A reader that left, as head does, comes to light after the write; nobody else would catch it.
-process.stdout.on("error", () => complain("what was to be printed found no reader"));
+// A write to a pipe that its reader has closed, as head does, fails after the call has returned.
+process.stdout.on("error", () => report("cannot write to stdout: the reader closed it"));
 
 try {
   const code = await run(process.argv.slice(2));
-  if (!complained) process.exitCode = code;
+  if (!isReported) process.exitCode = code;
 } catch (error) {
-  complain(error);
+  report(error);
 }

@@ -1,20 +1,20 @@
 /**
- * What leaves the process for a person or a log passes through here. Names and values come from
- * files, from clients and from other people; none of them may steer a terminal.
+ * Escapes and prints everything that the process writes for people and logs. Names and values come
+ * from files and clients, so they must not contain sequences that control a terminal.
  */
 
 /**
- * Control characters (C0, DEL, C1), halves of surrogate pairs, characters that turn the direction
- * of writing, and line separators. All of them can be written with four hexadecimal digits.
+ * Control characters (C0, DEL, C1), lone surrogates, bidirectional controls and line separators. Each
+ * has a code of four hexadecimal digits.
  */
 const unprintable = /[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/gu;
 
-/** A text in which nothing moves a cursor or hides a word. JSON stays the same JSON. */
+/** Escapes the characters that a terminal would interpret. Escaped JSON has the same value. */
 export function printable(text: string): string {
   return text.replace(unprintable, escaped);
 }
 
-/** The same for text of several lines. */
+/** Same as `printable`, but keeps line feeds. */
 export function printableLines(text: string): string {
   return text.replace(unprintable, (one) => (one === "\n" ? one : escaped(one)));
 }
@@ -24,15 +24,15 @@ function escaped(character: string): string {
 }
 
 /**
- * A database address that has a password, or a word that may be one. Nobody can tell where a
- * password with spaces or `@` in it ends, so all up to the line's last `@` belongs to it.
+ * A database address with a password, or with a word that may be one. A password may contain spaces
+ * and `@`, so the pattern extends to the last `@` of the line.
  */
 const addressWithPassword =
   /\b(postgres(?:ql)?:\/\/)(?:[^\n]*:[^\n]*@|[^\s/:]*:(?![0-9]+(?:[\s/?,']|$)))[^\s'"]*/gi;
 
 /**
- * Hides database addresses. The setting itself is never printed; this is for a driver's message
- * that repeats it, and for an address that was typed where another word belongs.
+ * Hides database addresses. No message contains the setting, but a driver's error may quote it, and
+ * an operator may type an address in place of another argument.
  */
 export function withoutAddresses(text: string): string {
   return text.replace(addressWithPassword, "$1[hidden]");
@@ -43,7 +43,7 @@ export function print(line: string): void {
   process.stdout.write(`${printable(line)}\n`);
 }
 
-/** Says in one line what went wrong. */
+/** Prints an error as one line on standard error. */
 export function printError(message: string): void {
   process.stderr.write(`petstore: ${printable(withoutAddresses(message))}\n`);
 }

@@ -1,239 +1,206 @@
-import { type Environment, environments } from "./domain/keys.ts";
-import { petsDeprecatedAt } from "./domain/pets.ts";
-import { formatInstant, parseInstant } from "./domain/values/instants.ts";
+import { environments } from "./domain/keys.ts";
+import {
+  readCount,
+  readDatabaseUrl,
+  readDrain,
+  readEnvironment,
+  readIdleTimeout,
+  readList,
+  readMinutes,
+  readNonEmpty,
+  readOrigins,
+  readPetsSunset,
+  readPort,
+  readSeconds,
+} from "./setting-readers.ts";
 
-/** One thing that can be set: its names, its default, what it means, how its text is read. */
+/** A value that an operator can set, with a flag or an environment variable. */
 export interface Setting<T> {
   readonly flag: string;
   readonly variable: string;
-  readonly initial: string;
-  readonly meaning: string;
+  /** What the value is called in help: --port PORT. */
+  readonly placeholder: string;
+  /** Used if neither the flag nor the variable is set. `<env>` stands for the environment. */
+  readonly default: string;
+  /** One or two sentences, for help and for docs/operating.md. */
+  readonly description: string;
+  /** Converts the text. The message of the error that it throws follows the flag's name. */
   readonly read: (text: string) => T;
-  /** Whether its value must not be shown, not even in the message that refuses it. */
+  /** The value may contain a password, so no message shows it. */
   readonly isSecret?: boolean;
 }
 
-/** The one list of settings: flags, variables, defaults and the help text come from here. */
+/**
+ * Every setting. Names are the fields of Config. Flags, variables, help and the table in
+ * docs/operating.md are derived from this list.
+ */
 export const settings = {
-  port: setting("port", "PORT", "8080", "port to listen on; 0 picks a free one", portNumber),
-  host: setting("host", "HOST", "127.0.0.1", "address to listen on", nonEmpty),
-  environment: setting("env", "PETSTORE_ENV", "production", "production or staging", environment),
-  databaseUrl: {
-    ...setting(
-      "database",
-      "DATABASE_URL",
-      "",
-      "sqlite:PATH or postgres://…; sqlite:./data/<env>.db unless given",
-      databaseUrl,
-    ),
+  port: setting({
+    flag: "port",
+    variable: "PORT",
+    placeholder: "PORT",
+    default: "8080",
+    description: "Port to listen on. 0 picks a free port.",
+    read: readPort,
+  }),
+  host: setting({
+    flag: "host",
+    variable: "HOST",
+    placeholder: "ADDRESS",
+    default: "127.0.0.1",
+    description: "Address to listen on.",
+    read: readNonEmpty,
+  }),
+  environment: setting({
+    flag: "env",
+    variable: "PETSTORE_ENV",
+    placeholder: environments.join("|"),
+    default: "production",
+    description: "Environment: `production` or `staging`.",
+    read: readEnvironment,
+  }),
+  databaseUrl: setting({
+    flag: "database",
+    variable: "DATABASE_URL",
+    placeholder: "DATABASE",
+    default: "sqlite:./data/<env>.db",
+    description: "Database: `sqlite:PATH` or `postgres://HOST/NAME`.",
+    read: readDatabaseUrl,
     isSecret: true,
-  },
-  petsSunsetAt: setting(
-    "pets-sunset",
-    "PETSTORE_PETS_SUNSET",
-    "2027-12-31T00:00:00Z",
-    "instant from which GET /pets/{petId} is gone",
-    petsSunset,
-  ),
-  corsOrigins: setting(
-    "cors-origins",
-    "PETSTORE_CORS_ORIGINS",
-    "",
-    "browser origins that may call the API, separated by commas; * for any",
-    origins,
-  ),
-  trustedProxies: setting(
-    "trusted-proxies",
-    "PETSTORE_TRUSTED_PROXIES",
-    "",
-    "addresses or networks whose X-Forwarded-For is believed, separated by commas",
-    list,
-  ),
-  addressPerMinute: setting(
-    "address-per-minute",
-    "PETSTORE_ADDRESS_PER_MINUTE",
-    "300",
-    "requests without a valid key that one address may make in a minute",
-    count,
-  ),
-  addressesMax: setting(
-    "addresses-max",
-    "PETSTORE_ADDRESSES_MAX",
-    "100000",
-    "client addresses counted one by one; further ones share a count",
-    count,
-  ),
-  banGraceMs: setting(
-    "ban-grace-ms",
-    "PETSTORE_BAN_GRACE_MS",
-    "1000",
-    "time after a window's first 429 in which refusals are no strikes",
-    count,
-  ),
-  banStrikesMin: setting(
-    "ban-strikes-min",
-    "PETSTORE_BAN_STRIKES_MIN",
-    "20",
-    "fewest strikes in one minute that ban a key",
-    count,
-  ),
-  banStrikesDivisor: setting(
-    "ban-strikes-divisor",
-    "PETSTORE_BAN_STRIKES_DIVISOR",
-    "10",
-    "a key's requests per minute over this is its number of strikes, if larger",
-    count,
-  ),
-  banMinutes: setting(
-    "ban-minutes",
-    "PETSTORE_BAN_MINUTES",
-    "5",
-    "length of the first ban; each further one within a day doubles",
-    count,
-  ),
-  banMinutesMax: setting(
-    "ban-minutes-max",
-    "PETSTORE_BAN_MINUTES_MAX",
-    "60",
-    "length no ban exceeds",
-    count,
-  ),
-  writesWaitingMax: setting(
-    "writes-waiting-max",
-    "PETSTORE_WRITES_WAITING_MAX",
-    "10000",
-    "updates that may wait for the disk; one more is answered 503",
-    count,
-  ),
-  writesPerGroupMax: setting(
-    "writes-per-group-max",
-    "PETSTORE_WRITES_PER_GROUP_MAX",
-    "1024",
-    "updates that share one transaction at most",
-    count,
-  ),
-  databasePatienceSeconds: setting(
-    "database-patience-seconds",
-    "PETSTORE_DATABASE_PATIENCE_SECONDS",
-    "30",
-    "how long a start waits for a PostgreSQL that cannot be reached yet",
-    count,
-  ),
-  idleTimeoutSeconds: setting(
-    "idle-timeout-seconds",
-    "PETSTORE_IDLE_TIMEOUT_SECONDS",
-    "10",
-    "silence after which a connection is closed",
-    timeout,
-  ),
-  drainSeconds: setting(
-    "drain-seconds",
-    "PETSTORE_DRAIN_SECONDS",
-    "0",
-    "how long a stopping service still listens, with /readyz 503",
-    drain,
-  ),
+  }),
+  petsSunsetAt: setting({
+    flag: "pets-sunset",
+    variable: "PETSTORE_PETS_SUNSET",
+    placeholder: "TIME",
+    default: "2027-12-31T00:00:00Z",
+    description: "Time from which `GET /v1/pets/{petId}` returns 410.",
+    read: readPetsSunset,
+  }),
+  corsOrigins: setting({
+    flag: "cors-origins",
+    variable: "PETSTORE_CORS_ORIGINS",
+    placeholder: "ORIGINS",
+    default: "",
+    description:
+      "Browser origins that may call the API, separated by commas. `*` allows any origin.",
+    read: readOrigins,
+  }),
+  trustedProxies: setting({
+    flag: "trusted-proxies",
+    variable: "PETSTORE_TRUSTED_PROXIES",
+    placeholder: "NETWORKS",
+    default: "",
+    description:
+      "Proxies whose `X-Forwarded-For` is trusted: addresses or networks, separated by commas.",
+    read: readList,
+  }),
+  addressPerMinute: setting({
+    flag: "address-per-minute",
+    variable: "PETSTORE_ADDRESS_PER_MINUTE",
+    placeholder: "N",
+    default: "300",
+    description: "Requests per minute without a valid key, per client address.",
+    read: readCount,
+  }),
+  addressesMax: setting({
+    flag: "addresses-max",
+    variable: "PETSTORE_ADDRESSES_MAX",
+    placeholder: "N",
+    default: "100000",
+    description: "Client addresses counted separately. Further addresses share one count.",
+    read: readCount,
+  }),
+  banGraceMs: setting({
+    flag: "ban-grace-ms",
+    variable: "PETSTORE_BAN_GRACE_MS",
+    placeholder: "N",
+    default: "1000",
+    description: "Time after the first 429 of a window during which further 429s are not strikes.",
+    read: readCount,
+  }),
+  banStrikesMin: setting({
+    flag: "ban-strikes-min",
+    variable: "PETSTORE_BAN_STRIKES_MIN",
+    placeholder: "N",
+    default: "20",
+    description: "Minimum number of strikes within one minute that leads to a ban.",
+    read: readCount,
+  }),
+  banStrikesDivisor: setting({
+    flag: "ban-strikes-divisor",
+    variable: "PETSTORE_BAN_STRIKES_DIVISOR",
+    placeholder: "N",
+    default: "10",
+    description: "Strikes to ban: max(minimum, per-minute limit ÷ this).",
+    read: readCount,
+  }),
+  banMs: setting({
+    flag: "ban-minutes",
+    variable: "PETSTORE_BAN_MINUTES",
+    placeholder: "N",
+    default: "5",
+    description: "Length of the first ban. Each further ban within 24 hours is twice as long.",
+    read: readMinutes,
+  }),
+  banMsMax: setting({
+    flag: "ban-minutes-max",
+    variable: "PETSTORE_BAN_MINUTES_MAX",
+    placeholder: "N",
+    default: "60",
+    description: "Maximum length of a ban.",
+    read: readMinutes,
+  }),
+  writesWaitingMax: setting({
+    flag: "writes-waiting-max",
+    variable: "PETSTORE_WRITES_WAITING_MAX",
+    placeholder: "N",
+    default: "10000",
+    description: "Updates that may wait for a transaction. Further updates get 503.",
+    read: readCount,
+  }),
+  writesPerGroupMax: setting({
+    flag: "writes-per-group-max",
+    variable: "PETSTORE_WRITES_PER_GROUP_MAX",
+    placeholder: "N",
+    default: "1024",
+    description: "Maximum number of updates in one transaction.",
+    read: readCount,
+  }),
+  databasePatienceMs: setting({
+    flag: "database-patience-seconds",
+    variable: "PETSTORE_DATABASE_PATIENCE_SECONDS",
+    placeholder: "N",
+    default: "30",
+    description: "How long a start waits for an unreachable PostgreSQL server.",
+    read: readSeconds,
+  }),
+  idleTimeoutSeconds: setting({
+    flag: "idle-timeout-seconds",
+    variable: "PETSTORE_IDLE_TIMEOUT_SECONDS",
+    placeholder: "N",
+    default: "10",
+    description: "Idle time after which a client connection is closed.",
+    read: readIdleTimeout,
+  }),
+  drainMs: setting({
+    flag: "drain-seconds",
+    variable: "PETSTORE_DRAIN_SECONDS",
+    placeholder: "N",
+    default: "0",
+    description:
+      "How long a stopping service keeps accepting requests while `/readyz` returns 503.",
+    read: readDrain,
+  }),
 } as const;
 
-function setting<T>(
-  flag: string,
-  variable: string,
-  initial: string,
-  meaning: string,
-  read: (text: string) => T,
-): Setting<T> {
-  return { flag, variable, initial, meaning, read };
-}
+export type SettingName = keyof typeof settings;
 
-function portNumber(text: string): number {
-  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(port <= 65_535)) throw new Error("must be a port from 0 to 65535");
-  return port;
-}
+/** The values of all settings, by name. */
+export type SettingValues = {
+  readonly [Name in SettingName]: ReturnType<(typeof settings)[Name]["read"]>;
+};
 
-function count(text: string): number {
-  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new Error("must be a whole number from 1 on");
-  return Number(text);
-}
-
-function timeout(text: string): number {
-  const seconds = count(text);
-  if (seconds > 255) throw new Error("must be from 1 to 255 seconds");
-  return seconds;
-}
-
-function drain(text: string): number {
-  const seconds = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seconds <= 3_600)) throw new Error("must be from 0 to 3600 seconds");
-  return seconds;
-}
-
-function nonEmpty(text: string): string {
-  if (text === "") throw new Error("must not be empty");
-  return text;
-}
-
-function environment(text: string): Environment {
-  const found = environments.find((one) => one === text);
-  if (!found) throw new Error("must be production or staging");
-  return found;
-}
-
-function databaseUrl(text: string): string {
-  // Two slashes would begin a host in sqlite://data/shop.db; the file /data/shop.db is not meant.
-  if (text !== "" && !/^(sqlite:(?!\/\/[^/]).+|postgres(ql)?:\/\/.+)$/.test(text)) {
-    throw new Error("must be sqlite:PATH or postgres://…");
-  }
-  if (text.startsWith("postgres")) checkCredentials(text);
-  return text;
-}
-
-const encoding = "percent-encode @ in the password as %40, / as %2F, ? as %3F, # as %23, % as %25";
-
-/**
- * An address in which a password could be taken for a host is refused: part of the password would
- * be looked up as a name, and shown in messages as the place that cannot be reached.
- */
-function checkCredentials(text: string): void {
-  const [, authority = "", rest = ""] = /^\w+:\/\/([^/?#]*)(.*)$/s.exec(text) ?? [];
-  if (authority.split("@").length > 2 || rest.includes("@")) {
-    throw new Error(`has an @ that does not stand before the host; ${encoding}`);
-  }
-  if (/%(?![0-9a-f]{2})/i.test(authority)) {
-    throw new Error(`has a % without two hexadecimal digits after it; ${encoding}`);
-  }
-}
-
-function instant(text: string): number {
-  const time = parseInstant(text);
-  if (time === undefined) throw new Error("must be a date such as 2027-12-31T00:00:00Z");
-  return time;
-}
-
-/** RFC 9745 4: a sunset before the deprecation makes no sense to a client that reads both. */
-function petsSunset(text: string): number {
-  const time = instant(text);
-  if (time < petsDeprecatedAt) {
-    const since = formatInstant(petsDeprecatedAt);
-    throw new Error(`must be ${since}, when the operation was deprecated, or later`);
-  }
-  return time;
-}
-
-/** An origin not written as browsers write it, with a path or a capital, would never match. */
-function origins(text: string): readonly string[] {
-  const found = list(text);
-  const isOrigin = (one: string) => /^https?:/.test(one) && URL.parse(one)?.origin === one;
-  const isApp = (one: string) => /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^/?#@\sA-Z]+$/.test(one);
-  if (!found.every((one) => one === "*" || isOrigin(one) || isApp(one))) {
-    throw new Error("must be origins such as https://shop.example, separated by commas, or *");
-  }
-  return found;
-}
-
-function list(text: string): readonly string[] {
-  return text
-    .split(",")
-    .map((item) => item.trim())
-    .filter(Boolean);
+/** Infers the type of a setting's value. */
+function setting<T>(row: Setting<T>): Setting<T> {
+  return row;
 }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { settings } from "../src/settings.ts";
 
-/** The house rules that a machine can keep, over every file that is ours. */
+/** The rules of this repository that a test can check, over every file that is not generated. */
 
 const notOurs = /(^|\/)(node_modules|dist|data|\.git)(\/|$)/;
 const tracked = [...new Bun.Glob("**/*").scanSync({ dot: true })]
@@ -19,18 +19,19 @@ interface Import {
   readonly to: string;
 }
 
-/** Static, dynamic and worker imports alike, types too: a type is a dependency of the reader. */
+/** Static, dynamic and worker imports. Types count, because a reader has to follow them too. */
 const importPattern =
   /(?:\bfrom|\bimport)\s*\(?\s*"([\w@./:-]+)"|new URL\(\s*"(\.[^"]+\.ts)",\s*import\.meta\.url/g;
 
 function importsOf(path: string): Import[] {
   return [...read(path).matchAll(importPattern)].map((match) => {
-    const name = (match[1] ?? match[2])!;
+    // The client names its files as they are published: "./errors.js" is errors.ts.
+    const name = (match[1] ?? match[2])!.replace(/^(\..*)\.js$/, "$1.ts");
     return { from: path, to: name.startsWith(".") ? normalize(join(dirname(path), name)) : name };
   });
 }
 
-/** What each part of src may import besides itself; a part that is not here may not exist. */
+/** What each part of src may import besides itself. A part that is not listed is an error. */
 const mayImport: Record<string, readonly string[]> = {
   "src/domain/": ["node:"],
   "src/store/": ["src/domain/", "node:", "bun"],
@@ -41,13 +42,14 @@ const mayImport: Record<string, readonly string[]> = {
   "src/compose.ts": ["src/", "node:"],
   "src/main.ts": ["src/", "node:"],
   "src/config.ts": ["src/domain/", "src/settings.ts", "node:"],
-  "src/settings.ts": ["src/domain/"],
+  "src/settings.ts": ["src/domain/", "src/setting-readers.ts"],
+  "src/setting-readers.ts": ["src/domain/"],
   "src/log.ts": ["src/domain/", "src/output.ts"],
   "src/output.ts": [],
   "client/src/": [],
 };
 
-/** The rule with the longest name that fits, so that one file can have its own. */
+/** The most specific rule, so that one file can have its own. */
 function ruleFor(path: string): string | undefined {
   const names = Object.keys(mayImport).filter((name) => path.startsWith(name));
   return names.sort((one, other) => other.length - one.length)[0];
@@ -81,20 +83,98 @@ new Worker(new URL("./e.ts", import.meta.url));`;
   expect(names).toEqual(["./a.ts", "./b.ts", "./c.ts", "./d.ts", "./e.ts"]);
 });
 
-/** Files past 300 lines, each with the thought that let it stay so long. */
+/** The circles of a graph of imports, each as its files in order, with the first one repeated. */
+function findCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): void => {
+    const start = path.indexOf(file);
+    if (start >= 0) circles.push([...path.slice(start), file].join(" → "));
+    if (start >= 0 || done.has(file)) return;
+    path.push(file);
+    for (const next of imports.get(file) ?? []) visit(next);
+    path.pop();
+    done.add(file);
+  };
+  for (const file of imports.keys()) visit(file);
+  return circles;
+}
+
+test("no file of the service or the client imports itself through others, not even for a type", () => {
+  const sources = codeFiles.filter((path) => /^(src|client\/src)\//.test(path));
+  const imports = new Map(sources.map((path) => [path, importsOf(path).map(({ to }) => to)]));
+  const ours = [...imports.values()].flat().filter((to) => /^(src|client\/src)\//.test(to));
+  expect(ours.filter((to) => !sources.includes(to))).toEqual([]);
+  expect(findCircles(imports)).toEqual([]);
+});
+
+test("the search for circles names each one", () => {
+  const imports = new Map([
+    ["a", ["b", "c"]],
+    ["b", ["c"]],
+    ["c", ["d"]],
+    ["d", ["b", "e"]],
+    ["e", ["e"]],
+    ["f", ["a"]],
+  ]);
+  expect(findCircles(imports)).toEqual(["b → c → d → b", "e → e"]);
+});
+
+/** Files that only one engine has, each with the reason. */
+const ofOneEngine: Record<string, string> = {};
+
+test("both engines have the same files, apart from their folders engine and schema", () => {
+  const filesOf = (engine: string) => {
+    const folder = `src/store/${engine}/`;
+    return codeFiles
+      .filter((path) => path.startsWith(folder) && dirname(path) === dirname(`${folder}x`))
+      .map((path) => path.slice(folder.length));
+  };
+  const [sqlite, postgres] = [filesOf("sqlite"), filesOf("postgres")];
+  expect(sqlite.length).toBeGreaterThan(5);
+  const differing = [...new Set(sqlite).symmetricDifference(new Set(postgres))];
+  expect(differing.sort()).toEqual(Object.keys(ofOneEngine).sort());
+});
+
+test("all SQL of the service is in src/store", () => {
+  const pattern = /\b(?:SELECT\s+\S|INSERT\s+INTO\s|DELETE\s+FROM\s|UPDATE\s+\S+\s+SET\s)/;
+  const users = codeFiles.filter((path) => path.startsWith("src/") && pattern.test(read(path)));
+  expect(users.length).toBeGreaterThan(5);
+  expect(users.filter((path) => !path.startsWith("src/store/"))).toEqual([]);
+});
+
+test("file names are in lower case, with hyphens between words", () => {
+  const conventional = /(^|\/)(README\.md|LICENSE|\.gitignore)$/;
+  const lowerCase = /^(?:[a-z0-9]+(?:[-.][a-z0-9]+)*\/)*[a-z0-9]+(?:[-.][a-z0-9]+)*$/;
+  const named = tracked.filter((path) => /^(src|test|bench|client|scripts)\//.test(path));
+  expect(named.length).toBeGreaterThan(200);
+  expect(named.filter((path) => !conventional.test(path) && !lowerCase.test(path))).toEqual([]);
+});
+
+test("what several tests share is in test/support", () => {
+  const isTest = /\.(?:test|endurance|tools)\.ts$/;
+  // Data, and programs that run outside the test runner.
+  const elsewhere = /^test\/(?:support|fixtures|generators)\//;
+  const misplaced = codeFiles.filter(
+    (path) => path.startsWith("test/") && !isTest.test(path) && !elsewhere.test(path),
+  );
+  expect(misplaced).toEqual([]);
+});
+
+/** Files of more than 300 lines, each with the reason. */
 const longFiles: Record<string, string> = {
   "package-lock.json": "written by npm",
   "bench/peers/package-lock.json": "written by npm",
   "test/generators/package-lock.json": "written by npm",
-  "test/support/store-suite.ts": "the Store port's one suite, in the order of the port",
   "openapi.json": "made from the table of operations",
   "openapi-3.0.json": "made from openapi.json",
   "test/fixtures/store-0.1.0.sql": "written by pg_dump",
   "test/fixtures/store-0.2.0.sql": "written by pg_dump",
-  "src/http/docs/style.css": "one page's whole look; a style sheet is read by selector",
+  "src/http/docs/style.css": "the style sheet of one page, read by selector",
 };
 
-test("a file past 300 lines had a second thought", () => {
+test("no file has more than 300 lines without a reason", () => {
   const long = tracked.filter((path) => read(path).split("\n").length - 1 > 300);
   expect(long.filter((path) => !(path in longFiles))).toEqual([]);
   expect(Object.keys(longFiles).filter((path) => !long.includes(path))).toEqual([]);
@@ -110,7 +190,7 @@ test("nothing is called utils, helpers or common, and nothing is a barrel", () =
   expect(barrels).toEqual([]);
 });
 
-test("no test is skipped, put off or run alone", () => {
+test("no test is skipped, marked as to do, or run exclusively", () => {
   const pattern = /\b(?:test|it|describe)(?:\.\w+)*\.(?:skip|todo|only|skipIf|todoIf|if)\b/;
   const tests = codeFiles.filter((path) => /\.test\.tsx?$/.test(path));
   expect(tests.filter((path) => pattern.test(read(path)))).toEqual([]);
@@ -122,10 +202,10 @@ test("only config.ts reads the environment", () => {
   expect(readers).toEqual(["src/config.ts"]);
 });
 
-/** Where Bun's own interfaces may be used; elsewhere the code would run on any runtime. */
+/** Where Bun's APIs may be used. All other code runs on any runtime. */
 const bunEdges = ["src/store/", "src/http/server.ts", "src/http/docs/pages.ts"];
 
-test("Bun's own interfaces are used only at the edges", () => {
+test("Bun's APIs are used only where that is allowed", () => {
   const users = codeFiles.filter(
     (path) => path.startsWith("src/") && /\bBun\.\w|from "bun/.test(read(path)),
   );
@@ -143,7 +223,7 @@ test("every setting is explained in docs/operating.md, with its flag and its var
 
 const pages = tracked.filter((path) => path.endsWith(".md"));
 
-test("every path that one of our pages names exists", () => {
+test("every path that a documentation page names exists", () => {
   for (const page of pages) {
     const pattern =
       /(?<![\w.-])(?:src|test|docs|bin|bench|client|scripts|examples)\/[\w./-]*[\w/]/g;
@@ -159,7 +239,7 @@ function withSlash(path: string): string {
   return path.endsWith("/") ? path : `${path}/`;
 }
 
-test("every link from one of our pages to another leads somewhere", () => {
+test("every link between documentation pages leads to a file", () => {
   const dead = pages.flatMap((page) =>
     [...read(page).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
       .map((match) => normalize(join(dirname(page), match[1]!)))
@@ -169,8 +249,8 @@ test("every link from one of our pages to another leads somewhere", () => {
   expect(dead).toEqual([]);
 });
 
-test("no file names a package registry or a place on somebody's machine", () => {
-  // Put together here, so that this file does not name them either.
+test("no file names a package registry or a path on a developer's machine", () => {
+  // Built from parts, so that this file does not contain them either.
   const hosts = ["npmjs", "yarnpkg"].map((name) => `registry\\.${name}\\.`);
   const places = ["home", "Users", "root", "work"].map((name) => `(?<![\\w.:/-])/${name}/\\w`);
   const pattern = new RegExp([...hosts, ...places].join("|"));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { inBackground } from "../src/domain/background.ts";
+import { every, inBackground } from "../src/domain/background.ts";
 import { enterPlace } from "./support/process.ts";
 
 test("work in the background that fails is logged once, counted, and logged again when it succeeds", async () => {
@@ -27,18 +27,39 @@ test("work in the background that fails is logged once, counted, and logged agai
   }
 });
 
-/** Timers and listeners outside background.ts, each with the reason why it cannot fail unnoticed. */
+test("work at an interval never runs twice at once, and logs nothing once it is stopped", async () => {
+  const logged: string[] = [];
+  const failing = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  let runs = 0;
+  const work = () => {
+    runs += 1;
+    begun.resolve();
+    return failing.promise;
+  };
+  const stop = every(1, "reading", (event) => void logged.push(event), work);
+  await begun.promise;
+  await Bun.sleep(10);
+  expect(runs).toBe(1);
+  stop();
+  failing.reject(new Error("closed"));
+  await Bun.sleep(10);
+  expect(runs).toBe(1);
+  expect(logged).toEqual([]);
+});
+
+/** Timers and listeners outside background.ts, each with the reason why no failure is lost. */
 const exceptions: Record<string, string> = {
   "src/domain/background.ts": "the place for them",
   "src/domain/commits.ts": "rejects promises",
-  "src/domain/follower.ts": "rejections are caught; the next reader meets the same failure",
+  "src/domain/follower.ts": "rejections are caught; the next request meets the same failure",
   "src/http/server.ts": "resolves a promise",
   "src/http/docs/trial.ts": "runs in the browser",
   "src/cli/replacement.ts": "ends the process",
   "src/cli/serve.ts": "ends the process",
   "src/main.ts": "ends the process",
   "src/limits/strikes.ts": "flushes, which catches and logs",
-  "src/store/postgres/engine/lane.ts": "rejects a promise",
+  "src/store/postgres/engine/reconnecting-connection.ts": "rejects a promise",
   "src/store/postgres/engine/session.ts": "closes a connection, which catches",
   "src/store/sqlite/engine/writer-worker.ts":
     "catches; what it misses reaches onerror of the other thread",
@@ -55,7 +76,7 @@ test("every timer and every listener catches what it throws", () => {
   expect(intervals).toEqual(["src/domain/background.ts"]);
 });
 
-test("a service that cannot save usage says so once, in JSON, and once more when it can again", async () => {
+test("a service that cannot save usage logs one line of JSON, and another when it can again", async () => {
   const place = enterPlace();
   const { key } = await place.json<{ key: string }>(
     "keys",
@@ -69,11 +90,11 @@ test("a service that cannot save usage says so once, in JSON, and once more when
   const { Database } = await import("bun:sqlite");
   const holder = new Database(place.path("data/production.db"));
   holder.run("BEGIN IMMEDIATE");
-  const ask = () =>
+  const list = () =>
     fetch(`${service.baseUrl}/inventory`, { headers: { Authorization: `Bearer ${key}` } });
-  await ask();
+  await list();
   await service.wrote('"saving usage and bans failed"');
-  // A second try and a third have failed once the lock has been held for another two seconds.
+  // Long enough for a second and a third attempt to fail.
   const until = performance.now() + 2_500;
   while (performance.now() < until) await Bun.sleep(50);
   holder.run("ROLLBACK");

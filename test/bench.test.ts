@@ -1,20 +1,25 @@
 import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Book } from "../bench/book.ts";
+import { runCheckedLoad } from "../bench/checked-load.ts";
+import { compareVersions, judge, quantile, type Round } from "../bench/comparison.ts";
+import { cpuMicrosecondsBetween, readCpu } from "../bench/cpu.ts";
 import type { Measured } from "../bench/generator.ts";
 import { readOptions } from "../bench/options.ts";
-import { quickLoad } from "../bench/quick.ts";
 import { engines, startTestService } from "./support/service.ts";
 
+const root = join(import.meta.dir, "..");
+
 test.each(engines)(
-  "under parallel reads and writes on %s every answer is right, and no read is stale",
+  "under parallel reads and writes on %s every response is correct, and no read is stale",
   async (engine) => {
     const service = await startTestService(engine);
     try {
       await service.addPets(...Array.from({ length: 50 }, (_, at) => ({ petId: BigInt(at + 1) })));
       const limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
       const { text: key } = await service.issueKey({ plan: "enterprise", limits });
-      const { gets, patches } = await quickLoad({ url: service.baseUrl, key, durationMs: 1_500 });
+      const load = { url: service.baseUrl, key, durationMs: 1_500 };
+      const { gets, patches } = await runCheckedLoad(load);
       expect(gets).toBeGreaterThan(10);
       expect(patches).toBeGreaterThan(10);
     } finally {
@@ -23,21 +28,109 @@ test.each(engines)(
   },
 );
 
-test("a checkout beside another is told by its ratio, and the noise by the other's own", () => {
-  const book = new Book();
-  const measured = (requests: number, cpuMicroseconds: number) =>
-    ({ seconds: 2, get: { requests }, cpuMicroseconds }) as unknown as Measured;
-  const [old, fresh, again] = [measured(100, 10), measured(90, 11), measured(110, 9)];
-  book.beside("GET", "get", { old, fresh, again });
-  expect(book.besides).toEqual([
-    { scenario: "GET", measure: "CPU µs/answer", old: 10, fresh: 11, ratio: 1.1, noise: 0.9 },
-    { scenario: "GET", measure: "answers/s", old: 50, fresh: 45, ratio: 0.9, noise: 1.1 },
-  ]);
+/** A run of 2 s with this number of GETs and this CPU time per response. */
+function run(requests: number, cpuMicroseconds: number | undefined): Measured {
+  const get = { requests };
+  return { seconds: 2, throughput: requests / 2, get, cpuMicroseconds } as unknown as Measured;
+}
+
+function rounds(...costs: [old: number, fresh: number, again: number][]): Round[] {
+  return costs.map(([old, fresh, again]) => ({
+    old: run(1000 / old, old),
+    new: run(1000 / fresh, fresh),
+    "old again": run(1000 / again, again),
+  }));
+}
+
+const scenario = { title: "GET", kind: "get", bound: 0.03 } as const;
+
+test("two versions are compared within each round, so a drift of the machine cancels out", () => {
+  // The machine becomes three times slower; in every round the new version costs 10 % more.
+  const drifting = rounds([10, 11, 10], [20, 22, 20], [30, 33, 30]);
+  const [cpu, rate] = compareVersions(scenario, drifting);
+  expect(cpu).toMatchObject({ scenario: "GET", measure: "CPU µs/response", rounds: 3 });
+  expect(cpu!.newToOld.median).toBeCloseTo(1.1);
+  expect(cpu!.oldToOld.median).toBeCloseTo(1);
+  expect(rate!.measure).toBe("responses/s");
+  expect(rate!.newToOld.median).toBeCloseTo(1 / 1.1);
+  expect([cpu!.result, rate!.result]).toEqual(["beyond", "beyond"]);
 });
 
-test("a folder that is no checkout with its dependencies is refused before anything runs", () => {
+test("a round in which one version was disturbed changes the best-of ratio, not the median", () => {
+  const [cpu] = compareVersions(
+    scenario,
+    rounds([10, 10.1, 10], [10, 10.1, 10], [10, 30, 10], [10, 10.1, 10], [8, 10.1, 10]),
+  );
+  expect(cpu!.newToOld.median).toBeCloseTo(1.01);
+  expect(cpu!.newToOld.lowerQuartile).toBeCloseTo(1.01);
+  expect(cpu!.newToOld.best).toBeCloseTo(10.1 / 8);
+  expect(cpu!.oldToOld).toMatchObject({ median: 1, best: 1.25 });
+});
+
+test("a version that is as fast or faster is within its bound", () => {
+  const same = compareVersions(scenario, rounds([10, 10, 10], [20, 20.2, 20], [30, 30, 30]));
+  expect(same.map(({ result }) => result)).toEqual(["within", "within"]);
+  const faster = compareVersions(scenario, rounds([10, 5, 10], [20, 10, 20]));
+  expect(faster.map(({ result }) => result)).toEqual(["within", "within"]);
+});
+
+test("noise larger than the bound leaves a comparison open, unless the loss is clear", () => {
+  const oldDiffersFromOld = compareVersions(scenario, rounds([10, 10.2, 11], [20, 20.4, 22]));
+  expect(oldDiffersFromOld[0]!.result).toBe("noise larger than the bound");
+  const scattered = compareVersions(scenario, rounds([10, 9, 10], [10, 10.2, 10], [10, 12, 10]));
+  expect(scattered[0]!.result).toBe("noise larger than the bound");
+  expect(judge(0.3, 0.05, 0.03)).toBe("beyond");
+  expect(judge(-0.3, 0.05, 0.03)).toBe("within");
+  expect(judge(0.04, 0.02, 0.03)).toBe("beyond");
+  expect(judge(0.02, 0.02, 0.03)).toBe("within");
+});
+
+test("without a CPU time only the rates are compared", () => {
+  const unknown = { old: run(10, undefined), new: run(10, undefined) };
+  const round = { ...unknown, "old again": run(10, undefined) };
+  expect(compareVersions(scenario, [round]).map(({ measure }) => measure)).toEqual(["responses/s"]);
+});
+
+test("a quantile lies between the two nearest values", () => {
+  expect(quantile([4, 1, 3, 2], 0.5)).toBe(2.5);
+  expect(quantile([4, 1, 3, 2], 0.25)).toBe(1.75);
+  expect(quantile([7], 0.75)).toBe(7);
+});
+
+test("the CPU time of a process includes threads that started meanwhile", () => {
+  const before = new Map([
+    ["1", 5_000],
+    ["2", 9_000],
+  ]);
+  const after = new Map([
+    ["1", 8_000],
+    ["3", 4_000],
+  ]);
+  expect(cpuMicrosecondsBetween(before, after)).toBe(7);
+  expect(cpuMicrosecondsBetween(undefined, after)).toBeUndefined();
+});
+
+test("the CPU time of a busy process grows, and is unknown without /proc", () => {
+  const before = readCpu(process.pid);
+  for (const until = performance.now() + 30; performance.now() < until; );
+  const used = cpuMicrosecondsBetween(before, readCpu(process.pid));
+  if (existsSync("/proc/self/stat")) expect(used).toBeGreaterThan(1000);
+  else expect(used).toBeUndefined();
+});
+
+test("--beside needs a checkout with its dependencies, before anything runs", () => {
   expect(() => readOptions(["--beside", import.meta.dir])).toThrow("has no bin/petstore");
-  const { only, beside } = readOptions(["--beside", join(import.meta.dir, "..")]);
-  expect([...only]).toEqual(["beside"]);
-  expect(beside).toBe(join(import.meta.dir, ".."));
+  const { sections, beside } = readOptions(["--beside", root]);
+  expect([...sections]).toEqual(["beside"]);
+  expect(beside).toBe(root);
+});
+
+test("--scenario selects among the scenarios of --beside", () => {
+  const { scenarios } = readOptions(["--beside", root, "--scenario", "get,patch-postgres"]);
+  expect([...scenarios]).toEqual(["get", "patch-postgres"]);
+  expect(readOptions(["--beside", root]).scenarios.size).toBe(5);
+  expect(() => readOptions(["--beside", root, "--scenario", "put"])).toThrow(
+    "Unknown scenario put",
+  );
+  expect(() => readOptions(["--scenario", "get"])).toThrow("--scenario needs --beside");
 });

@@ -1,9 +1,30 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createCommitter } from "../src/domain/commits.ts";
 import type { Committed, LedgerRow, Unit } from "../src/domain/ledger.ts";
 import { setUnit } from "./support/units.ts";
 
 const unit = (petId: bigint) => setUnit(petId, 1);
+
+/** A unit of several changes, identified by its request id. */
+function unitOf(changes: number, requestId: string): Unit {
+  const one = setUnit(1n, 1, { requestId });
+  return { ...one, changes: Array.from({ length: changes }, () => one.changes[0]!) };
+}
+
+/** A store that records the request ids of each transaction, and delays the first one. */
+function recordingStore() {
+  const first = Promise.withResolvers<void>();
+  const transactions: (string | null)[][] = [];
+  return {
+    transactions,
+    releaseFirst: first.resolve,
+    async commit(units: readonly Unit[]): Promise<Committed> {
+      transactions.push(units.map(({ requestId }) => requestId));
+      if (transactions.length === 1) await first.promise;
+      return unknown(units);
+    },
+  };
+}
 
 /** What a store returns for units of unknown pets. */
 function unknown(units: readonly Unit[]): Committed {
@@ -11,7 +32,7 @@ function unknown(units: readonly Unit[]): Committed {
   return { rows: [], outcomes: units.map(() => rejected) };
 }
 
-test("a disk that hangs keeps no update waiting, and what it stored in the end is shown", async () => {
+test("no update waits for a disk that hangs, and what the disk stores in the end is announced", async () => {
   const hanging = Promise.withResolvers<void>();
   const committed: (readonly LedgerRow[])[] = [];
   const row = { seq: 1, petId: 1n } as LedgerRow;
@@ -45,7 +66,7 @@ test("a disk that hangs keeps no update waiting, and what it stored in the end i
   expect(commits).toBe(2);
 });
 
-test("a change whose connection is rejected in the turn in which a commit ends is not stored", async () => {
+test("an update whose request is rejected in the turn in which a commit ends is not stored", async () => {
   const first = Promise.withResolvers<void>();
   const stored: bigint[] = [];
   const store = {
@@ -61,7 +82,7 @@ test("a change whose connection is rejected in the turn in which a commit ends i
   await Bun.sleep(1);
   expect(stored).toEqual([1n]);
 
-  // One turn: the request is handed over, the commit before it ends, the parser rejects the rest.
+  // One turn: the request is passed on, the commit before it ends, the parser rejects the rest.
   const connection = new AbortController();
   const rejected = committer.submit(unit(2n), connection.signal);
   first.resolve();
@@ -71,7 +92,71 @@ test("a change whose connection is rejected in the turn in which a commit ends i
   await underWay;
   expect(stored).toEqual([1n]);
 
-  // Nothing is left behind: the next change is stored.
+  // The next update is stored.
   expect(await committer.submit(unit(3n))).toMatchObject({ reason: "not_found" });
   expect(stored).toEqual([1n, 3n]);
+});
+
+describe("a group", () => {
+  const bounds = { groupMax: 4, queueMax: 20, answerMsMax: 1_000 };
+
+  test("is bounded by its changes, not its units, and keeps the order of arrival", async () => {
+    const store = recordingStore();
+    const committer = createCommitter(store, bounds, () => {});
+    const sizes = [2, 2, 1, 3, 1, 1, 1, 1, 4, 3, 1];
+    const done = sizes.map((size, at) => committer.submit(unitOf(size, String(at))));
+    store.releaseFirst();
+    await Promise.all(done);
+    expect(store.transactions).toEqual([
+      ["0", "1"],
+      ["2", "3"],
+      ["4", "5", "6", "7"],
+      ["8"],
+      ["9", "10"],
+    ]);
+  });
+
+  test("contains nothing else if it contains a unit that is larger than the bound", async () => {
+    const store = recordingStore();
+    const committer = createCommitter(store, bounds, () => {});
+    const done = [1, 9, 1, 5].map((size, at) => committer.submit(unitOf(size, String(at))));
+    store.releaseFirst();
+    await Promise.all(done);
+    expect(store.transactions).toEqual([["0"], ["1"], ["2"], ["3"]]);
+  });
+});
+
+test("the queue is bounded by its changes, and rejected or dropped units leave room for others", async () => {
+  const store = recordingStore();
+  const bounds = { groupMax: 10, queueMax: 5, answerMsMax: 1_000 };
+  const committer = createCommitter(store, bounds, () => {});
+  const full = { code: "unavailable", message: expect.stringContaining("Too many updates") };
+  const underWay = committer.submit(unitOf(5, "under way"));
+  await expect(committer.submit(unitOf(1, "rejected"))).rejects.toMatchObject(full);
+  await Bun.sleep(1);
+  // A transaction has taken the first unit, so the whole queue is free again.
+  const connection = new AbortController();
+  const dropped = committer.submit(unitOf(3, "dropped"), connection.signal);
+  await expect(committer.submit(unitOf(3, "rejected"))).rejects.toMatchObject(full);
+  const waiting = committer.submit(unitOf(2, "waiting"));
+  connection.abort();
+  store.releaseFirst();
+  await expect(dropped).rejects.toMatchObject({ code: "invalid_request" });
+  await Promise.all([underWay, waiting]);
+  await committer.submit(unitOf(5, "last"));
+  expect(store.transactions).toEqual([["under way"], ["waiting"], ["last"]]);
+});
+
+test("rows are announced before the callers learn the outcome, and only when there are any", async () => {
+  const events: string[] = [];
+  const row = { seq: 1, petId: 1n } as LedgerRow;
+  let rows: LedgerRow[] = [];
+  const store = { commit: async (units: readonly Unit[]) => ({ ...unknown(units), rows }) };
+  const bounds = { groupMax: 4, queueMax: 4, answerMsMax: 1_000 };
+  const committer = createCommitter(store, bounds, () => void events.push("announced"));
+  const submit = () => committer.submit(unit(1n)).then(() => events.push("resolved"));
+  await submit();
+  rows = [row];
+  await Promise.all([submit(), submit()]);
+  expect(events).toEqual(["resolved", "announced", "resolved", "resolved"]);
 });

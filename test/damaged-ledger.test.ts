@@ -4,14 +4,14 @@ import { SQL } from "bun";
 import { expectError } from "./support/answers.ts";
 import { engines, startTestService, type TestAnswer, type TestService } from "./support/service.ts";
 
-/** Changes the database as a person with a database shell would. */
+/** Changes the database as an operator with a database shell would. */
 async function tamper(service: TestService, ...statements: string[]): Promise<void> {
   if (service.databaseUrl.startsWith("sqlite:")) {
     using database = new Database(service.databaseUrl.slice("sqlite:".length));
     for (const statement of statements) database.run(statement);
   } else {
     await using sql = new SQL(service.databaseUrl, { max: 1 });
-    // The head is kept elsewhere there.
+    // PostgreSQL keeps the end of the ledger in another table.
     for (const statement of statements) {
       await sql.unsafe(`${statement.replace(/\bhead\b/, "ledger_end")} WHERE seq >= 0`);
     }
@@ -37,7 +37,7 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
   const list = () => service.call("GET", "/inventory", { key });
   const ready = () => service.call("GET", "~/readyz");
 
-  /** What somebody changes behind the service's back is noticed soon, not on the next request. */
+  /** A change by another program is noticed soon, but not necessarily by the next request. */
   async function until(status: number, ask: () => Promise<TestAnswer>): Promise<TestAnswer> {
     const giveUpAt = Date.now() + 4_000;
     for (;;) {
@@ -46,7 +46,7 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
     }
   }
 
-  async function expectRefusedReads(row: number, head: number): Promise<void> {
+  async function expectFailingReads(row: number, head: number): Promise<void> {
     expectError(await until(503, list), "unavailable");
     expect((await ready()).status).toBe(503);
     for (let read = 0; read < 5; read++) expectError(await list(), "unavailable");
@@ -65,28 +65,28 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
     expect(service.logged.at(-1)).toBe(JSON.stringify({ event: "ledger repaired" }));
   }
 
-  test("[open.damaged-ledger] with a row left out refuses reads until the row is there", async () => {
+  test("[open.damaged-ledger] with a missing row rejects reads until the row is back", async () => {
     await tamper(service, addRow("seq + 2"), "UPDATE head SET seq = seq + 2");
-    await expectRefusedReads(3, 4);
+    await expectFailingReads(3, 4);
     await tamper(service, addRow("seq - 1"));
     await expectRepaired();
   });
 
-  test("that ends before its head refuses reads until the head is right", async () => {
+  test("that ends before its head fails reads until the head is correct", async () => {
     await tamper(service, "UPDATE head SET seq = seq + 5");
-    await expectRefusedReads(7, 7);
+    await expectFailingReads(7, 7);
     await tamper(service, "UPDATE head SET seq = seq - 5");
     await expectRepaired();
   });
 
-  test("turns readiness red though nobody reads", async () => {
+  test("fails the readiness check without any read", async () => {
     await tamper(service, "UPDATE head SET seq = seq + 5");
     expect((await until(503, ready)).status).toBe(503);
     await tamper(service, "UPDATE head SET seq = seq - 5");
     expect((await until(200, ready)).status).toBe(200);
   });
 
-  test("is refused at the start in one sentence", async () => {
+  test("prevents a start, with one message", async () => {
     await tamper(service, "UPDATE head SET seq = seq + 5");
     await expect(service.restart()).rejects.toThrow(
       "the ledger has no row 7, but its head is 7; run petstore verify",

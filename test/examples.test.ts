@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startTestService, type TestService } from "./support/service.ts";
 
 const root = new URL("..", import.meta.url).pathname;
-const wideId = 9223372036854775807n;
+const largestId = 9223372036854775807n;
 let service: TestService;
 
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
   await service.addPets(
     { petId: 7n, quantity: 3 },
     { petId: 8n, quantity: 20 },
-    { petId: wideId, quantity: 1 },
+    { petId: largestId, quantity: 1 },
   );
 });
 afterAll(() => service.stop());
@@ -48,55 +48,55 @@ async function run(
   return { exitCode, output, errors };
 }
 
-test("curl.sh lists, updates and is told that nothing changed", async () => {
+test("curl.sh lists the stock, updates a count and gets a 304 for an unchanged list", async () => {
   const { text: key } = await service.issueKey();
   const { exitCode, output, errors } = await run(["sh", "examples/curl.sh"], key);
   expect([exitCode, errors]).toEqual([0, ""]);
-  expect(output).toContain(`{"petId":${wideId},"quantity":1,"status":"available"}`);
-  expect(output).toContain('Pet 7, counted anew:\n{"petId":7,"quantity":12,"status":"available"}');
+  expect(output).toContain(`{"petId":${largestId},"quantity":1,"status":"available"}`);
+  expect(output).toContain('New count for pet 7:\n{"petId":7,"quantity":12,"status":"available"}');
   expect(output).toEndWith("If-None-Match: 304\n");
 });
 
-test("restock.ts fills up what runs low, with every digit of the id", async () => {
+test("restock.ts restocks pets with a low count and keeps all digits of their ids", async () => {
   const { text: key } = await service.issueKey();
   const { exitCode, output, errors } = await run(
     [process.execPath, "examples/restock.ts", "15"],
     key,
   );
   expect([exitCode, errors]).toEqual([0, ""]);
-  expect(output).toContain(`pet ${wideId}: 1 before, 15 now`);
+  expect(output).toContain(`pet ${largestId}: 1 before, 15 now`);
   expect(output).not.toContain("pet 8:");
-  expect(output).toContain("requests are left in this window");
+  expect(output).toContain("requests left in this window");
 });
 
-test("stock-take.sh waits when it is told to, finishes, and is never struck", async () => {
+test("stock-take.sh waits for Retry-After, sets every count and gets no strike", async () => {
   const { text: key, id } = await service.issueKey({ limits: { perMinute: 3, perDay: 1_000 } });
-  await using time = await movableSleep();
-  const lines = [1, 2, 3, 4, 5, 6, 7].map((quantity) => `${wideId} ${quantity}`);
+  await using sleep = await simulateSleep();
+  const lines = [1, 2, 3, 4, 5, 6, 7].map((quantity) => `${largestId} ${quantity}`);
   const { exitCode, output, errors } = await run(["sh", "examples/stock-take.sh"], key, {
-    // Without a line feed at its end: the last line counts as much as the others.
+    // The last line has no line feed.
     input: ["404 1", ...lines].join("\n"),
-    path: `${time.folder}:`,
+    path: `${sleep.folder}:`,
   });
   expect(exitCode).toBe(0);
-  expect(errors).toMatch(/^404: refused, \{"code":"not_found"/);
+  expect(errors).toMatch(/^404: error, \{"code":"not_found"/);
   expect(output.trim().split("\n")).toEqual(lines.map((line) => line.replace(" ", ": ")));
-  // Eight requests, three a minute: two windows had to be waited for, each to its very end.
-  expect(time.slept.length).toBe(2);
-  for (const seconds of time.slept) expect(seconds).toBeGreaterThanOrEqual(60);
+  // Eight requests at three a minute: the script waits twice, each time until the window ends.
+  expect(sleep.seconds.length).toBe(2);
+  for (const pause of sleep.seconds) expect(pause).toBeGreaterThanOrEqual(60);
   expect(service.logged.filter((line) => line.includes(id))).toEqual([]);
 });
 
-/** A `sleep` for the shell that moves the service's clock instead of passing the time. */
-async function movableSleep() {
-  const slept: number[] = [];
+/** Creates a `sleep` command that advances the service's clock instead of waiting. */
+async function simulateSleep() {
+  const seconds: number[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
-      const seconds = Number(new URL(request.url).pathname.slice(1));
-      slept.push(seconds);
-      service.clock.advance(seconds * 1000);
+      const pause = Number(new URL(request.url).pathname.slice(1));
+      seconds.push(pause);
+      service.clock.advance(pause * 1000);
       return new Response();
     },
   });
@@ -106,7 +106,7 @@ async function movableSleep() {
   await chmod(script, 0o755);
   return {
     folder,
-    slept,
+    seconds,
     async [Symbol.asyncDispose]() {
       await server.stop(true);
       await rm(folder, { recursive: true, force: true });

@@ -216,37 +216,37 @@ describe.each(engines)("a hostile client on %s", (engine) => {
 
   const refusedByTheParser: [string, string, () => string][] = [
     [
-      "[parser.1] a header block over 16 KB is 431",
+      "[parser.1] headers over 16 KB get 431",
       "431",
       () => head("GET /v1/inventory", `X: ${"a".repeat(20_000)}`),
     ],
-    ["[parser.2] a request without Host is 400", "400", () => get().replace("Host: shop\r\n", "")],
     [
-      "[parser.3] a header that is malformed is 400",
+      "[parser.2] a request without Host gets 400",
       "400",
-      () => head("GET /v1/inventory", "X : 1"),
+      () => get().replace("Host: shop\r\n", ""),
     ],
+    ["[parser.3] a malformed header gets 400", "400", () => head("GET /v1/inventory", "X : 1")],
     [
-      "[parser.4] a length given twice, signed or beside chunks is 400",
+      "[parser.4] a length that is repeated, signed or combined with chunks gets 400",
       "400",
       () => patch("Content-Length: 14", "Content-Length: 15") + update,
     ],
     [
-      "[parser.4] a length given twice, signed or beside chunks is 400",
+      "[parser.4] a length that is repeated, signed or combined with chunks gets 400",
       "400",
       () => patch("Content-Length: +14") + update,
     ],
     [
-      "[parser.4] a length given twice, signed or beside chunks is 400",
+      "[parser.4] a length that is repeated, signed or combined with chunks gets 400",
       "400",
       () => patch("Content-Length: 14", "Transfer-Encoding: chunked") + update,
     ],
     [
-      "[parser.5] a body over the server's own 1 MiB is 413",
+      "[parser.5] a body over the parser's limit of 1 MiB gets 413",
       "413",
       () => patch("Content-Length: 2000000"),
     ],
-    ["[parser.6] OPTIONS for the server as a whole is 400", "400", () => head("OPTIONS *")],
+    ["[parser.6] OPTIONS * gets 400", "400", () => head("OPTIONS *")],
   ];
   const titles = [...new Set(refusedByTheParser.map(([title]) => title))];
   test.each(titles)("%s, without a body, and closes", async (title) => {
@@ -261,13 +261,13 @@ describe.each(engines)("a hostile client on %s", (engine) => {
     }
   });
 
-  test("[parser.7] a method that HTTP does not know closes the connection without a word", async () => {
+  test("[parser.7] an unknown method closes the connection without a response", async () => {
     const client = await open();
     client.send(head("FETCH /v1/inventory"));
     expect(await client.closed()).toBe("");
   });
 
-  test("[parser.8] a request pipelined behind an unfinished one closes the connection", async () => {
+  test("[parser.8] a request pipelined after an unfinished one closes the connection", async () => {
     const client = await open();
     client.send(`${patch("Content-Length: 14") + update}${get()}`);
     expect(await client.closed()).toBe("");

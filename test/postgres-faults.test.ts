@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openStore, systemClock } from "../src/compose.ts";
 import { readConfig } from "../src/config.ts";
-import { lockHead } from "../src/store/postgres/inventory.ts";
+import { lockHead } from "../src/store/postgres/engine/head-lock.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { startStandby } from "./support/postgres-standby.ts";
 import { startTestService, type TestAnswer, type TestService } from "./support/service.ts";
@@ -25,10 +25,10 @@ const list = () => service.call("GET", "/inventory", { key });
 const update = (quantity: number) =>
   service.call("PATCH", "/inventory/1", { key, body: `{"quantity":${quantity}}` });
 
-function expectUnavailable(answer: TestAnswer): void {
-  expect(answer.status).toBe(503);
-  expect(answer.json).toMatchObject({ code: "unavailable", status: 503 });
-  expect(Number(answer.headers.get("Retry-After"))).toBeGreaterThan(0);
+function expectUnavailable(response: TestAnswer): void {
+  expect(response.status).toBe(503);
+  expect(response.json).toMatchObject({ code: "unavailable", status: 503 });
+  expect(Number(response.headers.get("Retry-After"))).toBeGreaterThan(0);
 }
 
 async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
@@ -37,7 +37,7 @@ async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
   return { result, ms: performance.now() - start };
 }
 
-/** Asks until the answer is 200 again, and tells how long that took. */
+/** Sends requests until the status is 200 again, and returns how long that took. */
 async function recovery(ask: () => Promise<TestAnswer>): Promise<number> {
   const start = performance.now();
   while ((await ask()).status !== 200) await Bun.sleep(20);
@@ -45,7 +45,7 @@ async function recovery(ask: () => Promise<TestAnswer>): Promise<number> {
 }
 
 describe.each(["stopped", "killed", "paused"] as const)("a database that was %s", (fault) => {
-  test("is answered by 503 within five seconds, and is back within ten of its return", async () => {
+  test("causes 503 within five seconds, and works again within ten of its return", async () => {
     expect((await update(6)).status).toBe(200);
     const before = await list();
     if (fault === "paused") server.pause();
@@ -58,12 +58,12 @@ describe.each(["stopped", "killed", "paused"] as const)("a database that was %s"
     for (const { result, ms } of asked) {
       expectUnavailable(result);
       expect(ms).toBeLessThan(5_000);
-      // What the key had left when it was last counted.
-      const left = (answer: TestAnswer) => Number(answer.headers.get("X-RateLimit-Remaining"));
+      // The remaining requests when the key was last counted.
+      const left = (response: TestAnswer) => Number(response.headers.get("X-RateLimit-Remaining"));
       expect(left(result)).toBe(left(before));
       expect(result.headers.get("X-RateLimit-Limit")).toBe("1000");
     }
-    // What cannot be a key at all needs no database to be refused.
+    // A text that cannot be a key is rejected without the database.
     expect((await unknown).status).toBe(401);
     expect((await service.call("GET", "~/readyz")).status).toBe(503);
     expect((await service.call("GET", "~/healthz")).status).toBe(200);
@@ -77,27 +77,46 @@ describe.each(["stopped", "killed", "paused"] as const)("a database that was %s"
   });
 });
 
-test("a key the instance does not know gets 503 while the database is away, never 401", async () => {
+test("a database that is down for seconds is logged once for the head and once for the primary, and once when it is back", async () => {
+  const from = service.logged.length;
+  await server.stop();
+  const logged = () => service.logged.slice(from).map((line) => JSON.parse(line).event as string);
+  while (!logged().includes("database primary cannot be checked")) await Bun.sleep(20);
+  // The head is read four times a second.
+  await Bun.sleep(2_000);
+  await server.start();
+  while (!logged().includes("reading the head succeeded again")) await Bun.sleep(20);
+  expect(logged().toSorted()).toEqual([
+    "database primary cannot be checked",
+    "reading the head failed",
+    "reading the head succeeded again",
+  ]);
+  const last = service.logged.slice(from).find((line) => line.includes("head succeeded again"));
+  expect(JSON.parse(last!).failures).toBeGreaterThan(1);
+  expect(await recovery(list)).toBeLessThan(10_000);
+});
+
+test("a key that the instance does not know gets 503 while the database is down, never 401", async () => {
   const { text: unseen } = await service.issueKey();
   await server.stop();
   try {
-    const answer = await service.call("GET", "/inventory", { key: unseen });
-    expectUnavailable(answer);
-    expect(answer.headers.get("WWW-Authenticate")).toBeNull();
+    const response = await service.call("GET", "/inventory", { key: unseen });
+    expectUnavailable(response);
+    expect(response.headers.get("WWW-Authenticate")).toBeNull();
   } finally {
     await server.start();
   }
   await recovery(() => service.call("GET", "/inventory", { key: unseen }));
 });
 
-test("a command says in one sentence that the database cannot be reached", async () => {
+test("a command reports in one line that the database cannot be reached", async () => {
   const config = readConfig({ database: "postgres://nobody@127.0.0.1:1/nothing" }, {});
   await expect(openStore(config, systemClock)).rejects.toThrow(
     "cannot open the database at 127.0.0.1:1/nothing",
   );
 });
 
-test("whoever holds the ledger's head and falls silent loses it to the others", async () => {
+test("a session that locks the ledger's head and stays idle loses it to the others", async () => {
   await using sql = new SQL(service.databaseUrl, { max: 1 });
   using silent = await sql.reserve();
   await silent`BEGIN`;
@@ -108,16 +127,16 @@ test("whoever holds the ledger's head and falls silent loses it to the others", 
   await expect(silent`DELETE FROM ledger_end`.then(() => "written")).rejects.toThrow();
 });
 
-test("a database that lets nobody in is as good as down: 503, and back when it does again", async () => {
+test("a database that rejects connections causes 503, and works again when it accepts them", async () => {
   const name = new URL(service.databaseUrl).pathname.slice(1);
   await using operator = new SQL(server.url(), { max: 1 });
   await operator.unsafe(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS false`);
   await operator`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name}`;
-  const answers = await Promise.all([list(), update(1), service.call("GET", "~/readyz")]);
+  const responses = await Promise.all([list(), update(1), service.call("GET", "~/readyz")]);
   await Bun.sleep(150);
-  answers.push(await list());
+  responses.push(await list());
   await operator.unsafe(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS true`);
-  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+  expect(responses.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
   expect(await recovery(list)).toBeLessThan(10_000);
 });
 
@@ -155,11 +174,11 @@ test("every acknowledged update is there after a synchronous standby was promote
     expectUnavailable(await set(99));
     await standby.promote();
     expect(await recovery(show)).toBeLessThan(10_000);
-    const answer = await show();
-    expect(answer.text).toContain('"quantity":20,');
-    // Another timeline is another epoch: what was cached before the promotion is not trusted.
-    expect(answer.headers.get("ETag")!.slice(0, 30)).toBe(tag.slice(0, 30));
-    expect(answer.headers.get("ETag")).not.toBe(tag);
+    const response = await show();
+    expect(response.text).toContain('"quantity":20,');
+    // Another timeline is another epoch: a list cached before the promotion is not current.
+    expect(response.headers.get("ETag")!.slice(0, 30)).toBe(tag.slice(0, 30));
+    expect(response.headers.get("ETag")).not.toBe(tag);
     expect((await set(21)).status).toBe(200);
   } finally {
     await shop.stop();

@@ -15,7 +15,7 @@ async function startOwn(): Promise<PostgresServer> {
   return server;
 }
 
-test("the shared server gives every caller a database of its own, copied from a template", async () => {
+test("the shared server gives every caller a separate database, copied from a template", async () => {
   const server = await sharedPostgres();
   const template = await server.freshDatabase();
   {
@@ -44,7 +44,7 @@ test("committed rows are there after the server was killed and started again", a
   expect(await later`SELECT count(*)::int AS pets FROM pets`).toEqual([{ pets: 1 }] as never);
 });
 
-test("a paused server answers nothing until it is resumed", async () => {
+test("a paused server does not respond until it is resumed", async () => {
   const server = await startOwn();
   await using sql = new SQL(server.url(), { max: 1 });
   await sql`SELECT 1`;
@@ -70,7 +70,7 @@ test("a synchronous standby holds every acknowledged commit when it is promoted"
   expect(await after`SELECT count(*)::int AS pets FROM pets`).toEqual([{ pets: 51 }] as never);
 });
 
-test("the server and its data go when the process that started it is killed", async () => {
+test("the server and its data are removed when the process that started it is killed", async () => {
   const program = `
     const { startPostgres } = await import(${JSON.stringify(`${import.meta.dir}/support/postgres.ts`)});
     const server = await startPostgres();

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import pg from "pg";
 
-// The catalogue's numbers are small, and the usual code lets them be JavaScript numbers.
+// The catalogue's numbers are small, so bigint columns can be JavaScript numbers, as usual.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 export async function openPostgres(url, key, catalogue) {
@@ -16,7 +16,7 @@ export async function openPostgres(url, key, catalogue) {
   await pool.query("INSERT INTO api_keys VALUES ($1, 1) ON CONFLICT DO NOTHING", [hashOf(key)]);
   if (catalogue !== undefined) await importCatalogue(pool, catalogue);
 
-  // Keys change seldom, so a team with a database across a socket would keep the ones it has seen.
+  // Keys rarely change, so a typical stack caches them rather than query the database.
   const seen = new Map();
   return {
     async findKey(candidate) {

@@ -1,6 +1,5 @@
-// The peer: the specification's two operations as a competent team would write them in an
-// afternoon on Fastify, with schemas, the rate-limit plugin and one statement per request.
-// It runs on Node and knows nothing of the service beside it.
+// The peer: the specification's two operations on a typical stack, Fastify on Node with schemas, the
+// rate-limit plugin and one statement per request. It shares no code with the service.
 //
 //   node server.mjs --port 8081 --store sqlite:/tmp/peer.db --key KEY [--catalogue FILE.ndjson]
 import { parseArgs } from "node:util";
@@ -31,7 +30,7 @@ const item = {
     status: { type: "string", enum: ["available", "pending", "sold"] },
   },
 };
-const failure = {
+const error = {
   type: "object",
   required: ["code", "message", "status"],
   properties: {
@@ -49,7 +48,7 @@ app.addHook("onRequest", async (request, reply) => {
   if (known === undefined) {
     return reply
       .code(401)
-      .send({ code: "unauthorized", message: "The API key is missing or invalid.", status: 401 });
+      .send({ code: "unauthorized", message: "Missing or invalid API key.", status: 401 });
   }
   request.keyId = known;
 });
@@ -62,7 +61,7 @@ await app.register(rateLimit, {
 
 app.get(
   "/v1/inventory",
-  { schema: { response: { 200: { type: "array", items: item }, 401: failure } } },
+  { schema: { response: { 200: { type: "array", items: item }, 401: error } } },
   async () => store.listInventory(),
 );
 
@@ -76,15 +75,13 @@ app.patch(
         required: ["quantity"],
         properties: { quantity: { type: "integer", minimum: 0 } },
       },
-      response: { 200: item, 400: failure, 401: failure, 404: failure },
+      response: { 200: item, 400: error, 401: error, 404: error },
     },
   },
   async (request, reply) => {
     const entry = await store.updateInventory(request.params.petId, request.body.quantity);
     if (entry === undefined) {
-      return reply
-        .code(404)
-        .send({ code: "not_found", message: "There is no such pet.", status: 404 });
+      return reply.code(404).send({ code: "not_found", message: "Pet not found.", status: 404 });
     }
     return entry;
   },

@@ -1,135 +1,101 @@
-// This checkout beside another one, usually an older commit: what a change costs per request.
-import { type Bench, best, readersFor, sized } from "../bench.ts";
-import { checkPets } from "../catalogue.ts";
-import { captureList, type Service, startService } from "../contestants.ts";
-import type { Measured } from "../generator.ts";
-import type { Work } from "../load.ts";
+// Compares this checkout with another one, usually an older commit.
+import type { Bench } from "../bench.ts";
+import { needsPostgres, type Scenario, selectedScenarios } from "../beside-scenarios.ts";
+import { best } from "../best.ts";
+import { compareVersions, type Round, type Version, versions } from "../comparison.ts";
+import { type Service, startService, startServiceOn } from "../contestants.ts";
 import { startPostgres } from "../postgres.ts";
-import { costOfFirstGet } from "./first-get.ts";
 
-/** The other checkout runs twice: the two differ by noise alone, which says what a ratio is worth. */
-const names = ["old", "new", "old again"] as const;
+type Services = Record<Version, Service>;
 
-/** What each contestant does in one round; one result for each kind of work. */
-type Round = (service: Service) => Promise<Measured[]>;
-
-const patchEntries = 1000;
-
-export async function beside(bench: Bench): Promise<void> {
-  const { quick } = bench.options;
-  for (const entries of quick ? [20, 1000] : [20, 1000, 10_000, 100_000]) {
-    await getAt(bench, entries);
-  }
-  await firstGetAt(bench, quick ? 10_000 : 100_000);
-  for (const connections of [64, 256]) {
-    const scenario = `PATCH, SQLite, ${connections} connections`;
-    await patchOn(bench, scenario, connections, () => undefined);
-  }
-  const server = await startPostgres(bench.directory);
-  try {
-    for (const connections of [64, 256]) {
-      const scenario = `PATCH, PostgreSQL, ${connections} connections`;
-      let count = 0;
-      const create = () => server.create(`beside_${connections}_${count++}`);
-      await patchOn(bench, scenario, connections, create);
-    }
-  } finally {
-    await server.stop();
-  }
-}
-
-async function getAt(bench: Bench, entries: number): Promise<void> {
-  const { directory, generator, options } = bench;
-  const services = await startAll(bench, entries, () => undefined);
-  const works = new Map<Service, Work>();
-  for (const service of services) {
-    const expectedFile = await captureList(service, directory, entries);
-    const connections = readersFor(options, entries);
-    works.set(service, { kind: "get", connections, expectedFile });
-  }
-  const round: Round = async (service) => [
-    await generator.measure(service, works.get(service)!, options.runMs),
-  ];
-  const measured = await race(bench, services, round);
-  record(bench, `GET, ${sized(entries)}`, "get", measured.map(best));
-}
-
-async function firstGetAt(bench: Bench, entries: number): Promise<void> {
-  const { directory, generator, options } = bench;
-  const services = await startAll(bench, entries, () => undefined);
-  const round: Round = async (service) => {
-    // The list as it is by now: the rounds before have changed it.
-    const expectedFile = await captureList(service, directory, entries, checkPets);
-    const measure = (work: Work) => generator.measure(service, work, options.runMs);
-    return [
-      await measure({ kind: "first-get", entries, expectedFile }),
-      await measure({ kind: "patch", connections: 1, entries }),
-    ];
-  };
-  const measured = (await race(bench, services, round, 2)).map(best);
-  const pairs = names.map((_, index) => measured[2 * index]!);
-  const costs = pairs.map((pair, index) => ({
-    ...pair,
-    cpuMicroseconds: costOfFirstGet(pair, measured[2 * index + 1]!),
-  }));
-  record(bench, `first GET after a PATCH, ${sized(entries)}`, "get", costs);
-}
-
-async function patchOn(
-  bench: Bench,
-  scenario: string,
-  connections: number,
-  database: () => Promise<string> | undefined,
-): Promise<void> {
-  const { generator, options } = bench;
-  const services = await startAll(bench, patchEntries, database);
-  const work: Work = { kind: "patch", connections, entries: patchEntries };
-  const round: Round = async (service) => [await generator.measure(service, work, options.runMs)];
-  const measured = await race(bench, services, round);
-  record(bench, scenario, "patch", measured.map(best));
-}
-
-async function startAll(
-  { directory, options }: Bench,
-  entries: number,
-  database: () => Promise<string> | undefined,
-): Promise<Service[]> {
-  const services: Service[] = [];
-  for (const name of names) {
-    const address = await database();
-    const checkout = name === "new" ? undefined : options.beside;
-    const setting = { directory, entries, name, ...(address ? { database: address } : {}) };
-    services.push(await startService(checkout ? { ...setting, checkout } : setting));
-  }
-  return services;
-}
+/** Every version is first, second and last equally often. */
+const orders: Version[][] = [
+  ["old", "new", "old again"],
+  ["old again", "new", "old"],
+  ["new", "old again", "old"],
+  ["old", "old again", "new"],
+  ["old again", "old", "new"],
+  ["new", "old", "old again"],
+];
 
 /**
- * Lets the services take turns and stops them. Every round begins with another one, so that no one
- * always comes first; the round before the first warms up. Gives, for each service and each of the
- * `kinds` of work in a round, all that was measured.
+ * Rounds between two restarts of the services. Two processes of the same version can differ for as
+ * long as they run, for example in the code that the compiler optimized. Restarts average this out.
  */
-async function race(
-  { options }: Bench,
-  services: Service[],
-  round: Round,
-  kinds = 1,
-): Promise<Measured[][]> {
-  const measured: Measured[][] = Array.from({ length: kinds * services.length }, () => []);
-  for (let at = 0; at <= options.repeats; at++) {
-    for (let turn = 0; turn < services.length; turn++) {
-      const index = (at + turn) % services.length;
-      const results = await round(services[index]!);
-      if (at === 0) continue;
-      for (const [kind, one] of results.entries()) measured[kinds * index + kind]!.push(one);
-    }
+const roundsPerStart = 2 * orders.length;
+/** The length of a warm-up, in runs. */
+const warmUpRuns = 3;
+
+export async function beside(bench: Bench): Promise<void> {
+  const { directory, options } = bench;
+  const server = needsPostgres(options.scenarios) ? await startPostgres(directory) : undefined;
+  try {
+    for (const scenario of selectedScenarios(bench, server)) await measureScenario(bench, scenario);
+  } finally {
+    await server?.stop();
   }
-  await Promise.all(services.map((service) => service.stop()));
-  return measured;
 }
 
-function record(bench: Bench, scenario: string, kind: "get" | "patch", all: Measured[]): void {
-  for (const [index, name] of names.entries()) bench.book.row(scenario, name, kind, all[index]!);
-  const [old, fresh, again] = all as [Measured, Measured, Measured];
-  bench.book.beside(scenario, kind, { old, fresh, again });
+async function measureScenario(bench: Bench, scenario: Scenario): Promise<void> {
+  const { options, results } = bench;
+  console.error(`  ${scenario.title}`);
+  const rounds: Round[] = [];
+  let services = await startAll(bench, scenario);
+  for (let round = 0; round < options.repeats; round++) {
+    if (round % roundsPerStart === 0) {
+      if (round > 0) services = await restartAll(bench, scenario, services);
+      await measureRound(bench, scenario, services, round, warmUpRuns * options.runMs);
+    }
+    rounds.push(await measureRound(bench, scenario, services, round, options.runMs));
+  }
+  await Promise.all(versions.map((version) => services[version].stop()));
+  for (const version of versions) {
+    const run = best(rounds.map((round) => round[version]));
+    results.addRow(scenario.title, version, scenario.kind, run);
+  }
+  results.comparisons.push(...compareVersions(scenario, rounds));
+}
+
+async function measureRound(
+  { generator }: Bench,
+  scenario: Scenario,
+  services: Services,
+  round: number,
+  durationMs: number,
+): Promise<Round> {
+  const measured: Partial<Round> = {};
+  for (const version of orders[round % orders.length]!) {
+    const service = services[version];
+    const work = await scenario.work(service);
+    measured[version] = await generator.measure(service, work, durationMs);
+  }
+  return measured as Round;
+}
+
+async function startAll(bench: Bench, scenario: Scenario): Promise<Services> {
+  const services: Partial<Services> = {};
+  for (const version of versions) {
+    const options = startOptions(bench, scenario, version);
+    const database = await scenario.createDatabase?.();
+    services[version] = await startService(database ? { ...options, database } : options);
+  }
+  return services as Services;
+}
+
+/** Starts every service again on its database. */
+async function restartAll(bench: Bench, scenario: Scenario, running: Services): Promise<Services> {
+  const services: Partial<Services> = {};
+  for (const version of versions) {
+    const { database, target } = running[version];
+    await running[version].stop();
+    const options = startOptions(bench, scenario, version);
+    services[version] = await startServiceOn(options, database, target.key);
+  }
+  return services as Services;
+}
+
+function startOptions({ directory, options }: Bench, { entries }: Scenario, version: Version) {
+  const common = { directory, entries, name: version };
+  if (version === "new" || options.beside === undefined) return common;
+  return { ...common, checkout: options.beside };
 }

@@ -1,12 +1,13 @@
-// What the first GET after a change costs, against a GET of bytes that did not change.
-import { type Bench, best, divide, sized } from "../bench.ts";
+// The cost of the first GET after a change, compared with a GET of an unchanged list.
+import { type Bench, divide, formatEntries } from "../bench.ts";
+import { best } from "../best.ts";
 import { checkPets } from "../catalogue.ts";
 import { captureList, startService } from "../contestants.ts";
 import type { Measured } from "../generator.ts";
-import type { Work } from "../load.ts";
+import type { Work } from "../work.ts";
 
 export async function firstGet(bench: Bench): Promise<void> {
-  const { book, directory, generator, options } = bench;
+  const { results, directory, generator, options } = bench;
   const entries = options.quick ? 10_000 : 100_000;
   const service = await startService({ directory, entries });
   const rounds: { unchanged: Measured[]; pair: Measured[]; patch: Measured[] } = {
@@ -15,7 +16,7 @@ export async function firstGet(bench: Bench): Promise<void> {
     patch: [],
   };
   for (let round = 0; round <= options.repeats; round++) {
-    // The list as it is by now: the rounds before have changed it.
+    // Earlier rounds have changed the list.
     const expectedFile = await captureList(service, directory, entries, checkPets);
     const measure = (work: Work) => generator.measure(service, work, options.runMs);
     const unchanged = await measure({ kind: "get", connections: 1, expectedFile });
@@ -31,17 +32,18 @@ export async function firstGet(bench: Bench): Promise<void> {
   const patch = best(rounds.patch);
 
   const cpuMicroseconds = costOfFirstGet(pair, patch);
-  const scenario = `first GET, ${sized(entries)}, 1 connection`;
-  book.row(scenario, "service, unchanged", "get", unchanged);
-  book.row(scenario, "service, after PATCH", "get", { ...pair, cpuMicroseconds });
-  book.row(scenario, "service, PATCH alone", "patch", patch);
-  if (!options.quick) book.figure("firstGet", divide(cpuMicroseconds, unchanged.cpuMicroseconds));
+  const scenario = `first GET, ${formatEntries(entries)}, 1 connection`;
+  results.addRow(scenario, "service, unchanged", "get", unchanged);
+  results.addRow(scenario, "service, after PATCH", "get", { ...pair, cpuMicroseconds });
+  results.addRow(scenario, "service, PATCH alone", "patch", patch);
+  if (!options.quick)
+    results.addFigure("firstGet", divide(cpuMicroseconds, unchanged.cpuMicroseconds));
   await service.stop();
 }
 
 /**
- * A pair's processor time is shared by two answers; what is left after the PATCH's own cost is the
- * GET's, work in the background that the change set off included.
+ * Subtracts the CPU time of a PATCH alone from the CPU time of PATCH and GET together. Background
+ * work that the change caused therefore counts toward the GET.
  */
 export function costOfFirstGet(pair: Measured, patch: Measured): number | undefined {
   if (pair.cpuMicroseconds === undefined || patch.cpuMicroseconds === undefined) return undefined;

@@ -1,16 +1,11 @@
-// GET /v1/inventory against the floor and the peer, by size of the catalogue.
-import { type Bench, compare, divide, type Entrant, readersFor, sized } from "../bench.ts";
-import {
-  type Contestant,
-  captureList,
-  startFloor,
-  startPeer,
-  startService,
-} from "../contestants.ts";
+// GET /v1/inventory compared with the floor and the peer, by size of the catalogue.
+import { type Bench, compare, divide, formatEntries, readersFor, type Task } from "../bench.ts";
+import { captureList, startFloor, startPeer, startService } from "../contestants.ts";
 import type { FigureName } from "../figures.ts";
 import type { Measured } from "../generator.ts";
+import type { Contestant } from "../start-server.ts";
 
-// The peer encodes the whole list for each request: beyond this it only takes time.
+// The peer encodes the whole list for each request, so longer lists would only take time.
 const peerEntriesMax = 10_000;
 
 const floorFigures: Record<number, FigureName> = {
@@ -27,26 +22,28 @@ export async function get(bench: Bench): Promise<void> {
 }
 
 async function getAt(bench: Bench, entries: number): Promise<void> {
-  const { book, directory } = bench;
-  const service = await startService({ directory, entries });
-  const contestants: Contestant[] = [service, await startFloor(service, directory)];
+  const { results, directory } = bench;
+  const started = await startService({ directory, entries });
+  const contestants: Contestant[] = [started, await startFloor(started, directory)];
   if (bench.peerProblem === undefined && entries <= peerEntriesMax) {
     contestants.push(await startPeer({ directory, entries }));
   }
-  const entrants: Entrant[] = [];
+  const tasks: Task[] = [];
   for (const contestant of contestants) {
     const expectedFile = await captureList(contestant, directory, entries);
     const connections = readersFor(bench.options, entries);
-    entrants.push({ contestant, work: { kind: "get", connections, expectedFile } });
+    tasks.push({ contestant, work: { kind: "get", connections, expectedFile } });
   }
-  const measured = await compare(bench, entrants);
+  const measured = await compare(bench, tasks);
   for (const [index, { name }] of contestants.entries()) {
-    book.row(`GET, ${sized(entries)}`, name, "get", measured[index]!);
+    results.addRow(`GET, ${formatEntries(entries)}`, name, "get", measured[index]!);
   }
-  const [ours, floor, peer] = measured as [Measured, Measured, Measured | undefined];
+  const [service, floor, peer] = measured as [Measured, Measured, Measured | undefined];
   const floorFigure = floorFigures[entries];
-  if (floorFigure) book.figure(floorFigure, divide(ours.cpuMicroseconds, floor.cpuMicroseconds));
+  if (floorFigure)
+    results.addFigure(floorFigure, divide(service.cpuMicroseconds, floor.cpuMicroseconds));
   const peerFigure = peerFigures[entries];
-  if (peerFigure && peer) book.figure(peerFigure, divide(ours.throughput, peer.throughput));
+  if (peerFigure && peer)
+    results.addFigure(peerFigure, divide(service.throughput, peer.throughput));
   await Promise.all(contestants.map((contestant) => contestant.stop()));
 }

@@ -1,33 +1,33 @@
-// Cost against the size of the catalogue: the plot, PATCH at a million entries against a thousand,
-// memory and start.
-import { type Bench, compare, divide, readersFor, sized } from "../bench.ts";
+// The cost by size of the catalogue: CPU time of GET and PATCH for the plot, memory, and time to
+// start.
+import { type Bench, compare, divide, formatEntries, readersFor } from "../bench.ts";
 import { captureList, startFloor, startService, startServiceOn } from "../contestants.ts";
 import { memoryOf } from "../processes.ts";
 
 const repeats = 2;
-const entriesMost = 1_000_000;
+const entriesMax = 1_000_000;
 
 export async function growth(bench: Bench): Promise<void> {
-  const sizes = bench.options.quick ? [20, 1000, 10_000] : [20, 1000, 10_000, 100_000, entriesMost];
+  const sizes = bench.options.quick ? [20, 1000, 10_000] : [20, 1000, 10_000, 100_000, entriesMax];
   const patchCost = new Map<number, number | undefined>();
   for (const entries of sizes) patchCost.set(entries, await growthAt(bench, entries));
-  bench.book.figure("patchGrowth", divide(patchCost.get(entriesMost), patchCost.get(1000)));
+  bench.results.addFigure("patchGrowth", divide(patchCost.get(entriesMax), patchCost.get(1000)));
 }
 
-/** Measures one size and returns the processor time of a PATCH there. */
+/** Measures one size and returns the CPU time of a PATCH. */
 async function growthAt(bench: Bench, entries: number): Promise<number | undefined> {
-  const { book, directory, options } = bench;
-  const setting = { directory, entries };
-  const filled = await startService(setting);
+  const { results, directory, options } = bench;
+  const startOptions = { directory, entries };
+  const filled = await startService(startOptions);
   const floor = await startFloor(filled, directory);
-  // Started again on data that is there: the first start's caches are warm and nothing is new.
+  // The restart measures a start on existing data, with the files in the system's cache.
   await filled.stop();
-  const service = await startServiceOn(setting, filled.database, filled.target.key);
+  const service = await startServiceOn(startOptions, filled.database, filled.target.key);
   const atReady = memoryOf(service.pid);
 
   const expectedFile = await captureList(service, directory, entries);
   const connections = readersFor(options, entries);
-  const [ours, least] = await compare(
+  const [serviceGet, floorGet] = await compare(
     bench,
     [service, floor].map((contestant) => ({
       contestant,
@@ -42,22 +42,22 @@ async function growthAt(bench: Bench, entries: number): Promise<number | undefin
   );
   const afterLoad = memoryOf(service.pid);
 
-  const scenario = `growth, ${sized(entries)}`;
-  book.row(scenario, "service GET", "get", ours!);
-  book.row(scenario, "floor GET", "get", least!);
-  book.row(scenario, "service PATCH", "patch", patch!);
-  book.point("GET, service", entries, ours!.cpuMicroseconds);
-  book.point("PATCH, service", entries, patch!.cpuMicroseconds);
-  book.point("GET, floor", entries, least!.cpuMicroseconds);
-  book.note(
-    `${sized(entries)}: ready after ${(service.startMs / 1000).toFixed(2)} s; ` +
+  const scenario = `growth, ${formatEntries(entries)}`;
+  results.addRow(scenario, "service GET", "get", serviceGet!);
+  results.addRow(scenario, "floor GET", "get", floorGet!);
+  results.addRow(scenario, "service PATCH", "patch", patch!);
+  results.addPoint("GET, service", entries, serviceGet!.cpuMicroseconds);
+  results.addPoint("PATCH, service", entries, patch!.cpuMicroseconds);
+  results.addPoint("GET, floor", entries, floorGet!.cpuMicroseconds);
+  results.addNote(
+    `${formatEntries(entries)}: ready after ${(service.startMs / 1000).toFixed(2)} s; ` +
       `${atReady?.residentMb.toFixed(0) ?? "n/a"} MB resident then, ` +
       `${afterLoad?.residentMb.toFixed(0) ?? "n/a"} MB after reads and writes, ` +
       `${afterLoad?.peakMb.toFixed(0) ?? "n/a"} MB at the peak.`,
   );
-  if (entries === entriesMost) {
-    book.figure("memory", afterLoad?.residentMb);
-    book.figure("start", service.startMs / 1000);
+  if (entries === entriesMax) {
+    results.addFigure("memory", afterLoad?.residentMb);
+    results.addFigure("start", service.startMs / 1000);
   }
   await Promise.all([service.stop(), floor.stop()]);
   return patch!.cpuMicroseconds;

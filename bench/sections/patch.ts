@@ -1,67 +1,68 @@
-// Durable PATCH against the peer: on this disk as it is, and with every flush made slower.
-import { type Bench, compare, divide, type Entrant } from "../bench.ts";
-import { type Contestant, startPeer, startService } from "../contestants.ts";
+// Durable PATCH compared with the peer: on this disk, and with every flush delayed.
+import { type Bench, compare, divide, type Task } from "../bench.ts";
+import { startPeer, startService } from "../contestants.ts";
 import type { FigureName } from "../figures.ts";
 import type { Measured } from "../generator.ts";
-import { slowed } from "../slow-flush.ts";
+import { slowFlushEnvironment } from "../slow-flush.ts";
+import type { Contestant } from "../start-server.ts";
 
 const entries = 1000;
 
 export async function patch(bench: Bench): Promise<void> {
-  await against(bench, "PATCH, this disk", "patchPeer");
+  await compareWithPeer(bench, "PATCH, this disk", "patchPeer");
 }
 
 export async function slowFlush(bench: Bench): Promise<void> {
   if ("problem" in bench.slowFlush) {
-    bench.book.note(`Slow flushes were skipped: ${bench.slowFlush.problem}`);
+    bench.results.addNote(`Slow flushes were not measured: ${bench.slowFlush.problem}`);
     return;
   }
-  const env = slowed(bench.slowFlush.library, 2);
-  await against(bench, "PATCH, flush + 2 ms", "patchPeerSlow", env);
+  const env = slowFlushEnvironment(bench.slowFlush.library, 2);
+  await compareWithPeer(bench, "PATCH, flush + 2 ms", "patchPeerSlow", env);
 }
 
-async function against(
+async function compareWithPeer(
   bench: Bench,
   scenario: string,
   figure: FigureName,
   env?: Record<string, string>,
 ): Promise<void> {
-  const { book, directory, options } = bench;
-  const setting = { directory, entries, ...(env === undefined ? {} : { env }) };
-  const contestants: Contestant[] = [await startService(setting)];
-  if (bench.peerProblem === undefined) contestants.push(await startPeer(setting));
-  if (env !== undefined) await checkSlow(bench, contestants, 2);
+  const { results, directory, options } = bench;
+  const startOptions = { directory, entries, ...(env === undefined ? {} : { env }) };
+  const contestants: Contestant[] = [await startService(startOptions)];
+  if (bench.peerProblem === undefined) contestants.push(await startPeer(startOptions));
+  if (env !== undefined) await checkFlushDelay(bench, contestants, 2);
 
-  const entrants = contestants.map(
-    (contestant): Entrant => ({
+  const tasks = contestants.map(
+    (contestant): Task => ({
       contestant,
       work: { kind: "patch", connections: options.writers, entries },
     }),
   );
-  const measured = await compare(bench, entrants);
+  const measured = await compare(bench, tasks);
   for (const [index, { name }] of contestants.entries()) {
-    book.row(scenario, name, "patch", measured[index]!);
+    results.addRow(scenario, name, "patch", measured[index]!);
   }
-  const [ours, peer] = measured as [Measured, Measured | undefined];
-  if (peer) book.figure(figure, divide(ours.throughput, peer.throughput));
+  const [service, peer] = measured as [Measured, Measured | undefined];
+  if (peer) results.addFigure(figure, divide(service.throughput, peer.throughput));
   await Promise.all(contestants.map((contestant) => contestant.stop()));
 }
 
-/** A single writer waits for every flush: answered sooner, the delay or the flush is missing. */
-export async function checkSlow(
+/** Throws if a single writer does not wait for the delayed flush: the delay or the flush is missing. */
+export async function checkFlushDelay(
   bench: Bench,
   contestants: Contestant[],
   delayMs: number,
 ): Promise<void> {
   for (const contestant of contestants) {
-    const alone = await bench.generator.measure(
+    const single = await bench.generator.measure(
       contestant,
       { kind: "patch", connections: 1, entries },
       200,
     );
-    if (alone.patch.p50Ms < delayMs) {
+    if (single.patch.p50Ms < delayMs) {
       throw new Error(
-        `${contestant.name} answered a PATCH in ${alone.patch.p50Ms.toFixed(2)} ms though each flush takes ${delayMs} ms longer.`,
+        `${contestant.name} responded to a PATCH in ${single.patch.p50Ms.toFixed(2)} ms, but each flush is delayed by ${delayMs} ms.`,
       );
     }
   }

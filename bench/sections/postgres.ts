@@ -1,22 +1,18 @@
-// Durable PATCH on PostgreSQL: the service, the peer and pgbench on the same server.
+// Durable PATCH on PostgreSQL, compared with the peer and pgbench on the same server.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Bench, best, compare, divide, type Entrant } from "../bench.ts";
-import {
-  type Contestant,
-  type Service,
-  startPeer,
-  startService,
-  startServiceOn,
-} from "../contestants.ts";
+import { type Bench, compare, divide, type Task } from "../bench.ts";
+import { best } from "../best.ts";
+import { type Service, startPeer, startService, startServiceOn } from "../contestants.ts";
 import { Generator, type Measured } from "../generator.ts";
 import { type Postgres, startPostgres } from "../postgres.ts";
 import { CommandError, run } from "../processes.ts";
+import type { Contestant } from "../start-server.ts";
 
 const entries = 1000;
 
 export async function postgres(bench: Bench): Promise<void> {
-  const { book, directory, options } = bench;
+  const { results, directory, options } = bench;
   const server = await startPostgres(directory);
   try {
     const started = await startContestants(bench, server);
@@ -24,20 +20,20 @@ export async function postgres(bench: Bench): Promise<void> {
     const { service, peers } = started;
     const contestants = [service, ...peers];
     const work = { kind: "patch", connections: options.writers, entries } as const;
-    const entrants = contestants.map((contestant): Entrant => ({ contestant, work }));
-    // Twice around pgbench's turn, which cannot be interleaved with the others' more finely.
-    const before = await compare(bench, entrants);
+    const tasks = contestants.map((contestant): Task => ({ contestant, work }));
+    // Measured before and after pgbench, whose runs cannot alternate with the others.
+    const before = await compare(bench, tasks);
     const updates = await pgbench(bench, server);
-    const after = await compare(bench, entrants);
+    const after = await compare(bench, tasks);
     const measured = before.map((one, index) =>
       after[index]!.throughput > one.throughput ? after[index]! : one,
     );
     for (const [index, { name }] of contestants.entries()) {
-      book.row("PATCH, PostgreSQL", name, "patch", measured[index]!);
+      results.addRow("PATCH, PostgreSQL", name, "patch", measured[index]!);
     }
-    const [ours, peer] = measured as [Measured, Measured | undefined];
-    book.figure("postgresPgbench", divide(ours.throughput, updates));
-    if (peer) book.figure("postgresPeer", divide(ours.throughput, peer.throughput));
+    const [own, peer] = measured as [Measured, Measured | undefined];
+    results.addFigure("postgresPgbench", divide(own.throughput, updates));
+    if (peer) results.addFigure("postgresPeer", divide(own.throughput, peer.throughput));
     await Promise.all(peers.map((peer) => peer.stop()));
     await twoInstances(bench, service);
     await service.stop();
@@ -46,8 +42,8 @@ export async function postgres(bench: Bench): Promise<void> {
   }
 }
 
-/** A second instance on the same database, each with half the writers, both at the same time. */
-async function twoInstances({ book, directory, generator, options }: Bench, first: Service) {
+/** Adds a second instance on the same database and divides the writers between the two. */
+async function twoInstances({ results, directory, generator, options }: Bench, first: Service) {
   const second = await startServiceOn({ directory, entries }, first.database, first.target.key);
   const other = new Generator();
   const connections = Math.ceil(options.writers / 2);
@@ -58,15 +54,15 @@ async function twoInstances({ book, directory, generator, options }: Bench, firs
       generator.measure(first, work, options.runMs),
       other.measure(second, work, options.runMs),
     ]);
-    // The first round warms both up.
-    if (round > 0) rounds.push(together(one, two));
+    // The first round is the warm-up.
+    if (round > 0) rounds.push(combined(one, two));
   }
-  book.row("PATCH, PostgreSQL", "two instances", "patch", best(rounds));
+  results.addRow("PATCH, PostgreSQL", "two instances", "patch", best(rounds));
   await Promise.all([other.stop(), second.stop()]);
 }
 
-/** Rates add up; processor time is per answer of either; latency is the slower one's. */
-function together(one: Measured, two: Measured): Measured {
+/** Adds the rates, averages the CPU time per response, and takes the latencies of the slower one. */
+function combined(one: Measured, two: Measured): Measured {
   const slower = one.patch.p99Ms > two.patch.p99Ms ? one : two;
   const throughput = one.throughput + two.throughput;
   const known = one.cpuMicroseconds !== undefined && two.cpuMicroseconds !== undefined;
@@ -92,9 +88,9 @@ async function startContestants(bench: Bench, server: Postgres): Promise<Started
     const database = await server.create("service");
     service = await startService({ directory, entries, database });
   } catch (error) {
-    // Code 2 is the service's word that it will not take such an address; all else is a failure.
+    // Exit code 2 means that this version does not accept PostgreSQL addresses.
     if (!(error instanceof CommandError) || error.code !== 2) throw error;
-    bench.book.note(`PostgreSQL was skipped: ${error.output}`);
+    bench.results.addNote(`PostgreSQL was skipped: ${error.output}`);
     return undefined;
   }
   if (bench.peerProblem !== undefined) return { service, peers: [] };
@@ -102,11 +98,11 @@ async function startContestants(bench: Bench, server: Postgres): Promise<Started
   return { service, peers: [await startPeer({ directory, entries, database })] };
 }
 
-/** Plain single-row updates per second, as the server's own benchmark makes them. */
+/** Returns the single-row updates per second that PostgreSQL's benchmark reaches. */
 async function pgbench(bench: Bench, server: Postgres): Promise<number | undefined> {
-  const { book, directory, options } = bench;
+  const { results, directory, options } = bench;
   if (Bun.which("pgbench") === null) {
-    book.note("pgbench is not installed: there is no comparison with it.");
+    results.addNote("pgbench is not installed, so there is no comparison with it.");
     return undefined;
   }
   const address = await server.create("pgbench");
@@ -136,7 +132,7 @@ async function pgbench(bench: Bench, server: Postgres): Promise<number | undefin
     if (/number of failed transactions: [1-9]/.test(output)) throw new Error(output);
     best = Math.max(best, rate);
   }
-  book.rows.push({
+  results.rows.push({
     scenario: "PATCH, PostgreSQL",
     contestant: "pgbench -c 64",
     throughput: best,

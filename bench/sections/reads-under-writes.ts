@@ -1,28 +1,28 @@
-// Reads beside saturating writes on a slow disk: a read must not wait for a flush, nor be stale.
+// Reads during as many writes as possible on a slow disk. A read must not wait for a flush.
 import type { Bench } from "../bench.ts";
 import { startService } from "../contestants.ts";
 import type { Measured } from "../generator.ts";
-import { slowed } from "../slow-flush.ts";
-import { checkSlow } from "./patch.ts";
+import { slowFlushEnvironment } from "../slow-flush.ts";
+import { checkFlushDelay } from "./patch.ts";
 
 const entries = 1000;
 const flushMs = 10;
 
 export async function readsUnderWrites(bench: Bench): Promise<void> {
   if ("problem" in bench.slowFlush) {
-    bench.book.note(`Reads under writes were skipped: ${bench.slowFlush.problem}`);
+    bench.results.addNote(`Reads under writes were not measured: ${bench.slowFlush.problem}`);
     return;
   }
-  const { book, generator, options } = bench;
+  const { results, generator, options } = bench;
   const service = await startService({
     directory: bench.directory,
     entries,
-    env: slowed(bench.slowFlush.library, flushMs),
+    env: slowFlushEnvironment(bench.slowFlush.library, flushMs),
   });
-  await checkSlow(bench, [service], flushMs);
+  await checkFlushDelay(bench, [service], flushMs);
   const rounds: Measured[] = [];
   for (let round = 0; round <= options.repeats; round++) {
-    // Each round writes higher numbers than any before, so that stale reads still show.
+    // Each round writes higher quantities than the one before, so that stale reads are recognized.
     const quantity = 1_000_000 * (round + 1);
     const measured = await generator.measure(
       service,
@@ -33,8 +33,8 @@ export async function readsUnderWrites(bench: Bench): Promise<void> {
   }
   const best = rounds.reduce((one, other) => (other.get.p99Ms < one.get.p99Ms ? other : one));
   const scenario = `reads under writes, flush + ${flushMs} ms`;
-  book.row(scenario, "service GET", "get", best);
-  book.row(scenario, "service PATCH", "patch", best);
-  book.figure("readsUnderWrites", best.get.p99Ms);
+  results.addRow(scenario, "service GET", "get", best);
+  results.addRow(scenario, "service PATCH", "patch", best);
+  results.addFigure("readsUnderWrites", best.get.p99Ms);
   await service.stop();
 }

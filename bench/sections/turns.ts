@@ -1,56 +1,60 @@
-// The longest turn of the event loop and the most memory: at the start, under reads, while every
-// entry is changed by an import, and under updates at random with reads beside them.
+// The longest turn of the event loop and the peak memory: at the start, during reads, during an
+// import that changes every entry, and during random updates with reads.
 import { join } from "node:path";
-import { type Bench, sized } from "../bench.ts";
+import { type Bench, formatEntries } from "../bench.ts";
 import { writeCatalogue } from "../catalogue.ts";
 import { importCatalogue, type Service, startService, startServiceOn } from "../contestants.ts";
-import { askProbe, type Probed, probeEnvironment } from "../probing.ts";
+import { type ProbeReport, probeEnvironment, readProbe } from "../probe-client.ts";
 
 const readEveryMs = 100;
 const healthEveryMs = 10;
 
 export async function turns(bench: Bench): Promise<void> {
-  const { book, directory, generator, options } = bench;
+  const { results, directory, generator, options } = bench;
   const entries = options.quick ? 50_000 : 1_000_000;
-  const setting = { directory, entries };
-  const filled = await startService(setting);
+  const startOptions = { directory, entries };
+  const filled = await startService(startOptions);
   await filled.stop();
   const probeFile = join(directory, "probe.json");
   const env = probeEnvironment(probeFile);
-  const service = await startServiceOn({ ...setting, env }, filled.database, filled.target.key);
-  const phases: Record<string, Probed> = {};
+  const service = await startServiceOn(
+    { ...startOptions, env },
+    filled.database,
+    filled.target.key,
+  );
+  const phases: Record<string, ProbeReport> = {};
   const probe = async (phase: string) => {
-    phases[phase] = await askProbe(service.pid, probeFile);
+    phases[phase] = await readProbe(service.pid, probeFile);
   };
   await probe("start");
   for (let reading = 0; reading < 3; reading++) await read(service, "/v1/inventory");
   await probe("reads");
 
   const changed = writeCatalogue(directory, entries, 1);
-  const waits = await beside(service, () => importCatalogue(changed, service.database));
+  const waits = await readDuring(service, () => importCatalogue(changed, service.database));
   await probe("import");
   const work = { kind: "patch", connections: options.writers, entries } as const;
-  await beside(service, () => generator.measure(service, work, options.runMs * 3));
+  await readDuring(service, () => generator.measure(service, work, options.runMs * 3));
   await probe("updates");
   await service.stop();
 
   for (const [phase, { turnMs, wallMs, peakMb }] of Object.entries(phases)) {
-    book.note(
-      `Event loop, ${sized(entries)}, ${phase}: longest turn ${turnMs.toFixed(0)} ms ` +
+    results.addNote(
+      `Event loop, ${formatEntries(entries)}, ${phase}: longest turn ${turnMs.toFixed(0)} ms ` +
         `(${wallMs.toFixed(0)} ms with waits for a core), ${peakMb.toFixed(0)} MB at the peak so far.`,
     );
   }
-  book.note(
-    `During the import of ${sized(entries)} that all change, the slowest /healthz took ` +
+  results.addNote(
+    `During the import of ${formatEntries(entries)} that all change, the slowest /healthz took ` +
       `${waits.healthMs.toFixed(0)} ms and the slowest list ${waits.listMs.toFixed(0)} ms.`,
   );
   if (options.quick) return;
-  book.figure("turn", Math.max(...Object.values(phases).map(({ turnMs }) => turnMs)));
-  book.figure("importMemory", phases.import!.peakMb);
+  results.addFigure("turn", Math.max(...Object.values(phases).map(({ turnMs }) => turnMs)));
+  results.addFigure("importMemory", phases.import!.peakMb);
 }
 
-/** Reads the list and the health while some work goes on; the longest that either took. */
-async function beside(service: Service, work: () => Promise<unknown>) {
+/** Reads the list and /healthz during the work. Returns the slowest of each. */
+async function readDuring(service: Service, work: () => Promise<unknown>) {
   let isDone = false;
   const worst = async (path: string, everyMs: number) => {
     let worstMs = 0;
@@ -65,19 +69,19 @@ async function beside(service: Service, work: () => Promise<unknown>) {
     worst("/healthz", healthEveryMs),
   ]);
   await work();
-  // The list has to follow once more, and everybody else meanwhile.
+  // One more list, which has to include the last changes.
   await read(service, "/v1/inventory");
   isDone = true;
   const [listMs, healthMs] = await waits;
   return { listMs, healthMs };
 }
 
-/** Milliseconds until the whole answer was there. */
+/** Returns the milliseconds until the response was complete. */
 async function read({ target }: Service, path: string): Promise<number> {
   const headers = { authorization: `Bearer ${target.key}`, "accept-encoding": "identity" };
   const startedAt = performance.now();
-  const answer = await fetch(`http://${target.host}:${target.port}${path}`, { headers });
-  if (answer.status !== 200) throw new Error(`${path} was answered with ${answer.status}.`);
-  await answer.arrayBuffer();
+  const response = await fetch(`http://${target.host}:${target.port}${path}`, { headers });
+  if (response.status !== 200) throw new Error(`GET ${path} returned status ${response.status}.`);
+  await response.arrayBuffer();
   return performance.now() - startedAt;
 }

@@ -1,20 +1,20 @@
-const followers = new WeakMap<AbortSignal, Set<() => void>>();
+const callbacksBySignal = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls back when the signal aborts; the function it returns ends that. However many calls share a
- * signal, it gets one listener: Node warns of a leak from the eleventh on.
+ * Calls back when the signal aborts; returns a function that removes the callback. All callbacks of
+ * a signal share one listener, because Node reports a leak when a signal has more than ten.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  const callbacks = followers.get(signal) ?? follow(signal);
+  const callbacks = callbacksBySignal.get(signal) ?? listen(signal);
   callbacks.add(callback);
   return () => {
     callbacks.delete(callback);
   };
 }
 
-function follow(signal: AbortSignal): Set<() => void> {
+function listen(signal: AbortSignal): Set<() => void> {
   const callbacks = new Set<() => void>();
-  followers.set(signal, callbacks);
+  callbacksBySignal.set(signal, callbacks);
   signal.addEventListener("abort", () => {
     for (const callback of callbacks) callback();
   });

@@ -1,65 +1,58 @@
-import type { AttemptPlan, Failure, Line } from "./call.js";
-import { type ApiError, NetworkError, TimeoutError } from "./errors.js";
+import { readError } from "./body.js";
+import { type AttemptPlan, eventOf, type Failure, type Transport } from "./call.js";
+import { NetworkError, TimeoutError } from "./errors.js";
 import { checkReserved } from "./headers.js";
-import { readLesson, readRetryAfterSeconds } from "./limits.js";
+import { readLimitUpdate, readRetryAfterSeconds } from "./limits.js";
 import { findRedirect } from "./redirect.js";
-import { isSuccess, type RawResponse, readRefusal } from "./response.js";
-import type { Settings } from "./settings.js";
-import type { Permit } from "./window.js";
+import { isSuccess, type RawResponse } from "./response.js";
 
-/** Sends one request and reads its response. Throws the signal's reason, or what a hook threw. */
+/** Sends one request and reads its response. Throws the signal's reason or a hook's error. */
 export async function attemptOnce(
-  line: Line,
+  transport: Transport,
   plan: AttemptPlan,
-  permit: Permit,
-  signal: AbortSignal,
 ): Promise<RawResponse | Failure> {
-  const { hooks, clock, baseUrl } = line.settings;
-  const { operation, method, path } = plan.call;
-  const about = { operation, method, url: baseUrl + path, attempt: plan.attempt };
+  const { hooks, clock } = transport.settings;
   const headers = new Headers(plan.headers);
   try {
-    hooks.onRequest?.({ ...about, headers });
+    hooks.onRequest?.({ ...eventOf(plan), headers });
     checkReserved(headers);
   } catch (error) {
-    line.gate.lost();
+    transport.queue.recordLost();
     throw error;
   }
   const startMs = clock.now();
-  const outcome = await exchange(line, plan, headers, permit, signal);
+  const outcome = await sendWithTimeout(transport, plan, headers);
   const response = responseOf(outcome);
   if (response !== undefined) {
-    line.deprecations.note(operation, response.headers);
-    hooks.onResponse?.({ ...about, response, durationMs: clock.now() - startMs });
+    transport.deprecations.check(plan.call.operation, response.headers);
+    hooks.onResponse?.({ ...eventOf(plan), response, durationMs: clock.now() - startMs });
   }
   return outcome;
 }
 
-async function exchange(
-  line: Line,
+async function sendWithTimeout(
+  transport: Transport,
   plan: AttemptPlan,
   headers: Headers,
-  permit: Permit,
-  signal: AbortSignal,
 ): Promise<RawResponse | Failure> {
-  const { timeoutMs } = plan;
+  const { timeoutMs, signal } = plan;
   const stop = new AbortController();
   const done = new AbortController();
   if (signal.aborted) stop.abort();
   signal.addEventListener("abort", () => stop.abort(), { signal: done.signal });
   let isTimedOut = false;
-  line.settings.clock.sleep(timeoutMs, done.signal).then(() => {
+  transport.settings.clock.sleep(timeoutMs, done.signal).then(() => {
     if (done.signal.aborted) return;
     isTimedOut = true;
     stop.abort();
   });
-  let isAnswered = false;
+  let hasResponse = false;
   try {
-    const response = await dispatch(line.settings, plan, headers, stop.signal);
-    isAnswered = true;
-    return await readResponse(line, plan, permit, response);
+    const response = await fetchOnce(transport, plan, headers, stop.signal);
+    hasResponse = true;
+    return await readResponse(transport, plan, response);
   } catch (cause) {
-    if (!isAnswered) line.gate.lost();
+    if (!hasResponse) transport.queue.recordLost();
     signal.throwIfAborted();
     const error = isTimedOut
       ? new TimeoutError(`No complete response within ${timeoutMs} ms`)
@@ -70,20 +63,20 @@ async function exchange(
   }
 }
 
-function dispatch(
-  settings: Settings,
-  { call, key }: AttemptPlan,
+function fetchOnce(
+  { settings }: Transport,
+  { call, url, key }: AttemptPlan,
   headers: Headers,
   signal: AbortSignal,
 ): Promise<Response> {
   const own = { Accept: "application/json", Authorization: `Bearer ${key}`, ...call.headers };
   for (const [name, value] of Object.entries(own)) headers.set(name, value);
-  return settings.fetch(settings.baseUrl + call.path, {
+  return settings.fetch(url, {
     method: call.method,
     headers,
     ...(call.body === undefined ? {} : { body: call.body }),
     redirect: "manual",
-    // The client keeps its own copy of the list; a browser's cache or cookies have no part in it.
+    // The client caches the list; it does not use a browser's cache or cookies.
     cache: "no-store",
     credentials: "omit",
     signal,
@@ -91,35 +84,38 @@ function dispatch(
 }
 
 async function readResponse(
-  line: Line,
-  { call }: AttemptPlan,
-  permit: Permit,
+  transport: Transport,
+  plan: AttemptPlan,
   response: Response,
 ): Promise<RawResponse | Failure> {
-  const retryAfter = noteLimits(line, permit, response);
-  const redirect = findRedirect(response, line.settings.baseUrl + call.path);
+  const retryAfter = recordLimits(transport, plan, response);
+  const redirect = findRedirect(response, plan.url);
   if (redirect !== undefined) {
     response.body?.cancel().catch(() => {});
     return { error: redirect, retryAfterMs: 0 };
   }
   const { status, headers } = response;
   const raw = { status, headers, text: await response.text() };
-  return isSuccess(raw) ? raw : refusal(readRefusal(raw, retryAfter));
+  if (isSuccess(raw)) return raw;
+  return { error: readError(raw, retryAfter), retryAfterMs: (retryAfter ?? 0) * 1000 };
 }
 
-/** Passes on what the headers teach, before the body is read: others wait for it. */
-function noteLimits(line: Line, permit: Permit, response: Response): number | undefined {
-  const nowMs = line.settings.clock.now();
-  const lesson = readLesson(response.headers, nowMs);
+/**
+ * Records what the headers report about the rate limit; returns `Retry-After`. This happens before
+ * the body is read, because other calls may be waiting for it.
+ */
+function recordLimits(
+  { settings, queue, onLimits }: Transport,
+  { permit }: AttemptPlan,
+  response: Response,
+): number | undefined {
+  const nowMs = settings.clock.now();
+  const limits = readLimitUpdate(response.headers, nowMs);
   const retryAfter = readRetryAfterSeconds(response.headers, nowMs);
   const retryAfterMs = retryAfter === undefined ? undefined : retryAfter * 1000;
-  if (lesson !== undefined) line.onLesson(lesson);
-  line.gate.answered(permit, { status: response.status, lesson, retryAfterMs });
+  if (limits !== undefined) onLimits(limits);
+  queue.recordResponse(permit, { status: response.status, limits, retryAfterMs });
   return retryAfter;
-}
-
-function refusal(error: ApiError): Failure {
-  return { error, retryAfterMs: (error.retryAfter ?? 0) * 1000 };
 }
 
 function responseOf(outcome: RawResponse | Failure): RawResponse | undefined {
@@ -127,7 +123,7 @@ function responseOf(outcome: RawResponse | Failure): RawResponse | undefined {
   return outcome.error.kind === "api" ? outcome.error.response : undefined;
 }
 
-/** Node says only "fetch failed" and keeps the reason one or more causes further down. */
+/** Joins the messages of all causes. Node's own message is only "fetch failed". */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   return cause.cause === undefined ? cause.message : `${cause.message}: ${reasonOf(cause.cause)}`;

@@ -1,28 +1,28 @@
 const example = "such as https://petstore.example/v1";
 
-/** The base address without a slash at its end. Refused with a sentence that says what to pass. */
+/** Checks the base URL and removes trailing slashes. Its errors explain what to pass. */
 export function readBaseUrl(value: string | URL): string {
   if (value === undefined || value === null || value === "") {
-    throw new TypeError(`baseUrl is missing. Pass the base address of the service, ${example}`);
+    throw new TypeError(`baseUrl is missing. Pass the base URL of the service, ${example}`);
   }
   const text = String(value);
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    const hint = `Pass an address that begins with http:// or https://, ${example}`;
-    throw new TypeError(`baseUrl "${text}" is not a web address. ${hint}`);
+    const hint = `Pass a URL that begins with http:// or https://, ${example}`;
+    throw new TypeError(`baseUrl "${text}" is not an HTTP URL. ${hint}`);
   }
   const url = new URL(text);
   if (url.search || url.hash || url.username || url.password) {
-    // Not shown: it may hold a password.
+    // The message does not include the URL, which may contain a password.
     throw new TypeError(
-      `baseUrl must have no query, no fragment and no credentials. Pass the base address alone, ${example}`,
+      `baseUrl must not contain a query, a fragment or credentials. Pass only the base URL, ${example}`,
     );
   }
   return checkVersion(url.href.replace(/\/+$/, ""));
 }
 
-function checkVersion(address: string): string {
-  if (address.endsWith("/v1")) return address;
-  const inside = /^(.*\/v1)\//.exec(address)?.[1];
-  const hint = inside === undefined ? `${address}/v1` : inside;
-  throw new TypeError(`baseUrl must end in /v1, and ${address} does not. Did you mean ${hint}?`);
+function checkVersion(url: string): string {
+  if (url.endsWith("/v1")) return url;
+  const prefix = /^(.*\/v1)\//.exec(url)?.[1];
+  const suggestion = prefix === undefined ? `${url}/v1` : prefix;
+  throw new TypeError(`baseUrl must end in /v1, but is ${url}. Did you mean ${suggestion}?`);
 }

@@ -1,94 +1,98 @@
-import type { Line } from "./call.js";
+import { readBody, unexpectedResponse } from "./body.js";
+import type { Transport } from "./call.js";
 import { decodeInventory, decodeInventoryItem, decodeOrders, decodePet } from "./decode.js";
 import { DeprecationWarnings } from "./deprecation.js";
-import { Gate } from "./gate.js";
 import { formatId, type Id } from "./id.js";
-import { idempotencyField } from "./idempotency.js";
+import { idempotencyKeyHeader } from "./idempotency.js";
+import { withToJson } from "./json.js";
 import type { Limits } from "./limits.js";
 import { findNextLink } from "./link.js";
 import type { CallOptions, ClientOptions, UpdateOptions } from "./options.js";
 import { type ApiPromise, apiPromise, type WithResponse } from "./promise.js";
-import { send } from "./request.js";
-import { readBody, unexpected } from "./response.js";
-import { withToJson } from "./serialize.js";
-import { settle } from "./settings.js";
+import { RequestQueue } from "./queue.js";
+import { sendWithRetries } from "./retry.js";
+import { resolveSettings } from "./settings.js";
 import type { InventoryItem, InventoryUpdate, Order, Pet } from "./types.js";
 
 export interface ListOrdersOptions extends CallOptions {
-  /** Orders in a page: 100 unless given, 1,000 at most. */
+  /** Orders per page, at most 1,000. Default: 100. */
   readonly limit?: number | undefined;
-  /** The last id seen: the page begins after it. */
+  /** The page begins after this id. Pass the `nextAfter` of the previous page. */
   readonly after?: Id | undefined;
 }
 
 export interface OrderPage {
-  /** By descending id. */
+  /** In descending order of their ids. */
   readonly orders: readonly Order[];
-  /** What to pass as `after` for the next page; null on the last one. */
+  /** The `after` for the next page, or null on the last page. */
   readonly nextAfter: bigint | null;
 }
 
 /**
- * The Pet Store Inventory Service, seen from one API key. Make one client for a key and share it:
- * its calls, in parallel or not, together stay within the key's limit. Every method rejects with
- * an ApiError, a NetworkError or a TimeoutError, with the reason of its AbortSignal, or with what
- * your own hooks and `apiKey` function throw. `withResponse()` on what a method returns gives the
- * response beside the value.
+ * A client for the Pet Store Inventory Service. Create one per API key and share it, so that all
+ * calls together stay within the rate limit of the key.
+ *
+ * Every method rejects with an ApiError, a NetworkError or a TimeoutError, with the reason of its
+ * AbortSignal, or with an error that your hooks or your `apiKey` function throw. Call
+ * `withResponse()` on a returned promise to get the HTTP response together with the value.
  */
 export class PetstoreClient {
-  readonly #line: Line;
+  readonly #transport: Transport;
   #limits: Limits | undefined;
-  #list: { readonly etag: string; readonly items: readonly InventoryItem[] } | undefined;
+  #cachedList: { readonly etag: string; readonly items: readonly InventoryItem[] } | undefined;
 
   constructor(options: ClientOptions) {
-    const settings = settle(options);
-    this.#line = {
+    const settings = resolveSettings(options);
+    this.#transport = {
       settings,
-      gate: new Gate(settings.clock, settings.parallelMax),
+      queue: new RequestQueue(settings.clock, settings.parallelMax),
       deprecations: new DeprecationWarnings(settings.hooks),
-      onLesson: ({ limit, remaining, resetsAt }) => {
+      onLimits: ({ limit, remaining, resetsAt }) => {
         this.#limits = { limit, remaining, resetsAt };
       },
     };
   }
 
-  /** The limit as the last answer told it; undefined before the first. */
+  /** The rate limit as of the last response, or undefined before the first. */
   get limits(): Limits | undefined {
     return this.#limits;
   }
 
   /**
-   * The stock entries of all pets, by ascending `petId`. While nothing changed in the store they are
-   * not sent again: the array is a new one each time, and yours; its items, frozen, are the same.
+   * Returns the stock entries of all pets, in ascending order of `petId`. The list is downloaded only
+   * if it changed. You may change the array, which is new each time. Its items are frozen, because
+   * they are returned again while the list is unchanged.
    */
   listInventory(options: CallOptions = {}): ApiPromise<InventoryItem[]> {
     return apiPromise(this.#listInventory(options));
   }
 
   async #listInventory(options: CallOptions): Promise<WithResponse<InventoryItem[]>> {
-    const kept = this.#list;
-    const headers = kept === undefined ? {} : { "If-None-Match": kept.etag };
+    const cached = this.#cachedList;
+    const headers = cached === undefined ? {} : { "If-None-Match": cached.etag };
     const call = {
       operation: "listInventory",
       method: "GET",
       path: "/inventory",
       headers,
     } as const;
-    const response = await send(this.#line, call, options);
+    const response = await sendWithRetries(this.#transport, call, options);
     if (response.status === 304) {
-      if (kept !== undefined) return { value: kept.items.slice(), response };
-      throw unexpected(response, "Status 304 to a request without a condition");
+      if (cached !== undefined) return { value: cached.items.slice(), response };
+      throw unexpectedResponse(response, "Status 304 for a request without If-None-Match");
     }
     const items = readBody(response, decodeInventory);
     const etag = response.headers.get("etag");
-    this.#list = etag === null ? undefined : { etag, items };
-    // A copy costs next to nothing; freezing a long array takes Bun longer than reading it.
+    this.#cachedList = etag === null ? undefined : { etag, items };
+    // A copy is cheap. Freezing a long array takes longer in Bun than parsing it.
     return { value: items.slice(), response };
   }
 
   /**
-   * Sets the stock count of one pet. Experimental: the request may change before it is stable. The
-   * attempts of one call share one Idempotency-Key; see the README for what that does not yet do.
+   * Sets the stock count of one pet. Experimental: the request may change.
+   *
+   * All attempts of one call have the same `Idempotency-Key`, but the service does not support that
+   * header yet. See "Retries of updates" in the README.
    */
   updateInventory(
     petId: Id,
@@ -106,15 +110,15 @@ export class PetstoreClient {
     if (typeof update?.quantity !== "number") {
       throw new TypeError("Pass the new count as a number: { quantity: 5 }");
     }
-    const response = await send(
-      this.#line,
+    const response = await sendWithRetries(
+      this.#transport,
       {
         operation: "updateInventory",
         method: "PATCH",
         path: `/inventory/${formatId("petId", petId)}`,
         headers: {
           "Content-Type": "application/json",
-          "Idempotency-Key": idempotencyField(options.idempotencyKey),
+          "Idempotency-Key": idempotencyKeyHeader(options.idempotencyKey),
         },
         body: JSON.stringify({ quantity: update.quantity }),
       },
@@ -124,8 +128,8 @@ export class PetstoreClient {
   }
 
   /**
-   * The record of one pet.
-   * @deprecated The service will answer 410 from the date in its `Sunset` header on.
+   * Returns the record of one pet.
+   * @deprecated The service returns 410 after the date in its `Sunset` header.
    */
   getPet(petId: Id, options: CallOptions = {}): ApiPromise<Pet> {
     return apiPromise(this.#getPet(petId, options));
@@ -133,11 +137,15 @@ export class PetstoreClient {
 
   async #getPet(petId: Id, options: CallOptions): Promise<WithResponse<Pet>> {
     const path = `/pets/${formatId("petId", petId)}`;
-    const response = await send(this.#line, { operation: "getPet", method: "GET", path }, options);
+    const response = await sendWithRetries(
+      this.#transport,
+      { operation: "getPet", method: "GET", path },
+      options,
+    );
     return { value: readBody(response, decodePet), response };
   }
 
-  /** One page of the orders, the newest first. */
+  /** Returns one page of orders, in descending order of their ids. */
   listOrders(options: ListOrdersOptions = {}): ApiPromise<OrderPage> {
     return apiPromise(this.#listOrders(options));
   }
@@ -148,19 +156,19 @@ export class PetstoreClient {
     if (options.after !== undefined) query.set("after", formatId("after", options.after));
     const path = `/store/orders?${query}`.replace(/\?$/, "");
     const call = { operation: "listOrders", method: "GET", path } as const;
-    const response = await send(this.#line, call, options);
+    const response = await sendWithRetries(this.#transport, call, options);
     const orders = readBody(response, decodeOrders);
-    // Only the cursor is taken from the link: the key is never sent to an address that came in one.
-    const next = findNextLink(response.headers.get("link"), this.#line.settings.baseUrl);
+    // Only the cursor is taken from the link, so the key is never sent to another host.
+    const next = findNextLink(response.headers.get("link"), this.#transport.settings.baseUrl);
     const after = next?.searchParams.get("after") ?? null;
     if (after !== null && !/^-?\d+$/.test(after)) {
-      throw unexpected(response, "The link to the next page holds no order id");
+      throw unexpectedResponse(response, "The link to the next page does not contain an order id");
     }
     const nextAfter = after === null ? null : BigInt(after);
     return { value: withToJson({ orders, nextAfter }), response };
   }
 
-  /** All orders, the newest first, fetched page by page as they are consumed. */
+  /** Iterates over all orders, in descending order of their ids. Fetches pages as needed. */
   async *eachOrder(options: ListOrdersOptions = {}): AsyncGenerator<Order, void, undefined> {
     let after = options.after;
     for (;;) {

@@ -1,19 +1,19 @@
 /**
- * Where a client takes its time from. Pass another one to drive it by a simulated clock; all waits
- * of a client, timeouts included, go through it.
+ * The time source of a client. All waiting and all timeouts use it, so a simulated clock controls the
+ * whole client in tests.
  */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. Must never go back. */
+  /** Returns milliseconds since the Unix epoch. Must never go back. */
   now(): number;
-  /** Settles after `ms` milliseconds, or as soon as the signal aborts. Never rejects. */
+  /** Resolves after `ms` milliseconds or when the signal aborts. Never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Timers take a signed 32-bit number of milliseconds and fire at once beyond it. */
+/** The longest delay of a timer: a longer one does not fit into 32 bits and fires immediately. */
 const timerMsMax = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
-  // Date.now() jumps when the machine's time is set; an open window must not seem closed by that.
+  // Date.now() jumps when the system time is set, which could end a rate limit window too early.
   now: () => performance.timeOrigin + performance.now(),
 
   sleep: (ms, signal) =>

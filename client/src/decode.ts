@@ -1,5 +1,4 @@
-import type { Json } from "./json.js";
-import { withToJson } from "./serialize.js";
+import { type Json, withToJson } from "./json.js";
 import {
   type InventoryItem,
   type Order,
@@ -8,18 +7,18 @@ import {
   petStatusValues,
 } from "./types.js";
 
-// From what was read to what the contract promises. Responses are checked, not trusted: a proxy or
-// a wrong address can answer 200 with anything. Fields that this version does not know stay as
-// they are, so that a newer service can add some.
+// Checks parsed responses and converts ids to bigint. A proxy or a wrong base URL can return any body
+// with status 200, so every field is checked. Unknown fields are kept, so that a later version of the
+// service can add some.
 
-/** An object as JSON.parse made it. It is ours, so ids are replaced in place: a copy costs more. */
+/** An object from JSON.parse. No other code uses it, so ids are replaced in place, without a copy. */
 type Fields = { [key: string]: Json | bigint };
 
 export function decodeInventory(value: Json): InventoryItem[] {
   return decodeList(value, decodeInventoryItem);
 }
 
-/** Frozen, because the client keeps the items of a list and gives them out again. */
+/** Freezes the item, because the client caches the list and returns its items again. */
 export function decodeInventoryItem(value: Json): InventoryItem {
   const fields = readFields(value);
   fields.petId = readId(fields.petId, "petId");
@@ -50,15 +49,15 @@ function decodeOrder(value: Json): Order {
   checkInteger(fields.quantity, "quantity");
   checkStringOrNull(fields.shipDate, "shipDate");
   checkChoice(fields.status, "status", orderStatusValues);
-  if (typeof fields.complete !== "boolean") refuse("complete", "a boolean");
+  if (typeof fields.complete !== "boolean") fail("complete", "a boolean");
   return withToJson(fields) as unknown as Order;
 }
 
-/** The code is kept as it was sent: the service may have learnt new ones. */
+/** Keeps an unknown code as it is: a later version of the service may add codes. */
 export function decodeError(value: Json): { readonly code: string; readonly message: string } {
   const { code, message, status } = readFields(value);
-  if (typeof code !== "string" || code === "") return refuse("code", "a string");
-  if (typeof message !== "string") return refuse("message", "a string");
+  if (typeof code !== "string" || code === "") return fail("code", "a string");
+  if (typeof message !== "string") return fail("message", "a string");
   checkInteger(status, "status");
   return { code, message };
 }
@@ -75,7 +74,7 @@ function readFields(value: Json): Fields {
   return value as Fields;
 }
 
-/** See parseWithLongIds for the form that long ids come in. */
+/** The form of long ids after parseWithLongIds. */
 const longDigits = /^-?\d{16,19}$/;
 
 function readId(value: Fields[string] | undefined, name: string): bigint {
@@ -85,11 +84,11 @@ function readId(value: Fields[string] | undefined, name: string): bigint {
 }
 
 function checkInteger(value: unknown, name: string): void {
-  if (!Number.isSafeInteger(value)) refuse(name, "an integer");
+  if (!Number.isSafeInteger(value)) fail(name, "an integer");
 }
 
 function checkString(value: unknown, name: string): void {
-  if (typeof value !== "string") refuse(name, "a string");
+  if (typeof value !== "string") fail(name, "a string");
 }
 
 function checkStringOrNull(value: unknown, name: string): void {
@@ -97,14 +96,14 @@ function checkStringOrNull(value: unknown, name: string): void {
 }
 
 function checkStrings(value: unknown, name: string): void {
-  const isFit = Array.isArray(value) && value.every((item) => typeof item === "string");
-  if (!isFit) refuse(name, "an array of strings");
+  const isValid = Array.isArray(value) && value.every((item) => typeof item === "string");
+  if (!isValid) fail(name, "an array of strings");
 }
 
 function checkChoice(value: unknown, name: string, choices: readonly unknown[]): void {
-  if (!choices.includes(value)) refuse(name, `one of ${choices.join(", ")}`);
+  if (!choices.includes(value)) fail(name, `one of ${choices.join(", ")}`);
 }
 
-function refuse(name: string, rule: string): never {
+function fail(name: string, rule: string): never {
   throw new TypeError(`${name} is not ${rule}`);
 }

@@ -1,37 +1,37 @@
 import type { DeprecationNotice, Hooks, Operation } from "./hooks.js";
 
-/** Tells once for each operation that it is deprecated: to the hook, or else on the console. */
+/** Reports each deprecated operation once: to the hook if there is one, or else on the console. */
 export class DeprecationWarnings {
   readonly #warn: (notice: DeprecationNotice) => void;
-  readonly #told = new Set<Operation>();
+  readonly #reported = new Set<Operation>();
 
   constructor(hooks: Hooks) {
     this.#warn = hooks.onDeprecation ?? (({ message }) => console.warn(message));
   }
 
-  note(operation: Operation, headers: Headers): void {
-    const field = headers.get("deprecation");
-    if (field === null || this.#told.has(operation)) return;
-    this.#told.add(operation);
-    this.#warn(readNotice(operation, field, headers.get("sunset")));
+  check(operation: Operation, headers: Headers): void {
+    const deprecation = headers.get("deprecation");
+    if (deprecation === null || this.#reported.has(operation)) return;
+    this.#reported.add(operation);
+    this.#warn(readNotice(operation, deprecation, headers.get("sunset")));
   }
 }
 
 function readNotice(
   operation: Operation,
-  deprecation: string,
+  deprecationField: string,
   sunsetField: string | null,
 ): DeprecationNotice {
-  // RFC 9745: a structured date, such as @1767225600. RFC 8594: an HTTP date.
-  const since = dateOrNone(Number(/^@(-?\d+)$/.exec(deprecation)?.[1]) * 1000);
-  const sunset = dateOrNone(Date.parse(sunsetField ?? ""));
-  const sinceText = since === undefined ? "" : ` since ${dayOf(since)}`;
+  // RFC 9745: a structured-field date, such as @1767225600. RFC 8594: an HTTP date.
+  const since = validDate(Number(/^@(-?\d+)$/.exec(deprecationField)?.[1]) * 1000);
+  const sunset = validDate(Date.parse(sunsetField ?? ""));
+  const sinceText = since === undefined ? "" : ` as of ${dayOf(since)}`;
   const sunsetText = sunset === undefined ? "" : ` and stops working on ${dayOf(sunset)}`;
   const message = `petstore-inventory-client: ${operation} is deprecated${sinceText}${sunsetText}`;
   return { operation, since, sunset, message };
 }
 
-function dateOrNone(ms: number): Date | undefined {
+function validDate(ms: number): Date | undefined {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? undefined : date;
 }

@@ -2,9 +2,10 @@ import type { RawResponse } from "./response.js";
 import type { ErrorCode } from "./types.js";
 
 /**
- * The code as the service sent it; later versions of the service may send further ones.
- * `unexpected_answer` is the client's own: what came back is not a response of the service, such
- * as a proxy's error page, a redirect or a body that breaks the contract.
+ * The error code that the service sent. Later versions of the service may add codes.
+ *
+ * The client adds `unexpected_answer`, for a response that cannot have come from the service: a
+ * proxy's error page, a redirect, or a body that does not match the API contract.
  */
 export type ApiErrorCode = ErrorCode | "unexpected_answer" | (string & {});
 
@@ -19,8 +20,10 @@ export interface ApiErrorDetails {
 }
 
 /**
- * The service answered, and the answer is a refusal. One without a `response` is the client's own:
- * it knew that no request is admitted for longer than the call may wait, and sent none.
+ * The service returned an error.
+ *
+ * If `response` is undefined, the client sent no request, because the service accepts none for longer
+ * than the call may wait.
  */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -28,9 +31,9 @@ export class ApiError extends Error {
   readonly code: ApiErrorCode;
   /** The HTTP status. */
   readonly status: number;
-  /** The service's `X-Request-Id`. Quote it when you ask the operator. */
+  /** The `X-Request-Id` of the response. Include it when you contact the operator. */
   readonly requestId: string | undefined;
-  /** Seconds to wait before trying again, where the service gave them. */
+  /** Seconds to wait before the next attempt, if the service sent `Retry-After`. */
   readonly retryAfter: number | undefined;
   readonly #response: RawResponse | undefined;
 
@@ -43,41 +46,45 @@ export class ApiError extends Error {
     this.#response = details.response;
   }
 
-  /** The response that refused. Kept out of the fields, so that a printed error stays short. */
+  /** The HTTP response. Not an own property, so that a logged error stays short. */
   get response(): RawResponse | undefined {
     return this.#response;
   }
 }
 
-/** No answer: the connection failed or broke. Whether an update was applied is not known. */
+/** The connection failed. An update may or may not have been applied. */
 export class NetworkError extends Error {
   override readonly name = "NetworkError";
   readonly kind = "network";
 }
 
-/** No answer in time. Whether an update was applied is not known. */
+/** There was no response in time. An update may or may not have been applied. */
 export class TimeoutError extends Error {
   override readonly name = "TimeoutError";
   readonly kind = "timeout";
 }
 
-/** Everything a call can fail with, besides its own AbortSignal, hooks and invalid arguments. */
+/** The errors of a call, apart from aborts, invalid arguments and errors that your code throws. */
 export type PetstoreError = ApiError | NetworkError | TimeoutError;
 
-// By their fields, not by `instanceof`: a program can load the package twice, by import and by
-// require, and then has each class twice.
+// These functions compare fields, because a program that both imports and requires the package has
+// two copies of each class.
+
+/** Checks for an ApiError. Use this instead of `instanceof`. */
 export function isApiError(error: unknown): error is ApiError {
-  return isOurs(error, "ApiError", "api");
+  return isPetstoreError(error, "ApiError", "api");
 }
 
+/** Checks for a NetworkError. Use this instead of `instanceof`. */
 export function isNetworkError(error: unknown): error is NetworkError {
-  return isOurs(error, "NetworkError", "network");
+  return isPetstoreError(error, "NetworkError", "network");
 }
 
+/** Checks for a TimeoutError. Use this instead of `instanceof`. */
 export function isTimeoutError(error: unknown): error is TimeoutError {
-  return isOurs(error, "TimeoutError", "timeout");
+  return isPetstoreError(error, "TimeoutError", "timeout");
 }
 
-function isOurs(error: unknown, name: string, kind: string): boolean {
+function isPetstoreError(error: unknown, name: string, kind: string): boolean {
   return error instanceof Error && error.name === name && "kind" in error && error.kind === kind;
 }

@@ -1,18 +1,18 @@
 import type { HeaderOptions } from "./options.js";
 import { version } from "./version.js";
 
-/** Headers that the client sets itself, and what to do instead of setting them. */
+/** Headers that only the client sets, and what to do instead. */
 const reserved: Readonly<Record<string, string>> = {
   authorization: "Pass the key as apiKey",
   "idempotency-key": "Pass idempotencyKey to updateInventory",
-  "if-none-match": "The client keeps the list and its ETag itself",
-  accept: "The client reads JSON",
+  "if-none-match": "The client manages the ETag of the list",
+  accept: "The client accepts JSON",
   "content-type": "The client sends JSON",
-  "content-length": "It follows from the body",
-  "transfer-encoding": "It follows from the body",
-  connection: "The platform sets it",
-  host: "Pass it in baseUrl",
-  cookie: "The service uses none",
+  "content-length": "The runtime sets it",
+  "transfer-encoding": "The runtime sets it",
+  connection: "The runtime sets it",
+  host: "Pass the host in baseUrl",
+  cookie: "The service does not use cookies",
 };
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -26,7 +26,7 @@ export function defaultHeaders(given: HeaderOptions | undefined): Headers {
   return withHeaders(withHeaders(new Headers(), own), given);
 }
 
-/** The base with the given headers on top, checked; the base stays as it is. */
+/** Returns a copy of `base` with the given headers added, after checking them. */
 export function withHeaders(base: Headers, given: HeaderOptions | undefined): Headers {
   const headers = new Headers(base);
   for (const [name, value] of Object.entries(given ?? {})) {
@@ -37,26 +37,26 @@ export function withHeaders(base: Headers, given: HeaderOptions | undefined): He
   return headers;
 }
 
-/** For headers that a hook had in its hands: what it added obeys the same rules. */
+/** Throws if a hook added a reserved header. */
 export function checkReserved(headers: Headers): void {
   for (const name of Object.keys(reserved)) if (headers.has(name)) checkName(name);
 }
 
 function checkName(name: string): void {
-  if (!token.test(name)) throw new TypeError(`"${name}" is not a header name`);
+  if (!token.test(name)) throw new TypeError(`"${name}" is not a valid header name`);
   const instead = reserved[name.toLowerCase()];
   if (instead !== undefined) throw new TypeError(`The header ${name} is reserved. ${instead}`);
 }
 
-// The value is not shown: it may be a secret.
+// The message does not include the value, which may be a secret.
 function checkValue(name: string, value: unknown): string {
   if (typeof value === "string" && printable.test(value)) return value;
   throw new TypeError(`The header ${name} must be a string of printable ASCII characters`);
 }
 
 /**
- * True on Node, Bun and Deno. A browser sends its own, and a page that sets another makes every
- * request to another origin fail unless the service allows that header.
+ * True on Node, Bun and Deno. Browsers send their own User-Agent. A page that sets a different one
+ * fails on every cross-origin request unless the service allows that header.
  */
 function canSetUserAgent(): boolean {
   const { process, document } = globalThis as {

@@ -1,10 +1,10 @@
 import type { PetstoreError } from "./errors.js";
 import type { RawResponse } from "./response.js";
 
-/** The operations of the service, by their ids in its API description. */
+/** The operations of the service, by their `operationId` in openapi.json. */
 export type Operation = "listInventory" | "updateInventory" | "getPet" | "listOrders";
 
-/** One attempt of one call. */
+/** One attempt of a call. */
 export interface Attempt {
   readonly operation: Operation;
   readonly method: string;
@@ -15,47 +15,47 @@ export interface Attempt {
 
 export interface RequestEvent extends Attempt {
   /**
-   * The headers of your options. What you add or change here is sent. The client adds its own
-   * afterwards, the key among them, so that a hook that logs this never logs the key.
+   * The headers from your options. You can add and change headers here. The client adds its own
+   * headers afterwards, so this object never contains the API key.
    */
   readonly headers: Headers;
 }
 
 export interface ResponseEvent extends Attempt {
   readonly response: RawResponse;
-  /** From sending the request to the last byte of the response. */
+  /** The time from sending the request to the last byte of the response. */
   readonly durationMs: number;
 }
 
 export interface RetryEvent extends Attempt {
-  /** Why the attempt failed. */
+  /** The error of the failed attempt. */
   readonly error: PetstoreError;
-  /** How long the client rests before it queues the next attempt. */
+  /** The delay before the client queues the next attempt. */
   readonly delayMs: number;
 }
 
-/** The service says that an operation is deprecated. */
+/** Reports that the service marked an operation as deprecated. */
 export interface DeprecationNotice {
   readonly operation: Operation;
-  /** Since when, where the service says so. */
+  /** The date of the deprecation, if the service sent it. */
   readonly since: Date | undefined;
-  /** When the operation stops working, where the service says so. */
+  /** The date on which the operation stops working, if the service sent it. */
   readonly sunset: Date | undefined;
-  /** All of it in one sentence. */
+  /** The notice as text, for logging. */
   readonly message: string;
 }
 
 /**
- * Functions the client calls while it works. They run synchronously and what they return is
- * ignored. A call whose hook throws is rejected with what the hook threw, and not tried again.
+ * Functions that the client calls while it handles a call. They run synchronously, and their return
+ * values are ignored. If a hook throws, the call rejects with that error and is not retried.
  */
 export interface Hooks {
-  /** Before each attempt is sent. */
+  /** Called before each attempt. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
-  /** After each complete response, whatever its status. */
+  /** Called after each complete response, with any status. */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
-  /** Before each pause that precedes a further attempt. */
+  /** Called before the delay that precedes a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
-  /** Once for each deprecated operation, in place of the warning on the console. */
+  /** Called once for each deprecated operation, instead of a warning on the console. */
   readonly onDeprecation?: ((notice: DeprecationNotice) => void) | undefined;
 }

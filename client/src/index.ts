@@ -1,4 +1,4 @@
-// The one entrance of the package: what is not named here is not public.
+// The public API of the package. Everything that is not exported here is internal.
 
 export { type ListOrdersOptions, type OrderPage, PetstoreClient } from "./client.js";
 export type { Clock } from "./clock.js";
@@ -22,6 +22,7 @@ export type {
   RetryEvent,
 } from "./hooks.js";
 export type { Id } from "./id.js";
+export { jsonReplacer } from "./json.js";
 export type { Limits } from "./limits.js";
 export type {
   ApiKey,
@@ -34,7 +35,6 @@ export type {
 } from "./options.js";
 export type { ApiPromise, WithResponse } from "./promise.js";
 export type { RawResponse } from "./response.js";
-export { jsonReplacer } from "./serialize.js";
 export type {
   ErrorCode,
   InventoryItem,

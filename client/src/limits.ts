@@ -1,21 +1,24 @@
-/** The limit that binds the key, as the last answer told it. */
+/**
+ * The rate limit of the API key, as of the last response. If the key has several windows, this is the
+ * one that runs out first.
+ */
 export interface Limits {
-  /** Requests that the window admits. */
+  /** Requests allowed per window. */
   readonly limit: number;
   /** Requests left in the window. */
   readonly remaining: number;
-  /** When the window ends, by the service's clock. */
+  /** The end of the window, according to the service's clock. */
   readonly resetsAt: Date;
 }
 
-/** What an answer teaches about the window that binds the key. */
-export interface Lesson extends Limits {
-  /** From the answer's arrival to the end of the window; never less than it truly is. */
+/** What one response reports about the rate limit. */
+export interface LimitUpdate extends Limits {
+  /** The time from the arrival of the response to the end of the window. Never too short. */
   readonly endsInMs: number;
 }
 
-/** The lesson in an answer's headers; undefined where they are missing, as on a proxy's page. */
-export function readLesson(headers: Headers, nowMs: number): Lesson | undefined {
+/** Reads the rate limit headers. Returns undefined if one is missing, as on a proxy's error page. */
+export function readLimitUpdate(headers: Headers, nowMs: number): LimitUpdate | undefined {
   const limit = readCount(headers, "x-ratelimit-limit");
   const remaining = readCount(headers, "x-ratelimit-remaining");
   const resetSeconds = readCount(headers, "x-ratelimit-reset");
@@ -30,9 +33,9 @@ export function readLesson(headers: Headers, nowMs: number): Lesson | undefined 
 }
 
 /**
- * The two clocks may disagree, so a length of time is taken before a point in time: the `t` of the
- * `RateLimit` field, else the reset against the answer's own `Date`, and against this machine's
- * clock only where neither can be read (a browser hides both unless the service exposes them).
+ * Reads the time until the window ends. The clocks of client and service may differ, so durations are
+ * preferred: first the `t` of the `RateLimit` header, then the reset time minus the response's `Date`.
+ * The local clock is the last resort: a browser hides both headers unless the service exposes them.
  */
 function readEndsInMs(headers: Headers, remaining: number, resetMs: number, nowMs: number): number {
   const seconds = readSecondsToReset(headers.get("ratelimit") ?? "", remaining);
@@ -40,7 +43,10 @@ function readEndsInMs(headers: Headers, remaining: number, resetMs: number, nowM
   return resetMs - readDateMs(headers, nowMs);
 }
 
-/** Of the windows in a `RateLimit` field, the binding one is the last to end with that remainder. */
+/**
+ * Finds the window of `X-RateLimit-Remaining` in a `RateLimit` header: the one with the same number
+ * of remaining requests. If there are several, the last to end counts.
+ */
 function readSecondsToReset(field: string, remaining: number): number | undefined {
   let seconds: number | undefined;
   for (const item of field.split(",")) {
@@ -52,7 +58,7 @@ function readSecondsToReset(field: string, remaining: number): number | undefine
   return seconds;
 }
 
-/** `Retry-After` in seconds, from either of its two forms: a number, or an HTTP date. */
+/** Reads `Retry-After` in seconds. Supports both forms, a number and an HTTP date. */
 export function readRetryAfterSeconds(headers: Headers, nowMs: number): number | undefined {
   const value = headers.get("retry-after");
   if (value === null) return undefined;

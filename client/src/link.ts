@@ -1,7 +1,7 @@
 const linkValue = /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
 const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
 
-/** The address of `rel="next"` in a `Link` field (RFC 8288), resolved against the request's own. */
+/** Finds the target of `rel="next"` in a `Link` header (RFC 8288), resolved against `base`. */
 export function findNextLink(field: string | null, base: string): URL | undefined {
   for (const [, target = "", parameters = ""] of (field ?? "").matchAll(linkValue)) {
     const [, quoted, bare] = relation.exec(parameters) ?? [];

@@ -1,61 +1,61 @@
 import type { Clock } from "./clock.js";
 import type { Hooks } from "./hooks.js";
 
-/** How long and how often a call tries. Set it on the client, and differently on single calls. */
+/** Timeouts and retries. Set them on the client, or override them for a single call. */
 export interface Budget {
-  /** Milliseconds that one attempt may take, to the last byte of its response. 30,000. */
+  /** Timeout of one attempt in milliseconds, up to the last byte of the response. Default: 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** The most attempts a call makes, the first included. 5. */
+  /** Maximum number of attempts per call, including the first. Default: 5. */
   readonly attemptsMax?: number | undefined;
   /**
-   * Milliseconds from the start of a call after which no further attempt begins. Time spent
-   * waiting for the limit's next window counts. 300,000, enough for a few windows.
+   * Time in milliseconds after which a call starts no new attempt. Waiting for the rate limit counts.
+   * Default: 300,000, which covers several one-minute windows.
    */
   readonly retryForMs?: number | undefined;
 }
 
-/** Header names and values. `undefined` on a call removes the client's default header. */
+/** Header names and values. In the options of a call, `undefined` removes a header of the client. */
 export type HeaderOptions = Readonly<Record<string, string | undefined>>;
 
 export interface CallOptions extends Budget {
-  /** Ends the call, wherever it is, with the signal's reason. */
+  /** Cancels the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Sent with every attempt of this call, on top of the client's own. */
+  /** Headers for this call, added to the headers of the client. */
   readonly headers?: HeaderOptions | undefined;
 }
 
 export interface UpdateOptions extends CallOptions {
   /**
-   * Names this update for the service, in place of a random key: 1 to 255 printable ASCII
-   * characters. Use the same key when your program repeats the same update.
+   * Identifies this update to the service, instead of a random key. 1 to 255 printable ASCII
+   * characters. Use the same key when your program repeats the update.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A key, or a function that gives the current one. The function is called before each attempt. */
+/** An API key, or a function that returns the current one. It is called before each attempt. */
 export type ApiKey = string | (() => string | Promise<string>);
 
 export interface ClientOptions extends Budget {
-  /** The base address of the environment, which ends in `/v1`. */
+  /** The base URL of the service. Must end in `/v1`. */
   readonly baseUrl: string | URL;
-  /** The API key, sent as the bearer credential. Pass a function if the key can change. */
+  /** The API key, sent as a bearer token. Pass a function if the key can change. */
   readonly apiKey: ApiKey;
-  /** Sent with every request. Names that the client sets itself are refused. */
+  /** Headers for every request. Headers that the client sets itself are not allowed. */
   readonly headers?: HeaderOptions | undefined;
   /** Functions that the client calls on requests, responses, retries and deprecations. */
   readonly hooks?: Hooks | undefined;
-  /** The most requests on their way at the same time. 16. */
+  /** Maximum number of requests in flight. Default: 16. */
   readonly parallelMax?: number | undefined;
-  /** The longest pause after the first failed attempt; it doubles with each further one. 250. */
+  /** Upper bound of the first retry delay. It doubles with every attempt. Default: 250. */
   readonly backoffBaseMs?: number | undefined;
-  /** Where that doubling ends. 20,000. */
+  /** Largest upper bound of a retry delay. Default: 20,000. */
   readonly backoffCapMs?: number | undefined;
-  /** The function that sends; the platform's own by default. It must obey `init.signal`. */
+  /** The function that sends requests. Must support `init.signal`. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** The clock to wait by; the system's by default. */
+  /** The clock for all waiting. Default: the system clock. */
   readonly clock?: Clock | undefined;
-  /** The source of jitter, uniform in [0, 1); Math.random by default. */
+  /** Random numbers for jitter, uniform in [0, 1). Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
 }

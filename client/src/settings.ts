@@ -1,13 +1,13 @@
+import { checkApiKey } from "./api-key.js";
 import type { Backoff } from "./backoff.js";
 import { readBaseUrl } from "./base-url.js";
 import { type Clock, systemClock } from "./clock.js";
 import { defaultHeaders } from "./headers.js";
 import type { Hooks } from "./hooks.js";
-import { checkApiKey } from "./key.js";
 import type { ApiKey, Budget, ClientOptions, Fetch } from "./options.js";
 
-/** The options of a client, checked, with every default filled in. */
-export interface Settings extends SettledBudget {
+/** The checked options of a client, with all defaults. */
+export interface Settings extends ResolvedBudget {
   readonly baseUrl: string;
   readonly apiKey: ApiKey;
   readonly headers: Headers;
@@ -18,35 +18,35 @@ export interface Settings extends SettledBudget {
   readonly clock: Clock;
 }
 
-export interface SettledBudget {
+export interface ResolvedBudget {
   readonly timeoutMs: number;
   readonly attemptsMax: number;
   readonly retryForMs: number;
 }
 
-const defaultBudget: SettledBudget = { timeoutMs: 30_000, attemptsMax: 5, retryForMs: 300_000 };
+const defaultBudget: ResolvedBudget = { timeoutMs: 30_000, attemptsMax: 5, retryForMs: 300_000 };
 
-export function settle(options: ClientOptions): Settings {
+export function resolveSettings(options: ClientOptions): Settings {
   checkNames(options);
   return {
     baseUrl: readBaseUrl(options.baseUrl),
     apiKey: typeof options.apiKey === "function" ? options.apiKey : checkApiKey(options.apiKey),
     headers: defaultHeaders(options.headers),
     hooks: checkHooks(options.hooks ?? {}),
-    ...settleBudget(options, defaultBudget),
+    ...resolveBudget(options, defaultBudget),
     parallelMax: atLeast(1, "parallelMax", options.parallelMax ?? 16),
     backoff: {
       baseMs: atLeast(0, "backoffBaseMs", options.backoffBaseMs ?? 250),
       capMs: atLeast(0, "backoffCapMs", options.backoffCapMs ?? 20_000),
       random: options.random ?? Math.random,
     },
-    // Looked up at each call and called as a method: browsers refuse a detached fetch.
+    // Looked up per call and called as a method, because browsers reject a detached fetch.
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     clock: options.clock ?? systemClock,
   };
 }
 
-export function settleBudget(budget: Budget, fallback: SettledBudget): SettledBudget {
+export function resolveBudget(budget: Budget, fallback: ResolvedBudget): ResolvedBudget {
   return {
     timeoutMs: atLeast(1, "timeoutMs", budget.timeoutMs ?? fallback.timeoutMs),
     attemptsMax: atLeast(1, "attemptsMax", budget.attemptsMax ?? fallback.attemptsMax),
@@ -54,7 +54,7 @@ export function settleBudget(budget: Budget, fallback: SettledBudget): SettledBu
   };
 }
 
-/** Every option there is. The type makes a forgotten or a misspelt one a compile error. */
+/** The names of all options. A missing or misspelled name does not compile. */
 const optionNames: Readonly<Record<keyof ClientOptions, true>> = {
   baseUrl: true,
   apiKey: true,
@@ -78,16 +78,18 @@ const hookNames: Readonly<Record<keyof Hooks, true>> = {
   onDeprecation: true,
 };
 
-// A misspelt name would otherwise be ignored, and `baseURL` would look like a missing `baseUrl`.
+/** Rejects unknown names. Otherwise `baseURL` would look like a missing `baseUrl`. */
 function checkNames(options: unknown): void {
   if (typeof options !== "object" || options === null) {
-    throw new TypeError('Pass the options: new PetstoreClient({ baseUrl: "…/v1", apiKey: "…" })');
+    throw new TypeError(
+      'Options are missing. Use new PetstoreClient({ baseUrl: "…/v1", apiKey: "…" })',
+    );
   }
-  refuseUnknown("option", Object.keys(options), Object.keys(optionNames));
+  rejectUnknown("option", Object.keys(options), Object.keys(optionNames));
 }
 
 function checkHooks(hooks: Hooks): Hooks {
-  refuseUnknown("hook", Object.keys(hooks), Object.keys(hookNames));
+  rejectUnknown("hook", Object.keys(hooks), Object.keys(hookNames));
   for (const [name, hook] of Object.entries(hooks)) {
     if (hook !== undefined && typeof hook !== "function") {
       throw new TypeError(`hooks.${name} must be a function`);
@@ -96,12 +98,13 @@ function checkHooks(hooks: Hooks): Hooks {
   return hooks;
 }
 
-function refuseUnknown(kind: string, given: readonly string[], known: readonly string[]): void {
+function rejectUnknown(kind: string, given: readonly string[], known: readonly string[]): void {
   for (const name of given) {
     if (known.includes(name)) continue;
-    const meant = known.find((one) => one.toLowerCase() === name.toLowerCase());
-    const hint = meant === undefined ? `The names are ${known.join(", ")}` : `Pass ${meant}`;
-    throw new TypeError(`There is no ${kind} "${name}". ${hint}`);
+    const similar = known.find((one) => one.toLowerCase() === name.toLowerCase());
+    const hint =
+      similar === undefined ? `Valid names are ${known.join(", ")}` : `Did you mean ${similar}?`;
+    throw new TypeError(`Unknown ${kind} "${name}". ${hint}`);
   }
 }
 

@@ -1,4 +1,4 @@
-// Made from openapi.json by generate-types.ts; edit that instead.
+// Generated from openapi.json by generate-types.ts. Do not edit.
 
 export const petStatusValues = ["available", "pending", "sold"] as const;
 

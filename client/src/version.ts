@@ -1,2 +1,2 @@
-/** The version of this package, as package.json has it. */
+/** The version of this package. */
 export const version = "0.2.0";

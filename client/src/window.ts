@@ -1,67 +1,70 @@
-import type { Lesson } from "./limits.js";
+import type { LimitUpdate } from "./limits.js";
 
 /**
- * Whether a request may leave now. `wait` ends at a time or with the next answer, whichever comes
- * first; `closed` is known to last until its time, for the reason that its status names.
+ * Whether a request may be sent now. `wait` ends at a time or with the next response, whichever comes
+ * first. `closed` lasts until its time; its status is the reason.
  */
-export type Verdict =
+export type Decision =
   | { readonly kind: "go" }
   | { readonly kind: "wait"; readonly untilMs: number }
   | { readonly kind: "closed"; readonly untilMs: number; readonly status: 429 | 503 };
 
-/** One request that left, by its place in the order of everything sent and learnt. */
+/** The permission to send one request. */
 export interface Permit {
-  readonly place: number;
+  /** The position in the sequence of all sent requests and received updates. */
+  readonly order: number;
 }
 
-interface Known {
+interface KnownWindow {
   remaining: number;
   endsAtMs: number;
   resetMs: number;
-  learntAtMs: number;
-  place: number;
+  receivedAtMs: number;
+  order: number;
 }
 
 /**
- * How long an answer vouches for a burst. The service forgives refusals for one second after the
- * first of a window: a burst within a second of an admitted answer cannot strike, even when another
- * program with the same key has just used up the window.
+ * How long after a response a burst is allowed. The service does not count 429 responses in the first
+ * second after a window is exhausted. A burst within a second of an admitted request is therefore
+ * safe, even if another program with the same key has just exhausted the window.
  */
-const freshMs = 1000;
+const burstMs = 1000;
 
 /**
- * The pace while nothing vouches for more: the next request leaves when the last is answered or is
- * this old, so that one that hangs does not hold up the rest. Twelve a minute stay below the twenty
- * refusals that ban a key, even if each of them were one.
+ * The interval between requests when no recent response allows a burst. The next request is sent when
+ * the last one ends or is this old, so that a hanging request does not block the others. Twelve
+ * requests a minute are below the twenty 429 responses that ban a key, even if all twelve get one.
  */
-const probeMs = 5000;
+const probeIntervalMs = 5000;
 
-/** The pause after a 429 that does not say how long: the least that `Retry-After` can say. */
-const unspecifiedRestMs = 1000;
+/** The pause after a 429 without `Retry-After`: the smallest value that the header can have. */
+const defaultPauseMs = 1000;
 
-const beforeAllMs = Number.NEGATIVE_INFINITY;
+const never = Number.NEGATIVE_INFINITY;
 
 /**
- * What this client knows of the key's rate limit, from the answers alone. The promise: requests of
- * this client never outnumber what the service said is left. Each answer names what was left when
- * it was counted; requests counted later are either answered, with a lower number, or in flight.
- * So the lowest number seen, less the requests in flight, is always still there to take.
+ * Tracks the rate limit of the key from responses alone. It guarantees that this client never sends
+ * more requests than the service reported as remaining.
+ *
+ * A response reports how many requests were left when the service counted its request. Requests that
+ * were counted later either have a response, with a lower number, or are in flight. So the lowest
+ * number seen, minus the requests in flight, is always available.
  */
-export class WindowKnowledge {
+export class WindowTracker {
   readonly #parallelMax: number;
-  #known: Known | undefined;
-  #pause: { untilMs: number; status: 429 | 503 } = { untilMs: beforeAllMs, status: 429 };
-  #lastSentAtMs = beforeAllMs;
-  #place = 0;
+  #known: KnownWindow | undefined;
+  #pause: { untilMs: number; status: 429 | 503 } = { untilMs: never, status: 429 };
+  #lastSentAtMs = never;
+  #order = 0;
   #inFlight = 0;
-  /** Requests that ended without an answer since the last sure lesson; each may have been counted. */
+  /** Requests without a usable response since the last update. The service may have counted them. */
   #lost = 0;
 
   constructor(parallelMax: number) {
     this.#parallelMax = parallelMax;
   }
 
-  judge(nowMs: number): Verdict {
+  decide(nowMs: number): Decision {
     if (nowMs < this.#pause.untilMs) return { kind: "closed", ...this.#pause };
     if (this.#known !== undefined && nowMs >= this.#known.endsAtMs) this.#known = undefined;
     const known = this.#known;
@@ -73,58 +76,59 @@ export class WindowKnowledge {
     if (known !== undefined && this.#inFlight >= known.remaining) {
       return { kind: "wait", untilMs: known.endsAtMs };
     }
-    return this.#judgeCompany(known, nowMs);
+    return this.#decideInParallel(known, nowMs);
   }
 
-  /** Others are in flight: join them on fresh knowledge, or else as a probe. */
-  #judgeCompany(known: Known | undefined, nowMs: number): Verdict {
-    const isFresh = known !== undefined && nowMs - known.learntAtMs <= freshMs;
-    if (isFresh && this.#inFlight + this.#lost < known.remaining) return { kind: "go" };
-    const probeAtMs = this.#lastSentAtMs + probeMs;
+  /** Decides while other requests are in flight: sends as part of a burst, or else as a probe. */
+  #decideInParallel(known: KnownWindow | undefined, nowMs: number): Decision {
+    const isRecent = known !== undefined && nowMs - known.receivedAtMs <= burstMs;
+    if (isRecent && this.#inFlight + this.#lost < known.remaining) return { kind: "go" };
+    const probeAtMs = this.#lastSentAtMs + probeIntervalMs;
     return nowMs >= probeAtMs ? { kind: "go" } : { kind: "wait", untilMs: probeAtMs };
   }
 
-  sent(nowMs: number): Permit {
+  recordSent(nowMs: number): Permit {
     this.#inFlight++;
     this.#lastSentAtMs = nowMs;
-    return { place: ++this.#place };
+    return { order: ++this.#order };
   }
 
-  /** The request ended without an answer, or with one that says nothing of limits. */
-  lost(): void {
+  /** Records a request that got no response, or one without rate limit headers. */
+  recordLost(): void {
     this.#inFlight--;
     this.#lost++;
   }
 
-  learn(permit: Permit, lesson: Lesson, nowMs: number): void {
+  recordUpdate(permit: Permit, update: LimitUpdate, nowMs: number): void {
     this.#inFlight--;
-    const learnt: Known = {
-      remaining: lesson.remaining,
-      endsAtMs: nowMs + lesson.endsInMs,
-      resetMs: lesson.resetsAt.getTime(),
-      learntAtMs: nowMs,
-      place: ++this.#place,
+    const received: KnownWindow = {
+      remaining: update.remaining,
+      endsAtMs: nowMs + update.endsInMs,
+      resetMs: update.resetsAt.getTime(),
+      receivedAtMs: nowMs,
+      order: ++this.#order,
     };
     const known = this.#known;
-    // A request sent after the last lesson was counted after it: its answer replaces what was
-    // known, also with a higher number (another plan, a limit raised, an operator's pardon).
-    if (known === undefined || permit.place > known.place) {
+    // The service counted a request after the last update if it was sent after that update. Its
+    // response replaces what is known, even with a higher number: the plan may have changed, or an
+    // operator may have raised the limit or lifted a ban.
+    if (known === undefined || permit.order > known.order) {
       this.#lost = 0;
-      this.#known = learnt;
-    } else if (learnt.resetMs === known.resetMs) {
-      learnt.remaining = Math.min(learnt.remaining, known.remaining);
-      learnt.endsAtMs = Math.min(learnt.endsAtMs, known.endsAtMs);
-      this.#known = learnt;
-    } else if (learnt.resetMs > known.resetMs) {
-      this.#known = learnt;
+      this.#known = received;
+    } else if (received.resetMs === known.resetMs) {
+      received.remaining = Math.min(received.remaining, known.remaining);
+      received.endsAtMs = Math.min(received.endsAtMs, known.endsAtMs);
+      this.#known = received;
+    } else if (received.resetMs > known.resetMs) {
+      this.#known = received;
     }
   }
 
-  /** The service asked every call to rest, by `Retry-After` on a 429 or a 503. */
-  rest(status: 429 | 503, retryAfterMs: number | undefined, nowMs: number): void {
-    const untilMs = nowMs + (retryAfterMs ?? unspecifiedRestMs);
+  /** Stops all requests for the time in `Retry-After`, after a 429 or a 503. */
+  recordPause(status: 429 | 503, retryAfterMs: number | undefined, nowMs: number): void {
+    const untilMs = nowMs + (retryAfterMs ?? defaultPauseMs);
     if (untilMs > this.#pause.untilMs) this.#pause = { untilMs, status };
-    // A window used up ends with the wait that was asked for, whatever the two clocks say.
+    // An exhausted window ends with the pause. `Retry-After` does not depend on either clock.
     if (status === 429 && retryAfterMs !== undefined && this.#known?.remaining === 0) {
       this.#known.endsAtMs = untilMs;
     }

@@ -2,18 +2,18 @@ import { Refusal } from "../domain/errors.ts";
 import type { Source } from "./lines.ts";
 
 /**
- * The cells of one row of comma-separated values as RFC 4180 has them: a quoted cell may hold
- * commas, line ends and doubled quotes; the row may end in CR.
+ * Splits one row of comma-separated values into cells, as RFC 4180 defines them. A quoted cell may
+ * contain commas, line breaks and doubled quotes. The row may end with CR.
  */
 export function splitCells({ line, text }: Source): string[] {
   const row = text.endsWith("\r") ? text.slice(0, -1) : text;
   const cells: string[] = [];
   for (let at = 0; ; at++) {
     const end = row[at] === '"' ? closingQuote(line, row, at) + 1 : nextComma(row, at);
-    if (end < row.length && row[end] !== ",") throw misplacedQuote(line);
+    if (end < row.length && row[end] !== ",") throw unexpectedQuote(line);
     const cell = row.slice(at, end);
     if (cell.startsWith('"')) cells.push(cell.slice(1, -1).replaceAll('""', '"'));
-    else if (cell.includes('"')) throw misplacedQuote(line);
+    else if (cell.includes('"')) throw unexpectedQuote(line);
     else cells.push(cell);
     at = end;
     if (at >= row.length) return cells;
@@ -28,16 +28,16 @@ function nextComma(row: string, at: number): number {
 function closingQuote(line: number, row: string, opening: number): number {
   for (let at = opening + 1; ; at += 2) {
     at = row.indexOf('"', at);
-    if (at < 0) throw new Refusal("invalid_request", `line ${line}: a quote is never closed`);
+    if (at < 0) throw new Refusal("invalid_request", `line ${line}: unclosed quote`);
     if (row[at + 1] !== '"') return at;
   }
 }
 
-function misplacedQuote(line: number): Refusal {
-  return new Refusal("invalid_request", `line ${line}: a quote stands where none can`);
+function unexpectedQuote(line: number): Refusal {
+  return new Refusal("invalid_request", `line ${line}: unexpected quote`);
 }
 
-/** One cell as it has to be written. */
+/** Quotes a cell if it needs quotes. */
 export function csvCell(text: string): string {
   return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

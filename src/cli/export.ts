@@ -3,19 +3,23 @@ import type { Pet } from "../domain/pets.ts";
 import type { CatalogueReader } from "../domain/ports.ts";
 import { csvCell } from "./csv.ts";
 import { type Format, formatOf, writeText } from "./files.ts";
-import { withStore } from "./with-store.ts";
+import type { StoreInput } from "./with-store.ts";
 
 const pageRows = 5_000;
 
-/** Writes the catalogue as it is at one moment, in the columns an import takes. */
-export function exportPets(words: string[]): Promise<number> {
-  const options = { format: { type: "string" } } as const;
-  return withStore(words, options, ["FILE"], async ({ flags, rest, store }) => {
-    const file = rest[0]!;
-    const format = formatOf(file, flags.format);
-    await store.transfer.snapshot((reader) => writeText(file, pieces(reader, format)));
-    return 0;
-  });
+interface ExportFlags {
+  readonly format: string | undefined;
+}
+
+/** Writes all pets as of one moment, in the columns that an import reads. */
+export async function exportPets({
+  flags,
+  operands: [file],
+  store,
+}: StoreInput<ExportFlags, readonly [file: string]>) {
+  const format = formatOf(file, flags.format);
+  await store.transfer.snapshot((reader) => writeText(file, pieces(reader, format)));
+  return 0;
 }
 
 async function* pieces(reader: CatalogueReader, format: Format): AsyncGenerator<string> {
@@ -64,7 +68,7 @@ function csvOf(pet: Pet): string {
     .join();
 }
 
-/** Bars between items; a JSON array where an item holds a bar or could be taken for one. */
+/** Joins items with bars. Writes a JSON array if a bar or a bracket in an item would be misread. */
 function listCell(items: readonly string[]): string {
   const isPlain = items.every((item) => !item.includes("|")) && !items[0]?.startsWith("[");
   return items.length === 0 ? "" : isPlain ? items.join("|") : JSON.stringify(items);

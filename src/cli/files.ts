@@ -9,45 +9,48 @@ import { isSpecial, replaceFile } from "./replacement.ts";
 export const formats = ["csv", "ndjson", "json"] as const;
 export type Format = (typeof formats)[number];
 
-/** The format a file's name tells, or the one that was asked for. */
-export function formatOf(file: string, asked: unknown): Format {
-  const wanted = typeof asked === "string" ? asked : extname(file).slice(1).toLowerCase();
-  const found = formats.find((format) => format === wanted);
+/** The format that was given with --format, or that of the file's extension. */
+export function formatOf(file: string, given: string | undefined): Format {
+  if (file === "-" && given === undefined) return "ndjson";
+  const name = given ?? extname(file).slice(1).toLowerCase();
+  const found = formats.find((format) => format === name);
   if (found) return found;
-  if (file === "-" && asked === undefined) return "ndjson";
-  throw new Refusal("invalid_request", `${file}: the format must be one of ${formats.join(", ")}`);
+  const source = given === undefined ? `the extension of ${file}` : "--format";
+  throw new Refusal("invalid_request", `${source} must be one of ${formats.join(", ")}`);
 }
 
-/** The text of a file or of standard input, piece by piece; invalid UTF-8 is refused. */
+/** Reads a file or standard input in pieces. Rejects text that is not valid UTF-8. */
 export async function* readText(file: string): AsyncGenerator<string> {
-  const stream: Readable = file === "-" ? process.stdin : createReadStream(file);
+  const isStdin = file === "-";
+  const name = isStdin ? "stdin" : file;
+  const stream: Readable = isStdin ? process.stdin : createReadStream(file);
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
-    for await (const chunk of stream) yield decode(decoder, file, chunk as Uint8Array);
-    yield decode(decoder, file, undefined);
+    for await (const chunk of stream) yield decode(decoder, name, chunk as Uint8Array);
+    yield decode(decoder, name, undefined);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw new Refusal("invalid_request", `cannot read ${file}: ${reasonOf(error)}`);
+    throw new Refusal("invalid_request", `cannot read ${name}: ${reasonOf(error)}`);
   }
 }
 
-function decode(decoder: TextDecoder, file: string, bytes: Uint8Array | undefined): string {
+function decode(decoder: TextDecoder, name: string, bytes: Uint8Array | undefined): string {
   try {
     return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode();
   } catch {
-    throw new Refusal("invalid_request", `${file} is not valid UTF-8`);
+    throw new Refusal("invalid_request", `${name} is not valid UTF-8`);
   }
 }
 
 /**
- * Writes pieces of text to standard output or to a file, waiting while it is slow. A file holds
- * all of them or is left as it was. A terminal is shown the text with control characters escaped;
- * files and pipes get it exactly.
+ * Writes pieces of text to standard output or to a file, and waits if the reader is slow. A file is
+ * replaced only if all pieces were written. On a terminal, control characters are escaped. Files and
+ * pipes get the exact text.
  */
 export async function writeText(file: string, pieces: AsyncIterable<string>): Promise<void> {
   try {
     if (file === "-") {
-      const text = process.stdout.isTTY ? shownPieces(pieces) : pieces;
+      const text = process.stdout.isTTY ? escapedPieces(pieces) : pieces;
       await pipeline(text, process.stdout, { end: false });
     } else if (isSpecial(file)) await pipeline(pieces, createWriteStream(file));
     else {
@@ -58,22 +61,23 @@ export async function writeText(file: string, pieces: AsyncIterable<string>): Pr
   } catch (error) {
     if (error instanceof Refusal) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    const reason = code === "ENOENT" ? "there is no such folder" : reasonOf(error);
-    throw new Refusal("invalid_request", `cannot write ${file}: ${reason}`);
+    const reason = code === "ENOENT" ? "no such folder" : reasonOf(error);
+    const target = file === "-" ? "to stdout" : file;
+    throw new Refusal("invalid_request", `cannot write ${target}: ${reason}`);
   }
 }
 
-async function* shownPieces(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+async function* escapedPieces(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const piece of pieces) yield printableLines(piece);
 }
 
 function reasonOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === "ENOENT") return "there is no such file";
+  if (code === "ENOENT") return "no such file";
   if (code === "EACCES") return "permission denied";
   if (code === "EISDIR") return "it is a directory";
-  if (code === "ENOSPC") return "no space is left";
+  if (code === "ENOSPC") return "no space left on the device";
   if (code === "EFBIG") return "the file would be too large";
-  if (code === "EPIPE") return "its reader has left";
+  if (code === "EPIPE") return "the reader closed it";
   return error instanceof Error ? error.message : String(error);
 }

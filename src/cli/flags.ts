@@ -1,73 +1,77 @@
+import { parseArgs } from "node:util";
 import { Refusal } from "../domain/errors.ts";
-import { type Scope, scopes } from "../domain/keys.ts";
-import { isPlan, type Limits, type Plan, planNames, plans } from "../domain/plans.ts";
-import { parseInstant } from "../domain/values/instants.ts";
+import { settings } from "../settings.ts";
+import type { Command, Input } from "./command.ts";
+import { synopsisOf } from "./help.ts";
 
-/** Reading what an operator typed after a flag; each refusal names the flag and the rule. */
+const settingFlags: ReadonlySet<string> = new Set(
+  Object.values(settings).map((setting) => setting.flag),
+);
 
-const nameCharactersMax = 200;
-
-export function readName(value: unknown): string {
-  const name = typeof value === "string" ? value.trim() : "";
-  if (name === "" || name.length > nameCharactersMax) {
-    return fail("--name", `is required and has at most ${nameCharactersMax} characters`);
+/** Splits the arguments of a command into flags, settings and operands, and checks them. */
+export function parseArguments(command: Command, args: readonly string[]): Input {
+  const { flags, operands } = tokenize(command, args);
+  checkOperands(command, operands);
+  for (const [name, flag] of Object.entries(command.flags)) {
+    if (flag.required && !flags.get(name)) throw incomplete(command, `--${name} is required`);
   }
-  // A list of keys is one key a line, on somebody's terminal.
-  if (/\p{Cc}/u.test(name)) return fail("--name", "must be one line of plain text");
-  return name;
-}
-
-export function readPlan(value: unknown): Plan {
-  const plan = String(value ?? "");
-  return isPlan(plan) ? plan : fail("--plan", `must be one of ${planNames.join(", ")}`);
-}
-
-/** The plan's own numbers, or those given with the key where the plan has none. */
-export function limitsFor(plan: Plan, perMinute: unknown, perDay: unknown): Limits {
-  const fixed = plans[plan];
-  if (fixed) {
-    if (perMinute === undefined && perDay === undefined) return fixed;
-    const custom = planNames.filter((name) => plans[name] === null);
-    return fail("--per-minute and --per-day", `go with the plan ${custom.join(" or ")} only`);
-  }
-  const readCount = (flag: string, value: unknown): number => {
-    const text = String(value ?? "");
-    return /^[1-9][0-9]{0,11}$/.test(text)
-      ? Number(text)
-      : fail(flag, `is required for the plan ${plan} and must be a whole number from 1 on`);
-  };
+  const own = Object.entries(command.flags).map(([name, flag]) => [
+    name,
+    flag.placeholder === undefined ? flags.has(name) : flags.get(name),
+  ]);
   return {
-    perMinute: readCount("--per-minute", perMinute),
-    perDay: readCount("--per-day", perDay),
+    flags: Object.fromEntries(own),
+    operands,
+    settings: Object.fromEntries([...flags].filter(([name]) => settingFlags.has(name))),
   };
 }
 
-export function readScopes(value: unknown): readonly Scope[] {
-  if (value === undefined) return scopes;
-  const names = String(value)
-    .split(",")
-    .map((name) => name.trim());
-  const known = scopes.filter((scope) => names.includes(scope));
-  const isValid = names.every((name) => (scopes as readonly string[]).includes(name));
-  return isValid ? known : fail("--scopes", `takes a list of ${scopes.join(", ")}`);
+interface Tokens {
+  /** Values by flag. If a flag is repeated, the last one counts. */
+  readonly flags: ReadonlyMap<string, string>;
+  readonly operands: readonly string[];
 }
 
-export function readInstant(flag: string, value: unknown, now: number): number | null {
-  if (value === undefined) return null;
-  const time = parseInstant(String(value));
-  return time !== undefined && time > now
-    ? time
-    : fail(flag, "must be a date in the future such as 2027-01-31T00:00:00Z");
+function tokenize(command: Command, args: readonly string[]): Tokens {
+  const options = Object.fromEntries([
+    ...[...settingFlags].map((name) => [name, { type: "string" as const }] as const),
+    ...Object.entries(command.flags).map(
+      ([name, { placeholder }]) => [name, { type: placeholder ? "string" : "boolean" }] as const,
+    ),
+  ]);
+  // Not strict, because the messages of parseArgs differ between versions of the runtime.
+  const parsed = parseArgs({ args: [...args], options, strict: false, tokens: true });
+  const flags = new Map<string, string>();
+  for (const token of parsed.tokens) {
+    if (token.kind !== "option") continue;
+    const { name, rawName, value } = token;
+    if (rawName !== `--${name}` || !Object.hasOwn(options, name)) {
+      throw invalid(command, `unknown flag '${rawName}'`);
+    }
+    if (options[name]!.type === "boolean") {
+      if (value !== undefined) throw invalid(command, `${rawName} does not take a value`);
+    } else if (value === undefined) throw invalid(command, `${rawName} needs a value`);
+    else if (!token.inlineValue && /^-./.test(value)) {
+      // A forgotten value must not swallow the flag that follows.
+      const rule = `needs a value; write ${rawName}=VALUE for one that starts with '-'`;
+      throw new Refusal("invalid_request", `${rawName} ${rule}`);
+    }
+    flags.set(name, value ?? "");
+  }
+  return { flags, operands: parsed.positionals };
 }
 
-const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-export function readDuration(flag: string, value: unknown): number {
-  const match = /^([0-9]{1,6})([smhd])$/.exec(String(value));
-  if (match) return Number(match[1]) * unitMs[match[2]!]!;
-  return value === "0" ? 0 : fail(flag, "must be a duration such as 30m, 24h or 7d");
+function checkOperands(command: Command, operands: readonly string[]): void {
+  const missing = command.operands[operands.length];
+  if (missing) throw incomplete(command, `${missing.name} is required`);
+  const extra = operands[command.operands.length];
+  if (extra !== undefined) throw invalid(command, `unexpected operand '${extra}'`);
 }
 
-function fail(flag: string, rule: string): never {
-  throw new Refusal("invalid_request", `${flag} ${rule}`);
+function incomplete(command: Command, problem: string): Refusal {
+  return new Refusal("invalid_request", `${problem}; usage: ${synopsisOf(command)}`);
+}
+
+function invalid(command: Command, problem: string): Refusal {
+  return new Refusal("invalid_request", `${problem}; see petstore help ${command.name}`);
 }

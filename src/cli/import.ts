@@ -3,57 +3,53 @@ import type { Imported } from "../domain/ports.ts";
 import { print } from "../output.ts";
 import { formatOf, readText } from "./files.ts";
 import { type Row, readRows } from "./rows.ts";
-import { withStore } from "./with-store.ts";
+import type { StoreInput } from "./with-store.ts";
 
-const options = { json: { type: "boolean" }, format: { type: "string" } } as const;
-
-export function importPets(words: string[]): Promise<number> {
-  return withStore(words, options, ["FILE"], async ({ flags, rest, store }) => {
-    const file = rest[0]!;
-    const rows = readRows(readText(file), formatOf(file, flags.format), petColumns);
-    const records = batches(rows, ({ line, fields }) => toPetRecord(line, fields));
-    return report(
-      "pets",
-      await store.catalogue.importPets(records, `import of ${file}`),
-      flags.json,
-    );
-  });
+interface ImportFlags {
+  readonly format: string | undefined;
+  readonly json: boolean;
 }
 
-export function importOrders(words: string[]): Promise<number> {
-  return withStore(words, options, ["FILE"], async ({ flags, rest, store }) => {
-    const file = rest[0]!;
-    const rows = readRows(readText(file), formatOf(file, flags.format), orderColumns);
-    const records = batches(rows, ({ line, fields }) => toOrderRecord(line, fields));
-    return report("orders", await store.catalogue.importOrders(records), flags.json);
-  });
+type ImportInput = StoreInput<ImportFlags, readonly [file: string]>;
+
+export async function importPets({ flags, operands: [file], store }: ImportInput) {
+  const rows = readRows(readText(file), formatOf(file, flags.format), petColumns);
+  const records = toBatches(rows, ({ line, fields }) => toPetRecord(line, fields));
+  const imported = await store.catalogue.importPets(records, `import of ${file}`);
+  return printResult("pets", imported, flags.json);
 }
 
-async function* batches<T>(
+export async function importOrders({ flags, operands: [file], store }: ImportInput) {
+  const rows = readRows(readText(file), formatOf(file, flags.format), orderColumns);
+  const records = toBatches(rows, ({ line, fields }) => toOrderRecord(line, fields));
+  return printResult("orders", await store.catalogue.importOrders(records), flags.json);
+}
+
+async function* toBatches<T>(
   rows: AsyncIterable<readonly Row[]>,
   read: (row: Row) => T,
 ): AsyncGenerator<readonly T[]> {
   const progress = createProgress();
-  for await (const some of rows) {
-    yield some.map(read);
-    progress(some.length);
+  for await (const batch of rows) {
+    yield batch.map(read);
+    progress(batch.length);
   }
   progress(0, true);
 }
 
-/** Counts on a terminal, and only there: a log file wants no carriage returns. */
+/** Shows a row count on a terminal. Carriage returns would spoil a log file. */
 function createProgress(): (rows: number, done?: boolean) => void {
   let total = 0;
   return (rows, done = false) => {
     total += rows;
     if (!process.stderr.isTTY) return;
-    process.stderr.write(`\r${total.toLocaleString("en")} rows read${done ? "; applying\n" : ""}`);
+    process.stderr.write(`\r${total.toLocaleString("en")} rows read${done ? "; storing\n" : ""}`);
   };
 }
 
-function report(what: string, imported: Imported, asJson: unknown): number {
+function printResult(what: string, imported: Imported, asJson: boolean): number {
   const { created, changed, unchanged } = imported;
   if (asJson) print(JSON.stringify(imported));
-  else print(`Imported ${what}: ${created} new, ${changed} changed, ${unchanged} as they were.`);
+  else print(`Imported ${what}: ${created} created, ${changed} changed, ${unchanged} unchanged.`);
   return 0;
 }

@@ -6,22 +6,22 @@ const [openBracket, closeBracket, openBrace, closeBrace] = ["[", "]", "{", "}"].
 const spaces = new Set([" ", "\t", "\n", "\r"].map(codeOf));
 
 /**
- * Cuts one JSON array into the texts of its elements, so that a file of any length passes through
- * without ever being whole in memory. It only follows strings and brackets; whether an element is
- * valid JSON is for its reader to say.
+ * Splits one JSON array into the texts of its elements, so that a file of any length needs little
+ * memory. It only tracks strings and brackets. The caller checks that an element is valid JSON.
  */
-export function createElementSplitter(): Splitter {
+export function createJsonArraySplitter(): Splitter {
   let line = 1;
-  /** Brackets open: 0 outside the array, 1 directly in it. */
+  /** The number of open brackets: 0 outside the array, 1 between its elements. */
   let depth = 0;
   let inString = false;
   let escaped = false;
   let ended = false;
-  let held = "";
-  /** The line the element under way started on; 0 while there is only space. */
+  /** The text of the current element in earlier pieces. */
+  let pending = "";
+  /** The line on which the current element starts; 0 if there is only white space so far. */
   let startLine = 0;
-  /** Whether a comma demands an element, so that one which is missing is not passed over. */
-  let isOwed = false;
+  /** True after a comma, so that a missing element is not skipped. */
+  let isElementExpected = false;
 
   function takeString(code: number): void {
     if (escaped) escaped = false;
@@ -29,8 +29,8 @@ export function createElementSplitter(): Splitter {
     else if (code === quote) inString = false;
   }
 
-  /** Takes a character outside strings; true if it ends an element. */
-  function takeMark(code: number): boolean {
+  /** Takes a character outside strings. Returns true if it ends an element. */
+  function takeSymbol(code: number): boolean {
     const closes = code === closeBracket || code === closeBrace;
     if (depth === 0) {
       if (ended || code !== openBracket) throw notAnArray(line);
@@ -48,11 +48,12 @@ export function createElementSplitter(): Splitter {
   }
 
   function endElement(code: number, text: string, found: Source[]): void {
-    if (startLine > 0 || code === comma || isOwed) found.push({ line: startLine || line, text });
-    held = "";
+    if (startLine > 0 || code === comma || isElementExpected)
+      found.push({ line: startLine || line, text });
+    pending = "";
     startLine = 0;
-    isOwed = code === comma;
-    if (isOwed) return;
+    isElementExpected = code === comma;
+    if (isElementExpected) return;
     depth = 0;
     ended = true;
   }
@@ -67,21 +68,18 @@ export function createElementSplitter(): Splitter {
         if (inString) takeString(code);
         else if (!spaces.has(code)) {
           const wasOutside = depth === 0;
-          const ends = takeMark(code);
-          if (ends) endElement(code, held + piece.slice(from, at), found);
+          const ends = takeSymbol(code);
+          if (ends) endElement(code, pending + piece.slice(from, at), found);
           if (ends || wasOutside) from = at + 1;
         }
       }
-      held = depth === 0 ? "" : boundRecord(startLine || line, held + piece.slice(from));
+      pending = depth === 0 ? "" : boundRecord(startLine || line, pending + piece.slice(from));
       return found;
     },
     end() {
       if (ended) return [];
       if (depth === 0) throw notAnArray(line);
-      throw new Refusal(
-        "invalid_request",
-        `line ${line}: the file ends before its JSON array does`,
-      );
+      throw new Refusal("invalid_request", `line ${line}: the file ends inside the JSON array`);
     },
   };
 }
@@ -91,5 +89,5 @@ function codeOf(character: string): number {
 }
 
 function notAnArray(line: number): Refusal {
-  return new Refusal("invalid_request", `line ${line}: the file must be one JSON array of objects`);
+  return new Refusal("invalid_request", `line ${line}: expected one JSON array of objects`);
 }

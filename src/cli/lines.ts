@@ -1,40 +1,41 @@
 import { Refusal } from "../domain/errors.ts";
 
-/** A piece of an import file that holds one record, and the line it starts on. */
+/** The text of one record of an import file, and the line on which it starts. */
 export interface Source {
   readonly line: number;
   readonly text: string;
 }
 
-/** Cuts a text that arrives in pieces of any length into its records. */
+/** Splits a text that arrives in pieces of any length into records. */
 export interface Splitter {
-  /** The records that this piece completes. */
+  /** Returns the records that this piece completes. */
   take(piece: string): readonly Source[];
-  /** What the end of the text completes. */
+  /** Returns the records that the end of the text completes. */
   end(): readonly Source[];
 }
 
-/** Longer than any record that the rules let pass; what goes beyond it is no record. */
+/** More characters than any valid record has. */
 const recordCharactersMax = 2_000_000;
 
-/** Keeps a quote that is never closed from drawing the whole file into memory. */
+/** Throws if a record is too long. Without a bound, an unclosed quote would load the whole file. */
 export function boundRecord(line: number, text: string): string {
   if (text.length <= recordCharactersMax) return text;
-  const rule = `this row has more than ${recordCharactersMax} characters`;
-  throw new Refusal("invalid_request", `line ${line}: ${rule}; is a quote or bracket left open?`);
+  const problem = `the row has more than ${recordCharactersMax} characters`;
+  throw new Refusal("invalid_request", `line ${line}: ${problem}; is a quote or bracket unclosed?`);
 }
 
 /**
- * One record a line, blank lines passed over. With `quotes` a line feed between two quotes ends
- * nothing: a doubled quote opens and closes at once, so counting them is enough.
+ * Splits a text into lines and skips blank ones. With `quotes`, a line feed between two quotes does
+ * not end a line. A doubled quote counts as two, so counting quotes is enough.
  */
 export function createLineSplitter({ quotes }: { quotes: boolean }): Splitter {
   const marks = quotes ? /["\n]/g : /\n/g;
-  let held = "";
+  /** The text of the current record in earlier pieces. */
+  let pending = "";
   let line = 1;
-  /** The line the record under way started on. */
+  /** The line on which the current record starts. */
   let startLine = 1;
-  let quoted = false;
+  let isQuoted = false;
 
   return {
     take(piece) {
@@ -43,20 +44,20 @@ export function createLineSplitter({ quotes }: { quotes: boolean }): Splitter {
       marks.lastIndex = 0;
       for (let match = marks.exec(piece); match; match = marks.exec(piece)) {
         if (match[0] === '"') {
-          quoted = !quoted;
+          isQuoted = !isQuoted;
           continue;
         }
         line += 1;
-        if (quoted) continue;
-        const text = held + piece.slice(from, match.index);
+        if (isQuoted) continue;
+        const text = pending + piece.slice(from, match.index);
         if (text.trim() !== "") found.push({ line: startLine, text });
-        held = "";
+        pending = "";
         startLine = line;
         from = match.index + 1;
       }
-      held = boundRecord(startLine, held + piece.slice(from));
+      pending = boundRecord(startLine, pending + piece.slice(from));
       return found;
     },
-    end: () => (held.trim() === "" ? [] : [{ line: startLine, text: held }]),
+    end: () => (pending.trim() === "" ? [] : [{ line: startLine, text: pending }]),
   };
 }

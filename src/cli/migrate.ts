@@ -1,54 +1,58 @@
 import { createHash } from "node:crypto";
 import { claimStore, openStore, systemClock } from "../compose.ts";
-import { readConfig, readFlags } from "../config.ts";
+import { readConfig } from "../config.ts";
 import { Refusal } from "../domain/errors.ts";
 import type { RowsOf, Store } from "../domain/ports.ts";
 import { verify } from "../domain/verify.ts";
 import { print } from "../output.ts";
 import { tables } from "../store/tables.ts";
+import type { Input } from "./command.ts";
 import { printFaults } from "./verify.ts";
 
+interface MigrateFlags {
+  readonly from: string;
+  readonly to: string;
+}
+
 /**
- * Carries a whole store over to another engine and proves that it arrived: every row of every
- * table is compared, and the inventory is recomputed from the ledger. The target keeps an epoch of
- * its own, because a source that somebody goes on writing to would otherwise show other content
- * under the same tags.
+ * Copies a whole store to another database, compares every row of every table, and recomputes the
+ * inventory from the ledger. The target gets a new epoch. With the epoch of the source, the two
+ * stores would have different content under the same ETag as soon as the source changes.
  */
-export async function migrateStore(words: string[]): Promise<number> {
-  const { flags, rest } = readFlags(words, { from: { type: "string" }, to: { type: "string" } });
-  if (rest.length > 0 || !flags.from || !flags.to || flags.from === flags.to) {
-    throw new Refusal("invalid_request", "this command takes --from DATABASE --to DATABASE");
+export async function migrateStore({ flags, settings }: Input<MigrateFlags>): Promise<number> {
+  if (flags.from === flags.to) {
+    throw new Refusal("invalid_request", "--from and --to must be different databases");
   }
-  const source = readConfig(flags, undefined, "from");
-  const target = readConfig(flags, undefined, "to");
+  const source = readConfig({ ...settings, ...flags }, undefined, "from");
+  const target = readConfig({ ...settings, ...flags }, undefined, "to");
   await using opened = new AsyncDisposableStack();
   for (const config of [source, target]) opened.defer(claimStore(config));
   const from = await openStore(source, systemClock);
   opened.defer(() => from.close());
   const to = await openStore(target, systemClock);
   opened.defer(() => to.close());
-  // Awaited here: what was opened is closed when this function is left.
-  return await carry(from, to);
+  // Without `await`, the stores would be closed before the copy ends.
+  return await copyAndCompare(from, to);
 }
 
-async function carry(from: Store, to: Store): Promise<number> {
+async function copyAndCompare(from: Store, to: Store): Promise<number> {
   const sent = await from.transfer.snapshot(async ({ rowsOf }) => {
-    const watched = createTally(rowsOf);
-    await to.transfer.importTables(watched.rowsOf);
-    return watched.tallies();
+    const counted = createTally(rowsOf);
+    await to.transfer.importTables(counted.rowsOf);
+    return counted.tallies();
   });
-  const arrived = await to.transfer.snapshot(async ({ rowsOf }) => {
-    const watched = createTally(rowsOf);
-    for (const { name } of tables) for await (const _ of watched.rowsOf(name));
-    return watched.tallies();
+  const stored = await to.transfer.snapshot(async ({ rowsOf }) => {
+    const counted = createTally(rowsOf);
+    for (const { name } of tables) for await (const _ of counted.rowsOf(name));
+    return counted.tallies();
   });
   const verified = await to.transfer.snapshot(verify);
-  const different = tables.filter(({ name }) => sent[name]!.digest !== arrived[name]!.digest);
-  for (const { name } of different) print(`${name}: what arrived is not what was sent`);
-  printFaults(verified);
+  const different = tables.filter(({ name }) => sent[name]!.digest !== stored[name]!.digest);
+  for (const { name } of different) print(`table ${name}: the copy differs from the source`);
+  if (verified.faultCount > 0) printFaults(verified);
   if (different.length > 0 || verified.faultCount > 0) return 1;
   const counts = tables.map(({ name }) => `${sent[name]!.rows} ${name}`);
-  print(`Carried over and compared, row by row: ${counts.join(", ")}.`);
+  print(`Copied and compared every row: ${counts.join(", ")}.`);
   return 0;
 }
 
@@ -57,7 +61,7 @@ interface Tally {
   readonly digest: string;
 }
 
-/** Counts and digests rows as they pass. */
+/** Passes rows on, and counts and digests those of each table. */
 function createTally(source: RowsOf) {
   const found: Record<string, Tally> = {};
   return {
@@ -75,7 +79,7 @@ function createTally(source: RowsOf) {
   };
 }
 
-/** Engines give small integers as numbers or bigints; what they say is the same. */
+/** Engines return small integers as numbers or as bigints. Their text is the same. */
 function asText(value: unknown): string | null {
   return value === null ? null : String(value);
 }

@@ -3,12 +3,12 @@ import { lstatSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 
-/** Only the owner may read what an operator takes out of the store, whatever the umask says. */
+/** Only the owner can read an exported file, whatever the umask is. */
 const privateMode = 0o600;
 
 /**
- * Writes a file whole or not at all: into a file of another name in the same folder, which takes
- * the name only when everything is on disk. Until then the old file, if there is one, stays.
+ * Replaces a file atomically. Writes to a temporary file in the same folder, flushes it, and renames
+ * it. If writing fails, an existing file is unchanged.
  */
 export async function replaceFile(
   path: string,
@@ -34,13 +34,13 @@ export async function replaceFile(
   }
 }
 
-/** Whether something other than a file has the name: a device or a pipe is written, not replaced. */
+/** True for a device or a pipe, which is written to and not replaced. */
 export function isSpecial(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   return found !== undefined && !found.isFile();
 }
 
-/** A link goes on leading to the file; what is replaced is the file. */
+/** Resolves symbolic links, so that the file is replaced and not the link to it. */
 function followLinks(path: string): string {
   const linksMax = 40;
   let target = resolve(path);
@@ -53,11 +53,11 @@ function followLinks(path: string): string {
 
 const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
-/** Tidies up before a signal ends the process; gives what takes that back. */
-function onSignals(tidy: () => void): () => void {
+/** Calls `cleanUp` before a signal ends the process. Returns a function that removes the listeners. */
+function onSignals(cleanUp: () => void): () => void {
   const names = Object.keys(signals) as (keyof typeof signals)[];
   const onSignal = (signal: NodeJS.Signals) => {
-    tidy();
+    cleanUp();
     process.exit(128 + signals[signal as keyof typeof signals]);
   };
   for (const name of names) process.on(name, onSignal);

@@ -3,7 +3,7 @@ import type { Fields } from "../domain/imports.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../domain/values/json.ts";
 import { splitCells } from "./csv.ts";
 import type { Format } from "./files.ts";
-import { createElementSplitter } from "./json-array.ts";
+import { createJsonArraySplitter } from "./json-array.ts";
 import { createLineSplitter, type Source, type Splitter } from "./lines.ts";
 
 export interface Row {
@@ -11,7 +11,7 @@ export interface Row {
   readonly fields: Fields;
 }
 
-/** The rows of an import file in any of its formats, as many at a time as a piece of it holds. */
+/** Reads the rows of an import file. Yields the rows that each piece of the text completes. */
 export async function* readRows(
   text: AsyncIterable<string>,
   format: Format,
@@ -24,7 +24,7 @@ export async function* readRows(
 
 interface RowReader {
   readonly split: Splitter;
-  /** The row a record holds; none where it is a header. */
+  /** Returns the row of a record, or an empty list for a header. */
   readonly read: (source: Source) => Row | [];
 }
 
@@ -35,7 +35,7 @@ function createReader(format: Format, columns: readonly string[]): RowReader {
     case "ndjson":
       return { split: createLineSplitter({ quotes: false }), read: parseObject };
     case "json":
-      return { split: createElementSplitter(), read: parseObject };
+      return { split: createJsonArraySplitter(), read: parseObject };
   }
 }
 
@@ -44,15 +44,15 @@ function parseObject({ line, text }: Source): Row {
   try {
     fields = parseJson(text);
   } catch {
-    throw new Refusal("invalid_request", `line ${line}: this is not valid JSON`);
+    throw new Refusal("invalid_request", `line ${line}: invalid JSON`);
   }
   if (!isJsonObject(fields)) {
-    throw new Refusal("invalid_request", `line ${line}: this is not a JSON object`);
+    throw new Refusal("invalid_request", `line ${line}: expected a JSON object`);
   }
   return { line, fields };
 }
 
-/** The first row names the columns of all others. */
+/** The first row is the header. */
 function csvReader(columns: readonly string[]): RowReader["read"] {
   let header: readonly string[] | undefined;
   return (source) => {
@@ -63,12 +63,12 @@ function csvReader(columns: readonly string[]): RowReader["read"] {
       return [];
     }
     if (cells.length !== header.length) {
-      const counts = `${cells.length} cells, the header has ${header.length}`;
-      throw new Refusal("invalid_request", `line ${line}: this row has ${counts}`);
+      const counts = `expected ${header.length} cells, found ${cells.length}`;
+      throw new Refusal("invalid_request", `line ${line}: ${counts}`);
     }
     const fields: Record<string, unknown> = {};
     for (const [at, column] of header.entries()) {
-      // An empty cell says nothing; whatever the pet has stays.
+      // An empty cell leaves the field as it is.
       if (cells[at] !== "") fields[column] = cellValue(column, cells[at]!);
     }
     return { line, fields };
@@ -79,11 +79,11 @@ function readHeader(line: number, cells: readonly string[], columns: readonly st
   const header = cells.map((cell) => cell.trim());
   for (const [at, column] of header.entries()) {
     if (!columns.includes(column)) {
-      const rule = `is not one of ${columns.join(", ")}`;
-      throw new Refusal("invalid_request", `line ${line}: column '${column}' ${rule}`);
+      const problem = `unknown column '${column}'; expected ${columns.join(", ")}`;
+      throw new Refusal("invalid_request", `line ${line}: ${problem}`);
     }
     if (header.indexOf(column) !== at) {
-      throw new Refusal("invalid_request", `line ${line}: column '${column}' stands twice`);
+      throw new Refusal("invalid_request", `line ${line}: duplicate column '${column}'`);
     }
   }
   return header;
@@ -92,7 +92,7 @@ function readHeader(line: number, cells: readonly string[], columns: readonly st
 const numeric = new Set(["petId", "id", "quantity"]);
 const lists = new Set(["tags", "photoUrls"]);
 
-/** A cell as the JSON value it stands for, so that one set of rules judges every format. */
+/** Converts a cell to a JSON value, so that the same rules apply to every format. */
 function cellValue(column: string, cell: string): unknown {
   if (numeric.has(column)) {
     const trimmed = cell.trim();
@@ -103,7 +103,7 @@ function cellValue(column: string, cell: string): unknown {
   return cell;
 }
 
-/** `a|b|c`, or a JSON array for items that hold a bar themselves. */
+/** Reads `a|b|c`, or a JSON array for items that contain a bar. */
 function listOf(cell: string): unknown {
   if (!cell.startsWith("[")) return cell.split("|");
   try {

@@ -1,32 +1,20 @@
 import type { Config } from "../config.ts";
-import { digestOf, generateKeyId, generateKeyText, scopes } from "../domain/keys.ts";
+import { issueKey } from "../domain/key-lifecycle.ts";
 import type { OrderRecord } from "../domain/orders.ts";
 import type { PetRecord } from "../domain/pets.ts";
-import { plans } from "../domain/plans.ts";
 import type { Store } from "../domain/ports.ts";
 
-/** Fills a store that has neither pets nor keys, and gives the key's text; otherwise touches nothing. */
+export const samplePlan = "business";
+
+/** Adds sample data and a key to a store without pets and keys. Returns the key's secret. */
 export async function fillEmptyStore(store: Store, config: Config): Promise<string | undefined> {
   const isEmpty =
     (await store.inventory.readHead()).seq === 0 && (await store.keys.listKeys()).length === 0;
   if (!isEmpty) return undefined;
   await store.catalogue.importPets(once(samplePets), "sample catalogue");
   await store.catalogue.importOrders(once(sampleOrders));
-  const text = generateKeyText(config.environment);
-  await store.keys.addKey(
-    {
-      id: generateKeyId(),
-      name: "first key",
-      plan: "business",
-      limits: plans.business,
-      scopes,
-      createdAt: Date.now(),
-      expiresAt: null,
-      revokedAt: null,
-    },
-    digestOf(text),
-  );
-  return text;
+  const terms = { name: "first key", plan: samplePlan };
+  return (await issueKey(store, config.environment, Date.now(), terms)).text;
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {

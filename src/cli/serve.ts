@@ -1,34 +1,28 @@
 import { type Service, startService, systemClock } from "../compose.ts";
-import { type Config, readConfig, readFlags } from "../config.ts";
-import { Refusal } from "../domain/errors.ts";
+import { type Config, readConfig } from "../config.ts";
 import type { Store } from "../domain/ports.ts";
 import { logToStderr } from "../log.ts";
 import { print } from "../output.ts";
-import { fillEmptyStore } from "./sample.ts";
+import type { Input } from "./command.ts";
+import { fillEmptyStore, samplePlan } from "./sample.ts";
 
-export function serve(words: string[]): Promise<number> {
-  return run(configOf(words), async () => undefined);
+export function serve({ settings }: Input): Promise<number> {
+  return serveUntilStopped(readConfig(settings), async () => undefined);
 }
 
-/** What `npm start` does: as serve, but a store with nothing in it first gets a sample and a key. */
-export function quickstart(words: string[]): Promise<number> {
-  return run(configOf(words), fillEmptyStore);
+/** Serves like `serve`, after adding sample data and a key to an empty store. `npm start` runs it. */
+export function quickstart({ settings }: Input): Promise<number> {
+  return serveUntilStopped(readConfig(settings), fillEmptyStore);
 }
 
-function configOf(words: string[]): Config {
-  const { flags, rest } = readFlags(words);
-  if (rest.length > 0) throw new Refusal("invalid_request", `unexpected '${rest[0]}'`);
-  return readConfig(flags);
-}
-
-async function run(
+async function serveUntilStopped(
   config: Config,
   prepare: (store: Store, config: Config) => Promise<string | undefined>,
 ): Promise<number> {
   const service = await startService(config, systemClock, logToStderr);
-  // Before anybody can know that it serves, and so before anybody would signal.
+  // Listens for signals before it prints the line that supervisors wait for.
   const stopped = untilStopped(service);
-  // Only once it serves: a key made before a port turned out to be taken would never be shown.
+  // Not before the start: if the port is taken, a new key would be stored and never shown.
   const key = await prepare(service.store, config);
   print(`Petstore inventory (${config.environment}) is serving at ${service.baseUrl}`);
   if (key) for (const line of welcome(service.baseUrl, key)) print(line);
@@ -37,7 +31,8 @@ async function run(
 
 function welcome(baseUrl: string, key: string): readonly string[] {
   return `
-A sample catalogue was loaded. Your API key (plan Business), shown only this once:
+The store was empty. It now has sample data and an API key (plan ${samplePlan}).
+The key is shown only once:
 
   ${key}
 
@@ -45,11 +40,11 @@ Try it:
 
   curl -H "Authorization: Bearer ${key}" ${baseUrl}/inventory
 
-Every operation, and a page to try them on: ${new URL("/docs", baseUrl)}
+API reference, with a form for each operation: ${new URL("/docs", baseUrl)}
 `.split("\n");
 }
 
-/** Resolves once a signal has stopped the service in good order; a second signal ends at once. */
+/** Resolves when a signal has stopped the service. A second signal ends the process at once. */
 function untilStopped(service: Service): Promise<number> {
   return new Promise((resolve, reject) => {
     let stopping = false;
@@ -59,7 +54,7 @@ function untilStopped(service: Service): Promise<number> {
       logToStderr("stopping", { signal });
       service.stop().then(() => {
         resolve(0);
-        // Sockets that outlived the grace period must not hold the process.
+        // Sockets that are still open after the grace period would keep the process alive.
         process.exit(0);
       }, reject);
     };

@@ -1,37 +1,25 @@
 import { openStore, systemClock } from "../compose.ts";
-import { type Config, readConfig, readFlags } from "../config.ts";
-import { Refusal } from "../domain/errors.ts";
+import { type Config, readConfig } from "../config.ts";
 import type { Store } from "../domain/ports.ts";
+import type { Input } from "./command.ts";
 
-export interface Opened {
+/** The input of a command that works on one store. */
+export interface StoreInput<Values, Operands = readonly []> extends Input<Values, Operands> {
   readonly config: Config;
-  readonly flags: Record<string, unknown>;
-  readonly rest: readonly string[];
   readonly store: Store;
 }
 
-type Options = Record<string, { type: "string" | "boolean" }>;
-
-/**
- * Opens the store a command works on, runs it, and closes the store whatever happens. `operands`
- * names the words a command needs besides its flags, for the message when they are not there.
- */
-export async function withStore(
-  words: string[],
-  options: Options,
-  operands: readonly string[],
-  work: (opened: Opened) => Promise<number>,
-): Promise<number> {
-  const { flags, rest } = readFlags(words, options);
-  if (rest.length !== operands.length) {
-    const expected = operands.length === 0 ? "no further words" : operands.join(" ");
-    throw new Refusal("invalid_request", `this command takes ${expected}`);
-  }
-  const config = readConfig(flags);
-  const store = await openStore(config, systemClock);
-  try {
-    return await work({ config, flags, rest, store });
-  } finally {
-    await store.close();
-  }
+/** Opens the store, runs the command, and closes the store also if the command fails. */
+export function withStore<Values, Operands>(
+  work: (input: StoreInput<Values, Operands>) => Promise<number>,
+): (input: Input<Values, Operands>) => Promise<number> {
+  return async (input) => {
+    const config = readConfig(input.settings);
+    const store = await openStore(config, systemClock);
+    try {
+      return await work({ ...input, config, store });
+    } finally {
+      await store.close();
+    }
+  };
 }

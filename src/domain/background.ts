@@ -1,10 +1,9 @@
 import type { Log, MaybePromise } from "./ports.ts";
 
 /**
- * Wraps a callback whose caller awaits nothing and catches nothing: a timer's or a listener's. A
- * failure would otherwise reach the runtime, which prints it as it likes or ends the process. The
- * log gets one line when the work starts to fail, and one with the number of failures when it
- * succeeds again.
+ * Wraps a callback whose caller neither awaits nor catches, such as that of a timer or a listener.
+ * An exception would otherwise reach the runtime, which may end the process. Logs one line when the
+ * work starts to fail, and one with the number of failures when it succeeds again.
  */
 export function inBackground<A extends unknown[]>(
   name: string,
@@ -35,8 +34,9 @@ export function inBackground<A extends unknown[]>(
 }
 
 /**
- * Runs `work` at an interval, never twice at once, and without keeping the process alive for it.
- * Returns what stops it. The only place that starts an interval.
+ * Runs `work` at an interval, never twice at once, without keeping the process alive. Returns a
+ * function that stops it. A run that fails after that logs nothing, because what it uses may have
+ * been closed. The only place that starts an interval.
  */
 export function every(
   intervalMs: number,
@@ -45,7 +45,11 @@ export function every(
   work: () => MaybePromise<unknown>,
 ): () => void {
   let isRunning = false;
-  const run = inBackground(name, log, () => {
+  let isStopped = false;
+  const logUntilStopped: Log = (event, details) => {
+    if (!isStopped) log(event, details);
+  };
+  const run = inBackground(name, logUntilStopped, () => {
     const result = work();
     if (!(result instanceof Promise)) return undefined;
     isRunning = true;
@@ -57,5 +61,8 @@ export function every(
     if (!isRunning) run();
   }, intervalMs);
   timer.unref();
-  return () => clearInterval(timer);
+  return () => {
+    isStopped = true;
+    clearInterval(timer);
+  };
 }

@@ -4,11 +4,11 @@ import type { InventoryStore } from "./ports.ts";
 import { yieldToEventLoop } from "./turns.ts";
 
 export interface CommitBounds {
-  /** Changes that share one transaction. A larger unit gets a transaction of its own. */
+  /** Changes in one transaction. A larger unit gets its own transaction. */
   readonly groupMax: number;
-  /** Changes that wait for a transaction. A unit that would exceed this is refused. */
+  /** Changes that wait for a transaction. A unit that would exceed this is rejected. */
   readonly queueMax: number;
-  /** How long a unit waits for its outcome, whatever the store does. */
+  /** The longest time that a caller waits for the outcome of a unit. */
   readonly answerMsMax: number;
 }
 
@@ -33,17 +33,17 @@ interface Waiting {
 }
 
 /**
- * When a commit fails after more than this, those who wait behind it are refused along with it:
- * the next try may take as long again, and nothing of theirs has been sent.
+ * If a commit fails after more than this, the units that wait behind it are rejected too. The next
+ * attempt may take as long, and none of them has been sent.
  */
-const patienceMs = 1_000;
+const slowFailureMs = 1_000;
 
-/** What is left of a change's time for its answer when the store must have given up waiting. */
-const giveUpMs = 1_000;
+/** The store stops waiting for locks this long before the caller stops waiting for the store. */
+const responseReserveMs = 1_000;
 
 /**
- * Groups writes: while one transaction commits, arriving changes queue, and the next transaction
- * takes them all. One disk flush is thus shared by everybody who waited for it.
+ * Groups writes. While one transaction commits, new units queue, and the next transaction takes all
+ * of them. One disk flush is shared by all units of a group.
  */
 export function createCommitter(
   store: Pick<InventoryStore, "commit">,
@@ -59,15 +59,15 @@ export function createCommitter(
   let isStuck = false;
 
   /**
-   * Lets changes wait for a group one turn of the event loop after they were submitted. Everything
-   * that arrived together thus joins one group. And the HTTP parser has finished: it may reject the
-   * end of a request that it has already handed over, and only then is the signal aborted. See
+   * Queues units one turn of the event loop after they were submitted. Units that arrive together
+   * join one group, and the HTTP parser has finished: it may reject the end of a request after
+   * passing the request on, and aborts the signal only then. See
    * docs/decisions/0011-rejected-requests.md.
    */
   function admit(): void {
     for (const one of arriving) waiting.push(one);
     arriving = [];
-    if (isStuck) refuseWaiting();
+    if (isStuck) rejectWaiting();
     else {
       running ??= run().finally(() => {
         running = undefined;
@@ -102,29 +102,29 @@ export function createCommitter(
     const leftMs = bounds.answerMsMax - (begunAt - group[0]!.submittedAt);
     const late = setTimeout(() => {
       isStuck = true;
-      refuseAll(group, "unknownOutcome");
-      refuseWaiting();
+      rejectAll(group, "unknownOutcome");
+      rejectWaiting();
     }, leftMs);
     let committed: Committed;
     try {
       const units = group.map((one) => one.unit);
-      committed = await store.commit(units, wholeSeconds(leftMs - giveUpMs));
+      committed = await store.commit(units, wholeSeconds(leftMs - responseReserveMs));
     } catch (error) {
       for (const one of group) one.reject(error);
-      if (performance.now() - begunAt > patienceMs) refuseWaiting();
+      if (performance.now() - begunAt > slowFailureMs) rejectWaiting();
       return;
     } finally {
       clearTimeout(late);
       isStuck = false;
     }
-    // Also when nobody waits for it any more: what was stored is shown.
+    // Also if the callers have already got an error: rows that were stored are shown.
     const { rows, outcomes } = committed;
     if (rows.length > 0) onCommitted(rows);
     for (let index = 0; index < group.length; index++) group[index]!.resolve(outcomes[index]!);
   }
 
-  function refuseWaiting(): void {
-    refuseAll(waiting, "timeout");
+  function rejectWaiting(): void {
+    rejectAll(waiting, "timeout");
     for (const { unit } of waiting) queuedChanges -= unit.changes.length;
     waiting = [];
   }
@@ -150,22 +150,22 @@ export function createCommitter(
   };
 }
 
-/** Rounded, so that engines set a deadline anew only when there was a real wait. */
+/** Rounded, so that engines change their timeout only after a considerable wait. */
 function wholeSeconds(ms: number): number {
   return Math.max(0, Math.round(ms / 1_000) * 1_000);
 }
 
-function refuseAll(units: readonly Waiting[], reason: UnavailableReason): void {
+function rejectAll(units: readonly Waiting[], reason: UnavailableReason): void {
   const error = unavailable(reason);
   for (const one of units) one.reject(error);
 }
 
-/** Nobody hears an answer on a connection that is gone, so its changes are refused, not stored. */
+/** Rejects units whose connection is gone: their clients would never see the response. */
 function withoutAborted(taken: readonly Waiting[]): readonly Waiting[] {
   if (!taken.some(isAborted)) return taken;
   for (const one of taken.filter(isAborted)) {
     one.reject(
-      new Refusal("invalid_request", "The connection ended before the update was stored."),
+      new Refusal("invalid_request", "The connection was closed before the update was stored."),
     );
   }
   return taken.filter((one) => !isAborted(one));

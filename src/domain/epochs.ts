@@ -5,7 +5,10 @@
  * history, so a position from an earlier epoch stays usable unless a restore removed its rows.
  */
 
-/** A point in the history of a store: its epoch, and the `seq` of a ledger row. */
+/**
+ * A point in the history of a store: an epoch, and the `seq` of a ledger row. The epoch is that of
+ * the head when the position is a head, and `epochOf` the row when it is a row.
+ */
 export interface Position {
   readonly epoch: string;
   readonly seq: number;
@@ -23,8 +26,10 @@ export function epochOf(history: readonly EpochStart[], seq: number): string | u
 }
 
 /**
- * Whether the ledger up to `position` is part of this store's ledger, which ends at `headSeq`. False
- * for an epoch the store does not know, and for a row that a later epoch replaced.
+ * Returns true if the ledger up to `position` is part of this store's ledger, which ends at
+ * `headSeq`. Returns false for an epoch that the store does not know, and for a row that a restore
+ * removed. Read `history` and `headSeq` after receiving the position: another instance may have
+ * written since the last read.
  */
 export function isInHistory(
   history: readonly EpochStart[],

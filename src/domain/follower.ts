@@ -7,48 +7,48 @@ import type { Replica } from "./replica.ts";
 
 export interface Follower {
   /**
-   * Makes the replica show a head that was looked up after this call began, or the one given,
-   * which the caller looked up for this very request. Returns at once when there is little to do.
+   * Makes the replica show a head that was read after this call began, or the given one, which the
+   * caller has read for this request. Returns without a promise when there is little to do.
    */
   catchUp(head?: Head): MaybePromise<void>;
-  /** Applies rows that this process committed, which saves reading them back. */
+  /** Applies rows that this process committed, which saves reading them from the store. */
   committed(rows: readonly LedgerRow[]): void;
   /** Catches up in the background if the replica is behind this head. */
   headMoved(head: Head): void;
-  /** What is wrong with the ledger, in words for the operator. */
+  /** Describes the damage to the ledger, for the operator. */
   readonly fault: string | undefined;
 }
 
-/** How long a replica that nobody reads may stay behind after a commit of its own process. */
+/** How long the replica may stay behind when no request reads it. */
 const behindMs = 100;
 
 /**
- * Keeps a replica in step with the ledger. A read first learns the store's head and applies what
- * is newer, so no read is stale. A head of another epoch, or one that went back behind what the
- * replica already had when the look began, means the store was replaced: load afresh.
+ * Keeps a replica up to date with the ledger. A request reads the store's head first and applies
+ * the rows that are newer, so no response is stale. The store was replaced, and the replica loads
+ * it again, if the head has another epoch or is behind what the replica had when the read began.
  *
- * Rows are applied in slices, and only the state at the end of a walk is shown. A read never sees
- * half of a commit, however many rows it has.
+ * Rows are applied in slices, and only the state after the last slice is shown. A request never
+ * sees half of a commit, however many rows it has.
  */
 export function createFollower(reader: InventoryReader, replica: Replica, log: Log): Follower {
   const replay = createReplay(reader, replica);
   let shown = nowhere;
-  /** Walks and long publications take turns: when the last one ends, and how many there are. */
+  /** Replays and long publications run one after the other: the end of the last, and their number. */
   let queue: Promise<void> = Promise.resolve();
   let queued = 0;
-  /** From the start of a walk until one has arrived: what was applied may be half of a commit. */
-  let isBetween = false;
+  /** True from the start of a replay until one succeeds: what was applied may be half a commit. */
+  let isReplaying = false;
   let fault: string | undefined;
-  let looking: Promise<void> = Promise.resolve();
   let isBehind = false;
-  /** The look that has not started yet: readers arriving now may share it, and no other. */
-  let nextLook: Promise<void> | undefined;
+  let lastRead: Promise<void> = Promise.resolve();
+  /** The read of the head that has not begun yet. Only this one may be shared by new callers. */
+  let nextRead: Promise<void> | undefined;
 
-  /** Shows the head. `replaced` is the load that was found to be of a store that is gone. */
+  /** Shows the head. `replaced` is the number of the load whose store was replaced. */
   function reach(head: Head, replaced: number | undefined): MaybePromise<void> {
     if (replaced === undefined) {
       if (covers(shown, head)) return;
-      if (queued === 0 && !isBetween && covers(replay.applied, head)) return showInTurn();
+      if (queued === 0 && !isReplaying && covers(replay.applied, head)) return showNow();
     }
     return enqueue(() => advance(head, replaced));
   }
@@ -62,8 +62,8 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
     return done;
   }
 
-  /** Shows what was applied, at once if that is little. For when nothing is queued. */
-  function showInTurn(): MaybePromise<void> {
+  /** Shows what was applied, without a wait if that is little. Only when nothing is queued. */
+  function showNow(): MaybePromise<void> {
     const showing = show();
     return showing && enqueue(() => showing);
   }
@@ -82,19 +82,19 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
 
   async function advance(head: Head, replaced: number | undefined): Promise<void> {
     if (replaced === undefined && covers(shown, head)) return;
-    isBetween = true;
+    isReplaying = true;
     try {
       await replay.advance(head, replaced);
     } catch (error) {
       throw error instanceof LedgerGap ? damaged(error.message) : error;
     }
-    isBetween = false;
+    isReplaying = false;
     if (fault !== undefined) log("ledger repaired");
     fault = undefined;
     await show();
   }
 
-  /** Nothing is shown until the gap is closed; the log says so once, however many reads come. */
+  /** Nothing is shown until the gap is closed. Logged once, however many requests fail. */
   function damaged(found: string): Refusal {
     if (found !== fault) log("ledger damaged", { error: found });
     fault = found;
@@ -102,48 +102,51 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
     return unavailable("damaged");
   }
 
-  async function lookAndReach(before: Promise<void>): Promise<void> {
-    await before.catch(() => {});
-    nextLook = undefined;
-    const { applied, loads } = replay;
-    looking = Promise.resolve(reader.readHead()).then((head) =>
-      reach(head, wentBack(head, applied) ? loads : undefined),
-    );
-    await looking;
+  /** Reads the head and shows it. Callers that arrive before the read begins share it. */
+  function readAndReach(): Promise<void> {
+    nextRead ??= readAfter(lastRead);
+    return nextRead;
   }
 
-  function lookSoon(): Promise<void> {
-    nextLook ??= lookAndReach(looking);
-    return nextLook;
+  async function readAfter(before: Promise<void>): Promise<void> {
+    await before.catch(() => {});
+    nextRead = undefined;
+    const { applied, loads } = replay;
+    lastRead = Promise.resolve(reader.readHead()).then((head) =>
+      reach(head, wentBack(head, applied) ? loads : undefined),
+    );
+    await lastRead;
   }
 
   /**
-   * Where others write too, nearly every group of our own finds a gap. Following each of theirs at
-   * once would cost as much as writing; readers catch up by themselves, and this only keeps the
-   * way short that the next one has to go.
+   * Catches up after a short time. Where several instances write, nearly every commit finds rows of
+   * others before its own, and following each of them at once would cost as much as writing. Reads
+   * catch up anyway; this only limits how much the next one has to apply.
    */
   function catchUpSoon(): void {
     if (isBehind) return;
     isBehind = true;
     setTimeout(() => {
       isBehind = false;
-      lookSoon().catch(() => {});
+      readAndReach().catch(() => {});
     }, behindMs).unref();
   }
 
   return {
     catchUp(head) {
-      if (!head) return lookSoon();
-      return reach(head, wentBack(head, replay.applied) ? replay.loads : undefined);
+      // The caller may have waited since it read this head. A new read shows whether the store
+      // went back or this process committed in the meantime.
+      if (!head || wentBack(head, replay.applied)) return readAndReach();
+      return reach(head, undefined);
     },
     headMoved(head) {
       if (!covers(replay.applied, head)) catchUpSoon();
     },
     committed(rows) {
-      // A walk under way meets these rows by itself. Commits that do not follow directly mean that
+      // A running replay reads these rows anyway. Rows that do not follow directly mean that
       // another process wrote in between.
-      if (isBetween || !replay.append(rows)) catchUpSoon();
-      // Nobody reads, so nobody has the changes written: they must not pile up.
+      if (isReplaying || !replay.append(rows)) catchUpSoon();
+      // Without requests that read the list, changes would otherwise accumulate.
       else if (replica.isFull && queued === 0) enqueue(show).catch(() => {});
     },
     get fault() {

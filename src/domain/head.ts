@@ -1,4 +1,4 @@
-import { every } from "./background.ts";
+import { every, inBackground } from "./background.ts";
 import type { LedgerRow } from "./ledger.ts";
 import type { Head, InventoryStore, Log, MaybePromise, Store } from "./ports.ts";
 
@@ -6,9 +6,13 @@ import type { Head, InventoryStore, Log, MaybePromise, Store } from "./ports.ts"
 export interface HeadSubscriber {
   /** Keys or bans changed, in any process. */
   keysChanged?(): void;
-  /** This process committed these rows. */
+  /** This process committed these rows. Rows of other processes may lie between two calls. */
   rowsCommitted?(rows: readonly LedgerRow[]): void;
-  /** The head differs from the one that was read before, because any process committed. */
+  /**
+   * The head differs from the one that was read before, because any process committed. Heads are
+   * announced in the order in which they were read, so a smaller `seq` in the same epoch means that
+   * the store was replaced. The rows up to a head may already have been announced as committed.
+   */
   headMoved?(head: Head): void;
 }
 
@@ -16,12 +20,15 @@ export interface HeadSubscriber {
  * The one place that learns that the store changed. The keyring, the rate limiter and the list
  * subscribe to it.
  *
- * An embedded engine knows without a wait whether anybody wrote, so every request checks it. A
+ * An embedded engine knows without a wait whether any process wrote, so every request checks it. A
  * database server has to be queried, so a timer does that, and changes made through this process
  * are announced at once.
  */
 export interface HeadWatcher {
-  /** Calls `keysChanged` at once, because the subscriber may have read keys earlier. */
+  /**
+   * Calls `keysChanged` at once, because the subscriber may have read keys earlier. An exception of
+   * a subscriber is logged and does not affect the others.
+   */
   subscribe(subscriber: HeadSubscriber): void;
   /**
    * The head for a request that has just arrived, if the engine knows it without a wait. Announces
@@ -34,6 +41,7 @@ export interface HeadWatcher {
   committed(rows: readonly LedgerRow[]): void;
   /** Announces a change to keys or bans that was made through this process. */
   keysWritten(): void;
+  /** Stops polling. Nothing is announced from then on. */
   stop(): void;
 }
 
@@ -44,8 +52,12 @@ export function createHeadWatcher(
   store: Pick<InventoryStore, "readHead" | "cachedHead">,
   log: Log,
 ): HeadWatcher {
-  const subscribers: HeadSubscriber[] = [];
+  let subscribers: readonly Required<HeadSubscriber>[] = [];
   let known: Head | undefined;
+  /** Reads are numbered as they begin. */
+  let readsBegun = 0;
+  /** The number of the read that `known` comes from. */
+  let knownRead = 0;
 
   function announce(head: Head): Head {
     if (head === known) return head;
@@ -53,30 +65,43 @@ export function createHeadWatcher(
     known = head;
     if (head.keysVersion !== before?.keysVersion) announceKeys();
     if (head.seq !== before?.seq || head.epoch !== before.epoch) {
-      for (const subscriber of subscribers) subscriber.headMoved?.(head);
+      for (const { headMoved } of subscribers) headMoved(head);
     }
     return head;
   }
 
   function announceKeys(): void {
-    for (const subscriber of subscribers) subscriber.keysChanged?.();
+    for (const { keysChanged } of subscribers) keysChanged();
   }
 
   function cachedHead(): Head | undefined {
     const head = store.cachedHead();
-    return head && announce(head);
+    if (!head || !known || !isOlder(head, known)) return head && announce(head);
+    // The engine updates its cache when a commit returns, and a read may find the commit earlier.
+    // A new read distinguishes that from a store that was replaced.
+    const current = readHead();
+    return current instanceof Promise ? head : current;
   }
 
   function readHead(): MaybePromise<Head> {
+    const read = ++readsBegun;
     const reading = store.readHead();
-    return reading instanceof Promise ? reading.then(announce) : announce(reading);
+    return reading instanceof Promise
+      ? reading.then((head) => arrived(head, read))
+      : arrived(reading, read);
+  }
+
+  /** Announces a head, unless a read that began later has already returned. */
+  function arrived(head: Head, read: number): Head {
+    if (read < knownRead) return head;
+    knownRead = read;
+    return announce(head);
   }
 
   /** Notifications of a database server can be lost without an error, so it is polled. */
   function poll(): MaybePromise<unknown> {
     try {
-      const head = cachedHead();
-      if (head) return undefined;
+      if (cachedHead()) return undefined;
     } catch {
       // An embedded engine that cannot be read has logged the reason.
       return undefined;
@@ -84,20 +109,40 @@ export function createHeadWatcher(
     return readHead();
   }
 
-  const stop = every(pollEveryMs, "reading the head", log, poll);
+  const stopPolling = every(pollEveryMs, "reading the head", log, poll);
 
   return {
     subscribe(subscriber) {
-      subscribers.push(subscriber);
-      subscriber.keysChanged?.();
+      const one = guarded(subscriber, log);
+      subscribers = [...subscribers, one];
+      one.keysChanged();
     },
     cachedHead,
     readHead,
     committed(rows) {
-      for (const subscriber of subscribers) subscriber.rowsCommitted?.(rows);
+      for (const { rowsCommitted } of subscribers) rowsCommitted(rows);
     },
     keysWritten: announceKeys,
-    stop,
+    stop() {
+      stopPolling();
+      subscribers = [];
+    },
+  };
+}
+
+function isOlder(head: Head, than: Head): boolean {
+  return head.epoch === than.epoch && (head.seq < than.seq || head.keysVersion < than.keysVersion);
+}
+
+/** A subscriber that throws must not keep the others from learning that a key was revoked. */
+function guarded(subscriber: HeadSubscriber, log: Log): Required<HeadSubscriber> {
+  const { keysChanged, rowsCommitted, headMoved } = subscriber;
+  return {
+    keysChanged: inBackground("reacting to changed keys", log, () => keysChanged?.()),
+    rowsCommitted: inBackground("reacting to committed rows", log, (rows: readonly LedgerRow[]) =>
+      rowsCommitted?.(rows),
+    ),
+    headMoved: inBackground("reacting to a new head", log, (head: Head) => headMoved?.(head)),
   };
 }
 

@@ -6,7 +6,7 @@ import { parseInstant } from "./values/instants.ts";
 import { int64Max, int64Min } from "./values/int64.ts";
 import { JsonNumber } from "./values/json.ts";
 
-/** What one row of an import file says, before any rule was applied. Undefined: not given. */
+/** The values of one row of an import file, not yet checked. Undefined means not given. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const petColumns = [
@@ -24,7 +24,7 @@ export const orderColumns = ["id", "petId", "quantity", "shipDate", "status", "c
 const textCharactersMax = 1_000;
 const listItemsMax = 100;
 
-/** Judges one row; the refusal names the line, the field and the rule. */
+/** Checks one row. The error names the line, the field and the rule. */
 export function toPetRecord(line: number, fields: Fields): PetRecord {
   const row = openRow(line, fields, petColumns);
   return {
@@ -52,9 +52,9 @@ export function toOrderRecord(line: number, fields: Fields): OrderRecord {
   };
 }
 
-/** Rules that only a store can apply, once all rows are staged; both engines refuse in these words. */
+/** The error for a rule that only a store can check, after all rows are staged. */
 export function repeatedId(line: unknown, field: "petId" | "id", id: unknown): Refusal {
-  return new Refusal("invalid_request", `line ${line}: field '${field}': ${id} was already given`);
+  return new Refusal("invalid_request", `line ${line}: duplicate ${field} ${id}`);
 }
 
 export function namelessPet(line: unknown, petId: unknown): Refusal {
@@ -62,15 +62,16 @@ export function namelessPet(line: unknown, petId: unknown): Refusal {
   return new Refusal("invalid_request", `line ${line}: ${rule}`);
 }
 
-/** A rule: its words, and what it makes of a value it accepts. */
 interface Rule<T> {
-  readonly words: string;
+  /** The end of the error message. */
+  readonly text: string;
+  /** Returns undefined for a value that breaks the rule. */
   readonly read: (value: unknown) => T | undefined;
 }
 
 function openRow(line: number, fields: Fields, columns: readonly string[]) {
-  const fail = (field: string, words: string): never => {
-    throw new Refusal("invalid_request", `line ${line}: field '${field}' ${words}`);
+  const fail = (field: string, rule: string): never => {
+    throw new Refusal("invalid_request", `line ${line}: field '${field}' ${rule}`);
   };
   for (const field of Object.keys(fields)) {
     if (!columns.includes(field)) fail(field, `is not one of ${columns.join(", ")}`);
@@ -79,7 +80,7 @@ function openRow(line: number, fields: Fields, columns: readonly string[]) {
     const value = fields[field];
     if (value === undefined) return undefined;
     const read = rule.read(value);
-    return read === undefined ? fail(field, rule.words) : read;
+    return read === undefined ? fail(field, rule.text) : read;
   };
   const required = <T>(field: string, rule: Rule<T>): T =>
     optional(field, rule) ?? fail(field, "is required");
@@ -87,7 +88,7 @@ function openRow(line: number, fields: Fields, columns: readonly string[]) {
 }
 
 const int64: Rule<bigint> = {
-  words: "must be a 64-bit integer",
+  text: "must be a 64-bit integer",
   read(value) {
     const integer = value instanceof JsonNumber ? value.toInteger() : undefined;
     return typeof integer === "bigint" && integer >= int64Min && integer <= int64Max
@@ -97,17 +98,17 @@ const int64: Rule<bigint> = {
 };
 
 const quantity: Rule<number> = {
-  words: `must be an integer from 0 to ${quantityMax}`,
+  text: `must be an integer from 0 to ${quantityMax}`,
   read: readQuantity,
 };
 
 export const textRule: Rule<string> = {
-  words: `must be a text of 1 to ${textCharactersMax} characters`,
+  text: `must be a text of 1 to ${textCharactersMax} characters`,
   read: (value) => (isText(value) && value.length > 0 ? value : undefined),
 };
 
 export const listRule: Rule<readonly string[]> = {
-  words: `must be a list of at most ${listItemsMax} texts of 1 to ${textCharactersMax} characters`,
+  text: `must be a list of at most ${listItemsMax} texts of 1 to ${textCharactersMax} characters`,
   read: (value) =>
     Array.isArray(value) &&
     value.length <= listItemsMax &&
@@ -117,26 +118,26 @@ export const listRule: Rule<readonly string[]> = {
 };
 
 const petStatus: Rule<(typeof petStatuses)[number]> = {
-  words: `must be one of ${petStatuses.join(", ")}`,
+  text: `must be one of ${petStatuses.join(", ")}`,
   read: (value) => (isPetStatus(value) ? value : undefined),
 };
 
 const orderStatus: Rule<OrderStatus> = {
-  words: `must be one of ${orderStatuses.join(", ")}`,
+  text: `must be one of ${orderStatuses.join(", ")}`,
   read: (value) => orderStatuses.find((status) => status === value),
 };
 
 const flag: Rule<boolean> = {
-  words: "must be true or false",
+  text: "must be true or false",
   read: (value) => (typeof value === "boolean" ? value : undefined),
 };
 
 const instant: Rule<number> = {
-  words: "must be a date such as 2026-05-01 or 2026-05-01T12:00:00Z",
+  text: "must be a date such as 2026-05-01 or 2026-05-01T12:00:00Z",
   read: (value) => (typeof value === "string" ? parseInstant(value) : undefined),
 };
 
-/** Both engines store exactly what these characters say: no NUL, no half of a surrogate pair. */
+/** Both engines store these strings unchanged. NUL and unpaired surrogates are not accepted. */
 function isText(value: unknown): value is string {
   return (
     typeof value === "string" &&

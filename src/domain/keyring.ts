@@ -3,25 +3,22 @@ import { callerOf, digestOf, isKeyText } from "./keys.ts";
 import type { Clock, KeyStore, MaybePromise } from "./ports.ts";
 
 export interface Keyring {
-  /** Who this key text belongs to, or undefined. A known key costs no look-up. */
+  /** Returns the caller of a valid key, or undefined. A cached key costs no query. */
   identify(text: string): MaybePromise<Caller | undefined>;
   /**
-   * Who the key belonged to when that was last known, for the headers of an answer that could not
-   * find out; never to let anybody in.
+   * Returns the last known caller of a key, valid or not. Only for the headers of a response to a
+   * request that could not be authenticated because the store is unavailable.
    */
   recall(text: string): Caller | undefined;
-  /** Keys were issued, changed or revoked: trust nothing that was known. */
+  /** Clears the cache. Call after any key is issued, changed or revoked. */
   forget(): void;
 }
 
-interface Opened {
-  readonly key: Key;
-  readonly secret: Secret;
-}
+type Found = { readonly key: Key; readonly secret: Secret } | undefined;
 
 /**
- * Remembers the good keys seen lately, by digest. Only good ones: a key that is unknown now may
- * exist on the next request, and guesses must not fill the memory.
+ * Caches valid keys by digest. Unknown keys are not cached: such a key may be issued before the next
+ * request, and guesses must not fill the memory.
  */
 export function createKeyring(
   store: Pick<KeyStore, "findSecret">,
@@ -30,14 +27,14 @@ export function createKeyring(
   knownMax: number,
 ): Keyring {
   let known = new Map<string, Caller>();
-  /** What was known before keys last changed. */
+  /** Callers from before the cache was last cleared, for `recall`. */
   let former = new Map<string, Caller>();
-  // Counts `forget` calls, so that a look-up that began before one is not remembered after it.
+  /** Counts calls of `forget`: a query that began before one must not be cached after it. */
   let generation = 0;
 
-  function remember(digest: string, found: Opened | undefined, asked: number): Caller | undefined {
+  function remember(digest: string, found: Found, readIn: number): Caller | undefined {
     const caller = found && callerOf(found.key, found.secret, clock.now());
-    if (caller && asked === generation) {
+    if (caller && readIn === generation) {
       if (known.size >= knownMax) known.clear();
       known.set(digest, caller);
     }
@@ -49,13 +46,13 @@ export function createKeyring(
     identify(text) {
       const digest = digestOf(text);
       const hit = known.get(digest);
-      if (hit) return clock.now() < hit.goodUntil ? hit : undefined;
+      if (hit) return clock.now() < hit.expiresAt ? hit : undefined;
       if (!isKeyText(text, environment)) return undefined;
-      const asked = generation;
+      const readIn = generation;
       const found = store.findSecret(digest);
       return found instanceof Promise
-        ? found.then((later) => remember(digest, later, asked))
-        : remember(digest, found, asked);
+        ? found.then((later) => remember(digest, later, readIn))
+        : remember(digest, found, readIn);
     },
     recall(text) {
       const digest = digestOf(text);

@@ -1,13 +1,26 @@
 import { hash, randomBytes } from "node:crypto";
+import { crc32 } from "node:zlib";
 import type { Limits, Plan } from "./plans.ts";
 
 export const environments = ["production", "staging"] as const;
 export type Environment = (typeof environments)[number];
 
 export const scopes = ["inventory:read", "inventory:write", "pets:read", "orders:read"] as const;
+
+/**
+ * The scopes of a key that is issued without a list of scopes. The list is explicit, so a scope that
+ * is added to `scopes` later is not granted unless an operator names it.
+ */
+export const defaultScopes: readonly Scope[] = [
+  "inventory:read",
+  "inventory:write",
+  "pets:read",
+  "orders:read",
+];
+
 export type Scope = (typeof scopes)[number];
 
-/** An API key as the shop keeps it: everything but the key's text, of which only digests exist. */
+/** An API key as it is stored. The text of the key is not stored, only a digest. */
 export interface Key {
   readonly id: string;
   readonly name: string;
@@ -20,38 +33,38 @@ export interface Key {
 }
 
 /**
- * One text that opens a key. A key has one, or two while a rotation's overlap lasts; both count
- * against the same limits, so that rotating doubles nothing.
+ * The digest of one text of a key. A key has one, or two during a rotation. Both count against the
+ * same limits, so a rotation does not double them.
  */
 export interface Secret {
   readonly digest: string;
   readonly expiresAt: number | null;
 }
 
-/** Who is asking, once the key was found good. */
+/** The client of a request, after authentication. */
 export interface Caller {
   readonly keyId: string;
   readonly limits: Limits;
   readonly scopes: readonly Scope[];
-  /** When this key, or the text it was opened with, stops being good; Infinity for never. */
-  readonly goodUntil: number;
+  /** When the key or the secret expires; Infinity for never. */
+  readonly expiresAt: number;
 }
 
 const prefixes: Record<Environment, string> = { production: "psk_live_", staging: "psk_test_" };
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** 62^43 is just above 2^256. */
+/** 62^43 is slightly more than 2^256. */
 const randomLength = 43;
 const checksumLength = 6;
 const keyText = new RegExp(`^psk_(live|test)_[0-9A-Za-z]{${randomLength + checksumLength}}$`);
 
-/** A fresh key: the environment, 256 random bits, and a checksum over both. */
+/** Makes a key: the environment, 256 random bits, and a checksum of both. */
 export function generateKeyText(environment: Environment): string {
   const body =
     prefixes[environment] + toBase62(BigInt(`0x${randomBytes(32).toString("hex")}`), randomLength);
   return body + checksum(body);
 }
 
-/** Whether this could be a key of that environment; tells typos apart without a look-up. */
+/** Checks prefix, length and checksum, so that a typing error costs no query. */
 export function isKeyText(text: string, environment: Environment): boolean {
   if (!text.startsWith(prefixes[environment]) || !keyText.test(text)) return false;
   const body = text.slice(0, -checksumLength);
@@ -66,12 +79,12 @@ export function generateKeyId(): string {
   return `key_${toBase62(BigInt(`0x${randomBytes(9).toString("hex")}`), 13)}`;
 }
 
-/** The caller a key and the text it was opened with make, or undefined if it is no longer good. */
+/** The caller for a key and one of its secrets, or undefined if either has expired or was revoked. */
 export function callerOf(key: Key, secret: Secret, now: number): Caller | undefined {
   if (key.revokedAt !== null) return undefined;
-  const goodUntil = Math.min(key.expiresAt ?? Infinity, secret.expiresAt ?? Infinity);
-  if (now >= goodUntil) return undefined;
-  return { keyId: key.id, limits: key.limits, scopes: key.scopes, goodUntil };
+  const expiresAt = Math.min(key.expiresAt ?? Infinity, secret.expiresAt ?? Infinity);
+  if (now >= expiresAt) return undefined;
+  return { keyId: key.id, limits: key.limits, scopes: key.scopes, expiresAt };
 }
 
 function toBase62(value: bigint, length: number): string {
@@ -82,12 +95,7 @@ function toBase62(value: bigint, length: number): string {
   return digits;
 }
 
-/** CRC-32 of the text, the same polynomial as zip and PNG, in six base-62 digits. */
+/** CRC-32 of the text in six base-62 digits. */
 function checksum(text: string): string {
-  let crc = 0xffffffff;
-  for (let index = 0; index < text.length; index++) {
-    crc ^= text.charCodeAt(index);
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return toBase62(BigInt((crc ^ 0xffffffff) >>> 0), checksumLength);
+  return toBase62(BigInt(crc32(text)), checksumLength);
 }

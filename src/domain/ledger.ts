@@ -1,9 +1,9 @@
-import { type Entry, quantityMax, type Stock } from "./inventory.ts";
+import { type Entry, isQuantity, type Stock } from "./inventory.ts";
 
 export const causes = ["api", "import"] as const;
 export type Cause = (typeof causes)[number];
 
-/** One change to one entry. Rows are only added; the inventory is the result of applying them all. */
+/** One change to one entry. Rows are only added. Applying all of them in order gives the inventory. */
 export interface LedgerRow {
   readonly seq: number;
   readonly petId: bigint;
@@ -29,6 +29,7 @@ export interface Change {
   readonly petId: bigint;
   /** `set` replaces the quantity with `amount`; `add` adds `amount`, which may be negative. */
   readonly kind: "set" | "add";
+  /** A safe integer, so that the sum with a quantity is exact wherever it is accepted. */
   readonly amount: number;
   /** The entry must be at one of these versions. Undefined accepts any version. */
   readonly expected?: readonly ExpectedVersion[] | undefined;
@@ -53,10 +54,10 @@ export interface Unit {
   readonly requestId: string | null;
 }
 
-/** Why a unit was not stored. `out_of_range`: the quantity would be below 0 or above the maximum. */
+/** Why a unit was not stored. `out_of_range`: the quantity would be below 0 or above 2^53 - 1. */
 export type RejectionReason = "not_found" | "version_mismatch" | "out_of_range";
 
-/** What became of one unit. */
+/** The result of one unit. */
 export type Outcome = Stored | Rejected;
 
 export interface Stored {
@@ -70,7 +71,7 @@ export interface Rejected {
   readonly reason: RejectionReason;
   /** The index of the change that broke the rule. */
   readonly index: number;
-  /** The entry as that change found it; undefined if there is no such pet. */
+  /** The entry as it is stored, without any change of this unit; undefined if there is no such pet. */
   readonly current: Entry | undefined;
 }
 
@@ -101,9 +102,9 @@ export interface LedgerState {
 }
 
 /**
- * Turns units of changes into ledger rows. A pet named twice gets two rows, the second starting
- * where the first ended. Both engines call this inside the transaction that holds the ledger's
- * head, so the rules exist once.
+ * Turns units of changes into ledger rows. Units are applied in order, and each change starts from
+ * the result of the change before it. Both engines call this inside the transaction that holds the
+ * ledger's head, so the rules exist once.
  */
 export function append(state: LedgerState, units: readonly Unit[], now: number): Appended {
   const { tip } = state;
@@ -122,17 +123,16 @@ function appendUnit(state: LedgerState, unit: Unit, rows: LedgerRow[], at: numbe
     const change = changes[index]!;
     const { petId, reason } = change;
     const before = entries.get(petId);
-    const quantity = before && quantityAfter(change, before);
-    const rejection = findRejection(state, change, before, quantity);
-    if (rejection) {
+    const quantity = quantityAfter(state, change, before);
+    if (typeof quantity === "string") {
       // Restores what earlier changes of this unit replaced, the last one first.
       for (const entry of replaced.reverse()) entries.set(entry.petId, entry);
       rows.length -= replaced.length;
-      return { kind: "rejected", reason: rejection, index, current: before };
+      return { kind: "rejected", reason: quantity, index, current: entries.get(petId) };
     }
+    const { status, version: previous } = before!;
     const seq = tip.seq + rows.length + 1;
-    const after: Entry = { petId, quantity: quantity!, status: before!.status, version: seq };
-    const previous = before!.version;
+    const after: Entry = { petId, quantity, status, version: seq };
     rows.push({
       seq,
       petId,
@@ -152,21 +152,18 @@ function appendUnit(state: LedgerState, unit: Unit, rows: LedgerRow[], at: numbe
   return { kind: "stored", entries: stored };
 }
 
-function quantityAfter({ kind, amount }: Change, before: Entry): number {
-  return kind === "set" ? amount : before.quantity + amount;
-}
-
-function findRejection(
+/** The quantity that a change leaves, or the rule that it breaks. */
+function quantityAfter(
   { epochOf }: LedgerState,
-  { expected }: Change,
+  { kind, amount, expected }: Change,
   before: Entry | undefined,
-  quantity: number | undefined,
-): RejectionReason | undefined {
-  if (before === undefined || quantity === undefined) return "not_found";
+): number | RejectionReason {
+  if (!before) return "not_found";
   if (expected && !expected.some((version) => isAt(before, version, epochOf))) {
     return "version_mismatch";
   }
-  return quantity < 0 || quantity > quantityMax ? "out_of_range" : undefined;
+  const quantity = kind === "set" ? amount : before.quantity + amount;
+  return isQuantity(quantity) ? quantity : "out_of_range";
 }
 
 function isAt(

@@ -1,28 +1,28 @@
 import type { Limits } from "./plans.ts";
 
 /**
- * The rate limit, whole. Two fixed windows, the UTC minute and the UTC day, are taken together: a
- * request is admitted only if both have room, and a refused one consumes nothing. Whoever keeps
- * asking in an exhausted window collects strikes, and enough strikes in one minute ban the key
- * for a while. Nothing here reads a clock or keeps state of its own.
+ * The rules of the rate limit. A request is admitted only if both windows, the UTC minute and the
+ * UTC day, have room; a rejected request consumes nothing. Requests in an exhausted window are
+ * strikes, and enough strikes in one minute ban the key for some time. This file reads no clock and
+ * keeps no state.
  */
 
 export const minuteMs = 60_000;
 export const dayMs = 86_400_000;
 
 export interface BanRules {
-  /** Refusals this soon after a window's first refusal are no strikes: they were under way. */
+  /** Rejections this soon after the first one in a window are not strikes: they were under way. */
   readonly graceMs: number;
-  /** A ban takes max(strikesMin, perMinute / strikesDivisor) strikes in one minute. */
+  /** max(strikesMin, perMinute / strikesDivisor) strikes in one minute start a ban. */
   readonly strikesMin: number;
   readonly strikesDivisor: number;
-  /** The first ban's length; each further one within `ladderMs` of the last doubles. */
+  /** The length of the first ban. Each ban within `ladderMs` of the last one takes twice as long. */
   readonly banMs: number;
   readonly banMsMax: number;
   readonly ladderMs: number;
 }
 
-/** What one key has used. Times are milliseconds since 1970; 0 means never. */
+/** The requests, strikes and ban of one key. Times are milliseconds since 1970; 0 means never. */
 export interface Usage {
   minuteStart: number;
   minuteCount: number;
@@ -45,14 +45,14 @@ export interface Window {
 
 export interface Verdict {
   readonly outcome: "admitted" | "limited" | "banned";
-  /** True on the one request whose strike brought the ban. */
+  /** True only for the request whose strike started the ban. */
   readonly banBegan: boolean;
-  /** The time from which a wait is counted. */
+  /** The time of the decision. */
   readonly now: number;
-  /** What the three X-RateLimit headers describe. */
+  /** The window that the X-RateLimit headers describe. */
   readonly binding: Window;
   readonly minute: Window;
-  /** Null where only the minute is counted: requests without a valid key. */
+  /** Null for requests without a valid key, of which only the minute is counted. */
   readonly day: Window | null;
 }
 
@@ -72,7 +72,7 @@ export function newUsage(): Usage {
   };
 }
 
-/** Asks for one request at `now`, which the caller never lets decrease. Moves `usage` forward. */
+/** Counts one request and updates `usage`. `now` must never decrease. */
 export function take(usage: Usage, limits: Limits, rules: BanRules, now: number): Verdict {
   roll(usage, now);
   if (now < usage.bannedUntil) return verdict("banned", usage, limits, now, false);
@@ -82,18 +82,18 @@ export function take(usage: Usage, limits: Limits, rules: BanRules, now: number)
     usage.lastUsedAt = now;
     return verdict("admitted", usage, limits, now, false);
   }
-  const banBegan = refuseOnce(usage, limits, rules, now);
+  const banBegan = countRejection(usage, limits, rules, now);
   return verdict(banBegan ? "banned" : "limited", usage, limits, now, banBegan);
 }
 
-/** How a key stands at `now`, for the headers of an answer that took nothing from it. */
+/** The state of a key at `now`, for the headers of a response that did not count a request. */
 export function standing(usage: Usage, limits: Limits, now: number): Verdict {
   const rolled = { ...usage };
   roll(rolled, now);
   return verdict(now < usage.bannedUntil ? "banned" : "admitted", rolled, limits, now, false);
 }
 
-/** Whether a request at `now` is refused by what is known already; `usage` stays as it is. */
+/** Returns true if a request at `now` would be rejected. Does not change `usage`. */
 export function isRefused(usage: Usage, limits: Limits, now: number): boolean {
   return (
     now < usage.bannedUntil ||
@@ -102,7 +102,7 @@ export function isRefused(usage: Usage, limits: Limits, now: number): boolean {
   );
 }
 
-/** Opens the windows `now` lies in. A window that is ahead of `now` stays: none ever reopens. */
+/** Starts the windows that contain `now`. A window that starts later stays: none starts twice. */
 function roll(usage: Usage, now: number): void {
   const minuteStart = now - (now % minuteMs);
   if (minuteStart > usage.minuteStart) {
@@ -118,8 +118,8 @@ function roll(usage: Usage, now: number): void {
   }
 }
 
-/** Books a refusal; tells whether it was the strike that bans. */
-function refuseOnce(usage: Usage, limits: Limits, rules: BanRules, now: number): boolean {
+/** Counts a rejection. Returns true if it starts a ban. */
+function countRejection(usage: Usage, limits: Limits, rules: BanRules, now: number): boolean {
   const window = usage.dayCount >= limits.perDay ? "dayRefusedAt" : "minuteRefusedAt";
   if (usage[window] === 0) {
     usage[window] = now;
@@ -129,7 +129,7 @@ function refuseOnce(usage: Usage, limits: Limits, rules: BanRules, now: number):
   return strike(usage, limits, rules, now, 1);
 }
 
-/** Adds strikes at `now` and bans when they are enough. */
+/** Adds strikes at `now`. Returns true if they start a ban. */
 export function strike(
   usage: Usage,
   limits: Limits,
@@ -155,13 +155,13 @@ export function strikesForBan(limits: Limits, rules: BanRules): number {
   return Math.max(rules.strikesMin, limits.perMinute / rules.strikesDivisor);
 }
 
-/** The last ban's length is its place on the ladder: the next one doubles it. */
+/** Doubles the length of the last ban if that was recent. */
 function nextBanMs(usage: Usage, rules: BanRules, now: number): number {
   if (usage.banStartedAt === 0 || now - usage.banStartedAt > rules.ladderMs) return rules.banMs;
   return Math.min(2 * (usage.bannedUntil - usage.banStartedAt), rules.banMsMax);
 }
 
-/** Forgives a key: no ban, no strikes, back to the foot of the ladder. */
+/** Ends a ban and forgets strikes and earlier bans. The next ban is a first one. */
 export function lift(usage: Usage): void {
   usage.strikes = 0;
   usage.banStartedAt = 0;
@@ -186,7 +186,7 @@ function verdict(
     resetAt: usage.dayStart + dayMs,
   };
   if (outcome === "banned") {
-    // No window may seem to open before the ban ends.
+    // No header may announce a window that opens before the ban ends.
     const { bannedUntil } = usage;
     const binding = { limit: limits.perMinute, remaining: 0, resetAt: bannedUntil };
     return {
@@ -201,7 +201,7 @@ function verdict(
   return { outcome, banBegan, now, binding: bindingWindow(minute, day), minute, day };
 }
 
-/** The exhausted window, the later reset if both are; otherwise the one with less left. */
+/** The exhausted window, or the one with the later reset if both are; else the one with less left. */
 function bindingWindow(minute: Window, day: Window): Window {
   if (day.remaining === 0) return day;
   return day.remaining < minute.remaining ? day : minute;

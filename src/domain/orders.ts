@@ -5,7 +5,7 @@ export interface Order {
   readonly id: bigint;
   readonly petId: bigint;
   readonly quantity: number;
-  /** Milliseconds since 1970, or null while no date is set. */
+  /** Milliseconds since 1970, or null if no date is set. */
   readonly shipDate: number | null;
   readonly status: OrderStatus;
   readonly complete: boolean;

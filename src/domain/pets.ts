@@ -1,6 +1,6 @@
 import type { PetStatus } from "./inventory.ts";
 
-/** What the catalogue says of a pet; its stock and status are its inventory entry's. */
+/** A pet of the catalogue, with the quantity and status of its inventory entry. */
 export interface Pet {
   readonly petId: bigint;
   readonly name: string;
@@ -11,7 +11,7 @@ export interface Pet {
   readonly quantity: number;
 }
 
-/** One row of an import. A field that is undefined was not given and stays as it is. */
+/** One row of an import. An undefined field keeps its value. */
 export interface PetRecord {
   readonly line: number;
   readonly petId: bigint;
@@ -23,11 +23,11 @@ export interface PetRecord {
   readonly quantity: number | undefined;
 }
 
-/** Since when GET /pets/{petId} is deprecated, in milliseconds since 1970. */
+/** When GET /pets/{petId} was deprecated, in milliseconds since 1970. */
 export const petsDeprecatedAt = Date.UTC(2026, 0, 1);
 
-/** Said of a petId that names nothing, by whichever operation it was given to. */
+/** The message of every operation for an unknown petId. */
 export const petNotFound = "No pet with this petId is in the store.";
 
-/** What a new pet has unless the import says otherwise. */
+/** The stock of a new pet, unless the import gives another. */
 export const newPetStock = { status: "available", quantity: 0 } as const;

@@ -1,10 +1,10 @@
-/** How much a key may ask for. */
+/** How many requests a key may send. */
 export interface Limits {
   readonly perMinute: number;
   readonly perDay: number;
 }
 
-/** The plans on sale. A plan without numbers gets them per key. Help and documents list this table. */
+/** The plans. Null: the limits are set per key. Help texts and documents list this table. */
 export const plans = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },

@@ -141,6 +141,8 @@ export interface StrikeCount {
 
 /** Counts requests in a database that several instances share. Each call is one transaction. */
 export interface SharedUsageStore {
+  /** Replaces the database's clock, so that tests can move the time. */
+  readonly clock?: Clock | undefined;
   /** Counts as many requests as each key wants, or as many as it has left. */
   take(requests: readonly TakeRequest[]): Promise<ReadonlyMap<string, CountedUsage>>;
   /** Adds strikes to those that other instances counted. */

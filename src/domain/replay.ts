@@ -4,24 +4,25 @@ import type { Head, InventoryReader } from "./ports.ts";
 import type { Replica } from "./replica.ts";
 import { yieldToEventLoop } from "./turns.ts";
 
-/** Applies the ledger to a replica. One call at a time. */
+/** Applies the ledger to a replica. Only one call may run at a time. */
 export interface Replay {
-  /** Where the replica is. */
+  /** The last row that the replica contains. */
   readonly applied: Position;
-  /** Counts full loads, so that many readers who saw one replaced store load it once. */
+  /** Counts full loads, so that requests that notice the same replacement load it once. */
   readonly loads: number;
   /**
-   * Brings the replica to this head. `replaced` is the load that turned out to be of a store that
-   * is gone. Throws a LedgerGap, and the replica is nowhere, if a row is missing.
+   * Brings the replica to this head. `replaced` is the number of the load whose store was replaced.
+   * If a row is missing, throws a LedgerGap, and the next call loads everything again.
    */
   advance(head: Head, replaced: number | undefined): Promise<void>;
-  /** Applies commits that follow directly; false, and nothing happens, if they do not. */
+  /** Applies rows if they follow directly. Otherwise returns false and changes nothing. */
   append(rows: readonly StockRow[]): boolean;
 }
 
+/** The position of a replica that has not been loaded. */
 export const nowhere: Position = { epoch: "", seq: 0 };
 
-/** The head tells of a row that the ledger does not have. Only an operator can repair that. */
+/** The ledger lacks a row that the head includes. Only an operator can repair that. */
 export class LedgerGap extends Error {
   readonly row: number;
   readonly epoch: string;
@@ -33,7 +34,7 @@ export class LedgerGap extends Error {
   }
 }
 
-/** What is read and applied in one turn of the event loop: about five milliseconds of work. */
+/** How much is read and applied in one turn of the event loop: about five milliseconds of work. */
 const sliceEntries = 4_096;
 const sliceRows = 2_048;
 
@@ -44,7 +45,7 @@ export function createReplay(reader: InventoryReader, replica: Replica): Replay 
 
   async function advance(head: Head, replaced: number | undefined): Promise<void> {
     if (gap) await assertClosed(gap, head);
-    if (head.epoch !== applied.epoch || replaced === loads || isFarBehind(head)) await loadAfresh();
+    if (head.epoch !== applied.epoch || replaced === loads || isFarBehind(head)) await load();
     while (head.epoch === applied.epoch && applied.seq < head.seq) {
       const next = applied.seq + 1;
       if (!(await applySlice())) return await reloadWithout(next, head);
@@ -52,23 +53,23 @@ export function createReplay(reader: InventoryReader, replica: Replica): Replay 
     }
   }
 
-  /** Loading an entry costs less than replaying a row, and does not depend on the rows' order. */
+  /** Loading an entry costs less than applying a row, so a long replay is replaced by a load. */
   function isFarBehind(head: Head): boolean {
     return head.seq - applied.seq > Math.max(sliceRows, replica.size / 4);
   }
 
-  /** Rows that the head told of are not there: the store was replaced since, or it is damaged. */
+  /** Rows up to the head are missing: the store was replaced since, or it is damaged. */
   async function reloadWithout(row: number, head: Head): Promise<void> {
-    await loadAfresh();
+    await load();
     if (applied.epoch === head.epoch && applied.seq >= row) await assertRow(row, applied);
   }
 
   /**
-   * Entries are read page by page while writes go on, so pages may be of different moments. Rows
-   * hold absolute values: replaying the ledger from where it stood before the first page ends in
-   * the right state whatever the pages had already seen.
+   * Loads every entry. Writes continue while pages are read, so pages may show different states.
+   * Rows contain absolute values: applying the ledger from where it ended before the first page
+   * gives the correct result, whatever the pages already contained.
    */
-  async function loadAfresh(): Promise<void> {
+  async function load(): Promise<void> {
     const start = await reader.readHead();
     loads += 1;
     applied = nowhere;
@@ -83,24 +84,24 @@ export function createReplay(reader: InventoryReader, replica: Replica): Replay 
       await yieldToEventLoop();
     }
     const end = await reader.readHead();
-    // Replaced while it was read: what was read may be of two stores.
-    if (end.epoch !== start.epoch) return await loadAfresh();
+    // The store was replaced in the meantime, so the pages may be of two stores.
+    if (end.epoch !== start.epoch) return await load();
     applied = { epoch: start.epoch, seq: start.seq };
     while (applied.seq < end.seq) {
       if (!(await applySlice())) {
-        if (isOutdated(applied)) return await loadAfresh();
+        if (isOutdated(applied)) return await load();
         throw new LedgerGap(applied.seq + 1, end);
       }
       await yieldToEventLoop();
     }
   }
 
-  /** Rows that were just read may be of the epoch that follows this one. */
+  /** True if rows that were just read may belong to the next epoch. */
   function isOutdated({ epoch }: Position): boolean {
     return reader.isOutdated(epoch);
   }
 
-  /** Applies the rows that come next; false if there is none of this epoch. */
+  /** Applies the next rows. Returns false if there is none in this epoch. */
   async function applySlice(): Promise<boolean> {
     let { epoch, seq } = applied;
     const rows = await reader.stockAfter(seq, sliceRows);
@@ -121,7 +122,7 @@ export function createReplay(reader: InventoryReader, replica: Replica): Replay 
     if (found?.seq !== row && !isOutdated(head)) throw new LedgerGap(row, head);
   }
 
-  /** Looks only for the row that was missing, because a full load at every read would be a load. */
+  /** Checks only the row that was missing, because a full load at every request would be costly. */
   async function assertClosed({ epoch, row }: LedgerGap, head: Head): Promise<void> {
     if (head.epoch === epoch && head.seq >= row) await assertRow(row, head);
   }

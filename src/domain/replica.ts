@@ -2,23 +2,23 @@ import type { Position } from "./epochs.ts";
 import type { Entry, Stock } from "./inventory.ts";
 import type { MaybePromise } from "./ports.ts";
 
-/** A copy of the inventory that is brought forward row by row and shown at chosen positions. */
+/** A copy of the inventory that is updated row by row and published at certain positions. */
 export interface Replica {
-  /** Starts over, empty. What was published last stays visible until the next publication. */
+  /** Removes all entries. The last publication stays visible until the next one. */
   clear(): void;
-  /** Adds entries with larger ids than any before. */
+  /** Adds entries. Their ids are larger than all that were loaded before. */
   load(entries: readonly Entry[]): void;
-  /** The pet's stock is now this; null: it is gone. */
+  /** Sets a pet's stock; null removes the entry. */
   apply(petId: bigint, after: Stock | null): void;
-  /** How many entries there are, roughly: changes that wait need not be counted. */
+  /** The approximate number of entries. Pending changes need not be counted. */
   readonly size: number;
-  /** True when many changes wait to be written. Whoever applies more calls `write` first. */
+  /** True when many changes are pending. Call `write` before applying more. */
   readonly isFull: boolean;
-  /** Writes the changes that wait, in slices, and shows nothing of them yet. */
+  /** Writes pending changes, in slices, without publishing them. */
   write(): MaybePromise<void>;
   /**
-   * Shows what was applied before this call as the state at `position`. Works in slices when there
-   * is much to write. Changes applied meanwhile wait for the next publication.
+   * Publishes everything applied before this call as the state at `position`. Works in slices when
+   * there is much to write. Changes applied in the meantime are part of the next publication.
    */
   publish(position: Position): MaybePromise<void>;
 }

@@ -1,26 +1,27 @@
 import { environments } from "./keys.ts";
 import type { Snapshot } from "./ports.ts";
 import { checkEntries, checkOrders, checkPets } from "./verification/catalogue.ts";
+import { checkEpochs } from "./verification/epochs.ts";
 import { createFaults, type Faults, shown } from "./verification/faults.ts";
-import { createFold } from "./verification/fold.ts";
 import { checkKeys } from "./verification/keys.ts";
 import { type LedgerEnd, replayLedger } from "./verification/ledger.ts";
+import { createPetStates } from "./verification/states.ts";
 
 export interface Verification {
   /** Rows of the ledger. */
   readonly rows: number;
   readonly entries: number;
   readonly pets: number;
-  /** The first faults, one line each; empty when all is well. */
+  /** The first faults, one line each; empty when there is none. */
   readonly faults: readonly string[];
-  /** How many faults there are in all. */
+  /** The number of all faults. */
   readonly faultCount: number;
 }
 
 /**
- * Compares everything with everything: the inventory with the ledger replayed row by row, entries
- * with pets, keys with what belongs to them, every value with what its column may hold, and the
- * engine's own structures. Tables pass in batches; only one small record for each pet is kept.
+ * Checks a whole store: the inventory against the replayed ledger, entries against pets, keys
+ * against their secrets, usage and bans, every value against its column, and the structures of the
+ * engine. Tables are read in batches, and only a small record per pet is kept in memory.
  */
 export async function verify(snapshot: Snapshot): Promise<Verification> {
   const faults = createFaults();
@@ -31,7 +32,7 @@ export async function verify(snapshot: Snapshot): Promise<Verification> {
   try {
     await checkTables(snapshot, counts, faults);
   } catch (error) {
-    // A damaged file may not be readable to its end; what was found in it counts more than that.
+    // A damaged file may not be readable to its end. The faults found before are more useful.
     if (faults.count === 0) throw error;
     faults.note("the store", `reading failed: ${(error as Error).message}`, "to read all of it");
   }
@@ -45,16 +46,17 @@ async function checkTables(
 ): Promise<void> {
   const { rowsOf } = snapshot;
   const keyIds = await checkKeys(rowsOf, faults);
-  const fold = createFold();
-  const end = await replayLedger(rowsOf, fold, keyIds, faults);
+  const states = createPetStates();
+  const end = await replayLedger(rowsOf, states, keyIds, faults);
   counts.rows = end.rows;
   await checkHead(snapshot, end, faults);
-  counts.entries = await checkEntries(rowsOf, fold, faults);
-  counts.pets = await checkPets(rowsOf, fold, faults);
+  await checkEpochs(rowsOf, end.seq, faults);
+  counts.entries = await checkEntries(rowsOf, states, faults);
+  counts.pets = await checkPets(rowsOf, states, faults);
   await checkOrders(rowsOf, faults);
 }
 
-/** The head must be one row that says where the ledger ends. */
+/** Checks that there is one head, and that it is at the end of the ledger. */
 async function checkHead(
   { rowsOf, readHead }: Snapshot,
   end: LedgerEnd,

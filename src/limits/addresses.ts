@@ -3,15 +3,14 @@ import type { Clock } from "../domain/ports.ts";
 
 export interface AddressLimiter {
   take(address: string): Verdict;
-  /** How an address stands, for an answer that takes nothing from it. */
+  /** The current state of an address, for a response that counts nothing. */
   standing(address: string): Verdict;
 }
 
 /**
- * Counts requests without a valid key, by client address and minute, in this process alone.
- * When more addresses come than are remembered, the rest share one count: an attacker with a
- * million addresses slows himself and others without a key, never a valid one, and no memory runs
- * out.
+ * Counts requests without a valid key, by client address and minute, in this process only. Addresses
+ * beyond `addressesMax` share one count. An attacker with a million addresses therefore limits only
+ * requests without a valid key, and memory stays bounded.
  */
 export function createAddressLimiter(
   clock: Clock,
@@ -21,7 +20,7 @@ export function createAddressLimiter(
   const counts = new Map<string, number>();
   let minuteStart = 0;
 
-  /** The count an address draws on in the minute of `now`. */
+  /** The bucket that counts an address in the minute of `now`. */
   function bucketAt(now: number, address: string): string {
     const start = now - (now % minuteMs);
     if (start > minuteStart) {
@@ -54,7 +53,7 @@ export function createAddressLimiter(
   };
 }
 
-/** IPv6 networks hand every customer a /64, so that is what counts as one address. */
+/** The bucket of an address. An IPv6 /64 is one bucket, because networks assign one per customer. */
 export function bucketOf(address: string): string {
   if (!address.includes(":")) return address;
   const mapped = /^::ffff:(?:([0-9.]+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i.exec(address);
@@ -70,7 +69,7 @@ export function bucketOf(address: string): string {
     .join(":");
 }
 
-/** The IPv4 address that two groups of an IPv6 one hold. */
+/** The IPv4 address that is mapped to the last two groups of an IPv6 address. */
 function dotted(...groups: string[]): string {
   const bytes = groups.map((group) => Number.parseInt(group, 16)).flatMap((n) => [n >> 8, n & 255]);
   return bytes.join(".");

@@ -11,36 +11,35 @@ import {
 import type { Limits } from "../domain/plans.ts";
 import type { Ban, Clock, Limiter, Log, SavedUsage, UsageStore } from "../domain/ports.ts";
 
-/** How often counts are written down: what a crash can lose at most. */
+/** How often counts are saved. A crash loses at most this much. */
 const saveEveryMs = 1_000;
 
 export interface LocalLimiterOptions {
-  readonly journal: UsageStore;
+  readonly usage: UsageStore;
   readonly clock: Clock;
   readonly rules: BanRules;
-  /** Told when a ban begins and when the journal cannot be written. */
   readonly log: Log;
 }
 
-/** The limiter of a process that serves alone: it counts in memory and writes down every second. */
+/** The rate limiter of a single serving process. It counts in memory and saves every second. */
 export async function createLocalLimiter(options: LocalLimiterOptions): Promise<Limiter> {
-  const { journal, clock, rules, log } = options;
-  const usages = await load(journal);
+  const { usage: store, clock, rules, log } = options;
+  const usages = await load(store);
   let latest = 0;
   for (const usage of usages.values()) latest = Math.max(latest, usage.lastUsedAt);
   const unsaved = new Set<string>();
   let unsavedBans: Ban[] = [];
-  /** Under way while bans are being read again; requests wait for it, so that none misses a lift. */
+  /** Set while bans are read again. Requests wait for it, so that none is rejected by a lifted ban. */
   let refreshing: Promise<void> | undefined;
   let saving = Promise.resolve();
 
-  /** Time that never decreases, across restarts too: no window reopens when a clock goes back. */
+  /** Never decreases, even across restarts, so no window reopens when the clock goes back. */
   function now(): number {
     latest = Math.max(latest, clock.now());
     return latest;
   }
 
-  /** Writes down what has changed. What cannot be written now is kept for the next time. */
+  /** Saves what has changed. What cannot be saved is kept for the next attempt. */
   function save(): Promise<void> {
     saving = saving.catch(() => {}).then(saveNow);
     return saving;
@@ -48,14 +47,14 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
 
   async function saveNow(): Promise<void> {
     while (unsavedBans.length > 0) {
-      await journal.saveBan(unsavedBans[0]!);
+      await store.saveBan(unsavedBans[0]!);
       unsavedBans = unsavedBans.slice(1);
     }
     if (unsaved.size === 0) return;
     const rows = [...unsaved].map((keyId): SavedUsage => ({ keyId, ...usages.get(keyId)! }));
     unsaved.clear();
     try {
-      await journal.saveUsage(rows);
+      await store.saveUsage(rows);
     } catch (error) {
       for (const row of rows) unsaved.add(row.keyId);
       throw error;
@@ -66,7 +65,7 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
     const ban = { keyId, startedAt: usage.banStartedAt, until: usage.bannedUntil, liftedAt: null };
     log("key banned", { keyId, until: new Date(ban.until).toISOString() });
     unsavedBans.push(ban);
-    // At once; the timer tries again if it fails, and tells the log.
+    // Saved at once. If that fails, the timer retries and logs the failure.
     save().catch(() => {});
   }
 
@@ -81,13 +80,14 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
     const verdict = take(usage, limits, rules, now());
     if (verdict.outcome === "admitted") unsaved.add(keyId);
     else if (verdict.banBegan) saveBan(keyId, usage);
-    // After a clock went back, a window lasts until the clock is there again: say the real wait.
+    // After the clock went back, a window ends when the clock reaches its end again. A wait is
+    // therefore counted from the clock's time.
     return clock.now() < verdict.now ? { ...verdict, now: clock.now() } : verdict;
   }
 
   async function readLifts(): Promise<void> {
     try {
-      for (const ban of await journal.loadBans()) {
+      for (const ban of await store.loadBans()) {
         const usage = usages.get(ban.keyId);
         if (usage && ban.liftedAt !== null && usage.banStartedAt === ban.startedAt) lift(usage);
       }
@@ -114,12 +114,12 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
   };
 }
 
-async function load(journal: UsageStore): Promise<Map<string, Usage>> {
+async function load(store: UsageStore): Promise<Map<string, Usage>> {
   const usages = new Map<string, Usage>();
-  for (const { keyId, ...saved } of await journal.loadUsage()) {
+  for (const { keyId, ...saved } of await store.loadUsage()) {
     usages.set(keyId, { ...newUsage(), ...saved });
   }
-  for (const ban of await journal.loadBans()) {
+  for (const ban of await store.loadBans()) {
     if (ban.liftedAt !== null) continue;
     const usage = usages.get(ban.keyId) ?? newUsage();
     usage.banStartedAt = ban.startedAt;

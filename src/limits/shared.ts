@@ -1,4 +1,4 @@
-import { Refusal } from "../domain/errors.ts";
+import { unavailable } from "../domain/errors.ts";
 import {
   type BanRules,
   isRefused,
@@ -10,7 +10,6 @@ import {
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
 import type {
-  Clock,
   CountedUsage,
   Limiter,
   Log,
@@ -21,11 +20,8 @@ import type {
 import { createStrikes } from "./strikes.ts";
 
 export interface SharedLimiterOptions {
-  /** Counts by the same clock as the limiter. */
   readonly usage: SharedUsageStore;
   readonly rules: BanRules;
-  /** What time it is; the database's own time unless given, so that no instance's clock matters. */
-  readonly clock?: Clock | undefined;
   readonly log: Log;
 }
 
@@ -34,137 +30,134 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-interface Asking {
+/** Requests of one key that wait to be counted. */
+interface WaitingRequests {
   readonly limits: Limits;
   readonly waiters: Waiter[];
 }
 
-/** Requests that may wait to be counted; one more is answered 503. */
+/** The most requests that may wait to be counted. One more gets a 503. */
 const waitingMax = 10_000;
 
-/** Keys whose standing is remembered; what is forgotten is asked for again. */
-const knownMax = 100_000;
+/** The most keys whose usage is cached. */
+const cachedMax = 100_000;
 
 /**
- * The limiter of many processes: it counts in the database they share. While one statement is
- * under way, arriving requests gather, and the next statement asks for all of them at once. What
- * is sure to be refused, because a window is known to be used up or a ban to be in force, is
- * refused without asking.
+ * The rate limiter of several processes, which count in the database that they share. While one
+ * statement is running, new requests queue, and the next statement counts all of them at once. A
+ * request that must be rejected, because a window is known to be exhausted or a ban to be in force,
+ * is rejected without a query.
+ *
+ * Time is the database's, so that the clocks of the instances do not matter.
  */
-export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
-  const { usage: counts, rules, clock, log } = options;
-  const known = new Map<string, Usage>();
-  /** What the database said since keys or bans last changed; only that is reason to refuse. */
-  let trusted = new WeakSet<Usage>();
-  /** The database's time less this process's, as of the last answer. */
-  let ahead = Date.now() - performance.now();
-  let asking = new Map<string, Asking>();
-  let waiting = 0;
+export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterOptions): Limiter {
+  const cache = new Map<string, Usage>();
+  /** Usage read since keys or bans last changed. Only this may reject a request. */
+  let fresh = new WeakSet<Usage>();
+  /** The database's time minus this process's, as of the last response. */
+  let clockOffset = Date.now() - performance.now();
+  let waiting = new Map<string, WaitingRequests>();
+  let waitingCount = 0;
   let running: Promise<void> | undefined;
-  /** Bans are the database's to begin, so the rules applied here never begin one. */
-  const unbanning: BanRules = { ...rules, strikesMin: Infinity };
-  const strikes = createStrikes({ usage: counts, rules, log, learn });
+  /** Only the database starts bans, so the rules applied here never start one. */
+  const rulesWithoutBans: BanRules = { ...rules, strikesMin: Infinity };
+  const strikes = createStrikes({ usage: store, rules, log, onCounted: update });
 
   /**
-   * The database's time, never behind it: a window must not be taken for used up when it is over.
-   * Too early only means to ask.
+   * The database's time, or later. An earlier time could treat a window as exhausted that is over. A
+   * later time only causes a query.
    */
   function now(): number {
-    return clock ? clock.now() : Math.ceil(performance.now() + ahead);
+    return store.clock ? store.clock.now() : Math.ceil(performance.now() + clockOffset);
   }
 
-  function learn(keyId: string, found: CountedUsage, askedAt: number): void {
-    ahead = found.now - askedAt;
-    strikes.learn(keyId, found.usage);
-    // From here on only strikes of this process that the database has not counted yet.
-    found.usage.strikes = 0;
-    const before = known.get(keyId);
-    if (before) keepFirstRefusals(before, found.usage);
-    else if (known.size >= knownMax) known.clear();
-    known.set(keyId, found.usage);
-    trusted.add(found.usage);
+  /** Replaces what is cached for a key with what the database returned. */
+  function update(keyId: string, { usage, now }: CountedUsage, sentAt: number): void {
+    clockOffset = now - sentAt;
+    strikes.update(keyId, usage);
+    // From here on counts only strikes of this process that the database has not counted yet.
+    usage.strikes = 0;
+    const before = cache.get(keyId);
+    if (before) keepFirstRefusals(before, usage);
+    else if (cache.size >= cachedMax) cache.clear();
+    cache.set(keyId, usage);
+    fresh.add(usage);
   }
 
   async function run(): Promise<void> {
-    // One turn of the loop lets everything that arrived together join the first group.
+    // Waits one turn of the event loop, so that requests that arrived together share a statement.
     await new Promise((resolve) => setImmediate(resolve));
-    while (asking.size > 0) {
-      const group = asking;
-      asking = new Map();
-      waiting = 0;
+    while (waiting.size > 0) {
+      const group = waiting;
+      waiting = new Map();
+      waitingCount = 0;
       await settle(group);
     }
     running = undefined;
   }
 
-  async function settle(group: ReadonlyMap<string, Asking>): Promise<void> {
+  async function settle(group: ReadonlyMap<string, WaitingRequests>): Promise<void> {
     const requests: TakeRequest[] = [];
     for (const [keyId, { limits, waiters }] of group) {
       requests.push({ keyId, limits, wanted: waiters.length });
     }
-    const askedAt = performance.now();
-    let answers: ReadonlyMap<string, CountedUsage>;
+    const sentAt = performance.now();
+    let counted: ReadonlyMap<string, CountedUsage>;
     try {
-      answers = await counts.take(requests);
+      counted = await store.take(requests);
     } catch (error) {
-      for (const { waiters } of group.values()) for (const one of waiters) one.reject(error);
+      for (const { waiters } of group.values()) for (const waiter of waiters) waiter.reject(error);
       return;
     }
     for (const [keyId, { limits, waiters }] of group) {
-      const found = answers.get(keyId)!;
-      learn(keyId, found, askedAt);
-      // The count stands after the whole group; each of it gets the count after its own turn.
+      const found = counted.get(keyId)!;
+      update(keyId, found, sentAt);
+      // The database returns the count after the whole group. Each request gets the count after it.
       found.usage.minuteCount -= found.granted;
       found.usage.dayCount -= found.granted;
-      for (const one of waiters) one.resolve(decide(keyId, found.usage, limits, found.now));
+      for (const { resolve } of waiters) resolve(decide(keyId, found.usage, limits, found.now));
     }
   }
 
-  /** Applies the rules to what is known. Strikes go to the database, which alone can add them up. */
-  function decide(
-    keyId: string,
-    usage: Usage,
-    limits: Limits,
-    moment: number,
-  ): MaybePromise<Verdict> {
-    const verdict = take(usage, limits, unbanning, moment);
+  /** Applies the rules to cached usage. Strikes go to the database, which adds up all instances. */
+  function decide(keyId: string, usage: Usage, limits: Limits, at: number): MaybePromise<Verdict> {
+    const verdict = take(usage, limits, rulesWithoutBans, at);
     if (verdict.outcome === "admitted") return verdict;
-    const deciding = strikes.refused(keyId, usage, limits);
-    return deciding ? deciding.then(() => asDecided(keyId, limits, verdict)) : verdict;
+    const flushed = strikes.add(keyId, usage, limits);
+    return flushed ? flushed.then(() => bannedOr(verdict, keyId, limits)) : verdict;
   }
 
-  function asDecided(keyId: string, limits: Limits, verdict: Verdict): Verdict {
-    const stands = standing(known.get(keyId) ?? newUsage(), limits, verdict.now);
-    return stands.outcome === "banned" ? stands : verdict;
+  /** The verdict, unless the database has banned the key meanwhile. */
+  function bannedOr(verdict: Verdict, keyId: string, limits: Limits): Verdict {
+    const current = standing(cache.get(keyId) ?? newUsage(), limits, verdict.now);
+    return current.outcome === "banned" ? current : verdict;
   }
 
   return {
     take(keyId, limits) {
-      const usage = known.get(keyId);
-      const moment = now();
-      if (usage && trusted.has(usage) && isRefused(usage, limits, moment)) {
-        return decide(keyId, usage, limits, moment);
+      const usage = cache.get(keyId);
+      const at = now();
+      if (usage && fresh.has(usage) && isRefused(usage, limits, at)) {
+        return decide(keyId, usage, limits, at);
       }
-      if (waiting >= waitingMax) {
-        throw new Refusal("unavailable", "Too many requests are waiting; try again.");
-      }
-      waiting += 1;
+      if (waitingCount >= waitingMax) throw unavailable("tooManyRequests");
+      waitingCount += 1;
       return new Promise((resolve, reject) => {
-        const same = asking.get(keyId);
+        const same = waiting.get(keyId);
         if (same) same.waiters.push({ resolve, reject });
-        else asking.set(keyId, { limits, waiters: [{ resolve, reject }] });
+        else waiting.set(keyId, { limits, waiters: [{ resolve, reject }] });
         running ??= run();
       });
     },
-    recall: (keyId, limits) => standing(known.get(keyId) ?? newUsage(), limits, now()),
+    recall: (keyId, limits) => standing(cache.get(keyId) ?? newUsage(), limits, now()),
     refresh() {
-      // A ban may have been lifted, with the strikes that led to it, or a plan changed: the next
-      // request asks.
-      const moment = now();
-      for (const [keyId, { bannedUntil }] of known) {
-        if (moment < bannedUntil) strikes.forget(keyId);
+      // A ban may have been lifted, with the strikes that led to it, or a plan may have changed, so
+      // the next request of each key queries the database.
+      const at = now();
+      for (const [keyId, { bannedUntil }] of cache) {
+        if (at < bannedUntil) strikes.forget(keyId);
       }
-      trusted = new WeakSet();
+      fresh = new WeakSet();
     },
     async close() {
       while (running) await running;
@@ -174,8 +167,8 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
 }
 
 /**
- * The database does not hear of refusals that cost it nothing, so when a window was first found
- * used up is known here, if it was here, and the second of grace is counted from then.
+ * Rejections decided locally never reach the database, so only this process may know when a window
+ * was first exhausted. The grace period starts at the earlier time.
  */
 function keepFirstRefusals(before: Usage, usage: Usage): void {
   if (before.minuteStart === usage.minuteStart) {
@@ -186,7 +179,7 @@ function keepFirstRefusals(before: Usage, usage: Usage): void {
   }
 }
 
-/** The earlier of two moments; 0 is none. */
+/** The earlier of two times. 0 means never. */
 function earlier(one: number, other: number): number {
   return one === 0 || other === 0 ? Math.max(one, other) : Math.min(one, other);
 }

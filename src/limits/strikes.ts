@@ -7,11 +7,11 @@ export interface StrikesOptions {
   readonly usage: Pick<SharedUsageStore, "addStrikes" | "startBan">;
   readonly rules: BanRules;
   readonly log: Log;
-  /** Told what the database knows of a key, and when it was asked. */
-  readonly learn: (keyId: string, found: CountedUsage, askedAt: number) => void;
+  /** Called with the usage that the database returned, and the time when the query was sent. */
+  readonly onCounted: (keyId: string, counted: CountedUsage, sentAt: number) => void;
 }
 
-/** Strikes not yet added up, by the minute they fell into. */
+/** Strikes of one key that the database has not counted yet, by minute. */
 interface Pending {
   limits: Limits;
   readonly counts: Map<number, number>;
@@ -23,82 +23,83 @@ interface Count {
   readonly count: number;
 }
 
-/** How long refusals are gathered: a ban that several instances bring about comes this late. */
-const gatherMs = 500;
+/** How long strikes are collected. A ban caused by several instances together starts this late. */
+const flushEveryMs = 500;
 
 /**
- * Refusals cost the database nothing when they happen. What they add up to over all instances is
- * settled in one statement now and then, which also brings back bans that others began.
+ * Collects strikes and adds them to those of the other instances, in one statement for many
+ * rejected requests. The same statement returns bans that other instances started.
  */
-export function createStrikes({ usage: counts, rules, log, learn }: StrikesOptions) {
+export function createStrikes({ usage: store, rules, log, onCounted }: StrikesOptions) {
   const pending = new Map<string, Pending>();
-  /** What the database is being told, and what it last said of all instances together. */
-  const underWay = new Map<string, Count>();
-  const added = new Map<string, Count>();
+  /** Strikes in the running statement. */
+  const sent = new Map<string, Count>();
+  /** Strikes of all instances, as the database last returned them. */
+  const counted = new Map<string, Count>();
   let timer: Timer | undefined;
   let flushing: Promise<void> = Promise.resolve();
-  const watchFlush = inBackground("saving strikes", log, (flushed: Promise<void>) => flushed);
+  const logFlush = inBackground("saving strikes", log, (flushed: Promise<void>) => flushed);
 
   async function flush(): Promise<void> {
     if (pending.size === 0) return;
-    let isEdge = false;
+    let isMore = false;
     const batch = [...pending].map(([keyId, { limits, counts }]) => {
-      // One minute at a time; around a minute's edge the next one follows at once.
+      // One minute per statement. Around the end of a minute the next one follows at once.
       const [minute = 0, count = 0] = counts.entries().next().value ?? [];
       counts.delete(minute);
       if (counts.size === 0) pending.delete(keyId);
-      else isEdge = true;
-      underWay.set(keyId, { minute, count });
+      else isMore = true;
+      sent.set(keyId, { minute, count });
       return { keyId, limits, minute, count };
     });
-    const askedAt = performance.now();
-    const found = await counts.addStrikes(batch).finally(() => underWay.clear());
+    const sentAt = performance.now();
+    const found = await store.addStrikes(batch).finally(() => sent.clear());
     for (const { keyId, limits } of batch) {
-      const state = found.get(keyId);
-      if (!state) continue;
-      await banIfDue(keyId, state, limits);
-      learn(keyId, state, askedAt);
+      const total = found.get(keyId);
+      if (!total) continue;
+      await banIfDue(keyId, total, limits);
+      onCounted(keyId, total, sentAt);
     }
-    if (isEdge) await flush();
+    if (isMore) await flush();
   }
 
-  /** The rule is the domain's, applied to the sum over all instances, at the strikes' own minute. */
+  /** Applies the domain's rule to the strikes of all instances, within the minute of the strikes. */
   async function banIfDue(
     keyId: string,
     { usage, now }: CountedUsage,
     limits: Limits,
   ): Promise<void> {
-    const previous = usage.banStartedAt;
-    const judgedAt = Math.min(now, usage.strikesMinute + minuteMs - 1);
-    if (usage.strikes === 0 || judgedAt < usage.bannedUntil) return;
-    if (!strike(usage, limits, rules, judgedAt, 0)) return;
-    if (await counts.startBan(keyId, usage.banStartedAt, usage.bannedUntil, previous)) {
+    const previousStart = usage.banStartedAt;
+    const at = Math.min(now, usage.strikesMinute + minuteMs - 1);
+    if (usage.strikes === 0 || at < usage.bannedUntil) return;
+    if (!strike(usage, limits, rules, at, 0)) return;
+    if (await store.startBan(keyId, usage.banStartedAt, usage.bannedUntil, previousStart)) {
       log("key banned", { keyId, until: new Date(usage.bannedUntil).toISOString() });
     }
   }
 
-  function schedule(): void {
+  function scheduleFlush(): void {
     if (timer || pending.size === 0) return;
     timer = setTimeout(() => {
       void flushNow().then(() => {
         timer = undefined;
-        schedule();
+        scheduleFlush();
       });
-    }, gatherMs);
+    }, flushEveryMs);
     timer.unref();
   }
 
-  /** Settles when the flush is over, failed or not: the log is told, and nobody else. */
+  /** Resolves when the flush has ended. A failure is logged and does not reject. */
   function flushNow(): Promise<void> {
     flushing = flushing.catch(() => {}).then(flush);
-    watchFlush(flushing);
+    logFlush(flushing);
     return flushing.catch(() => {});
   }
 
-  /** Whether a key's strikes of a minute, as far as is known here, are enough for a ban. */
-  function isEnough(keyId: string, minute: number, limits: Limits): boolean {
+  /** Whether the strikes of a minute that this process knows of are enough for a ban. */
+  function isBanDue(keyId: string, minute: number, limits: Limits): boolean {
     let strikes = pending.get(keyId)?.counts.get(minute) ?? 0;
-    for (const counts of [underWay, added]) {
+    for (const counts of [sent, counted]) {
       const found = counts.get(keyId);
       if (found?.minute === minute) strikes += found.count;
     }
@@ -106,35 +107,34 @@ export function createStrikes({ usage: counts, rules, log, learn }: StrikesOptio
   }
 
   return {
-    /** What the database said of a key's strikes. */
-    learn(keyId: string, usage: Usage): void {
-      const { strikesMinute: minute, strikes: count } = usage;
-      if (count > 0) added.set(keyId, { minute, count });
-      else added.delete(keyId);
+    /** Replaces the strikes of all instances with what the database returned. */
+    update(keyId: string, { strikesMinute: minute, strikes: count }: Usage): void {
+      if (count > 0) counted.set(keyId, { minute, count });
+      else counted.delete(keyId);
     },
-    /** A key's strikes may have been forgiven: none is held against it until the database says so. */
+    /** Forgets a key's strikes, because a lifted ban resets them. */
     forget(keyId: string): void {
-      added.delete(keyId);
+      counted.delete(keyId);
       pending.delete(keyId);
     },
     /**
-     * Books a refusal that the rules have just been applied to, and the strike it may have been.
-     * Where that is likely to bring a ban, the promise is settled once the database has decided.
+     * Adds the strikes of a rejected request, to which the rules have been applied; there may be
+     * none. If a ban is likely, returns a promise that resolves when the database has decided.
      */
-    refused(keyId: string, usage: Usage, limits: Limits): Promise<void> | undefined {
-      let mine = pending.get(keyId);
-      if (!mine) {
-        mine = { limits, counts: new Map() };
-        pending.set(keyId, mine);
+    add(keyId: string, usage: Usage, limits: Limits): Promise<void> | undefined {
+      let own = pending.get(keyId);
+      if (!own) {
+        own = { limits, counts: new Map() };
+        pending.set(keyId, own);
       }
-      mine.limits = limits;
+      own.limits = limits;
       if (usage.strikes > 0) {
         const { strikesMinute, strikes } = usage;
         usage.strikes = 0;
-        mine.counts.set(strikesMinute, (mine.counts.get(strikesMinute) ?? 0) + strikes);
-        if (isEnough(keyId, strikesMinute, limits)) return flushNow();
+        own.counts.set(strikesMinute, (own.counts.get(strikesMinute) ?? 0) + strikes);
+        if (isBanDue(keyId, strikesMinute, limits)) return flushNow();
       }
-      schedule();
+      scheduleFlush();
       return undefined;
     },
     async close(): Promise<void> {

@@ -27,7 +27,7 @@ const leftovers = () => readdirSync(place.folder).filter((name) => name.endsWith
 const after = (first: string) => ["sh", "-c", `${first}; exec "${petstore}" "$@"`, "sh"];
 
 test.each(["000", "022", "277"])(
-  "an export can be read by its owner alone, whatever the umask (%s)",
+  "only its owner can read an export, whatever the umask is (%s)",
   async (umask) => {
     const name = `pets-${umask}.csv`;
     const ran = await place.run(["pets", "export", name], { command: after(`umask ${umask}`) });
@@ -37,14 +37,14 @@ test.each(["000", "022", "277"])(
   },
 );
 
-test("an export over an older file that others could read makes it private", async () => {
+test("an export over a file that others can read makes it private", async () => {
   writeFileSync(place.path("open.csv"), "old");
   chmodSync(place.path("open.csv"), 0o644);
   expect((await place.run(["pets", "export", "open.csv"])).code).toBe(0);
   expect(modeOf("open.csv")).toBe(0o600);
 });
 
-test("an export through a link replaces the file, and the link stays", async () => {
+test("an export to a link replaces the file and keeps the link", async () => {
   writeFileSync(place.path("real.csv"), "old");
   symlinkSync("real.csv", place.path("link.csv"));
   expect((await place.run(["pets", "export", "link.csv"])).code).toBe(0);
@@ -54,9 +54,9 @@ test("an export through a link replaces the file, and the link stays", async () 
   );
 });
 
-test("an export that fails half way leaves no file, and an older file as it was", async () => {
+test("an export that fails leaves no file and does not change an existing one", async () => {
   writeFileSync(place.path("kept.csv"), "yesterday's\n");
-  // A signal that is ignored turns the limit on a file's size into a failed write.
+  // With the signal ignored, a write beyond the file size limit fails with an error.
   const command = after("trap '' XFSZ; ulimit -f 256");
   for (const name of ["kept.csv", "new.csv"]) {
     const ran = await place.run(["pets", "export", name], { command });

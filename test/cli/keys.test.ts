@@ -20,7 +20,7 @@ const issue = (...words: string[]) =>
 const list = (key: string) => call(service.baseUrl, "GET", "/inventory", { key });
 
 describe("while the service runs", () => {
-  test("a new key works on the next request, and what it is can be read back", async () => {
+  test("a new key works on the next request and is listed as it was created", async () => {
     const { key, ...shown } = await issue("--plan", "free");
     expect((await list(key)).status).toBe(200);
     expect(key).toMatch(/^psk_live_[0-9A-Za-z]{49}$/);
@@ -41,7 +41,7 @@ describe("while the service runs", () => {
     expectRefused(await place.run(["keys", "rotate", id]), `key ${id} is revoked`);
   });
 
-  test("a rotated key has two texts for the overlap, and only the new one without", async () => {
+  test("both secrets of a rotated key work during the overlap, and only the new one after it", async () => {
     const { id, key } = await issue("--plan", "business");
     const second = await place.json<IssuedKey>("keys", "rotate", id, "--overlap", "1h");
     expect((await list(key)).status).toBe(200);
@@ -53,7 +53,7 @@ describe("while the service runs", () => {
     expectRefused(await place.run(["keys", "rotate", id, "--overlap", "soon"]), "--overlap must");
   });
 
-  test("both texts of a rotated key draw on one limit", async () => {
+  test("both secrets of a rotated key count against one limit", async () => {
     const { id, key } = await issue("--plan", "enterprise", "--per-minute", "90", "--per-day", "3");
     const second = await place.json<IssuedKey>("keys", "rotate", id);
     const answers = [await list(key), await list(second.key), await list(key)];
@@ -61,7 +61,7 @@ describe("while the service runs", () => {
     expect((await list(second.key)).status).toBe(429);
   });
 
-  test("scopes, limits and expiry are those it was made with", async () => {
+  test("a key has the scopes, limits and expiry that were given", async () => {
     const words = ["--plan", "enterprise", "--per-minute", "7", "--per-day", "9"];
     const { key, ...shown } = await issue(
       ...words,
@@ -77,25 +77,25 @@ describe("while the service runs", () => {
     expect(answer.headers.get("x-ratelimit-limit")).toBe("7");
   });
 
-  test("unban answers whether there was a ban", async () => {
+  test("unban reports whether there was a ban", async () => {
     const { id } = await issue("--plan", "free");
     expect(await place.json("keys", "unban", id)).toEqual({ id, lifted: false });
   });
 });
 
-test("without --json the same is said in words, and the key's text stands on a line of its own", async () => {
+test("without --json the result is text, with the secret on a separate line", async () => {
   const made = await place.run(["keys", "create", "--name", "by hand", "--plan", "free"]);
   expect(made.out).toMatch(/^Key key_\w+ \(by hand, free\)\. .*\npsk_live_\w+\n$/);
   const [, id] = /Key (key_\w+)/.exec(made.out)!;
   expect((await place.run(["keys", "list"])).out).toContain(`${id}  free`);
   expect((await place.run(["keys", "show", id!])).out).toMatch(/^id +key_\w+\nname +by hand\n/);
-  expect((await place.run(["keys", "rotate", id!])).out).toContain("The old key works until 20");
+  expect((await place.run(["keys", "rotate", id!])).out).toContain("The old key is valid until 20");
   expect((await place.run(["keys", "unban", id!])).out).toBe(`Key ${id} was not banned.\n`);
   expect((await place.run(["keys", "revoke", id!])).out).toBe(`Key ${id} (by hand) is revoked.\n`);
   expect((await place.run(["keys", "list"])).out).toMatch(new RegExp(`${id} .*revoked\n`));
 });
 
-test("no key's text is in any file of the database or in what the service wrote", async () => {
+test("no secret is in a file of the database or in the output of the service", async () => {
   const texts: string[] = [];
   for (const plan of ["free", "pro"]) {
     const { id, key } = await issue("--plan", plan);
@@ -109,7 +109,7 @@ test("no key's text is in any file of the database or in what the service wrote"
   expect(files.some((file) => file.endsWith("-wal"))).toBe(true);
   const kept = files.map((file) => readFileSync(place.path(`data/${file}`), "latin1"));
   for (const text of texts) {
-    // Neither whole nor the random part alone.
+    // Neither the whole secret nor its random part.
     for (const secret of [text, text.slice("psk_live_".length, -6)]) {
       expect(kept.some((content) => content.includes(secret))).toBe(false);
       expect(service.written()).not.toContain(secret);

@@ -23,7 +23,7 @@ async function withStore<T>(database: string, work: (store: Store) => Promise<T>
   }
 }
 
-/** A store with something in every table, and text that a careless copy would spoil. */
+/** Fills every table, with text that is easy to copy wrongly. */
 async function fill(database: string): Promise<string> {
   await Bun.write(
     place.path("pets.json"),
@@ -66,7 +66,7 @@ async function fill(database: string): Promise<string> {
   return key;
 }
 
-test("a store is carried over whole, from SQLite to PostgreSQL and back", async () => {
+test("a whole store is copied from SQLite to PostgreSQL and back", async () => {
   const first = `sqlite:${place.path("first.db")}`;
   const key = await fill(first);
   const second = await migratedDatabase();
@@ -76,7 +76,7 @@ test("a store is carried over whole, from SQLite to PostgreSQL and back", async 
     "3 pets, 3 inventory, 5 ledger, 2 orders, 1 keys, 2 secrets, 1 usage, 2 epochs, 1 bans",
   );
   const verified = await place.run(["verify", "--database", second]);
-  expect(verified.out).toContain("All is well");
+  expect(verified.out).toContain("No faults found");
   const shown = await place.json<{ bannedUntil: string }[]>(
     ...["keys", "list", "--json", "--database", second],
   );
@@ -90,14 +90,14 @@ test("a store is carried over whole, from SQLite to PostgreSQL and back", async 
   }
   const exported = (file: string) => Bun.file(place.path(`${file}.json`)).text();
   expect(await exported("third")).toBe(await exported("first"));
-  // The key is known there, and still banned.
+  // The key is valid there, and still banned.
   const served = await place.serve(["serve", "--database", third]);
   expectError(await call(served.baseUrl, "GET", "/inventory", { key }), "key_banned");
   served.kill("SIGTERM");
   await served.exited;
 });
 
-test("a store carried from a copy has an epoch of its own, so that no cached list passes for current", async () => {
+test("a copied store has a new epoch, so that no cached list of the source matches it", async () => {
   const original = `sqlite:${place.path("original.db")}`;
   await fill(original);
   const restored = `sqlite:${place.path("restored.db")}`;
@@ -108,7 +108,7 @@ test("a store carried from a copy has an epoch of its own, so that no cached lis
   expect(after.epoch).not.toBe(before.epoch);
 });
 
-test("a target that is not empty is refused and left as it is", async () => {
+test("a target that is not empty is rejected and unchanged", async () => {
   const source = `sqlite:${place.path("source.db")}`;
   await fill(source);
   const target = await migratedDatabase();
@@ -119,7 +119,7 @@ test("a target that is not empty is refused and left as it is", async () => {
   expect((await withStore(target, async (store) => store.inventory.readHead())).seq).toBe(0);
 });
 
-test("a store that is being served is not moved under the service", async () => {
+test("a store that a service uses cannot be copied", async () => {
   const source = `sqlite:${place.path("served.db")}`;
   const served = await place.serve(["serve", "--port", "0", "--database", source]);
   const target = await migratedDatabase();

@@ -6,10 +6,10 @@ import { enterPlace, petstore } from "../support/process.ts";
 const place = enterPlace();
 afterAll(() => place.leave());
 
-/** Clears the screen, rings, deletes, opens a C1 sequence, and turns the direction of writing. */
+/** Escape sequence, bell, DEL, C1 sequence, bidirectional controls and a line separator. */
 const hostile = "\x1b[2J\x07\x7f\x9b31m\u202egnp.exe\u2066\u2029.";
 const escapes = "\\u001b[2J\\u0007\\u007f\\u009b31m\\u202egnp.exe\\u2066\\u2029.";
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the characters under test
 const raw = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 test("every control character, lone surrogate and bidirectional control is escaped, nothing else", () => {
@@ -25,12 +25,12 @@ test("every control character, lone surrogate and bidirectional control is escap
   expect(printable("Zoë 🐕 日本 עברית")).toBe("Zoë 🐕 日本 עברית");
 });
 
-test("a refused import shows hostile columns, values and file names escaped", async () => {
+test("an error of an import escapes columns, fields and file names", async () => {
   const header = await place.run(["pets", "import", "-", "--format", "csv"], {
     stdin: `petId,"${hostile}"\n1,x\n`,
   });
   expect(header.err).toBe(
-    `petstore: line 1: column '${escapes}' is not one of petId, name, category, tags, photoUrls, status, quantity\n`,
+    `petstore: line 1: unknown column '${escapes}'; expected petId, name, category, tags, photoUrls, status, quantity\n`,
   );
   const field = await place.run(["pets", "import", "-"], {
     stdin: JSON.stringify({ petId: 1, name: "x", [hostile]: 1 }),
@@ -44,7 +44,7 @@ test("a refused import shows hostile columns, values and file names escaped", as
   }
 });
 
-test("words that are echoed are escaped, line ends too", async () => {
+test("arguments that a message repeats are escaped, including line breaks", async () => {
   for (const words of [[hostile], ["serve", hostile], ["keys", "show", `a\nb${hostile}`]]) {
     const { err, code } = await place.run(words);
     expect(err).toMatch(/^petstore: [^\n]+\n$/);
@@ -54,7 +54,7 @@ test("words that are echoed are escaped, line ends too", async () => {
   }
 });
 
-test("a key whose name turns the direction of writing is listed escaped, and exactly as JSON", async () => {
+test("a key name with bidirectional controls is listed escaped, and is exact as JSON", async () => {
   const name = "till \u202e2 \u2066x";
   await place.run(["keys", "create", "--name", name, "--plan", "free"]);
   const listed = await place.run(["keys", "list"]);
@@ -65,7 +65,7 @@ test("a key whose name turns the direction of writing is listed escaped, and exa
   expect(JSON.parse(json.out)).toMatchObject([{ name }]);
 });
 
-test("a log line is escaped and still says exactly the same", async () => {
+test("a log line is escaped and has the same value as JSON", async () => {
   const script = `import { logToStderr } from "${join(import.meta.dir, "../../src/log.ts")}";
     logToStderr("bug", { error: ${JSON.stringify(hostile)}, seq: 5n,
       driver: "cannot reach postgres://me:hunter@zwei@db/shop" });`;
@@ -75,7 +75,7 @@ test("a log line is escaped and still says exactly the same", async () => {
   expect(JSON.parse(err)).toMatchObject({ ...line, driver: "cannot reach postgres://[hidden]" });
 });
 
-test("an error that nobody caught is one escaped line that shows no address", async () => {
+test("an uncaught error is one escaped log line without a database address", async () => {
   const main = join(import.meta.dir, "../../src/main.ts");
   const script = `process.argv = ["bun", "petstore", "help"]; await import("${main}");
     setTimeout(() => { throw new Error("x\\x1b[2J postgres://me:hunter@zwei@db/shop"); });`;

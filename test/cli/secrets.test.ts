@@ -4,10 +4,10 @@ import { enterPlace, type Ran } from "../support/process.ts";
 const place = enterPlace();
 afterAll(() => place.leave());
 
-/** Port 1 refuses every connection, so that an address that is taken fails at once. */
+/** Port 1 refuses every connection, so a valid address fails at once. */
 const host = "127.0.0.1:1";
 
-/** What may be set by mistake; every one holds a password made of these two words. */
+/** Addresses that an operator may set. The password of each contains these two words. */
 const addresses: [text: string, sentence: string][] = [
   [`postgresql//me:hunter-zwei@${host}/shop`, "must be sqlite:PATH or postgres://"],
   [`"postgres://me:hunter-zwei@${host}/shop"`, "must be sqlite:PATH or postgres://"],
@@ -32,7 +32,7 @@ function expectNoSecret(ran: Ran, sentence: string): void {
   expect(ran.code).toBe(2);
 }
 
-describe("an address with a password is never printed, and the message says how to mend it", () => {
+describe("an address with a password is never printed, and the error explains how to write it", () => {
   for (const [address, sentence] of addresses) {
     const patience = { PETSTORE_DATABASE_PATIENCE_SECONDS: "1" };
     test(address, async () => {
@@ -46,17 +46,20 @@ describe("an address with a password is never printed, and the message says how 
     });
   }
 
-  test("the flag that holds it is named", async () => {
+  test("the error names the flag or variable", async () => {
     const wrong = "postgres://me:hunter@zwei@h/shop";
-    expectNoSecret(await place.run(["verify", "--database", wrong]), "--database has an @");
+    expectNoSecret(
+      await place.run(["verify", "--database", wrong]),
+      "--database has an unexpected @",
+    );
     const from = ["migrate-store", "--from", wrong, "--to", "sqlite:b.db"];
-    expectNoSecret(await place.run(from), "--from has an @");
+    expectNoSecret(await place.run(from), "--from has an unexpected @");
     const env = { DATABASE_URL: wrong };
-    expectNoSecret(await place.run(["verify"], { env }), "DATABASE_URL has an @");
+    expectNoSecret(await place.run(["verify"], { env }), "DATABASE_URL has an unexpected @");
   });
 });
 
-test("an address that stands where another word belongs is not repeated", async () => {
+test("an address in place of another argument is not printed", async () => {
   for (const address of ["postgres://me:hunter@zwei@h/shop", "postgres://me:hunter-zwei"]) {
     for (const words of [
       [address],

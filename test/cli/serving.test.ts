@@ -16,7 +16,7 @@ const issue = () =>
 const addPet = () => place.run(["pets", "import", "-"], { stdin: '{"petId":1,"name":"Rex"}\n' });
 
 describe("serve", () => {
-  test("invents neither data nor keys, and is ready when it says so", async () => {
+  test("adds neither data nor keys, and is ready when it prints its address", async () => {
     const service = await place.serve();
     expect((await call(service.baseUrl, "GET", "~/readyz")).status).toBe(200);
     expect(await place.json<unknown[]>("keys", "list")).toEqual([]);
@@ -24,7 +24,7 @@ describe("serve", () => {
     expect(existsSync(place.path("data/production.db"))).toBe(true);
   });
 
-  test("is refused on a database that is being served, also through a link to it", async () => {
+  test("fails on a database that another process serves, also through a link", async () => {
     await place.serve();
     expectRefused(await place.run(["serve", "--port", "0"]), "another petstore is already serving");
     symlinkSync("production.db", place.path("data/link.db"));
@@ -34,7 +34,7 @@ describe("serve", () => {
     );
   });
 
-  test("is refused through a link that led nowhere when the first one started", async () => {
+  test("fails on a link whose target did not exist when the first process started", async () => {
     mkdirSync(place.path("data"));
     symlinkSync("real.db", place.path("data/link.db"));
     const database = (name: string) => ["serve", "--database", `sqlite:./data/${name}`];
@@ -44,7 +44,7 @@ describe("serve", () => {
     }
   });
 
-  test("is refused on a database with a second name, where SQLite would keep a second log", async () => {
+  test("fails on a database with a second hard link, for which SQLite would write a second log", async () => {
     await addPet();
     linkSync(place.path("data/production.db"), place.path("data/second.db"));
     for (const name of ["production.db", "second.db"]) {
@@ -55,7 +55,7 @@ describe("serve", () => {
     await place.serve();
   });
 
-  test("is refused on a port that is taken", async () => {
+  test("fails on a port that is in use", async () => {
     const service = await place.serve();
     const { port } = new URL(service.baseUrl);
     const refused = await place.run(["serve", "--port", port, "--database", "sqlite:./other.db"]);
@@ -70,7 +70,7 @@ describe("serve", () => {
   });
 });
 
-test("while another process holds the file every answer comes within 10 seconds", async () => {
+test("while another process locks the file, every response comes within 10 seconds", async () => {
   await addPet();
   const { key } = await issue();
   const service = await place.serve();
@@ -82,7 +82,7 @@ test("while another process holds the file every answer comes within 10 seconds"
     const { status } = await call(service.baseUrl, "PATCH", "/inventory/1", { key, body });
     return { status, isInTime: performance.now() - begun < 10_000 };
   };
-  // Usage waits to be saved by the time the first update is given up.
+  // By the time the first update times out, usage is waiting to be saved.
   expect(await update()).toEqual({ status: 503, isInTime: true });
   expect(await update()).toEqual({ status: 503, isInTime: true });
   holder.run("ROLLBACK");
@@ -93,11 +93,11 @@ test("while another process holds the file every answer comes within 10 seconds"
 
 describe("a first signal", () => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    test(`${signal} finishes what is in flight, turns new connections away, and exits 0`, async () => {
+    test(`${signal} finishes requests in flight, rejects new connections, and exits 0`, async () => {
       await addPet();
       const { key } = await issue();
       const service = await place.serve();
-      // Held by another process, the write lock keeps the update in flight for as long as we like.
+      // The update stays in flight while another process holds the write lock.
       const holder = new Database(place.path("data/production.db"));
       holder.run("BEGIN IMMEDIATE");
       const update = call(service.baseUrl, "PATCH", "/inventory/1", {
@@ -118,7 +118,7 @@ describe("a first signal", () => {
     });
   }
 
-  test("does not wait for connections on which nothing is asked", async () => {
+  test("does not wait for idle connections", async () => {
     const service = await place.serve();
     const { hostname, port } = new URL(service.baseUrl);
     const idle = await Bun.connect({
@@ -135,7 +135,7 @@ describe("a first signal", () => {
   });
 });
 
-test("a second signal ends the process at once, whatever is in flight", async () => {
+test("a second signal ends the process at once, also with requests in flight", async () => {
   await addPet();
   const { key } = await issue();
   const service = await place.serve();
@@ -157,7 +157,7 @@ test("a second signal ends the process at once, whatever is in flight", async ()
 describe("quickstart", () => {
   const keyLine = /^ {2}(psk_live_\w+)$/m;
 
-  test("fills an empty place and prints a key and a curl line that works; later runs change nothing", async () => {
+  test("adds data to an empty store and prints a key and a curl command that work; later runs change nothing", async () => {
     const first = await place.serve(["quickstart"]);
     await first.wrote("curl");
     const [, key] = keyLine.exec(first.written())!;
@@ -180,7 +180,7 @@ describe("quickstart", () => {
     expect(await place.json<unknown[]>("keys", "list")).toHaveLength(1);
   });
 
-  test("that cannot listen makes no key, so that the next run can still show one", async () => {
+  test("creates no key if it cannot listen, so that the next run can print one", async () => {
     const other = enterPlace();
     const taken = new URL((await other.serve()).baseUrl).port;
     expectRefused(await place.run(["quickstart", "--port", taken]), "cannot listen");
@@ -190,7 +190,7 @@ describe("quickstart", () => {
     expect(service.written()).toMatch(keyLine);
   });
 
-  test("leaves a place that has pets or keys as it is", async () => {
+  test("does not change a store with pets or keys", async () => {
     await addPet();
     const service = await place.serve(["quickstart"]);
     expect(await place.json<unknown[]>("keys", "list")).toEqual([]);
@@ -209,7 +209,7 @@ describe("npm start in a checkout", () => {
     symlinkSync(join(root, "node_modules"), place.path("node_modules"));
   });
 
-  test("serves with a key and a curl line to paste, and keeps its data in the checkout", async () => {
+  test("prints a key and a curl command, and stores its data in the checkout", async () => {
     const service = await place.serve([], { command: ["npm", "start", "--silent", "--"] });
     await service.wrote("/inventory\n");
     const [, key] = /^ {2}(psk_live_\w+)$/m.exec(service.written())!;
@@ -228,7 +228,7 @@ describe("npm start in a checkout", () => {
   });
 });
 
-/** An update has reached the service once its key has been counted for it. */
+/** Waits until the service has counted a request of the key, which means that it has received it. */
 async function untilInFlight(baseUrl: string, key: string): Promise<void> {
   for (;;) {
     const answer = await call(baseUrl, "GET", "/nothing", { key });

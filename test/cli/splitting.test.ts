@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { csvCell, splitCells } from "../../src/cli/csv.ts";
-import { createElementSplitter } from "../../src/cli/json-array.ts";
+import { createJsonArraySplitter } from "../../src/cli/json-array.ts";
 import { createLineSplitter, type Source, type Splitter } from "../../src/cli/lines.ts";
 
-/** Feeds a text in pieces cut at these places, which may fall anywhere, inside a character too. */
+/** Passes a text in pieces. The cuts can be anywhere, also inside a character. */
 function split(splitter: Splitter, text: string, cuts: readonly number[]): Source[] {
   const places = cuts.map((cut) => cut % (text.length + 1)).sort((one, other) => one - other);
   const found: Source[] = [];
@@ -26,20 +26,20 @@ const awkward = fc.string({
 describe("a JSON array", () => {
   const value = fc.oneof(awkward, fc.jsonValue({ depthSize: "small" }));
 
-  test("gives the elements JSON.parse finds, however it is cut into pieces", () => {
+  test("is split into the elements that JSON.parse finds, wherever the pieces end", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(value, space, space)), space, cuts, (items, edge, places) => {
         const body = items.map(([item, before, after]) => before + JSON.stringify(item) + after);
         const text = `${edge}[${body.join()}${edge}]${edge}`;
-        const found = split(createElementSplitter(), text, places);
+        const found = split(createJsonArraySplitter(), text, places);
         expect(found.map((one) => JSON.parse(one.text))).toEqual(JSON.parse(text));
       }),
     );
   });
 
-  test("names the line on which an element starts", () => {
+  test("reports the line on which each element starts", () => {
     const text = '\n[\n{"a":\n1}, \n\n{"b":"\\"]"}\n,3]\n';
-    const found = split(createElementSplitter(), text, [7, 8, 15]);
+    const found = split(createJsonArraySplitter(), text, [7, 8, 15]);
     expect(found.map((one) => [one.line, one.text.trim()])).toEqual([
       [3, '{"a":\n1}'],
       [6, '{"b":"\\"]"}'],
@@ -47,14 +47,14 @@ describe("a JSON array", () => {
     ]);
   });
 
-  test("is accepted only when JSON.parse accepts it too", () => {
+  test("is accepted only if JSON.parse accepts it", () => {
     const tokens = fc.constantFrom("[", "]", "{", "}", ",", '"', "1", '"a":', "\n", "\\", "null");
     fc.assert(
       fc.property(fc.array(tokens, { maxLength: 14 }), cuts, (parts, places) => {
         const text = `[${parts.join("")}]`;
         let elements: unknown;
         try {
-          const found = split(createElementSplitter(), text, places);
+          const found = split(createJsonArraySplitter(), text, places);
           elements = found.map((one) => JSON.parse(one.text));
         } catch {
           expect(() => JSON.parse(text)).toThrow();
@@ -70,10 +70,10 @@ describe("a JSON array", () => {
 describe("comma-separated values", () => {
   const cell = fc.oneof(awkward, fc.string());
 
-  test("written and read again are the same cells, however the text is cut into pieces", () => {
+  test("are the same cells after they are written and read, wherever the pieces end", () => {
     const table = fc.integer({ min: 1, max: 4 }).chain((width) =>
       fc.array(
-        // A row of nothing but spaces is a blank line; no row of ours is one, ids come first.
+        // A row of spaces is a blank line. Rows of an import start with an id, so none is blank.
         fc
           .tuple(fc.bigInt().map(String), fc.array(cell, { minLength: width, maxLength: width }))
           .map(([first, rest]) => [first, ...rest]),
@@ -88,7 +88,7 @@ describe("comma-separated values", () => {
     );
   });
 
-  test("names the line on which a row starts, blank lines and quoted line ends counted", () => {
+  test("report the line on which each row starts, counting blank lines and quoted line breaks", () => {
     const text = 'a,b\n\n"x\ny",1\r\n  \r\n2,3';
     const found = split(createLineSplitter({ quotes: true }), text, [5, 6, 9]);
     expect(found.map((one) => [one.line, splitCells(one)])).toEqual([
@@ -98,16 +98,16 @@ describe("comma-separated values", () => {
     ]);
   });
 
-  test("refuses a quote inside an unquoted cell, after a quoted one, and one never closed", () => {
+  test("reject a quote inside an unquoted cell, after a quoted cell, and without an end", () => {
     const cells = (text: string) => () => splitCells({ line: 7, text });
-    expect(cells('5" pipe,1')).toThrow("line 7: a quote stands where none can");
-    expect(cells('"a"b,1')).toThrow("line 7: a quote stands where none can");
-    expect(cells('1,"a')).toThrow("line 7: a quote is never closed");
+    expect(cells('5" pipe,1')).toThrow("line 7: unexpected quote");
+    expect(cells('"a"b,1')).toThrow("line 7: unexpected quote");
+    expect(cells('1,"a')).toThrow("line 7: unclosed quote");
   });
 });
 
 describe("lines", () => {
-  test("are the lines that hold something, with their numbers, however the text is cut", () => {
+  test("are split with their numbers and without blank lines, wherever the pieces end", () => {
     const line = fc.string({ unit: fc.constantFrom('"', "a", " ", "\r", "{"), maxLength: 6 });
     fc.assert(
       fc.property(fc.array(line), cuts, (lines, places) => {
@@ -120,17 +120,17 @@ describe("lines", () => {
     );
   });
 
-  test("past their bound are refused before they fill the memory", () => {
+  test("are rejected at their bound, before they fill the memory", () => {
     for (const splitter of [
       createLineSplitter({ quotes: false }),
       createLineSplitter({ quotes: true }),
-      createElementSplitter(),
+      createJsonArraySplitter(),
     ]) {
       splitter.take('["');
       const flood = () => {
         for (let piece = 0; piece < 100; piece++) splitter.take("x".repeat(65_536));
       };
-      expect(flood).toThrow("line 1: this row has more than 2000000 characters");
+      expect(flood).toThrow("line 1: the row has more than 2000000 characters");
     }
   });
 });

@@ -23,7 +23,7 @@ const requests = () => {
   ];
 };
 
-/** One client that asks again as soon as it is answered, until an answer tells it to close. */
+/** Sends requests on one connection until a response has `Connection: close`. */
 async function askUntilClosed(service: Served, request: string): Promise<number> {
   const client = await connectRaw(service.baseUrl);
   for (let answered = 1; ; answered++) {
@@ -37,7 +37,7 @@ async function askUntilClosed(service: Served, request: string): Promise<number>
 }
 
 describe("a stop under load", () => {
-  test("answers every request on a connection that is open, and closes it with the answer", async () => {
+  test("responds to every request on an open connection and closes it after the response", async () => {
     for (let round = 0; round < 3; round++) {
       const service = await place.serve();
       const clients = Array.from({ length: 40 }, (_, at) =>
@@ -53,7 +53,7 @@ describe("a stop under load", () => {
 });
 
 describe("with --drain-seconds", () => {
-  test("a stop first turns /readyz red and goes on answering, each time with Connection: close", async () => {
+  test("a stopping service returns 503 for /readyz and serves requests, each with Connection: close", async () => {
     const service = await place.serve(["serve", "--drain-seconds", "2"]);
     const signalledAt = performance.now();
     service.kill("SIGTERM");
@@ -84,7 +84,7 @@ describe("with --drain-seconds", () => {
     expect(await service.exited).toBe(1);
   });
 
-  test("what is no number of seconds is refused", async () => {
+  test("a value that is not a number of seconds is rejected", async () => {
     for (const seconds of ["-1", "1.5", "3601", "soon"]) {
       const ran = await place.run(["serve", `--drain-seconds=${seconds}`]);
       expectRefused(ran, "--drain-seconds must be from 0 to 3600 seconds");
@@ -92,7 +92,7 @@ describe("with --drain-seconds", () => {
   });
 });
 
-/** Waits until the key has been counted so many times: the clients are at work. */
+/** Waits until the service has counted this many requests of the key. */
 async function untilCounted(service: Served, count: number): Promise<void> {
   for (;;) {
     const { headers } = await call(service.baseUrl, "GET", "/nothing", { key });

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => place.leave());
 
-/** Does to the file what only a faulty disk or a hand in the database could. */
+/** Changes the database directly, as a faulty disk or an operator with SQL could. */
 function tamper(...statements: string[]): void {
   const database = new Database(place.path("data/production.db"));
   for (const statement of statements) database.run(statement);
@@ -20,10 +20,10 @@ function tamper(...statements: string[]): void {
 
 const sound = { rows: 2, entries: 2, pets: 2, faults: [], faultCount: 0 };
 
-test("a store in which everything agrees gives exit code 0", async () => {
+test("a consistent store gives exit code 0", async () => {
   expect(await place.run(["verify"])).toEqual({
     code: 0,
-    out: "All is well: 2 ledger rows, 2 entries, 2 pets.\n",
+    out: "No faults found in 2 ledger rows, 2 entries, 2 pets.\n",
     err: "",
   });
   expect(await place.json<unknown>("verify")).toEqual(sound);
@@ -31,7 +31,7 @@ test("a store in which everything agrees gives exit code 0", async () => {
 
 const wrongs: [name: string, statements: string[], fault: string][] = [
   [
-    "an entry changed behind the ledger's back",
+    "an entry that changed without a ledger row",
     ["UPDATE inventory SET quantity = 4 WHERE pet_id = 1"],
     "entry of pet 1: 4 available; expected 3 available: row 1 left that",
   ],
@@ -92,12 +92,12 @@ const wrongs: [name: string, statements: string[], fault: string][] = [
   ],
 ];
 for (const [name, statements, fault] of wrongs) {
-  test(`${name} is found, named, and gives exit code 1`, async () => {
+  test(`${name} is reported with exit code 1`, async () => {
     tamper(...statements);
     const found = await place.run(["verify"]);
     expect(found.code).toBe(1);
     expect(found.out).toContain(fault);
-    expect(found.out).toMatch(/\nNot well: \d+ faults?; \d+ ledger rows, \d entries, \d pets\.\n$/);
+    expect(found.out).toMatch(/\n\d+ faults? found in \d+ ledger rows, \d entries, \d pets\.\n$/);
     expect(found.err).toBe("");
     const asJson = await place.run(["verify", "--json"]);
     expect(asJson.code).toBe(1);
@@ -106,7 +106,7 @@ for (const [name, statements, fault] of wrongs) {
   });
 }
 
-test("of many faults the first twenty are named and all are counted", async () => {
+test("of many faults the first twenty are printed and all are counted", async () => {
   const numbers = "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 1009)";
   tamper(`INSERT INTO pets ${numbers} SELECT i, 'x', NULL, '[]', '[]' FROM n`);
   const { code, out } = await place.run(["verify"]);
@@ -114,7 +114,7 @@ test("of many faults the first twenty are named and all are counted", async () =
   const lines = out.trimEnd().split("\n");
   expect(lines).toHaveLength(21);
   expect(lines[19]).toBe("pet 29: has no entry; expected one");
-  expect(lines[20]).toStartWith("Not well: 1000 faults, the first 20 above; 2 ledger rows");
+  expect(lines[20]).toStartWith("1000 faults found (the first 20 are shown) in 2 ledger rows");
 });
 
 test("a file with a damaged page is reported as damaged, with exit code 1", async () => {
@@ -124,7 +124,7 @@ test("a file with a damaged page is reported as damaged, with exit code 1", asyn
   const file = openSync(place.path("data/production.db"), "r+");
   const page = 4_096;
   const pages = fstatSync(file).size / page;
-  // Not the first pages: they hold the schema, without which nothing can be opened at all.
+  // The first pages contain the schema. Without it the file cannot be opened.
   for (let at = 20; at < pages; at += 7)
     writeSync(file, Buffer.alloc(page, 0xa5), 0, page, at * page);
   closeSync(file);
@@ -134,7 +134,7 @@ test("a file with a damaged page is reported as damaged, with exit code 1", asyn
   expect(code).toBe(1);
 });
 
-test("a store that has lost its head is refused in words", async () => {
+test("a store without its head row is rejected with one error", async () => {
   tamper("DELETE FROM head");
   expectRefused(await place.run(["verify"]), "the database has lost its head; restore a backup");
 });

@@ -2,23 +2,27 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { apiKey, refuse, ScriptedServer } from "../support/client/scripted-server.ts";
+import { apiKey, errorResponse, ScriptedServer } from "../support/client/scripted-server.ts";
 
-// Whether a program ends can only be seen on a program: each test runs one, under Node and Bun.
+// Each test runs a program under Node and Bun, to check that the client does not keep it running.
 
-/** Far below the waits that the scripts ask for, far above what a loaded machine needs to exit. */
+/** Shorter than the waits in the scripts, but long enough for a program to exit on a slow machine. */
 const exitMsMax = 15_000;
-const entrance = new URL("../../client/src/index.ts", import.meta.url).pathname;
+const entryPoint = new URL("../../client/src/index.ts", import.meta.url).pathname;
 
-/** The client as one file that Node runs too. */
+/** Bundles the client into one JavaScript file, which Node can run. */
 async function bundleClient() {
   const folder = await mkdtemp(join(tmpdir(), "petstore-exit-"));
-  const built = await Bun.build({ entrypoints: [entrance], outdir: folder, naming: "client.mjs" });
+  const built = await Bun.build({
+    entrypoints: [entryPoint],
+    outdir: folder,
+    naming: "client.mjs",
+  });
   if (!built.success) throw new Error(String(built.logs));
   return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Runs the program; gives what it printed once it ended by itself, and fails if it does not. */
+/** Runs the program until it exits; returns its output. Fails if it does not exit in time. */
 async function runToExit(runtime: string, program: string, baseUrl: string): Promise<string> {
   await using bundle = await bundleClient();
   const file = join(bundle.folder, "program.mjs");
@@ -31,18 +35,18 @@ async function runToExit(runtime: string, program: string, baseUrl: string): Pro
      ${program}`,
   );
   const child = Bun.spawn([runtime, file], { stdout: "pipe", stderr: "pipe" });
-  const alarm = setTimeout(() => child.kill("SIGKILL"), exitMsMax);
+  const timeout = setTimeout(() => child.kill("SIGKILL"), exitMsMax);
   const [output, errors] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
     child.exited,
   ]);
-  clearTimeout(alarm);
+  clearTimeout(timeout);
   expect({ errors, signal: child.signalCode }).toEqual({ errors: "", signal: null });
   return output;
 }
 
-const usedUp = (seconds: number) => () =>
+const exhausted = (seconds: number) => () =>
   new Response("[]", {
     headers: {
       "x-ratelimit-limit": "60",
@@ -53,10 +57,10 @@ const usedUp = (seconds: number) => () =>
   });
 
 for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPath })) {
-  describe(`under ${name}, a program ends at once`, () => {
-    test("after a call that failed because the day is used up", async () => {
+  describe(`under ${name}, a program exits immediately`, () => {
+    test("after a call that failed because the daily limit is exhausted", async () => {
       await using server = new ScriptedServer();
-      server.play(usedUp(80_000));
+      server.enqueue(exhausted(80_000));
       const output = await runToExit(
         runtime,
         `await client.listInventory();
@@ -67,9 +71,9 @@ for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPa
       expect(server.received).toHaveLength(1);
     });
 
-    test("after calls that were aborted while they waited for the next window", async () => {
+    test("after calls that were aborted while waiting for the next window", async () => {
       await using server = new ScriptedServer();
-      server.play(usedUp(60));
+      server.enqueue(exhausted(60));
       const output = await runToExit(
         runtime,
         `await client.listInventory();
@@ -83,21 +87,21 @@ for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPa
       expect(server.received).toHaveLength(1);
     });
 
-    test("after a call that was aborted in the pause between two attempts", async () => {
+    test("after a call that was aborted during a retry delay", async () => {
       await using server = new ScriptedServer();
-      server.play(() => refuse(503, "unavailable", "Busy", { "retry-after": "60" }));
+      server.enqueue(() => errorResponse(503, "unavailable", "Busy", { "retry-after": "60" }));
       const output = await runToExit(
         runtime,
         `const abort = new AbortController();
          const hooks = { onRetry: () => setTimeout(() => abort.abort("enough")) };
-         const patient = new PetstoreClient({ ...options, hooks });
-         await patient.listInventory({ signal: abort.signal }).catch(console.log);`,
+         const retrying = new PetstoreClient({ ...options, hooks });
+         await retrying.listInventory({ signal: abort.signal }).catch(console.log);`,
         server.baseUrl,
       );
       expect(output).toBe("enough\n");
     });
 
-    test("after a call whose key came from a function", async () => {
+    test("after a call with an apiKey function", async () => {
       await using server = new ScriptedServer();
       const output = await runToExit(
         runtime,
@@ -108,10 +112,10 @@ for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPa
       expect(output).toBe("0\n");
     });
 
-    test("after a call that timed out on its way, and after one that was aborted there", async () => {
+    test("after a request that timed out, and after one that was aborted", async () => {
       await using server = new ScriptedServer();
       const hang = () => new Promise<Response>(() => {});
-      server.play(hang, hang);
+      server.enqueue(hang, hang);
       const output = await runToExit(
         runtime,
         `const once = { attemptsMax: 1 };
@@ -123,9 +127,9 @@ for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPa
     });
   });
 
-  test(`under ${name}, a call that waits for the next window keeps its program alive until it is answered`, async () => {
+  test(`under ${name}, a call that waits for the next window keeps the program running`, async () => {
     await using server = new ScriptedServer();
-    server.play(usedUp(2));
+    server.enqueue(exhausted(2));
     const output = await runToExit(
       runtime,
       `await client.listInventory();

@@ -5,7 +5,7 @@ import { parseWithLongIds } from "../../client/src/json.ts";
 
 const highest = "9223372036854775807";
 
-describe("reading an answer", () => {
+describe("parsing a response", () => {
   test("keeps every 64-bit id, digit for digit", () => {
     const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
     const space = fc.constantFrom("", " ", "\n\t");
@@ -17,7 +17,7 @@ describe("reading an answer", () => {
     );
   });
 
-  test("is exact on both sides of each length at which the digits take another way", () => {
+  test("is exact for the smallest and the largest id of every length", () => {
     for (let digits = 1; digits <= 18; digits++) {
       for (const petId of [10n ** BigInt(digits) - 1n, 10n ** BigInt(digits)]) {
         const text = `[{"petId":${petId},"quantity":1,"status":"sold"}]`;
@@ -26,7 +26,7 @@ describe("reading an answer", () => {
     }
   });
 
-  test("takes nothing inside a string for an id, whatever the string holds", () => {
+  test("never changes the content of a string", () => {
     const fragment = fc.constantFrom(
       '"',
       "\\",
@@ -49,41 +49,41 @@ describe("reading an answer", () => {
     );
   });
 
-  test("reads and refuses everything else as JSON.parse does", () => {
+  test("accepts and rejects everything else like JSON.parse", () => {
     const inserts = [...'{}[]",:\\0-.e+tn \u0001', '"id":', `"id":${highest}`, highest];
     fc.assert(
       fc.property(fc.json(), fc.nat(), fc.constantFrom(...inserts), (json, at, inserted) => {
-        const place = at % (json.length + 1);
-        const text = json.slice(0, place) + inserted + json.slice(place + (at % 2));
+        const position = at % (json.length + 1);
+        const text = json.slice(0, position) + inserted + json.slice(position + (at % 2));
         expect(roundedOutcome(parseWithLongIds, text)).toBe(roundedOutcome(JSON.parse, text));
       }),
       { numRuns: 3000 },
     );
   });
 
-  test("leaves a number alone that is no plain integer", () => {
+  test("does not change numbers with a fraction or an exponent", () => {
     const text = '{"id":1234567890123456.5,"petId":1234567890123456E1}';
     expect(parseWithLongIds(text)).toEqual(JSON.parse(text));
   });
 
-  test("takes time that grows with the length of the list only", () => {
+  test("takes time linear in the length of the list", () => {
     const entries = Array.from(
       { length: 100_000 },
       (_, at) => `{"petId":${BigInt(highest) - BigInt(at)},"quantity":${at},"status":"sold"}`,
     );
     const startMs = performance.now();
     expect(decodeInventory(parseWithLongIds(`[${entries.join(",")}]`))).toHaveLength(100_000);
-    // Takes some 50 ms; a reader that copies the rest of the text at each step takes minutes.
+    // This takes about 50 ms. A parser that copies the rest of the text at each step takes minutes.
     expect(performance.now() - startMs).toBeLessThan(3000);
   });
 });
 
-/** What became of a text, long ids aside: as JSON again, with the ids rounded. */
+/** Parses a text and returns it as JSON again, with rounded ids, or "rejected". */
 function roundedOutcome(read: (text: string) => unknown, text: string): string {
   try {
     return JSON.stringify(read(text)).replaceAll(`"${highest}"`, String(Number(highest)));
   } catch (error) {
-    if (error instanceof SyntaxError) return "refused";
+    if (error instanceof SyntaxError) return "rejected";
     throw error;
   }
 }

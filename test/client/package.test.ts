@@ -7,62 +7,71 @@ import {
   expectedRedirect,
   expectedReport,
   installPackedClient,
-  journeyOn,
   type Project,
-  redirectOn,
   run,
+  runRedirectOn,
+  runScenarioOn,
 } from "../support/client/package.ts";
-import { journeyInBrowser, PackageSite, runInBrowser } from "../support/client/page.ts";
-import { type Recipe, readRecipes, runRecipe } from "../support/client/recipes.ts";
+import { PackageSite, runInBrowser, runScenarioInBrowser } from "../support/client/package-site.ts";
+import {
+  type ReadmeExample,
+  readReadmeExamples,
+  runReadmeExample,
+} from "../support/client/readme-examples.ts";
 import { ScriptedServer } from "../support/client/scripted-server.ts";
-import { Shop } from "../support/client/shop.ts";
+import { StockedService } from "../support/client/stocked-service.ts";
 
 let project: Project;
 let site: PackageSite;
-let shop: Shop;
-let recipes: Recipe[];
+let stocked: StockedService;
+let examples: ReadmeExample[];
 
 beforeAll(async () => {
   project = await installPackedClient();
   site = new PackageSite(project);
-  shop = await Shop.open({ "cors-origins": site.origin });
-  recipes = await readRecipes();
+  stocked = await StockedService.start({ "cors-origins": site.origin });
+  examples = await readReadmeExamples();
 }, 60_000);
 
 afterAll(async () => {
   await closeBrowser();
-  await shop[Symbol.asyncDispose]();
+  await stocked[Symbol.asyncDispose]();
   await site[Symbol.asyncDispose]();
   await project[Symbol.asyncDispose]();
 });
 
-// First, while the shop is as it was opened.
-describe("the recipes of the README", () => {
+// These tests come first, because they expect the initial counts.
+describe("the examples in the README", () => {
   const printed: Readonly<Record<string, RegExp>> = {
-    "List the stock": /^pet 1: 0 available\npet 2: 1 pending\npet 9223372036854775807: 7 sold\n$/,
-    "Use it from CommonJS": /^3 entries\n$/,
-    "Record an arrival": /^pet 1: 0 before, 5 now\n$/,
-    "Read the limits": /^59 of 60 left until \d{4}-\d\d-\d\dT\d\d:\d\d:00.000Z\n$/,
+    "Quick start": /^pet 1: 0 available\npet 2: 1 pending\npet 9223372036854775807: 7 sold\n$/,
+    CommonJS: /^3 entries\n$/,
+    "Update a count": /^pet 1: 0 before, 5 now\n$/,
     "Handle errors": /^no such pet \(status 404, request \S+\)\n$/,
-    "Walk through all orders": /^5 orders under way\n$/,
-    "Read the response": /^3 entries, request \S+\n$/,
-    "Log every request": /^listInventory: 200\n$/,
-    "Change the key while the program runs": /^3 entries\n$/,
-    "Write results as JSON":
+    "Read the rate limit": /^59 of 60 left until \d{4}-\d\d-\d\dT\d\d:\d\d:00.000Z\n$/,
+    "Iterate over all orders": /^5 orders not yet delivered\n$/,
+    "Access the response": /^3 entries, request \S+\n$/,
+    "Log requests": /^listInventory: 200\n$/,
+    "Rotate the API key": /^3 entries\n$/,
+    "Convert results to JSON":
       /^\{"petId":1,"quantity":5,"status":"available"\}\n\{"petId":1,.*,"shelf":"A3"\}\n$/,
   };
 
-  test("all run, and each prints what it promises", async () => {
-    expect(recipes.map(({ title }) => title)).toEqual(Object.keys(printed));
-    for (const recipe of recipes) {
-      const { apiKey } = await shop.enter();
-      const output = await runRecipe(project.folder, recipe, shop.service.baseUrl, apiKey);
-      expect(output).toMatch(printed[recipe.title] ?? /never/);
+  test("run and print the expected output", async () => {
+    expect(examples.map(({ title }) => title)).toEqual(Object.keys(printed));
+    for (const example of examples) {
+      const { apiKey } = await stocked.openSession();
+      const output = await runReadmeExample(
+        project.folder,
+        example,
+        stocked.service.baseUrl,
+        apiKey,
+      );
+      expect(output).toMatch(printed[example.title] ?? /no match/);
     }
   }, 30_000);
 
-  test("satisfy the compiler with the published types, under both ways to resolve modules", async () => {
-    for (const { title, extension, code } of recipes) {
+  test("compile with the published types, with NodeNext and Preserve modules", async () => {
+    for (const { title, extension, code } of examples) {
       if (extension !== "ts") continue;
       await Bun.write(join(project.folder, "typed", `${title}.ts`), code);
     }
@@ -72,7 +81,7 @@ describe("the recipes of the README", () => {
 });
 
 describe("the packed client, installed into an empty project", () => {
-  test("brings its own files and nothing else", async () => {
+  test("contains only its own files and has no dependencies", async () => {
     const modules = join(project.folder, "node_modules");
     expect((await readdir(modules)).filter((name) => !name.startsWith("."))).toEqual([
       "petstore-inventory-client",
@@ -81,7 +90,7 @@ describe("the packed client, installed into an empty project", () => {
     expect(files.sort()).toEqual(["LICENSE", "README.md", "dist", "package.json"]);
   });
 
-  test("imports, requires and declares only from files that it brings", async () => {
+  test("imports only files that it contains", async () => {
     const dist = join(project.folder, "node_modules", "petstore-inventory-client", "dist");
     for (const format of ["esm", "cjs"]) {
       const files = (await readdir(join(dist, format))).filter((name) => name !== "package.json");
@@ -89,33 +98,39 @@ describe("the packed client, installed into an empty project", () => {
       for (const file of files) {
         const text = await readFile(join(dist, format, file), "utf8");
         const targets = [...text.matchAll(/(?:from|import\(|require\()\s*"([^"]+)"/g)];
-        // Compilers before 5.0 refuse a declaration that names a .ts file.
-        const strange = targets
+        // TypeScript before 5.0 rejects declarations that import a .ts file.
+        const invalid = targets
           .map(([, to]) => to ?? "")
           .filter((to) => !to.endsWith(".js") || !existsSync(join(dist, format, to)));
-        expect({ file, strange }).toEqual({ file, strange: [] });
+        expect({ file, invalid }).toEqual({ file, invalid: [] });
       }
     }
   });
 
   for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPath })) {
-    for (const [way, file] of [
+    for (const [loading, file] of [
       ["imported", "main.mjs"],
       ["required", "main.cjs"],
     ] as const) {
-      test(`does all it promises under ${name} when it is ${way}`, async () => {
-        const { apiKey } = await shop.enter();
-        const report = await journeyOn([runtime], file, project, shop.service.baseUrl, apiKey);
+      test(`works under ${name} when it is ${loading}`, async () => {
+        const { apiKey } = await stocked.openSession();
+        const report = await runScenarioOn(
+          [runtime],
+          file,
+          project,
+          stocked.service.baseUrl,
+          apiKey,
+        );
         expect(report).toEqual(expectedReport);
       }, 20_000);
     }
   }
 
-  test("refuses redirects under node, whose fetch shows their target", async () => {
-    expect(await redirectOn(["node"], project)).toEqual(expectedRedirect);
+  test("does not follow redirects under node, and reports their target", async () => {
+    expect(await runRedirectOn(["node"], project)).toEqual(expectedRedirect);
   }, 20_000);
 
-  test("knows its errors also when a program imports and requires it", async () => {
+  test("recognizes its errors in a program that both imports and requires it", async () => {
     const program = `const required = require("petstore-inventory-client");
       import("petstore-inventory-client").then((imported) => {
         const options = { baseUrl: "http://127.0.0.1:1/v1", apiKey: "x", attemptsMax: 1 };
@@ -130,17 +145,17 @@ describe("the packed client, installed into an empty project", () => {
     expect(output).toBe("false false true\nfalse true false\n");
   });
 
-  test("has types for CommonJS, and for compilers that do not read `exports`", async () => {
+  test("has types for CommonJS and for compilers that ignore `exports`", async () => {
     const code = `import { isApiError, PetstoreClient } from "petstore-inventory-client";
       const client = new PetstoreClient({ baseUrl: "http://127.0.0.1:1/v1", apiKey: async () => "x" });
       export const first: Promise<bigint | undefined> = client.listInventory().then((list) => list[0]?.petId);
       export const status: Promise<number> = client.getPet(7n).withResponse().then(({ response }) => response.status);
-      export const judge = (error: unknown) => isApiError(error) && error.code === "not_found";
-      // @ts-expect-error: types that resolve to nothing would let this pass
+      export const isMissing = (error: unknown) => isApiError(error) && error.code === "not_found";
+      // @ts-expect-error: this line compiles only if the types were not found
       export const wrong: string = client.limits;`;
     const lookups = {
       "required.cts": { module: "NodeNext" },
-      // What node10 does with a package; this compiler no longer has it under that name.
+      // Equivalent to node10, which this compiler no longer supports.
       "classic.ts": {
         module: "CommonJS",
         moduleResolution: "Bundler",
@@ -153,20 +168,22 @@ describe("the packed client, installed into an empty project", () => {
     }
   }, 30_000);
 
-  test("does all it promises in a browser, from an origin that the service allows", async () => {
-    const { apiKey } = await shop.enter();
-    expect(await journeyInBrowser(site, shop.service.baseUrl, apiKey)).toEqual(expectedReport);
+  test("works in a browser, from an origin that the service allows", async () => {
+    const { apiKey } = await stocked.openSession();
+    expect(await runScenarioInBrowser(site, stocked.service.baseUrl, apiKey)).toEqual(
+      expectedReport,
+    );
   }, 60_000);
 
-  test("refuses redirects in a browser too, where nobody can see their target", async () => {
+  test("does not follow redirects in a browser, which hides their target", async () => {
     await using server = new ScriptedServer();
-    await using stranger = new ScriptedServer();
+    await using otherHost = new ScriptedServer();
     const headers = {
       "access-control-allow-origin": "*",
       "access-control-allow-headers": "authorization",
-      location: `${stranger.baseUrl}/inventory`,
+      location: `${otherHost.baseUrl}/inventory`,
     };
-    server.play(
+    server.enqueue(
       () => new Response(null, { status: 204, headers }),
       () => new Response(null, { status: 302, headers }),
     );
@@ -177,11 +194,11 @@ describe("the packed client, installed into an empty project", () => {
     );
     expect(message).toContain("redirects to an unknown host");
     expect(server.received).toHaveLength(2);
-    expect(stranger.received).toEqual([]);
+    expect(otherHost.received).toEqual([]);
   }, 60_000);
 });
 
-/** The one function of Node that a recipe uses; the project installs no types of Node. */
+/** The only Node function that an example uses. The project does not install the types of Node. */
 const nodeTypes = `declare module "node:fs/promises" {
   export function readFile(path: string, encoding: "utf8"): Promise<string>;
 }`;

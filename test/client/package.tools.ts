@@ -6,48 +6,48 @@ import {
   expectedRedirect,
   expectedReport,
   installPackedClient,
-  journeyOn,
   type Project,
-  redirectOn,
   run,
+  runRedirectOn,
+  runScenarioOn,
 } from "../support/client/package.ts";
-import { readRecipes } from "../support/client/recipes.ts";
-import { Shop } from "../support/client/shop.ts";
+import { readReadmeExamples } from "../support/client/readme-examples.ts";
+import { StockedService } from "../support/client/stocked-service.ts";
 
-// The packed client under other people's tools: `npm run test:packages`. They come from npm into a
-// temporary folder, because together they are some 65 packages and 200 MB that nothing else needs.
+// Checks the packed client with external tools: `npm run test:packages`. The tools are installed into
+// a temporary folder, because they are about 65 packages and 200 MB that nothing else needs.
 
 const versions = {
   "@arethetypeswrong/cli": "0.18.5",
   publint: "0.3.25",
   deno: "2.9.6",
-  // The oldest compiler that the README promises types for. It still has node10; ours does not.
+  // The oldest version in the README. It still supports node10, which ours does not.
   typescript: "4.9.5",
 };
 
 let tools: string;
 let project: Project;
-let shop: Shop;
+let stocked: StockedService;
 
 beforeAll(async () => {
   tools = await mkdtemp(join(tmpdir(), "petstore-tools-"));
-  // Deno unpacks its binary when it is installed.
+  // Deno unpacks its binary in an install script.
   const manifest = { private: true, dependencies: versions, allowScripts: { deno: true } };
   await Bun.write(join(tools, "package.json"), JSON.stringify(manifest));
   await run(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"], tools);
   project = await installPackedClient();
-  shop = await Shop.open();
+  stocked = await StockedService.start();
 }, 300_000);
 
 afterAll(async () => {
-  await shop[Symbol.asyncDispose]();
+  await stocked[Symbol.asyncDispose]();
   await project[Symbol.asyncDispose]();
   await rm(tools, { recursive: true, force: true });
 });
 
 const tool = (name: string) => join(tools, "node_modules", ".bin", name);
 
-test("attw finds types and code of the right kind for every way to resolve modules", async () => {
+test("attw finds no problems with any module resolution", async () => {
   const output = await run([tool("attw"), "--format", "json", project.tarball], tools);
   const { analysis } = JSON.parse(output);
   expect(Object.keys(analysis.entrypoints["."].resolutions).sort()).toEqual([
@@ -59,18 +59,18 @@ test("attw finds types and code of the right kind for every way to resolve modul
   expect(analysis.problems).toEqual([]);
 }, 60_000);
 
-test("publint has nothing to say, even strictly", async () => {
+test("publint finds no problems in strict mode", async () => {
   const output = await run([tool("publint"), "run", "--strict", project.tarball], tools);
   expect(output).toContain("All good!");
 }, 60_000);
 
-test("the recipes satisfy TypeScript 4.9 in a CommonJS program with node10", async () => {
+test("the examples in the README compile with TypeScript 4.9, CommonJS and node10", async () => {
   const folder = join(project.folder, "node10");
-  for (const { title, code } of await readRecipes()) {
-    // Only what this project has types for: no Node, and no JavaScript.
+  for (const { title, code } of await readReadmeExamples()) {
+    // Skip examples that use Node, whose types are not installed, and JavaScript.
     if (/"node:|require\(/.test(code)) continue;
-    // Such programs have no await at the top level.
-    const body = code.replace(/^(import [\s\S]*?;\n)/, "$1export async function recipe() {\n");
+    // CommonJS has no top-level await.
+    const body = code.replace(/^(import [\s\S]*?;\n)/, "$1export async function example() {\n");
     await Bun.write(join(folder, `${title}.ts`), `${body}}\n`);
   }
   const compilerOptions = {
@@ -86,8 +86,8 @@ test("the recipes satisfy TypeScript 4.9 in a CommonJS program with node10", asy
   await run([tool("tsc"), "-p", folder], folder);
 }, 60_000);
 
-test("Deno runs it, imported and required, and refuses redirects", async () => {
-  // Away from the user's own cache, and only with the rights that the client needs.
+test("the client works under Deno, imported and required, and does not follow redirects", async () => {
+  // Use a separate cache, and only the permissions that the client needs.
   const deno = [
     "env",
     `DENO_DIR=${join(tools, "deno")}`,
@@ -97,14 +97,14 @@ test("Deno runs it, imported and required, and refuses redirects", async () => {
     "--node-modules-dir=manual",
     "--allow-net=127.0.0.1",
   ];
-  for (const [file, rights] of [
+  for (const [file, permissions] of [
     ["main.mjs", []],
     ["main.cjs", ["--allow-read=."]],
   ] as const) {
-    const { apiKey } = await shop.enter();
-    const { baseUrl } = shop.service;
-    const report = await journeyOn([...deno, ...rights], file, project, baseUrl, apiKey);
+    const { apiKey } = await stocked.openSession();
+    const { baseUrl } = stocked.service;
+    const report = await runScenarioOn([...deno, ...permissions], file, project, baseUrl, apiKey);
     expect(report).toEqual(expectedReport);
   }
-  expect(await redirectOn(deno, project)).toEqual(expectedRedirect);
+  expect(await runRedirectOn(deno, project)).toEqual(expectedRedirect);
 }, 60_000);

@@ -1,69 +1,71 @@
 import { describe, expect, test } from "bun:test";
 import { isApiError, PetstoreClient } from "../../client/src/index.ts";
+import { rejectionOf } from "../support/client/rejection.ts";
 import { apiKey, ScriptedServer } from "../support/client/scripted-server.ts";
 
-const failureOf = (work: Promise<unknown>) => work.catch((reason: unknown) => reason);
 const entry = '{"petId":1,"quantity":3,"status":"sold"}';
 
 describe("a redirect", () => {
   for (const status of [301, 302, 303, 307, 308]) {
-    test(`with status ${status} is refused, and neither key nor update reaches the other host`, async () => {
+    test(`with status ${status} is an error, and neither key nor update reaches the other host`, async () => {
       await using server = new ScriptedServer();
-      await using stranger = new ScriptedServer();
-      const location = `${stranger.baseUrl}/inventory/1`;
+      await using otherHost = new ScriptedServer();
+      const location = `${otherHost.baseUrl}/inventory/1`;
       const redirect = () => new Response(null, { status, headers: { location } });
-      server.play(redirect, redirect);
-      stranger.play(
+      server.enqueue(redirect, redirect);
+      otherHost.enqueue(
         () => new Response(entry),
         () => new Response(`[${entry}]`),
       );
       const client = new PetstoreClient({ baseUrl: server.baseUrl, apiKey });
-      const works = [
+      const calls = [
         () => client.updateInventory(1, { quantity: 3 }),
         () => client.listInventory(),
       ];
-      for (const work of works) {
-        const error = await failureOf(work());
+      for (const call of calls) {
+        const error = await rejectionOf(call());
         expect(isApiError(error) && error).toMatchObject({ code: "unexpected_answer", status });
         expect(String(error)).toContain(`status ${status}`);
         expect(String(error)).toContain(new URL(location).host);
       }
-      expect(stranger.received).toEqual([]);
+      expect(otherHost.received).toEqual([]);
       expect(server.received).toHaveLength(2);
     });
   }
 
-  test("without a usable Location is refused as well", async () => {
+  test("without a valid Location is an error", async () => {
     await using server = new ScriptedServer();
     for (const headers of [{}, { location: "http://:bad" }] as Record<string, string>[]) {
-      server.play(() => new Response(null, { status: 302, headers }));
+      server.enqueue(() => new Response(null, { status: 302, headers }));
       const client = new PetstoreClient({ baseUrl: server.baseUrl, apiKey });
-      expect(String(await failureOf(client.listInventory()))).toContain("an unknown host");
+      expect(String(await rejectionOf(client.listInventory()))).toContain("an unknown host");
     }
     expect(server.received).toHaveLength(2);
   });
 
-  test("to the same host is refused as well: the address is wrong", async () => {
+  test("to the same host is an error", async () => {
     await using server = new ScriptedServer();
-    server.play(() => new Response(null, { status: 308, headers: { location: "/v1/inventory/" } }));
+    server.enqueue(
+      () => new Response(null, { status: 308, headers: { location: "/v1/inventory/" } }),
+    );
     const client = new PetstoreClient({ baseUrl: server.baseUrl, apiKey });
-    const error = await failureOf(client.listInventory());
+    const error = await rejectionOf(client.listInventory());
     expect(String(error)).toContain(new URL(server.baseUrl).host);
     expect(server.received).toHaveLength(1);
   });
 
-  test("that a fetch of one's own has followed is refused: its answer is not believed", async () => {
+  test("that a custom fetch followed is an error", async () => {
     await using server = new ScriptedServer();
-    await using stranger = new ScriptedServer();
-    const location = `${stranger.baseUrl}/inventory`;
-    server.play(() => new Response(null, { status: 302, headers: { location } }));
-    stranger.play(() => new Response(`[${entry}]`));
+    await using otherHost = new ScriptedServer();
+    const location = `${otherHost.baseUrl}/inventory`;
+    server.enqueue(() => new Response(null, { status: 302, headers: { location } }));
+    otherHost.enqueue(() => new Response(`[${entry}]`));
     const client = new PetstoreClient({
       baseUrl: server.baseUrl,
       apiKey,
       fetch: (url, init) => fetch(url, { ...init, redirect: "follow" }),
     });
-    const error = await failureOf(client.listInventory());
+    const error = await rejectionOf(client.listInventory());
     expect(isApiError(error) && error.code).toBe("unexpected_answer");
     expect(String(error)).toContain(new URL(location).host);
   });

@@ -2,21 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import assert from "node:assert/strict";
 import { isApiError, jsonReplacer, PetstoreClient } from "../../client/src/index.ts";
 import { errorCodes } from "../../src/domain/errors.ts";
-import { apiKey, refuse, ScriptedServer } from "../support/client/scripted-server.ts";
-import { highestId, Shop } from "../support/client/shop.ts";
+import { rejectionOf } from "../support/client/rejection.ts";
+import { apiKey, errorResponse, ScriptedServer } from "../support/client/scripted-server.ts";
+import { highestId, StockedService } from "../support/client/stocked-service.ts";
 
-const failureOf = (work: Promise<unknown>) => work.catch((reason: unknown) => reason);
-
-let shop: Shop;
+let stocked: StockedService;
 beforeAll(async () => {
-  shop = await Shop.open();
+  stocked = await StockedService.start();
 });
-afterAll(() => shop[Symbol.asyncDispose]());
+afterAll(() => stocked[Symbol.asyncDispose]());
 
 describe("withResponse", () => {
-  test("gives the response beside the value, on every operation", async () => {
-    using it = await shop.enter();
-    const { client } = it;
+  test("returns the response and the value of every operation", async () => {
+    using session = await stocked.openSession();
+    const { client } = session;
     const list = await client.listInventory().withResponse();
     expect(list.value).toHaveLength(3);
     expect(list.response.status).toBe(200);
@@ -29,21 +28,21 @@ describe("withResponse", () => {
     expect(page.response.headers.get("link")).toContain('rel="next"');
   });
 
-  test("gives the 304 and the kept list while nothing changed", async () => {
-    using it = await shop.enter();
-    const list = await it.client.listInventory();
-    const { value, response } = await it.client.listInventory().withResponse();
+  test("returns the 304 and the cached list while nothing changed", async () => {
+    using session = await stocked.openSession();
+    const list = await session.client.listInventory();
+    const { value, response } = await session.client.listInventory().withResponse();
     expect([response.status, response.text]).toEqual([304, ""]);
     expect(value).toEqual(list);
   });
 
-  test("fails as the call does, and leaves no rejection unhandled", async () => {
+  test("rejects like the call and leaves no unhandled rejection", async () => {
     const unhandled: unknown[] = [];
     const listen = (reason: unknown) => unhandled.push(reason);
     process.on("unhandledRejection", listen);
     try {
-      using it = await shop.enter();
-      const error = await failureOf(it.client.getPet(404n).withResponse());
+      using session = await stocked.openSession();
+      const error = await rejectionOf(session.client.getPet(404n).withResponse());
       expect(isApiError(error) && error.code).toBe("not_found");
       await new Promise((resolve) => setImmediate(resolve));
       expect(unhandled).toEqual([]);
@@ -52,9 +51,9 @@ describe("withResponse", () => {
     }
   });
 
-  test("is on a refusal too, as the error's response", async () => {
-    using it = await shop.enter();
-    const error = await failureOf(it.client.getPet(404n));
+  test("has a counterpart on errors, error.response", async () => {
+    using session = await stocked.openSession();
+    const error = await rejectionOf(session.client.getPet(404n));
     assert(isApiError(error));
     expect(error.response?.status).toBe(404);
     expect(JSON.parse(error.response?.text ?? "").message).toBe(error.message);
@@ -63,9 +62,9 @@ describe("withResponse", () => {
 });
 
 describe("JSON.stringify", () => {
-  test("writes what every operation gives as the service sent it, digit for digit", async () => {
-    using it = await shop.enter();
-    const { client } = it;
+  test("writes the result of every operation exactly as the service sent it", async () => {
+    using session = await stocked.openSession();
+    const { client } = session;
     const list = await client.listInventory().withResponse();
     expect(JSON.stringify(list.value)).toBe(list.response.text);
     expect(list.response.text).toContain(`"petId":${highestId},`);
@@ -77,9 +76,9 @@ describe("JSON.stringify", () => {
     expect(JSON.stringify({ entries: list.value.slice(1) })).toContain(String(highestId));
   });
 
-  test("takes copies with the replacer, and the results show no trace of it", async () => {
-    using it = await shop.enter();
-    const item = (await it.client.listInventory()).at(-1);
+  test("accepts copies with jsonReplacer, and results have no visible toJSON", async () => {
+    using session = await stocked.openSession();
+    const item = (await session.client.listInventory()).at(-1);
     const copy = { ...item, name: "Rex" };
     expect(() => JSON.stringify(copy)).toThrow();
     expect(JSON.stringify(copy, jsonReplacer)).toContain(`"petId":${highestId},`);
@@ -89,18 +88,18 @@ describe("JSON.stringify", () => {
   });
 });
 
-describe("what a newer service may send", () => {
-  const connect = (server: ScriptedServer) =>
+describe("responses of a later version of the service:", () => {
+  const createClient = (server: ScriptedServer) =>
     new PetstoreClient({ baseUrl: server.baseUrl, apiKey });
 
-  test("fields that this client does not know are passed through", async () => {
+  test("unknown fields are kept", async () => {
     await using server = new ScriptedServer();
     const entry = '{"petId":9223372036854775807,"shelf":{"row":3},"quantity":1,"status":"sold"}';
-    server.play(
+    server.enqueue(
       () => new Response(`[${entry}]`),
       () => new Response(entry),
     );
-    const client = connect(server);
+    const client = createClient(server);
     const expected = { petId: highestId, shelf: { row: 3 }, quantity: 1, status: "sold" };
     const list: unknown = await client.listInventory();
     expect(list).toEqual([expected]);
@@ -109,25 +108,25 @@ describe("what a newer service may send", () => {
     expect(item).toEqual(expected);
   });
 
-  test("an error code that this client does not know is kept as it was sent", async () => {
+  test("an unknown error code is kept", async () => {
     await using server = new ScriptedServer();
-    server.play(() =>
+    server.enqueue(() =>
       Response.json(
         { code: "shelf_locked", message: "Locked", status: 423, until: "noon" },
         { status: 423 },
       ),
     );
-    const error = await failureOf(connect(server).listInventory());
+    const error = await rejectionOf(createClient(server).listInventory());
     assert(isApiError(error));
     expect(error).toMatchObject({ code: "shelf_locked", status: 423, message: "Locked" });
     expect(JSON.parse(error.response?.text ?? "").until).toBe("noon");
   });
 
-  test("every code that the service has today arrives as it is", async () => {
+  test("every known error code is kept", async () => {
     await using server = new ScriptedServer();
     for (const code of errorCodes) {
-      server.play(() => refuse(400, code, "No"));
-      const error = await failureOf(connect(server).listInventory());
+      server.enqueue(() => errorResponse(400, code, "No"));
+      const error = await rejectionOf(createClient(server).listInventory());
       expect(isApiError(error) && error.code).toBe(code);
     }
   });

@@ -6,41 +6,36 @@ import {
   isTimeoutError,
   PetstoreClient,
 } from "../../client/src/index.ts";
-import { Traffic } from "../support/client/load.ts";
-import { apiKey, refuse, ScriptedServer } from "../support/client/scripted-server.ts";
-import { ManualClock, runOut } from "../support/client/timers.ts";
+import { FetchRecorder } from "../support/client/fetch-recorder.ts";
+import { ManualClock, runToCompletion } from "../support/client/manual-clock.ts";
+import { rejectionOf } from "../support/client/rejection.ts";
+import { apiKey, errorResponse, ScriptedServer } from "../support/client/scripted-server.ts";
 import { createTestClock } from "../support/clock.ts";
 
 const start = Date.parse("2026-11-15T10:00:20Z");
-const unavailable = () => refuse(503, "unavailable", "Busy");
+const unavailable = () => errorResponse(503, "unavailable", "Busy");
 
-function setUp(options: Partial<ClientOptions> = {}) {
+function startSession(options: Partial<ClientOptions> = {}) {
   const clock = new ManualClock(createTestClock(start));
-  const traffic = new Traffic();
+  const recorder = new FetchRecorder();
   const server = new ScriptedServer();
   const { baseUrl } = server;
-  const client = new PetstoreClient({ baseUrl, apiKey, clock, fetch: traffic.fetch, ...options });
-  const run = <T>(work: Promise<T>) => runOut(clock, traffic, work);
-  const fails = (work: Promise<unknown>) =>
-    run(
-      work.then(
-        () => undefined,
-        (reason: unknown) => reason,
-      ),
-    );
+  const client = new PetstoreClient({ baseUrl, apiKey, clock, fetch: recorder.fetch, ...options });
+  const run = <T>(work: Promise<T>) => runToCompletion(clock, recorder, work);
   return {
     clock,
     client,
     server,
     run,
-    fails,
-    traffic,
+    /** Returns the reason with which the work rejects. */
+    runToRejection: (work: Promise<unknown>) => run(rejectionOf(work)),
+    recorder,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
-/** An address where each connection gets that text, whatever it asks, and is then cut. */
-function cutOff(text: string) {
+/** Starts a server that responds to every connection with that text and then closes it. */
+function startClosingServer(text: string) {
   const server = Bun.listen({
     hostname: "127.0.0.1",
     port: 0,
@@ -56,124 +51,126 @@ function cutOff(text: string) {
   };
 }
 
-/** An address that nothing listens on. */
-function deadUrl(): string {
-  using server = cutOff("");
+/** Returns a URL on which no server listens. */
+function unusedUrl(): string {
+  using server = startClosingServer("");
   return server.baseUrl;
 }
 
-describe("a call that fails for the moment", () => {
-  test("is tried again after a pause that doubles, with full jitter", async () => {
-    await using it = setUp({ random: () => 0.5 });
+describe("a call with a temporary error", () => {
+  test("is retried after a delay with full jitter, whose bound doubles", async () => {
+    await using session = startSession({ random: () => 0.5 });
     const times: number[] = [];
     for (let count = 0; count < 4; count++) {
-      it.server.play(() => {
-        times.push(it.clock.now() - start);
+      session.server.enqueue(() => {
+        times.push(session.clock.now() - start);
         return unavailable();
       });
     }
-    await it.run(it.client.listInventory());
+    await session.run(session.client.listInventory());
     expect(times).toEqual([0, 125, 375, 875]);
-    expect(it.clock.now() - start).toBe(1875);
+    expect(session.clock.now() - start).toBe(1875);
   });
 
-  test("is never tried again before Retry-After, whatever the jitter", async () => {
-    await using it = setUp({ random: () => 0 });
-    it.server.play(() => refuse(503, "unavailable", "Busy", { "retry-after": "9" }));
-    await it.run(it.client.listInventory());
-    expect(it.clock.now() - start).toBe(9000);
+  test("is never retried before Retry-After, even without jitter", async () => {
+    await using session = startSession({ random: () => 0 });
+    session.server.enqueue(() => errorResponse(503, "unavailable", "Busy", { "retry-after": "9" }));
+    await session.run(session.client.listInventory());
+    expect(session.clock.now() - start).toBe(9000);
   });
 
-  test("gives the last refusal when the attempts are spent", async () => {
-    await using it = setUp({ attemptsMax: 3 });
-    it.server.play(unavailable, unavailable, unavailable);
-    const error = await it.fails(it.client.listInventory());
+  test("rejects with the last error when no attempts are left", async () => {
+    await using session = startSession({ attemptsMax: 3 });
+    session.server.enqueue(unavailable, unavailable, unavailable);
+    const error = await session.runToRejection(session.client.listInventory());
     expect(isApiError(error) && error).toMatchObject({ code: "unavailable", status: 503 });
-    expect(it.server.received).toHaveLength(3);
+    expect(session.server.received).toHaveLength(3);
   });
 
-  test("begins no attempt after the time for the call is spent", async () => {
-    await using it = setUp({ retryForMs: 5000 });
-    it.server.play(() => refuse(503, "unavailable", "Busy", { "retry-after": "6" }));
-    const error = await it.fails(it.client.listInventory());
+  test("is not retried after retryForMs", async () => {
+    await using session = startSession({ retryForMs: 5000 });
+    session.server.enqueue(() => errorResponse(503, "unavailable", "Busy", { "retry-after": "6" }));
+    const error = await session.runToRejection(session.client.listInventory());
     expect(isApiError(error) && error).toMatchObject({ code: "unavailable", retryAfter: 6 });
-    expect(it.clock.now()).toBe(start);
+    expect(session.clock.now()).toBe(start);
   });
 
-  test("is tried again when the connection is refused, is cut, or the answer breaks off", async () => {
-    using silent = cutOff("");
-    using partial = cutOff("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n[");
-    await using it = setUp();
-    const { baseUrl } = it.server;
-    const detours = [deadUrl(), silent.baseUrl, partial.baseUrl];
+  test("is retried when the connection is refused or closed, or the response is incomplete", async () => {
+    using closed = startClosingServer("");
+    using partial = startClosingServer("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n[");
+    await using session = startSession();
+    const { baseUrl } = session.server;
+    const brokenUrls = [unusedUrl(), closed.baseUrl, partial.baseUrl];
     const client = new PetstoreClient({
       baseUrl,
       apiKey,
-      clock: it.clock,
+      clock: session.clock,
       fetch: (url, init) =>
-        it.traffic.fetch(url.replace(baseUrl, detours.shift() ?? baseUrl), init),
+        session.recorder.fetch(url.replace(baseUrl, brokenUrls.shift() ?? baseUrl), init),
     });
-    expect(await it.run(client.listInventory())).toEqual([]);
-    expect(detours).toEqual([]);
-    expect(it.server.received).toHaveLength(1);
+    expect(await session.run(client.listInventory())).toEqual([]);
+    expect(brokenUrls).toEqual([]);
+    expect(session.server.received).toHaveLength(1);
   });
 
-  test("is a NetworkError when the connection fails every time", async () => {
-    await using it = setUp({ baseUrl: deadUrl(), attemptsMax: 2 });
-    const error = await it.fails(it.client.listInventory());
+  test("rejects with a NetworkError when the connection fails every time", async () => {
+    await using session = startSession({ baseUrl: unusedUrl(), attemptsMax: 2 });
+    const error = await session.runToRejection(session.client.listInventory());
     expect(isNetworkError(error)).toBe(true);
     expect(String(error)).not.toContain(apiKey);
   });
 });
 
-test("after a 429 no call is sent before Retry-After, also none that came later", async () => {
-  await using it = setUp({ random: () => 0 });
+test("after a 429, no call is sent before Retry-After, including later calls", async () => {
+  await using session = startSession({ random: () => 0 });
   const sentAt: number[] = [];
   for (const [code, seconds] of [
     ["rate_limit_exceeded", "17"],
     ["key_banned", "90"],
   ] as const) {
-    it.server.play(() => {
-      sentAt.push(it.clock.now() - start);
-      return refuse(429, code, "Wait", { "retry-after": seconds });
+    session.server.enqueue(() => {
+      sentAt.push(session.clock.now() - start);
+      return errorResponse(429, code, "Wait", { "retry-after": seconds });
     });
   }
-  await it.run(Promise.all([it.client.listInventory(), it.client.listInventory()]));
+  await session.run(Promise.all([session.client.listInventory(), session.client.listInventory()]));
   expect(sentAt).toEqual([0, 17_000]);
-  expect(it.clock.now() - start).toBe(107_000);
-  expect(it.server.received).toHaveLength(4);
+  expect(session.clock.now() - start).toBe(107_000);
+  expect(session.server.received).toHaveLength(4);
 });
 
-describe("an attempt without an answer", () => {
-  test("ends at its timeout, is tried again, and is a TimeoutError in the end", async () => {
+describe("an attempt without a response", () => {
+  test("times out, is retried, and the call rejects with a TimeoutError", async () => {
     const clock = new ManualClock(createTestClock(start));
     await using server = new ScriptedServer();
     const { promise: never } = Promise.withResolvers<Response>();
     const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     for (const arrival of arrivals) {
-      server.play(() => {
+      server.enqueue(() => {
         arrival.resolve();
         return never;
       });
     }
     const { baseUrl } = server;
     const options = { baseUrl, apiKey, clock, timeoutMs: 4000, attemptsMax: 2, backoffBaseMs: 0 };
-    const call = new PetstoreClient(options).listInventory().catch((reason: unknown) => reason);
+    const rejection = rejectionOf(new PetstoreClient(options).listInventory());
     await arrivals[0]?.promise;
-    const pausing = clock.nextSleep();
+    const retryDelay = clock.nextSleep();
     clock.advanceTo(start + 4000);
-    await pausing;
+    await retryDelay;
     clock.advanceTo(start + 4000);
     await arrivals[1]?.promise;
     clock.advanceTo(start + 8000);
-    expect(isTimeoutError(await call)).toBe(true);
+    expect(isTimeoutError(await rejection)).toBe(true);
   });
 
-  test("ends at its timeout also when only the body is missing", async () => {
+  test("times out even if only the body is missing", async () => {
     const clock = new ManualClock(createTestClock(start));
     await using server = new ScriptedServer();
-    server.play(() => new Response(new ReadableStream({ start: (stream) => stream.enqueue("[") })));
-    const begun = Promise.withResolvers<void>();
+    server.enqueue(
+      () => new Response(new ReadableStream({ start: (stream) => stream.enqueue("[") })),
+    );
+    const hasHeaders = Promise.withResolvers<void>();
     const client = new PetstoreClient({
       baseUrl: server.baseUrl,
       apiKey,
@@ -182,29 +179,29 @@ describe("an attempt without an answer", () => {
       timeoutMs: 4000,
       fetch: async (url, init) => {
         const response = await fetch(url, init);
-        begun.resolve();
+        hasHeaders.resolve();
         return response;
       },
     });
-    const call = client.listInventory().catch((reason: unknown) => reason);
-    await begun.promise;
+    const rejection = rejectionOf(client.listInventory());
+    await hasHeaders.promise;
     clock.advanceTo(start + 4000);
-    expect(isTimeoutError(await call)).toBe(true);
+    expect(isTimeoutError(await rejection)).toBe(true);
   });
 });
 
-test("a call that gets no turn to be sent within its time is a TimeoutError", async () => {
+test("a call that cannot be sent within retryForMs rejects with a TimeoutError", async () => {
   const clock = new ManualClock(createTestClock(start));
   await using server = new ScriptedServer();
   const arrived = Promise.withResolvers<void>();
   const { promise: held, resolve: release } = Promise.withResolvers<Response>();
-  server.play(() => {
+  server.enqueue(() => {
     arrived.resolve();
     return held;
   });
   const client = new PetstoreClient({ baseUrl: server.baseUrl, apiKey, clock, parallelMax: 1 });
   const first = client.listInventory();
-  const second = client.listInventory({ retryForMs: 2000 }).catch((reason: unknown) => reason);
+  const second = rejectionOf(client.listInventory({ retryForMs: 2000 }));
   await arrived.promise;
   clock.advanceTo(start + 2000);
   expect(isTimeoutError(await second)).toBe(true);
@@ -214,21 +211,19 @@ test("a call that gets no turn to be sent within its time is a TimeoutError", as
 });
 
 describe("an AbortSignal", () => {
-  test("that times out ends the call with its own reason, which is not the client's TimeoutError", async () => {
+  test("that times out rejects the call with its own reason, not with the client's TimeoutError", async () => {
     await using server = new ScriptedServer();
-    server.play(() => new Promise<Response>(() => {}));
+    server.enqueue(() => new Promise<Response>(() => {}));
     const client = new PetstoreClient({ baseUrl: server.baseUrl, apiKey });
-    const reason = await client
-      .listInventory({ signal: AbortSignal.timeout(1) })
-      .catch((reason: unknown) => reason);
+    const reason = await rejectionOf(client.listInventory({ signal: AbortSignal.timeout(1) }));
     expect(reason).toBeInstanceOf(DOMException);
     expect(isTimeoutError(reason)).toBe(false);
   });
 
-  test("ends a request on its way with its own reason", async () => {
+  test("cancels a request in flight, and the call rejects with its reason", async () => {
     await using server = new ScriptedServer();
     const abort = new AbortController();
-    server.play(() => {
+    server.enqueue(() => {
       abort.abort("enough");
       return new Promise<Response>(() => {});
     });
@@ -236,15 +231,15 @@ describe("an AbortSignal", () => {
     await expect(client.listInventory({ signal: abort.signal })).rejects.toBe("enough");
   });
 
-  test("ends a pause between attempts", async () => {
-    await using it = setUp();
+  test("cancels a retry delay", async () => {
+    await using session = startSession();
     const abort = new AbortController();
-    it.server.play(() => {
-      queueMicrotask(() => it.traffic.idle().then(() => abort.abort("enough")));
-      return refuse(503, "unavailable", "Busy", { "retry-after": "60" });
+    session.server.enqueue(() => {
+      queueMicrotask(() => session.recorder.waitUntilIdle().then(() => abort.abort("enough")));
+      return errorResponse(503, "unavailable", "Busy", { "retry-after": "60" });
     });
-    const call = it.client.listInventory({ signal: abort.signal });
-    expect(await call.catch((reason: unknown) => reason)).toBe("enough");
-    expect(it.server.received).toHaveLength(1);
+    const call = session.client.listInventory({ signal: abort.signal });
+    expect(await rejectionOf(call)).toBe("enough");
+    expect(session.server.received).toHaveLength(1);
   });
 });

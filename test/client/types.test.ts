@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type OpenApiDocument, typesFrom } from "../../client/generate-types.ts";
 import document from "../../openapi.json";
 
-describe("the client's types", () => {
+describe("the generated types", () => {
   test("change when the document does", () => {
     const changed: OpenApiDocument = {
       components: {
@@ -15,7 +15,7 @@ describe("the client's types", () => {
     expect(typesFrom(changed)).not.toBe(typesFrom(document));
   });
 
-  test("cover references, optional fields, nullable choices and lists of them", () => {
+  test("support references, optional fields, nullable unions and arrays of them", () => {
     const text = typesFrom({
       components: {
         schemas: {

@@ -8,7 +8,7 @@ onEveryEngine(
     const from = (address: string, key?: string) =>
       service().call("GET", "/inventory", { key, headers: { "X-Forwarded-For": address } });
 
-    test("[open.addresses] they are counted by client address, and valid keys never slowed", async () => {
+    test("[open.addresses] they are counted by client address, and valid keys are not affected", async () => {
       const { text: key } = await service().issueKey();
       const first = await from("192.0.2.1");
       expectError(first, "unauthorized");
@@ -23,7 +23,7 @@ onEveryEngine(
       expectError(await from("192.0.2.1"), "unauthorized");
     });
 
-    test("[open.addresses-ipv6] IPv6 addresses count by their /64", async () => {
+    test("[open.addresses-ipv6] IPv6 addresses are counted by their /64", async () => {
       service().clock.advance(60_000);
       const near = ["2001:db8:1:2::1", "2001:db8:1:2::2", "2001:DB8:1:2:ffff::", "2001:db8:1:2::3"];
       for (const address of [...near, "2001:0db8:0001:0002::4"]) {
@@ -33,7 +33,7 @@ onEveryEngine(
       expect((await from("2001:db8:1:3::1")).status).toBe(401);
     });
 
-    test("[open.addresses-proxy] X-Forwarded-For is believed from a trusted proxy only", async () => {
+    test("[open.addresses-proxy] X-Forwarded-For is trusted only from a trusted proxy", async () => {
       await withService(engine, { "address-per-minute": "2" }, async (direct) => {
         let client = 0;
         const ask = () =>
@@ -44,7 +44,7 @@ onEveryEngine(
       });
     });
 
-    test("[open.addresses-default] the limit is 300 a minute unless configured", async () => {
+    test("[open.addresses-default] the limit is 300 per minute by default", async () => {
       await withService(engine, {}, async (plain) => {
         const answer = await plain.call("GET", "/inventory");
         expect(limitsOf(answer)).toMatchObject({ limit: 300, remaining: 299 });

@@ -14,7 +14,7 @@ onEveryEngine("answers", (service, engine) => {
     service().issueKey({ plan: "enterprise", limits: { perMinute, perDay } });
   const list = (key?: string) => service().call("GET", "/inventory", { key });
 
-  test("[open.too-many-message] a 429 names the window that is used up and when it resets", async () => {
+  test("[open.too-many-message] a 429 names the exhausted window and its reset time", async () => {
     service().clock.set(Date.UTC(2026, 10, 20, 12, 0, 18));
     const { text: minute } = await limited(2, 10);
     const { text: day } = await limited(10, 2);
@@ -35,7 +35,7 @@ onEveryEngine("answers", (service, engine) => {
     });
   });
 
-  test("[open.ban-ratelimit] a banned key's RateLimit says no time before Retry-After", async () => {
+  test("[open.ban-ratelimit] RateLimit of a banned key shows no reset before Retry-After", async () => {
     // Two minutes before midnight: the ban outlasts both windows.
     service().clock.set(Date.UTC(2026, 10, 20, 23, 58, 0));
     const { text: key } = await limited(2, 1_000);
@@ -69,7 +69,7 @@ onEveryEngine("answers", (service, engine) => {
     }
   });
 
-  test("[open.content-coding] a compressed body is 415, and Accept-Encoding says identity", async () => {
+  test("[open.content-coding] a compressed body gets 415 with Accept-Encoding: identity", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n, quantity: 3 });
     const body = '{"quantity":5}';
@@ -99,7 +99,7 @@ onEveryEngine("answers", (service, engine) => {
     expect((await patch("Identity", body)).status).toBe(200);
   });
 
-  test("[open.caching] pets and orders may be kept but not used without asking", async () => {
+  test("[open.caching] pets and orders may be cached but must be revalidated", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n });
     for (const path of ["/pets/1", "/store/orders"]) {
@@ -113,7 +113,7 @@ onEveryEngine("answers", (service, engine) => {
     expect((await list(key)).headers.get("Cache-Control")).toBe("private, no-cache");
   });
 
-  test("[open.host] two Host lines or one that is no host are 400, and nothing changes", async () => {
+  test("[open.host] two Host headers or an invalid one get 400, and nothing changes", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n, quantity: 3 });
     const body = '{"quantity":5}';

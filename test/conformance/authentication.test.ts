@@ -8,7 +8,7 @@ onEveryEngine("authentication", (service) => {
   const withHeader = (value: string) =>
     service().call("GET", "/inventory", { headers: { Authorization: value } });
 
-  test("[auth.1] the key travels as 'Authorization: Bearer <API_KEY>' and no other way", async () => {
+  test("[auth.1] the key is accepted only as 'Authorization: Bearer <API_KEY>'", async () => {
     const { text } = await service().issueKey();
     expect((await withHeader(`Bearer ${text}`)).status).toBe(200);
     expect((await withHeader(`bearer ${text}`)).status).toBe(200);
@@ -25,12 +25,12 @@ onEveryEngine("authentication", (service) => {
     }
   });
 
-  test("[auth.3] a missing or an invalid key is 401 with an Error body", async () => {
+  test("[auth.3] a missing or invalid key gets 401 with an Error body", async () => {
     expectError(await service().call("GET", "/inventory"), "unauthorized");
     expectError(await withHeader("Bearer nonsense"), "unauthorized");
   });
 
-  test("[open.unauthorized] every kind of bad key gets the same answer, with a challenge", async () => {
+  test("[open.unauthorized] every kind of invalid key gets the same response, with a challenge", async () => {
     const now = service().clock.now();
     const revoked = await service().issueKey();
     await service().store.keys.revokeKey(revoked.id, now);
@@ -55,7 +55,7 @@ onEveryEngine("authentication", (service) => {
     expect(missing.headers.get("WWW-Authenticate")).toBe('Bearer realm="petstore"');
   });
 
-  test("[open.scopes] a key has every scope unless told otherwise; a missing one is 403", async () => {
+  test("[open.scopes] a key has every scope by default; a missing scope gets 403", async () => {
     const all = await service().issueKey();
     await service().addPets({ petId: 1n });
     const ask = (key: string) => service().call("GET", "/store/orders", { key });

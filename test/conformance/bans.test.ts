@@ -40,7 +40,7 @@ onEveryEngine("bans", (service) => {
     expect((await ask(key)).status).toBe(200);
   });
 
-  test("[open.ban-ladder] each further ban within a day doubles, up to an hour", async () => {
+  test("[open.ban-ladder] each further ban within a day is twice as long, up to an hour", async () => {
     const { clock } = service();
     const { text: key } = await issue(2, 1_000);
     for (const minutes of [5, 10, 20, 40, 60, 60]) {
@@ -53,7 +53,7 @@ onEveryEngine("bans", (service) => {
     expect((await ask(key)).headers.get("Retry-After")).toBe("300");
   });
 
-  test("[open.ban-strikes] a key of many requests a minute has a tenth of them as strikes", async () => {
+  test("[open.ban-strikes] on large plans a tenth of the requests per minute are needed as strikes", async () => {
     const { text: key } = await issue(300, 100_000);
     nextMinute();
     await Promise.all(Array.from({ length: 301 }, () => ask(key)));
@@ -63,7 +63,7 @@ onEveryEngine("bans", (service) => {
     expect(codes).toEqual([...Array(29).fill("rate_limit_exceeded"), "key_banned"]);
   });
 
-  test("[open.ban-grace] refusals within a second of the first are no strikes", async () => {
+  test("[open.ban-grace] 429s within a second of the first are not strikes", async () => {
     const { text: key } = await issue(2, 1_000);
     nextMinute();
     await statusesOf(3, () => ask(key));
@@ -71,7 +71,7 @@ onEveryEngine("bans", (service) => {
     for (let sent = 0; sent < 100; sent++) expect(await codeOf(key)).toBe("rate_limit_exceeded");
   });
 
-  test("[open.ban-lift] a ban that an operator lifts is over, with its strikes and its ladder", async () => {
+  test("[open.ban-lift] lifting a ban also clears its strikes and resets the length of the next one", async () => {
     const { clock, store } = service();
     const { id, text: key } = await issue(2, 1_000);
     await provoke(key);
@@ -81,7 +81,7 @@ onEveryEngine("bans", (service) => {
     expect((await ask(key)).headers.get("Retry-After")).toBe("300");
   });
 
-  test("[limits.5] whoever keeps asking after 429 is banned, whoever backs off is not", async () => {
+  test("[limits.5] a key that keeps sending requests after 429 is banned; one that backs off is not", async () => {
     const { clock } = service();
     const { text: stubborn } = await issue(2, 1_000);
     await provoke(stubborn);
@@ -95,7 +95,7 @@ onEveryEngine("bans", (service) => {
     }
   });
 
-  test("[open.ban-patience] a job that tries every half hour on a used-up day is never banned", async () => {
+  test("[open.ban-patience] a job that retries every half hour on an exhausted day is never banned", async () => {
     const { clock } = service();
     const { text: key } = await issue(10, 1);
     await ask(key);

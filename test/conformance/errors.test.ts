@@ -73,7 +73,7 @@ onEveryEngine("errors", (service) => {
     expect(code!["x-error-codes"]).toEqual(statusOf);
   });
 
-  test("[open.messages] a message never shows an internal", async () => {
+  test("[open.messages] a message never shows internal details", async () => {
     for (const [, answer] of await refusals()) {
       expect(answer.text).not.toMatch(/SQL|stack|\.ts|node_modules|Error:|undefined/i);
     }

@@ -6,7 +6,7 @@ onEveryEngine("imports of pets", (service) => {
   const find = async (petId: bigint) => service().store.catalogue.findPet(petId);
   const seq = async () => (await service().store.inventory.readHead()).seq;
 
-  test("[open.imports] a new pet needs petId and name, and starts available with none in stock", async () => {
+  test("[open.imports] a new pet needs petId and name, and starts as available with quantity 0", async () => {
     await service().addPets({ petId: 1n, name: "Rex" });
     expect(await find(1n)).toEqual({
       petId: 1n,
@@ -23,7 +23,7 @@ onEveryEngine("imports of pets", (service) => {
     });
   });
 
-  test("[open.imports-update] a known pet keeps what is not given, and others are untouched", async () => {
+  test("[open.imports-update] an existing pet keeps fields that are not given, and other pets do not change", async () => {
     const full = { name: "Luna", category: "dogs", tags: ["x"], photoUrls: ["u"] };
     await service().addPets({ petId: 10n, ...full, status: "sold", quantity: 4 }, { petId: 11n });
     const before = await find(10n);
@@ -35,7 +35,7 @@ onEveryEngine("imports of pets", (service) => {
     expect(await find(11n)).toEqual(other!);
   });
 
-  test("[open.imports-ledger] each entry created or changed is a row with cause import, no other", async () => {
+  test("[open.imports-ledger] each created or changed entry, and no other, is a row with cause import", async () => {
     const start = await seq();
     await service().addPets({ petId: 20n, quantity: 1 }, { petId: 21n });
     await service().addPets({ petId: 20n, quantity: 1 }, { petId: 21n, status: "pending" });
@@ -50,7 +50,7 @@ onEveryEngine("imports of pets", (service) => {
     expect(rows[2]!.before).toEqual(rows[1]!.after);
   });
 
-  test("[open.imports-seen] a running service shows an import at once", async () => {
+  test("[open.imports-seen] a running service shows an import in the next list", async () => {
     const { text: key } = await service().issueKey();
     await service().call("GET", "/inventory", { key });
     await service().addPets({ petId: 30n, quantity: 33 });
@@ -58,7 +58,7 @@ onEveryEngine("imports of pets", (service) => {
     expect(text).toContain('{"petId":30,"quantity":33,"status":"available"}');
   });
 
-  test("[service.4] every acknowledged update is one ledger row, also one that changes no number", async () => {
+  test("[service.4] every acknowledged update is one ledger row, even if it changes nothing", async () => {
     const { id, text: key } = await service().issueKey();
     await service().addPets({ petId: 40n, quantity: 5 });
     const start = await seq();

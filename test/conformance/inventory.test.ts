@@ -11,7 +11,7 @@ onEveryEngine("the inventory", (service) => {
   const list = async (key: string) =>
     (await service().call("GET", "/inventory", { key })).json as Record<string, unknown>[];
 
-  test("[list.1] the list is a JSON array with one entry for every pet there is", async () => {
+  test("[list.1] the list is a JSON array with one entry for every pet", async () => {
     const key = await issue();
     expect(await list(key)).toEqual([]);
     await service().addPets({ petId: 3n }, { petId: 1n, quantity: 7 }, { petId: 2n });
@@ -21,7 +21,7 @@ onEveryEngine("the inventory", (service) => {
     expectCommonHeaders(answer);
   });
 
-  test("[list.2] the list takes no parameters: a query changes nothing", async () => {
+  test("[list.2] the list takes no parameters: a query string has no effect", async () => {
     const key = await issue();
     const plain = await service().call("GET", "/inventory", { key });
     const asked = await service().call("GET", "/inventory?limit=1&status=sold&petId=x", { key });
@@ -29,7 +29,7 @@ onEveryEngine("the inventory", (service) => {
     expect(asked.text).toBe(plain.text);
   });
 
-  test("[list.3] without a valid key the list answers 401 with an Error", async () => {
+  test("[list.3] without a valid key the list returns 401 with an Error", async () => {
     expectError(await service().call("GET", "/inventory"), "unauthorized");
   });
 
@@ -55,7 +55,7 @@ onEveryEngine("the inventory", (service) => {
     );
   });
 
-  test("[records.3] an update needs the integer field quantity", async () => {
+  test("[records.3] an update requires the integer field quantity", async () => {
     const key = await issue();
     await service().addPets({ petId: 30n, quantity: 1 });
     expectError(await patch(key, 30n, "{}"), "invalid_request");
@@ -63,7 +63,7 @@ onEveryEngine("the inventory", (service) => {
     expect((await patch(key, 30n, '{"quantity":5}')).status).toBe(200);
   });
 
-  test("[service.1] the list shows current stock: an answered update is in the next list", async () => {
+  test("[service.1] the list shows current stock: an acknowledged update is in the next list", async () => {
     const key = await issue();
     await service().addPets({ petId: 40n, quantity: 1 });
     for (let quantity = 0; quantity < 20; quantity++) {
@@ -83,7 +83,7 @@ onEveryEngine("the inventory", (service) => {
     expect(after).toEqual(expected);
   });
 
-  test("[open.order] the list ascends by petId, negative ids first", async () => {
+  test("[open.order] the list is sorted by ascending petId, negative ids first", async () => {
     const key = await issue();
     const ids = [5n, -5n, int64Max, int64Min, 0n, 1_000n];
     await service().addPets(...ids.map((petId) => ({ petId })));
@@ -94,7 +94,7 @@ onEveryEngine("the inventory", (service) => {
     for (const id of ids) expect(shown).toContain(id);
   });
 
-  test("[states.1] any status may follow any other when an operator sets it, each a ledger row", async () => {
+  test("[states.1] an operator may change any status to any other, each change a ledger row", async () => {
     const key = await issue();
     await service().addPets({ petId: 60n, quantity: 3 });
     for (const from of petStatuses) {
@@ -112,7 +112,7 @@ onEveryEngine("the inventory", (service) => {
     }
   });
 
-  test("[open.not-modified] a known ETag gives 304, counts as a request, and ends with the next change", async () => {
+  test("[open.not-modified] a current ETag gets 304 until the next change, and counts as a request", async () => {
     const limits = { perMinute: 100, perDay: 100 };
     const { text: key } = await service().issueKey({ plan: "enterprise", limits });
     await service().addPets({ petId: 70n, quantity: 1 });

@@ -24,7 +24,7 @@ onEveryEngine("keys", (service) => {
     );
   });
 
-  test("[open.key-storage] only a key's SHA-256 is kept, in no file and no log its text", async () => {
+  test("[open.key-storage] only a key's SHA-256 is stored; its text is in no file and no log", async () => {
     const { id, text } = await service().issueKey({ name: "till" });
     await ask(text);
     await ask(`${text}x`);
@@ -39,7 +39,7 @@ onEveryEngine("keys", (service) => {
     }
   });
 
-  test("[open.key-changes] issuing, revoking and rotating take effect on the next request", async () => {
+  test("[open.key-changes] creating, revoking and rotating take effect on the next request", async () => {
     const { clock, store } = service();
     const first = await service().issueKey();
     expect((await ask(first.text)).status).toBe(200);
@@ -58,7 +58,7 @@ onEveryEngine("keys", (service) => {
     expectError(await ask(second), "unauthorized");
   });
 
-  test("[open.key-expiry] a key is good until the instant it expires", async () => {
+  test("[open.key-expiry] a key is valid until the instant it expires", async () => {
     const { clock } = service();
     const { text } = await service().issueKey({ expiresAt: clock.now() + 1_000 });
     clock.advance(999);
@@ -67,7 +67,7 @@ onEveryEngine("keys", (service) => {
     expectError(await ask(text), "unauthorized");
   });
 
-  test("[open.key-rotation] both texts of a rotated key draw on one limit", async () => {
+  test("[open.key-rotation] both secrets of a rotated key share one limit", async () => {
     const { clock, store } = service();
     const limits = { perMinute: 2, perDay: 10 };
     const { id, text } = await service().issueKey({ plan: "enterprise", limits });

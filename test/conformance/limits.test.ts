@@ -16,7 +16,7 @@ onEveryEngine("limits", (service) => {
     service().clock.set(now - (now % 60_000) + 60_000);
   };
 
-  test("[plans.1] Free admits 60 a minute and 1000 a day", async () => {
+  test("[plans.1] Free allows 60 requests per minute and 1000 per day", async () => {
     const key = await planKey("free");
     let admitted = 0;
     for (let minute = 0; minute < 18; minute++) {
@@ -29,7 +29,7 @@ onEveryEngine("limits", (service) => {
     expect(admitted).toBe(1_000);
   });
 
-  test("[plans.2] Pro admits 300 a minute and 10000 a day", async () => {
+  test("[plans.2] Pro allows 300 requests per minute and 10000 per day", async () => {
     const key = await planKey("pro");
     const first = await ask(key);
     expect(first.headers.get("RateLimit-Policy")).toBe(
@@ -39,7 +39,7 @@ onEveryEngine("limits", (service) => {
     expect(rest.filter(({ status }) => status === 200).length).toBe(299);
   });
 
-  test("[plans.3] Business admits 1000 a minute and 100000 a day", async () => {
+  test("[plans.3] Business allows 1000 requests per minute and 100000 per day", async () => {
     const key = await planKey("business");
     const first = await ask(key);
     expect(first.headers.get("RateLimit-Policy")).toBe(
@@ -49,13 +49,13 @@ onEveryEngine("limits", (service) => {
     expect(rest.filter(({ status }) => status === 200).length).toBe(999);
   });
 
-  test("[open.enterprise] an Enterprise key has the limits it was made with", async () => {
+  test("[open.enterprise] an Enterprise key has the limits it was created with", async () => {
     const key = await issue(7, 12);
     expect(limitsOf(await ask(key))).toMatchObject({ limit: 7, remaining: 6 });
     expect(plans.enterprise).toBeNull();
   });
 
-  test("[limits.1] every answer carries the three limit headers, whatever its status", async () => {
+  test("[limits.1] every response has the three rate-limit headers, whatever its status", async () => {
     const { text: key } = await service().issueKey();
     const answers = [
       await ask(key),
@@ -79,7 +79,7 @@ onEveryEngine("limits", (service) => {
     expect(limitsOf(await ask(key)).reset).toBe((start + 60_000) / 1_000);
   });
 
-  test("[limits.3] a request over the limit is 429 and changes nothing", async () => {
+  test("[limits.3] a request over the limit gets 429 and changes nothing", async () => {
     await service().addPets({ petId: 1n });
     const key = await issue(1, 100);
     await ask(key);
@@ -88,7 +88,7 @@ onEveryEngine("limits", (service) => {
     expectError(await expectUnchanged(service().store, over), "rate_limit_exceeded");
   });
 
-  test("[limits.4] a client that waits out Retry-After is admitted again", async () => {
+  test("[limits.4] a client that waits for Retry-After is accepted again", async () => {
     const { clock } = service();
     const key = await issue(1, 100);
     await ask(key);
@@ -99,7 +99,7 @@ onEveryEngine("limits", (service) => {
     expect((await ask(key)).status).toBe(200);
   });
 
-  test("[open.windows] minute and day are taken together; a refusal consumes neither", async () => {
+  test("[open.windows] a request must fit both minute and day; a rejected one counts against neither", async () => {
     const { clock } = service();
     clock.set(testStart + 10 * 86_400_000);
     const day = (testStart + 10 * 86_400_000) / 1_000 + 43_200;
@@ -125,7 +125,7 @@ onEveryEngine("limits", (service) => {
     expect((await ask(key)).status).toBe(200);
   });
 
-  test("[open.both-windows] when both are used up the later reset counts", async () => {
+  test("[open.both-windows] when both windows are exhausted the later reset counts", async () => {
     const key = await issue(2, 2);
     await statusesOf(2, () => ask(key));
     const { clock } = service();
@@ -178,7 +178,7 @@ onEveryEngine("limits", (service) => {
     expectError(await ask(key), "key_banned");
   });
 
-  test("[open.clock] a clock that goes back reopens no window", async () => {
+  test("[open.clock] a clock that is set back reopens no window", async () => {
     const { clock } = service();
     nextMinute();
     const start = clock.now();

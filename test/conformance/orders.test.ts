@@ -13,7 +13,7 @@ onEveryEngine("orders", (service) => {
     service().call("GET", `/store/orders${query}`, { key });
   const idsOf = (text: string) => [...text.matchAll(/"id":(-?\d+)/g)].map(([, id]) => BigInt(id!));
 
-  test("[others.2] GET /store/orders answers with an array", async () => {
+  test("[others.2] GET /store/orders returns an array", async () => {
     const { text: key } = await service().issueKey();
     const answer = await ask("", key);
     expect(answer.status).toBe(200);
@@ -21,7 +21,7 @@ onEveryEngine("orders", (service) => {
     expectCommonHeaders(answer);
   });
 
-  test("[open.orders] orders come by descending id, in their six fields, ids exact", async () => {
+  test("[open.orders] orders come by descending id, with six fields and exact ids", async () => {
     const { text: key } = await service().issueKey();
     await service().addOrders(
       order(5n, { shipDate: Date.UTC(2026, 4, 1, 12), status: "delivered", complete: true }),
@@ -34,7 +34,7 @@ onEveryEngine("orders", (service) => {
     );
   });
 
-  test("[open.order-pages] limit and after page through, and Link names the next page", async () => {
+  test("[open.order-pages] limit and after select a page, and Link has the next one", async () => {
     const { text: key } = await service().issueKey();
     const many = Array.from({ length: 1_005 }, (_, at) => order(BigInt(at - 500)));
     await service().addOrders(...many);
@@ -62,7 +62,7 @@ onEveryEngine("orders", (service) => {
     }
   });
 
-  test("[open.orders-stock] orders move no stock", async () => {
+  test("[open.orders-stock] orders do not change stock", async () => {
     await service().addPets({ petId: 1n, quantity: 5 });
     const { seq } = await service().store.inventory.readHead();
     await service().addOrders(order(5_000n, { petId: 1n, quantity: 5, status: "delivered" }));
@@ -72,7 +72,7 @@ onEveryEngine("orders", (service) => {
   test("[open.orders-import] an import of orders is all or nothing", async () => {
     const twice = [order(6_000n), order(6_001n), order(6_000n)];
     await expectUnchanged(service().store, async () => {
-      await expect(service().addOrders(...twice)).rejects.toThrow("already given");
+      await expect(service().addOrders(...twice)).rejects.toThrow("duplicate id");
     });
   });
 });

@@ -18,7 +18,7 @@ onEveryEngine("pages", (service, engine) => {
     return { status: response.status, headers: response.headers, bytes: await response.bytes() };
   };
 
-  test("[open.pages] pages have an ETag, answer 304, may be kept, and are compressed", async () => {
+  test("[open.pages] pages have an ETag, return 304, may be cached, and are compressed", async () => {
     for (const path of paths) {
       const plain = await ask(path, { "Accept-Encoding": "identity" });
       expect(plain.status).toBe(200);
@@ -57,7 +57,7 @@ onEveryEngine("pages", (service, engine) => {
     }
   });
 
-  test("[open.pages-limit] pages are counted by address, apart from requests without a key", async () => {
+  test("[open.pages-limit] pages are counted by address, separately from requests without a key", async () => {
     await withService(engine, { "address-per-minute": "7" }, async (few) => {
       const statuses = await statusesOf(7, () => few.call("GET", "~/docs"));
       expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200]);

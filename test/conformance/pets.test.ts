@@ -8,7 +8,7 @@ onEveryEngine("pets", (service, engine) => {
   const ask = (petId: bigint | string, key: string) =>
     service().call("GET", `/pets/${petId}`, { key });
 
-  test("[others.1] GET /pets/{petId} answers with one pet, or 404", async () => {
+  test("[others.1] GET /pets/{petId} returns one pet, or 404", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n, name: "Rex" });
     const answer = await ask(1n, key);
@@ -33,7 +33,7 @@ onEveryEngine("pets", (service, engine) => {
     expect((await ask(3n, key)).json).toEqual({ ...plain, status: "sold" });
   });
 
-  test("[versioning.3] the pet operation is deprecated and says so on every answer", async () => {
+  test("[versioning.3] every response of the pet operation marks it as deprecated", async () => {
     const { text: key } = await service().issueKey();
     const { text: narrow } = await service().issueKey({ scopes: ["orders:read"] });
     await service().addPets({ petId: 1n });
@@ -58,7 +58,7 @@ onEveryEngine("pets", (service, engine) => {
     expect(headers.has("Deprecation") || headers.has("Sunset")).toBe(false);
   });
 
-  test("[open.sunset] from the sunset instant on it answers 410; the instant can be set", async () => {
+  test("[open.sunset] from the sunset on it returns 410; the time is configurable", async () => {
     const flags = { "pets-sunset": "2026-11-15T12:30:00Z" };
     await withService(engine, flags, async (short) => {
       const { text: key } = await short.issueKey();

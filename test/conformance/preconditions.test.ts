@@ -7,7 +7,7 @@ onEveryEngine("preconditions", (service) => {
   const list = (key: string, headers: Record<string, string> = {}) =>
     service().call("GET", "/inventory", { key, headers });
 
-  test("[open.if-match] If-Match on the list is 412 unless it names the current list", async () => {
+  test("[open.if-match] If-Match on the list gets 412 unless it matches the current list", async () => {
     const key = await issue();
     await service().addPets({ petId: 1n });
     const tag = (await list(key)).headers.get("ETag")!;
@@ -30,7 +30,7 @@ onEveryEngine("preconditions", (service) => {
     expectError(await list(key, { "If-Match": tag }), "precondition_failed");
   });
 
-  test("[open.if-match-update] an update with If-Match is 412, except with a star", async () => {
+  test("[open.if-match-update] an update with If-Match gets 412, except with *", async () => {
     const key = await issue();
     await service().addPets({ petId: 10n, quantity: 1 });
     const patch = (path: string, tag: string, body = '{"quantity":5}') =>
@@ -48,7 +48,7 @@ onEveryEngine("preconditions", (service) => {
     expect((await patch("/inventory/10", "*")).json).toMatchObject({ petId: 10, quantity: 5 });
   });
 
-  test("[open.not-modified-tag] a 304 carries the ETag that the 200 would have had", async () => {
+  test("[open.not-modified-tag] a 304 has the ETag that the 200 would have had", async () => {
     const key = await issue();
     await service().addPets(
       ...Array.from({ length: 200 }, (_, at) => ({ petId: BigInt(1_000 + at) })),

@@ -40,7 +40,7 @@ onEveryEngine("a request that the parser rejects", (service) => {
     return client.closed();
   };
 
-  test("[parser.9] an update whose end the parser rejects is 400, and nothing is stored", async () => {
+  test("[parser.9] an update whose end the parser rejects gets 400, and nothing is stored", async () => {
     await expectUnchanged(service().store, async () => {
       for (let round = 0; round < 50; round++) {
         for (const [length, body] of rejectedEndings) {
@@ -89,7 +89,7 @@ onEveryEngine("a request that the parser rejects", (service) => {
     }
   });
 
-  test("[parser.10] an update with another request behind it in one packet is not answered and not stored", async () => {
+  test("[parser.10] an update followed by another request in one packet gets no response and is not stored", async () => {
     const next = [head("GET /v1/inventory"), `${patch(counted)}${update}`];
     await expectUnchanged(service().store, async () => {
       for (let round = 0; round < 50; round++) {
@@ -98,7 +98,7 @@ onEveryEngine("a request that the parser rejects", (service) => {
     });
   });
 
-  test("[parser.11] the update of a client that closes right after sending it is stored once or not at all", async () => {
+  test("[parser.11] the update of a client that disconnects right after sending it is stored once or not at all", async () => {
     const before = await seq();
     const quantities = Array.from({ length: 50 }, (_, round) => 100 + round);
     for (const quantity of quantities) {

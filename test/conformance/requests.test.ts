@@ -4,7 +4,7 @@ import { expectCommonHeaders, expectError, limitsOf } from "../support/answers.t
 import { onEveryEngine, withService } from "../support/conformance.ts";
 
 onEveryEngine("one request", (service, engine) => {
-  test("[pipeline.1] 404 and 405 are answered only after the key and the limit", async () => {
+  test("[pipeline.1] 404 and 405 are returned only after authentication and the rate limit", async () => {
     const limits = { perMinute: 2, perDay: 10 };
     const { text: key } = await service().issueKey({ plan: "enterprise", limits });
     expectError(await service().call("GET", "/nothing"), "unauthorized");
@@ -15,7 +15,7 @@ onEveryEngine("one request", (service, engine) => {
     expectError(await service().call("DELETE", "/inventory", { key }), "rate_limit_exceeded");
   });
 
-  test("[pipeline.2] what is not an operation lives outside /v1 and needs no key", async () => {
+  test("[pipeline.2] health checks are outside /v1 and need no key", async () => {
     for (const path of ["~/healthz", "~/readyz"]) {
       const answer = await service().call("GET", path);
       expect(answer.status).toBe(200);
@@ -25,7 +25,7 @@ onEveryEngine("one request", (service, engine) => {
     expectError(await service().call("GET", "/healthz", { key }), "not_found");
   });
 
-  test("[pipeline.3] the scope is judged before the input, and the input before the store", async () => {
+  test("[pipeline.3] the scope is checked before the input, and the input before the store", async () => {
     const { text: narrow } = await service().issueKey({ scopes: ["inventory:read"] });
     const bad = { key: narrow, body: "{" };
     expectError(await service().call("PATCH", "/inventory/x", bad), "insufficient_scope");
@@ -36,7 +36,7 @@ onEveryEngine("one request", (service, engine) => {
     );
   });
 
-  test("[open.head] HEAD answers as GET does, without a body", async () => {
+  test("[open.head] HEAD returns the same as GET, without a body", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n });
     for (const path of ["/inventory", "/pets/1", "/pets/404", "/store/orders", "/nothing"]) {
@@ -50,7 +50,7 @@ onEveryEngine("one request", (service, engine) => {
     }
   });
 
-  test("[open.options] OPTIONS answers 204 with Allow, needs no key and counts by address", async () => {
+  test("[open.options] OPTIONS returns 204 with Allow, needs no key and is counted by address", async () => {
     for (const { method, path } of operations) {
       const answer = await service().call("OPTIONS", path.replace(/\{\w+\}/, "1"));
       expect(answer.status).toBe(204);
@@ -69,7 +69,7 @@ onEveryEngine("one request", (service, engine) => {
     expectError(await service().call("OPTIONS", "/nothing"), "not_found");
   });
 
-  test("[open.cors-off] no cross-origin header is sent until origins are configured", async () => {
+  test("[open.cors-off] no CORS header is sent until origins are configured", async () => {
     const { text: key } = await service().issueKey();
     const headers = { Origin: "https://shop.example", "Access-Control-Request-Method": "PATCH" };
     for (const method of ["GET", "OPTIONS"]) {
@@ -79,7 +79,7 @@ onEveryEngine("one request", (service, engine) => {
     }
   });
 
-  test("[open.cors] configured origins get a preflight without a key, and the headers exposed", async () => {
+  test("[open.cors] configured origins get preflights without a key, and exposed headers", async () => {
     await withService(engine, { "cors-origins": "https://shop.example" }, async (open) => {
       const { text: key } = await open.issueKey();
       const asked = { Origin: "https://shop.example", "Access-Control-Request-Method": "PATCH" };
@@ -112,7 +112,7 @@ onEveryEngine("one request", (service, engine) => {
     });
   });
 
-  test("[open.preflights] a preflight of a configured origin counts nowhere and may be remembered", async () => {
+  test("[open.preflights] a preflight from a configured origin is not counted and may be cached", async () => {
     const flags = { "cors-origins": "https://shop.example", "address-per-minute": "1" };
     await withService(engine, flags, async (open) => {
       const headers = {

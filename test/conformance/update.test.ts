@@ -16,7 +16,7 @@ onEveryEngine("the stock update", (service) => {
     expectError(await expectUnchanged(service().store, ask), "invalid_request");
   };
 
-  test("[update.1] an update answers 200 with the updated entry", async () => {
+  test("[update.1] an update returns 200 with the updated entry", async () => {
     const key = await issue();
     await service().addPets({ petId: 1n, quantity: 3, status: "sold" });
     const answer = await patch(key, 1n, '{"quantity":8}', "application/json");
@@ -31,7 +31,7 @@ onEveryEngine("the stock update", (service) => {
     expect(answer.headers.get("X-Stability")).toBe("experimental");
   });
 
-  test("[update.3] the path names the pet by a 64-bit integer, exact at both ends", async () => {
+  test("[update.3] petId in the path is a 64-bit integer, exact at both ends", async () => {
     const key = await issue();
     for (const petId of [9223372036854775807n, -9223372036854775808n, 9007199254740993n]) {
       await service().addPets({ petId });
@@ -40,13 +40,13 @@ onEveryEngine("the stock update", (service) => {
     }
   });
 
-  test("[update.4] an update without a body is refused", async () => {
+  test("[update.4] an update without a body gets 400", async () => {
     const key = await issue();
     await refused(key, 1n, "");
     await refused(key, 1n, "", "application/json");
   });
 
-  test("[update.5] missing or invalid values are 400 and name the field", async () => {
+  test("[update.5] missing or invalid values get 400 with the name of the field", async () => {
     const key = await issue();
     for (const body of ["{}", '{"count":1}', '{"quantity":null}', '{"quantity":1.5}']) {
       await refused(key, 1n, body);
@@ -55,18 +55,18 @@ onEveryEngine("the stock update", (service) => {
     }
   });
 
-  test("[update.6] without a valid key an update answers 401 and changes nothing", async () => {
+  test("[update.6] without a valid key an update gets 401 and changes nothing", async () => {
     const ask = () => service().call("PATCH", "/inventory/1", { body: '{"quantity":1}' });
     expectError(await expectUnchanged(service().store, ask), "unauthorized");
   });
 
-  test("[update.7] a pet that is not in the store is 404 and stays out of it", async () => {
+  test("[update.7] an unknown pet gets 404 and is not created", async () => {
     const key = await issue();
     const ask = () => patch(key, 404n, '{"quantity":1}');
     expectError(await expectUnchanged(service().store, ask), "not_found");
   });
 
-  test("[open.status] a stock update leaves the status as it is", async () => {
+  test("[open.status] a stock update does not change the status", async () => {
     const key = await issue();
     for (const status of ["available", "pending", "sold"] as const) {
       await service().addPets({ petId: 70n, status });
@@ -77,7 +77,7 @@ onEveryEngine("the stock update", (service) => {
     }
   });
 
-  test("[open.quantity] quantity is an integer from 0 to 2^53-1, judged as it is written", async () => {
+  test("[open.quantity] quantity is an integer from 0 to 2^53-1, checked by its digits as written", async () => {
     const key = await issue();
     await service().addPets({ petId: 80n });
     const taken = {
@@ -100,7 +100,7 @@ onEveryEngine("the stock update", (service) => {
     for (const written of wrong.split(" ")) await refused(key, 80n, `{"quantity":${written}}`);
   });
 
-  test("[open.unknown-fields] fields the specification does not name are ignored", async () => {
+  test("[open.unknown-fields] unknown fields are ignored", async () => {
     const key = await issue();
     await service().addPets({ petId: 90n });
     const body = '{"status":"sold","petId":1,"quantity":4,"note":{"quantity":"x"}}';
@@ -108,7 +108,7 @@ onEveryEngine("the stock update", (service) => {
     expect(answer.json).toEqual({ petId: 90, quantity: 4, status: "available" });
   });
 
-  test("[open.pet-id] any other spelling of an id in the path is 400", async () => {
+  test("[open.pet-id] any other format of an id in the path gets 400", async () => {
     const key = await issue();
     const wrong = ["01", "+1", "-0", "1.0", "1e0", "0x1", "%201", "1%20", "a", "%D9%A1", "1,2"];
     const outside = ["9223372036854775808", "-9223372036854775809", "9".repeat(40)];
@@ -117,7 +117,7 @@ onEveryEngine("the stock update", (service) => {
     expect(encoded.json).toEqual({ petId: 1, quantity: 2, status: "sold" });
   });
 
-  test("[open.body] a body is JSON or merge-patch of at most 64 KiB; each fault has its status", async () => {
+  test("[open.body] a body is JSON or merge-patch of at most 64 KiB; each error has its status", async () => {
     const key = await issue();
     const body = '{"quantity":4}';
     const types = ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON"];

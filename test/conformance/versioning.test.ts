@@ -16,7 +16,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     });
   });
 
-  test("[open.environments] an environment has its own keys and refuses the other's", async () => {
+  test("[open.environments] an environment has its own keys and rejects the other's", async () => {
     const { text: live } = await service().issueKey();
     expect(live).toStartWith("psk_live_");
     await withService(engine, { env: "staging" }, async (staging) => {
@@ -45,7 +45,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     }
   });
 
-  test("[open.additions] the description leaves responses open to new fields and codes", async () => {
+  test("[open.additions] the description allows new fields and codes in responses", async () => {
     for (const path of ["~/openapi.json", "~/openapi-3.0.json"]) {
       const answer = await service().call("GET", path);
       expect(answer.text).not.toContain("additionalProperties");
@@ -54,7 +54,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     }
   });
 
-  test("[versioning.1] the version is part of the path: without it there is no operation", async () => {
+  test("[versioning.1] the version is part of the path: other prefixes get 404", async () => {
     const { text: key } = await service().issueKey();
     for (const path of ["~/inventory", "~/v2/inventory", "~/V1/inventory", "~/v10/inventory"]) {
       const answer = await service().call("GET", path, { key });
@@ -63,7 +63,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     }
   });
 
-  test("[versioning.2] only unstable operations carry a marker: experimental or beta", async () => {
+  test("[versioning.2] only unstable operations have a marker: experimental or beta", async () => {
     for (const { id, stability } of operations) {
       expect(["stable", "beta", "experimental"]).toContain(stability);
       if (id === "updateInventory") expect(stability).toBe("experimental");
@@ -71,7 +71,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     }
   });
 
-  test("[open.stability] X-Stability is on every answer of an unstable operation, refusals too", async () => {
+  test("[open.stability] X-Stability is on every response of an unstable operation, errors included", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n });
     const marker = async (method: string, path: string, body?: string, sent?: string) => {
@@ -86,7 +86,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     expect(await marker("GET", "/store/orders", undefined, key)).toBeNull();
   });
 
-  test("[endpoints.1] requests and answers are application/json", async () => {
+  test("[endpoints.1] requests and responses are application/json", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n });
     for (const path of ["/inventory", "/pets/1", "/store/orders", "/nothing"]) {
@@ -99,7 +99,7 @@ onEveryEngine("versions and environments", (service, engine) => {
     expectError(await expectUnchanged(service().store, ask), "unsupported_media_type");
   });
 
-  test("[open.version] the API description is 1.0.0, whatever the package's version", async () => {
+  test("[open.version] the API description has version 1.0.0, independent of the package version", async () => {
     const written = JSON.parse(readFileSync("openapi.json", "utf8")) as {
       info: { version: string };
     };

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => fleet.leave());
 
-/** Asks without end, one request after another; how long after the first 429 the ban came. */
+/** Sends one request after another. Returns how long after the first 429 the ban came. */
 async function msUntilBan(key: string, instances: number): Promise<number> {
   let firstRefusedAt: number | undefined;
   for (let turn = 0; ; turn++) {
@@ -25,11 +25,11 @@ async function msUntilBan(key: string, instances: number): Promise<number> {
   }
 }
 
-test("a client that asks on and on is banned soon after its second of grace, on one instance or on all", async () => {
+test("a client that never pauses is banned soon after its grace period, on one instance or on all", async () => {
   const limits = ["--plan", "enterprise", "--per-minute", "6", "--per-day", "1000"];
   const keys = await Promise.all([fleet.issueKey(...limits), fleet.issueKey(...limits)]);
   await startNext(databaseUrl, "minute");
-  // By then the instances have noticed the new keys, and nothing else makes them ask.
+  // By then the instances know the new keys, and nothing else makes them query the database.
   await Bun.sleep(1_000);
   const waits = await Promise.all([msUntilBan(keys[0].key, 1), msUntilBan(keys[1].key, 3)]);
   for (const waitMs of waits) {

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { resolve } from "node:path";
 import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
-import { ask } from "../support/instances/recording.ts";
+import { withDatabase } from "../support/instances/recording.ts";
 import { startSpending } from "../support/instances/spending.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 
-/** How far the clocks of the three instances are off. */
+/** How far the clocks of the three instances are wrong. */
 const shiftsMs = [-30_000, 0, 30_000];
 
 let databaseUrl: string;
@@ -25,12 +25,12 @@ beforeAll(async () => {
   fleet = await startFleet(databaseUrl, {
     pets: [1],
     flags: ["--ban-strikes-min", "900000000"],
-    options: (index) => ({ command, env: { SHIFT_MS: `${shiftsMs[index]}` } }),
+    runOptions: (index) => ({ command, env: { SHIFT_MS: `${shiftsMs[index]}` } }),
   });
 });
 afterAll(() => fleet.leave());
 
-test("the clocks of these instances are off, as what they count by themselves shows", async () => {
+test("the clocks of these instances are wrong, as the counts that each keeps locally show", async () => {
   const resets = await Promise.all(
     shiftsMs.map(async (_, index) => {
       const { headers } = await fleet.call(index, "GET", "/inventory");
@@ -82,6 +82,6 @@ test("the ledger's times are the database's and never go back, whichever instanc
 });
 
 async function times(text: string): Promise<[[number], ...[number][]]> {
-  const rows = await ask(databaseUrl, (sql) => sql.unsafe(text).values());
+  const rows = await withDatabase(databaseUrl, (sql) => sql.unsafe(text).values());
   return rows.map((row: unknown[]) => row.map(Number)) as never;
 }

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { failOver } from "../support/instances/failover.ts";
 import { until } from "../support/instances/fleet.ts";
 import { startPair } from "../support/instances/pair.ts";
-import { ask } from "../support/instances/recording.ts";
+import { withDatabase } from "../support/instances/recording.ts";
 
-// Most of the time is spent waiting, for servers to start and for deadlines: side by side.
-test.concurrent("a primary killed under load loses no acknowledged update to its promoted standby, and the instances find it by themselves", async () => {
+// Concurrent, because most of the time is spent waiting for servers and deadlines.
+test.concurrent("a primary killed under load loses no acknowledged update to its promoted standby, and the instances find it without help", async () => {
   const figures = await failOver(2, 200);
   expect(figures.acknowledged).toBeGreaterThan(400);
   expect(figures.recoveryMs).toBeLessThan(10_000);
@@ -13,14 +13,14 @@ test.concurrent("a primary killed under load loses no acknowledged update to its
 
 const recoveryMsMax = 15_000;
 
-test.concurrent("an old primary that falls silent and wakes up after its standby was promoted is not read from", async () => {
+test.concurrent("an old primary that stops responding and resumes after the promotion is not read from", async () => {
   await using pair = await startPair({ synchronous: true });
   const { primary, standby, patch, get } = pair;
   expect(await patch(1)).toBe(200);
   expect((await get()).quantity).toBe(1);
   primary.pause();
   await standby.promote();
-  // Only updates while the old primary is silent: connections kept for reading do not notice.
+  // Only updates while the old primary does not respond: connections for reading do not notice.
   await until(async () => (await patch(2)) === 200, recoveryMsMax, "an update");
   primary.resume();
   expect(await patch(3)).toBe(200);
@@ -32,12 +32,12 @@ test.concurrent("an old primary that falls silent and wakes up after its standby
   expect((await get()).status).toBe(200);
 }, 60_000);
 
-test.concurrent("a promoted standby that lacks the last updates is shown as it is, and no tag from before hides it", async () => {
+test.concurrent("a promoted standby that lacks the last updates is shown as it is, and no earlier ETag hides that", async () => {
   await using pair = await startPair({ synchronous: false });
   const { primary, standby, fleet, patch, get } = pair;
   expect(await patch(1)).toBe(200);
   const copied = () =>
-    ask(standby.url(pair.name), (sql) => sql`SELECT quantity FROM inventory`.values());
+    withDatabase(standby.url(pair.name), (sql) => sql`SELECT quantity FROM inventory`.values());
   await until(async () => (await copied())[0][0] === 1n, recoveryMsMax, "the standby's copy");
   await standby.stop();
   expect(await patch(2)).toBe(200);
@@ -48,7 +48,7 @@ test.concurrent("a promoted standby that lacks the last updates is shown as it i
   await standby.promote();
   await until(async () => (await get()).status === 200, recoveryMsMax, "recovery");
   expect(await get(lost.tag)).toMatchObject({ status: 200, quantity: 1 });
-  // The ledger grows to where it had been, with other content.
+  // The ledger grows to its earlier length, with other content.
   await until(async () => (await patch(3)) === 200, recoveryMsMax, "an update");
   expect(await get(lost.tag)).toMatchObject({ status: 200, quantity: 3 });
   expect(await fleet.run("verify")).toMatchObject({ code: 0 });

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
-import { ask, entriesOf } from "../support/instances/recording.ts";
-import { openSlowWay } from "../support/instances/slow-network.ts";
+import { entriesOf, withDatabase } from "../support/instances/recording.ts";
+import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import type { TestAnswer } from "../support/service.ts";
 
-/** The longest a request may wait for its answer, and the service for its recovery. */
-const answerMsMax = 5_000;
+/** How long a request may wait for its response, and the service for its recovery. */
+const responseMsMax = 5_000;
 const recoveryMsMax = 10_000;
 
 let server: PostgresServer;
@@ -23,7 +23,7 @@ beforeEach(async () => {
   databaseUrl = await server.freshDatabase();
   const flags = ["--writes-waiting-max", "10"];
   fleet = await startFleet(databaseUrl, { size: 1, pets: [1, 2], flags });
-  // The day binds, so that no minute's edge changes the headers in the middle of a test.
+  // The day is the limit, so the end of a minute does not change the headers during a test.
   const limits = ["--per-minute", "100000", "--per-day", "10000"];
   [known, unused] = await Promise.all([
     fleet.issueKey("--plan", "enterprise", ...limits),
@@ -42,35 +42,35 @@ async function timed<T>(work: Promise<T>): Promise<[T, number]> {
   return [result, performance.now() - started];
 }
 
-async function expectUnavailable(asked: Promise<TestAnswer>): Promise<TestAnswer> {
-  const [answer, tookMs] = await timed(asked);
-  expect(answer.status).toBe(503);
-  expect(answer.json).toMatchObject({ code: "unavailable", status: 503 });
-  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(tookMs).toBeLessThan(answerMsMax);
-  return answer;
+async function expectUnavailable(pending: Promise<TestAnswer>): Promise<TestAnswer> {
+  const [response, tookMs] = await timed(pending);
+  expect(response.status).toBe(503);
+  expect(response.json).toMatchObject({ code: "unavailable", status: 503 });
+  expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(tookMs).toBeLessThan(responseMsMax);
+  return response;
 }
 
-/** Many updates in a row of two seconds: those that come later find others waiting. */
+/** Many updates over two seconds, so that later ones find others waiting. */
 async function askInACrowd() {
-  const asked = Array.from({ length: 1_000 }, async (_, at) => {
+  const pending = Array.from({ length: 1_000 }, async (_, at) => {
     await Bun.sleep(at * 2);
     const headers = { Authorization: `Bearer ${known.key}` };
     const body = `{"quantity":${at + 1_000}}`;
     const url = `${fleet.instance(0).baseUrl}/inventory/1`;
-    const [answer, tookMs] = await timed(fetch(url, { method: "PATCH", headers, body }));
-    return { status: answer.status, tookMs };
+    const [response, tookMs] = await timed(fetch(url, { method: "PATCH", headers, body }));
+    return { status: response.status, tookMs };
   });
-  const answers = await Promise.all(asked);
+  const responses = await Promise.all(pending);
   return {
-    statuses: new Set(answers.map(({ status }) => status)),
-    slowestMs: Math.max(...answers.map(({ tookMs }) => tookMs)),
+    statuses: new Set(responses.map(({ status }) => status)),
+    slowestMs: Math.max(...responses.map(({ tookMs }) => tookMs)),
   };
 }
 
-/** How often each quantity stands in the ledger. */
+/** How often the ledger contains each quantity. */
 async function ledgerCounts(): Promise<Map<number, number>> {
-  const rows = await ask(
+  const rows = await withDatabase(
     databaseUrl,
     (sql) =>
       sql`SELECT quantity_after, count(*) FROM ledger WHERE cause = 'api' GROUP BY 1`.values() as Promise<
@@ -93,38 +93,38 @@ const outages = [
   },
 ];
 
-/** What a client meets while the database does not answer; `before` is what it was told last. */
+/** What a client gets while the database does not respond. `before` is its last response. */
 async function expectOutage(before: TestAnswer): Promise<void> {
   const get = (path: string, key: string) => fleet.call(0, "GET", path, { key });
   const crowd = askInACrowd();
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     expectUnavailable(patch(2)),
     expectUnavailable(get("/inventory", known.key)),
     expectUnavailable(get("/pets/1", known.key)),
     expectUnavailable(get("/store/orders", known.key)),
   ]);
-  // The headers tell what was known last; these requests took nothing.
-  for (const { headers } of answers) {
+  // The headers contain the last known state; these requests are not counted.
+  for (const { headers } of responses) {
     for (const field of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
       expect(headers.get(field)).toBe(before.headers.get(field));
     }
   }
-  // A key that this instance has not seen yet may be good: nobody knows.
+  // A key that this instance has not seen yet may be valid.
   await expectUnavailable(get("/inventory", unused.key));
   expect((await get("/inventory", "no key at all")).status).toBe(401);
   const { statuses, slowestMs } = await crowd;
   expect(statuses).toEqual(new Set([503]));
-  expect(slowestMs).toBeLessThan(answerMsMax);
+  expect(slowestMs).toBeLessThan(responseMsMax);
   const [ready, readyMs] = await timed(fleet.call(0, "GET", "~/readyz"));
   expect(ready.status).toBe(503);
-  expect(readyMs).toBeLessThan(answerMsMax);
+  expect(readyMs).toBeLessThan(responseMsMax);
   const [healthy, healthyMs] = await timed(fleet.call(0, "GET", "~/healthz"));
   expect(healthy.status).toBe(200);
   expect(healthyMs).toBeLessThan(1_000);
 }
 
 for (const { name, begin, end } of outages) {
-  test(`with the database ${name} everything, and a crowd too, is answered 503 within 5 s, and works again within 10 s of its return`, async () => {
+  test(`with the database ${name} every request, also many at once, gets 503 within 5 s, and works again within 10 s of its return`, async () => {
     expect((await patch(1)).status).toBe(200);
     const before = await fleet.call(0, "GET", "/inventory", { key: known.key });
     await begin();
@@ -139,7 +139,7 @@ for (const { name, begin, end } of outages) {
   }, 60_000);
 }
 
-test("a database that was restarted while nobody asked costs no request its answer", async () => {
+test("a database that was restarted between requests makes no request fail", async () => {
   expect((await patch(1)).status).toBe(200);
   await server.restart();
   await until(
@@ -151,18 +151,18 @@ test("a database that was restarted while nobody asked costs no request its answ
   expect((await fleet.call(0, "GET", "/inventory", { key: known.key })).status).toBe(200);
 });
 
-test("updates whose commit was not heard of in time are answered 503 and stored at most once, and few wait behind them", async () => {
+test("updates whose commit is not acknowledged in time get 503 and are stored at most once, and few wait behind them", async () => {
   expect((await patch(1)).status).toBe(200);
   await using sql = new SQL(databaseUrl, { max: 1 });
   await sql.begin(async (locking) => {
-    // Whoever writes waits in the middle of its transaction, with its COMMIT already on the way.
+    // A writer waits in the middle of its transaction, with its COMMIT already sent.
     await locking`LOCK TABLE ledger IN SHARE MODE`;
     const crowd = Array.from({ length: 40 }, (_, at) => expectUnavailable(patch(at + 2)));
     const messages = (await Promise.all(crowd)).map(({ text }) => text);
     const refusedAtOnce = messages.filter((text) => text.includes("Too many updates"));
     expect(refusedAtOnce.length).toBeGreaterThan(0);
   });
-  // The service was told nothing and yet an update happens, as it may: once.
+  // The service got no acknowledgement, and an update may still be stored: once.
   await until(async () => (await patch(100)).status === 200, recoveryMsMax, "recovery");
   const counts = await ledgerCounts();
   expect(counts.size).toBeGreaterThan(2);
@@ -170,23 +170,27 @@ test("updates whose commit was not heard of in time are answered 503 and stored 
   expect(await fleet.run("verify")).toMatchObject({ code: 0 });
 }, 60_000);
 
-test("an update that was stored while its acknowledgement got lost is answered 503 and not stored again", async () => {
+test("an update that was stored but whose acknowledgement was lost gets 503 and is not stored again", async () => {
   let delayMs = 0;
-  const way = openSlowWay(server.port, () => delayMs);
+  const way = openSlowProxy(server.port, () => delayMs);
   const far = await startFleet(databaseUrl, {
     size: 1,
-    wayOf: () => databaseUrl.replace(`${server.port}`, `${way.port}`),
+    addressOf: () => databaseUrl.replace(`${server.port}`, `${way.port}`),
   });
   try {
     const farPatch = (quantity: number) =>
       far.call(0, "PATCH", "/inventory/2", { key: known.key, body: `{"quantity":${quantity}}` });
     expect((await farPatch(1)).status).toBe(200);
     delayMs = 300;
-    const asked = expectUnavailable(farPatch(2));
-    await until(async () => (await ledgerCounts()).has(2), answerMsMax, "the update in the ledger");
+    const pending = expectUnavailable(farPatch(2));
+    await until(
+      async () => (await ledgerCounts()).has(2),
+      responseMsMax,
+      "the update in the ledger",
+    );
     way.cut();
     delayMs = 0;
-    await asked;
+    await pending;
     await until(async () => (await farPatch(3)).status === 200, recoveryMsMax, "recovery");
     expect(await ledgerCounts()).toEqual(new Map([1, 2, 3].map((quantity) => [quantity, 1])));
   } finally {

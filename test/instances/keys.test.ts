@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
 import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
-import { ask } from "../support/instances/recording.ts";
+import { withDatabase } from "../support/instances/recording.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 
-/** How soon every instance knows of a change of keys or bans. */
+/** How soon every instance knows of a change to keys or bans. */
 const noticeMsMax = 1_000;
 
 let databaseUrl: string;
@@ -18,20 +18,20 @@ afterAll(() => fleet.leave());
 
 const everybody = [0, 1, 2];
 
-/** What an instance answers to a request with this key: a status, or the code of an error. */
-async function answerOf(index: number, key: string): Promise<string | number> {
+/** The response of an instance to a request with this key: a status, or an error code. */
+async function responseOf(index: number, key: string): Promise<string | number> {
   const { status, json } = await fleet.call(index, "GET", "/inventory", { key });
   return (json as { code?: string }).code ?? status;
 }
 
-const answers = (key: string) => Promise.all(everybody.map((index) => answerOf(index, key)));
+const responses = (key: string) => Promise.all(everybody.map((index) => responseOf(index, key)));
 
-/** Every instance comes to answer so, within the time after a command has ended. */
+/** Expects every instance to respond so within that time after a command has ended. */
 function becomes(key: string, expected: string | number): Promise<number[]> {
   return Promise.all(
     everybody.map((index) => {
-      const isSo = async () => (await answerOf(index, key)) === expected;
-      return until(isSo, noticeMsMax, `instance ${index} answers ${expected}`);
+      const isSo = async () => (await responseOf(index, key)) === expected;
+      return until(isSo, noticeMsMax, `instance ${index} responses ${expected}`);
     }),
   );
 }
@@ -40,9 +40,9 @@ async function command(...words: string[]): Promise<void> {
   expect(await fleet.run(...words)).toMatchObject({ code: 0, err: "" });
 }
 
-/** Cuts every connection that the instances have: none could be told anything. */
+/** Closes every connection of the instances, so that none could be notified. */
 async function cutConnections(): Promise<number> {
-  const cut = await ask(
+  const cut = await withDatabase(
     databaseUrl,
     (sql) =>
       sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -53,23 +53,23 @@ async function cutConnections(): Promise<number> {
 
 test("a revoked key is refused by every instance within a second, and a new one works at once", async () => {
   const { id, key } = await fleet.issueKey(...boundless);
-  expect(await answers(key)).toEqual([200, 200, 200]);
+  expect(await responses(key)).toEqual([200, 200, 200]);
   await command("keys", "revoke", id);
   await becomes(key, "unauthorized");
 });
 
-test("a revoked key is refused by every instance within a second, with all connections cut meanwhile", async () => {
+test("a revoked key is refused by every instance within a second, even if all connections are lost meanwhile", async () => {
   const { id, key } = await fleet.issueKey(...boundless);
-  expect(await answers(key)).toEqual([200, 200, 200]);
+  expect(await responses(key)).toEqual([200, 200, 200]);
   expect(await cutConnections()).toBeGreaterThanOrEqual(everybody.length);
   await command("keys", "revoke", id);
   await cutConnections();
   await becomes(key, "unauthorized");
 });
 
-test("a rotated key's new text works on every instance at once; old texts and expired keys end in time", async () => {
+test("a rotated key's new text works on every instance at once; old texts and expired keys stop working in time", async () => {
   const { id, key } = await fleet.issueKey(...boundless);
-  expect(await answers(key)).toEqual([200, 200, 200]);
+  expect(await responses(key)).toEqual([200, 200, 200]);
   const ends = Date.now() + 3_000;
   const words = ["--database", databaseUrl];
   const [rotated, expiring] = await Promise.all([
@@ -79,11 +79,11 @@ test("a rotated key's new text works on every instance at once; old texts and ex
     fleet.issueKey(...boundless, "--expires", new Date(ends).toISOString()),
   ]);
   for (const text of [key, rotated.key, expiring.key]) {
-    expect(await answers(text)).toEqual([200, 200, 200]);
+    expect(await responses(text)).toEqual([200, 200, 200]);
   }
   await Bun.sleep(Math.max(ends, Date.parse(rotated.oldValidUntil)) - Date.now());
   await Promise.all([becomes(key, "unauthorized"), becomes(expiring.key, "unauthorized")]);
-  expect(await answers(rotated.key)).toEqual([200, 200, 200]);
+  expect(await responses(rotated.key)).toEqual([200, 200, 200]);
 });
 
 test("strikes on three instances add up to one ban, and a lifted ban is over on all within a second", async () => {
@@ -91,19 +91,19 @@ test("strikes on three instances add up to one ban, and a lifted ban is over on 
     ...["--plan", "enterprise", "--per-minute", "6", "--per-day", "1000"],
   );
   await startNext(databaseUrl, "minute");
-  expect(await answers(key)).toEqual([200, 200, 200]);
-  expect(await answers(key)).toEqual([200, 200, 200]);
+  expect(await responses(key)).toEqual([200, 200, 200]);
+  expect(await responses(key)).toEqual([200, 200, 200]);
   // Twenty strikes ban; no instance sees more than ten of them.
-  for (let turn = 0; turn < 10; turn++) await answers(key);
+  for (let turn = 0; turn < 10; turn++) await responses(key);
   await becomes(key, "key_banned");
   const shown = await fleet.place.json("keys", "show", id, "--database", databaseUrl);
   expect(shown.bannedUntil).not.toBeNull();
   await startNext(databaseUrl, "minute");
-  // Another key's change makes the instances look again; it lifts nothing.
+  // A change to another key makes the instances read bans again; it lifts none.
   await fleet.issueKey(...boundless);
   const noticedAt = performance.now() + noticeMsMax;
   while (performance.now() < noticedAt) {
-    expect(await answers(key)).toEqual(["key_banned", "key_banned", "key_banned"]);
+    expect(await responses(key)).toEqual(["key_banned", "key_banned", "key_banned"]);
   }
   await command("keys", "unban", id);
   await becomes(key, 200);
@@ -114,8 +114,8 @@ test("an instance that has just started notices a key that is revoked in its fir
   await fleet.kill(0);
   await fleet.start(0);
   expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
-  // By the shortest way, so that it comes before the instance has first looked for changes.
-  await ask(databaseUrl, async (sql) => {
+  // Directly, so that it comes before the instance has first checked for changes.
+  await withDatabase(databaseUrl, async (sql) => {
     await sql`UPDATE keys SET revoked_at = 1 WHERE id = ${id}`;
     await sql`UPDATE store SET keys_version = keys_version + 1`;
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { startFleet } from "../support/instances/fleet.ts";
-import { ask } from "../support/instances/recording.ts";
+import { withDatabase } from "../support/instances/recording.ts";
 import { startSpending } from "../support/instances/spending.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 
@@ -15,7 +15,7 @@ test(`three instances admit exactly the limit of each of ${minutes} real minutes
       ...["--plan", "enterprise", "--per-minute", `${perMinute}`, "--per-day", "900000000"],
     );
     const spending = startSpending(fleet, key, 8);
-    // The first window begins before the load and the last one ends after it.
+    // The first window starts before the load and the last one ends after it.
     const end = (Math.floor(Date.now() / 60_000) + 1 + minutes) * 60_000 + 2_000;
     while (Date.now() < end) await Bun.sleep(100);
     await spending.end();
@@ -31,7 +31,7 @@ test(`three instances admit exactly the limit of each of ${minutes} real minutes
     }
     const usedUp = windows.filter(({ refusedBy }) => refusedBy === fleet.size);
     expect(usedUp.length).toBeGreaterThanOrEqual(minutes);
-    const [row] = await ask(
+    const [row] = await withDatabase(
       databaseUrl,
       (sql) =>
         sql`SELECT day_count FROM counts WHERE key_id = ${id}`.values() as Promise<bigint[][]>,

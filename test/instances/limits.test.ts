@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
-import { ask } from "../support/instances/recording.ts";
+import { withDatabase } from "../support/instances/recording.ts";
 import { startSpending } from "../support/instances/spending.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 
@@ -10,7 +10,7 @@ let fleet: Fleet;
 beforeEach(async () => {
   databaseUrl = await migratedDatabase();
   await makeTimeMovable(databaseUrl);
-  // The load asks on and on after a refusal, which would ban it.
+  // The load continues after it is limited, which would ban the key.
   fleet = await startFleet(databaseUrl, { flags: ["--ban-strikes-min", "900000000"] });
 });
 afterEach(() => fleet.leave());
@@ -22,7 +22,7 @@ function issueKey(perMinute: number, perDay: number) {
 
 /** How many requests of a key the database has counted since the day began. */
 async function countedToday(keyId: string): Promise<number> {
-  const [row] = await ask(
+  const [row] = await withDatabase(
     databaseUrl,
     (sql) =>
       sql`SELECT day_count FROM counts WHERE key_id = ${keyId}`.values() as Promise<bigint[][]>,
@@ -36,7 +36,7 @@ test("three instances under parallel load admit exactly the limit of every minut
   let resetAt = await startNext(databaseUrl, "minute");
   const spending = startSpending(fleet, key, 4);
   for (let minute = 0; minute < 6; minute++) {
-    // Some edges come to a window that is used up, others cut one short in the middle.
+    // Some windows end exhausted, others end in the middle.
     if (minute % 3 === 2) await spending.moreAdmitted(perMinute / 3);
     else await spending.usedUp(resetAt);
     resetAt = await startNext(databaseUrl, "minute");
@@ -64,13 +64,13 @@ test("three instances under parallel load admit exactly the limit of every day",
     expect(await countedToday(id)).toBe(perDay);
     days.push(resetAt);
   }
-  // Refusals overtake admissions, which still have the list to answer: the sum is taken at the end.
+  // A 429 overtakes a 200, which still has the list to send, so the sum is taken at the end.
   await spending.end();
   for (const resetAt of days) expect(spending.window(resetAt).admitted).toBe(perDay);
   expect(spending.surprises).toEqual([]);
 });
 
-test("an instance that was stopped and wakes up minutes later gives nothing away", async () => {
+test("an instance that was paused and resumes minutes later admits nothing beyond the limit", async () => {
   const perMinute = 60;
   const { key } = await issueKey(perMinute, 900_000_000);
   let resetAt = await startNext(databaseUrl, "minute");
@@ -86,7 +86,7 @@ test("an instance that was stopped and wakes up minutes later gives nothing away
   resetAt = await startNext(databaseUrl, "minute");
   await spending.usedUp(resetAt);
   await spending.end();
-  // The sleeper may have slept through an answer: then it was counted and given to nobody.
+  // The paused instance may have missed a response: then it was counted and no request got it.
   for (const { admitted } of spending.windows()) expect(admitted).toBeLessThanOrEqual(perMinute);
   expect(spending.window(resetAt).admitted).toBe(perMinute);
   expect(spending.surprises.filter((one) => one !== "503 from instance 2")).toEqual([]);

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
-import { ask } from "../support/instances/recording.ts";
+import { withDatabase } from "../support/instances/recording.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 
 let fleet: Fleet | undefined;
@@ -25,9 +25,9 @@ test("instances that start at once on an empty database all serve, and one of th
       return list.headers.get("etag");
     }),
   );
-  // One store with one epoch: nobody made a second one, nobody replaced the first.
+  // One store with one epoch: no instance made a second one or replaced the first.
   expect(new Set(tags).size).toBe(1);
-  const [schema, head] = await ask(databaseUrl, (sql) =>
+  const [schema, head] = await withDatabase(databaseUrl, (sql) =>
     Promise.all([
       sql`SELECT count(*)::int4 FROM petstore_schema`.values(),
       sql`SELECT count(*)::int4 FROM store`.values(),
@@ -36,11 +36,11 @@ test("instances that start at once on an empty database all serve, and one of th
   expect([schema[0], head[0]]).toEqual([[1], [1]]);
 });
 
-test("a version starts beside a newer one whose schema still fits it, and not beside one whose does not", async () => {
+test("a version starts beside a newer one if the newer schema still fits it, and only then", async () => {
   const databaseUrl = await emptyDatabase();
   fleet = await startFleet(databaseUrl, { size: 1 });
-  // What the next release's first step does: it only adds.
-  await ask(databaseUrl, async (sql) => {
+  // What a step of the next release does: it only adds.
+  await withDatabase(databaseUrl, async (sql) => {
     await sql`ALTER TABLE pets ADD COLUMN origin text`;
     await sql`UPDATE petstore_schema SET version = version + 1`;
   });
@@ -48,10 +48,10 @@ test("a version starts beside a newer one whose schema still fits it, and not be
   await fleet.start(0);
   const { key } = await fleet.issueKey(...boundless);
   expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
-  await ask(databaseUrl, (sql) => sql`UPDATE petstore_schema SET fits = version`);
+  await withDatabase(databaseUrl, (sql) => sql`UPDATE petstore_schema SET fits = version`);
   const refused = await fleet.run("serve", "--port", "0");
   expect(refused.code).toBe(2);
   expect(refused.err).toContain("was made for a newer version");
-  // Who already serves goes on: instances are replaced one by one.
+  // A running instance continues: instances are replaced one by one.
   expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
 });

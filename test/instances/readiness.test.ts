@@ -16,7 +16,7 @@ afterAll(async () => {
   await server.destroy();
 });
 
-/** A database with a role of its own, whose connections the operator can limit. */
+/** A database with a separate role, whose connections an operator can limit. */
 async function createShop(name: string) {
   await operator.unsafe(`CREATE ROLE ${name} LOGIN`);
   await operator.unsafe(`CREATE DATABASE ${name} OWNER ${name}`);
@@ -24,7 +24,7 @@ async function createShop(name: string) {
     url: server.url(name).replace("postgres@", `${name}@`),
     allowConnections: (max: number) =>
       operator.unsafe(`ALTER ROLE ${name} CONNECTION LIMIT ${max}`),
-    /** Ends the connections whose last statement was like this. */
+    /** Closes the connections whose last statement was like this. */
     endConnections: (statement: string) =>
       operator.unsafe(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -57,13 +57,13 @@ test("an instance whose connection for updates cannot be opened again is not rea
   }
 });
 
-test("an instance has all its connections once it serves, so that others cannot take their places", async () => {
+test("an instance opens all its connections before it serves, so that others cannot take them", async () => {
   const { url, allowConnections } = await createShop("early");
   const fleet = await startFleet(url, { size: 1, pets: [1] });
   try {
     const { key } = await fleet.issueKey(...boundless);
     await allowConnections(0);
-    // The connection that is opened every second, to find a new primary, is one of the others.
+    // The connection that is opened every second, to find a new primary, is not one of them.
     await fleet.instance(0).wrote("database primary cannot be checked");
     expect((await patch(fleet, key, 1)).status).toBe(200);
     expect(await readiness(fleet)).toBe(200);
@@ -72,7 +72,7 @@ test("an instance has all its connections once it serves, so that others cannot 
   }
 });
 
-test("an instance that got too few connections at its start is not ready until it has them all", async () => {
+test("an instance that gets too few connections at its start is not ready until it has all of them", async () => {
   const { url, allowConnections } = await createShop("crowded");
   const before = await startFleet(url, { size: 1, pets: [1] });
   const { key } = await before.issueKey(...boundless);

@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
 import { entriesOf } from "../support/instances/recording.ts";
-import { openSlowWay, type SlowWay, upTo } from "../support/instances/slow-network.ts";
+import { openSlowProxy, type SlowProxy, upTo } from "../support/instances/slow-network.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 
-/** Trials run side by side, so that reads of one share looks at the head with those of others. */
-const lanes = 6;
-const trialsPerLane = 50;
+/** Trials run concurrently, so that reads of one share reads of the head with others. */
+const clients = 6;
+const trialsPerClient = 50;
 
 let fleet: Fleet;
 let key: string;
-let slowWay: SlowWay;
+let slowProxy: SlowProxy;
 beforeAll(async () => {
-  const pets = Array.from({ length: lanes }, (_, lane) => lane);
+  const pets = Array.from({ length: clients }, (_, client) => client);
   const databaseUrl = await migratedDatabase();
   const { port } = new URL(databaseUrl);
-  // On two instances a look at the head takes long enough for others to write meanwhile.
-  slowWay = openSlowWay(Number(port), upTo(10));
-  const wayOf = (index: number) =>
-    index === 0 ? databaseUrl : databaseUrl.replace(port, `${slowWay.port}`);
-  fleet = await startFleet(databaseUrl, { pets, wayOf });
+  // On two instances reading the head takes long enough for others to write meanwhile.
+  slowProxy = openSlowProxy(Number(port), upTo(10));
+  const addressOf = (index: number) =>
+    index === 0 ? databaseUrl : databaseUrl.replace(port, `${slowProxy.port}`);
+  fleet = await startFleet(databaseUrl, { pets, addressOf });
   ({ key } = await fleet.issueKey(...boundless));
-  // Connections are opened by the first request that needs them, and slowly on a busy machine.
+  // Connections are opened on first use, which is slow on a busy machine.
   for (let index = 0; index < fleet.size; index++) {
     const body = '{"quantity":0}';
     const isWarm = async () =>
@@ -31,34 +31,34 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await fleet.leave();
-  slowWay.close();
+  slowProxy.close();
 });
 
-test(`over ${lanes * trialsPerLane} updates here and reads there, every read shows the update, and no 304 hides it`, async () => {
-  /** The tags of the lists that a lane saw last, by instance and coding. */
+test(`over ${clients * trialsPerClient} updates here and reads there, every read shows the update, and no 304 hides it`, async () => {
+  /** The last tags that a client saw, by instance and coding. */
   const tags = new Map<string, string>();
   let stale = 0;
   let hidden = 0;
   let shown = 0;
 
-  async function trial(lane: number, turn: number): Promise<void> {
+  async function trial(client: number, turn: number): Promise<void> {
     const quantity = turn + 1;
-    const here = (lane + turn) % fleet.size;
+    const here = (client + turn) % fleet.size;
     const there = (here + 1 + (turn % (fleet.size - 1))) % fleet.size;
     const coding = turn % 3 === 0 ? "gzip" : "identity";
-    const seen = `${lane} ${there} ${coding}`;
+    const seen = `${client} ${there} ${coding}`;
     const body = `{"quantity":${quantity}}`;
-    const update = await fleet.call(here, "PATCH", `/inventory/${lane}`, { key, body });
+    const update = await fleet.call(here, "PATCH", `/inventory/${client}`, { key, body });
     expect(update.status).toBe(200);
     const headers: Record<string, string> = { "Accept-Encoding": coding };
     if (tags.has(seen)) headers["If-None-Match"] = tags.get(seen)!;
     const list = await fleet.call(there, "GET", "/inventory", { key, headers });
     if (list.status === 304) hidden += 1;
-    else if (entriesOf(list.text).get(BigInt(lane)) !== quantity) stale += 1;
+    else if (entriesOf(list.text).get(BigInt(client)) !== quantity) stale += 1;
     else shown += 1;
     const tag = list.headers.get("etag")!;
     tags.set(seen, tag);
-    // The tag is good for what it was given for: unless others wrote since, it still matches.
+    // Unless others wrote since, the tag still matches.
     const again = await fleet.call(there, "GET", "/inventory", {
       key,
       headers: { "Accept-Encoding": coding, "If-None-Match": tag },
@@ -67,12 +67,12 @@ test(`over ${lanes * trialsPerLane} updates here and reads there, every read sho
   }
 
   let ended = false;
-  // Somebody else is always in the middle of a read, whose look must not be joined.
+  // Another request is always in the middle of a read, whose read of the head must not be shared.
   const others = Array.from({ length: fleet.size }, async (_, index) => {
     while (!ended) await fleet.call(index, "GET", "/inventory", { key });
   });
-  const trials = Array.from({ length: lanes }, async (_, lane) => {
-    for (let turn = 0; turn < trialsPerLane; turn++) await trial(lane, turn);
+  const trials = Array.from({ length: clients }, async (_, client) => {
+    for (let turn = 0; turn < trialsPerClient; turn++) await trial(client, turn);
   });
   try {
     await Promise.all(trials);
@@ -80,10 +80,14 @@ test(`over ${lanes * trialsPerLane} updates here and reads there, every read sho
     ended = true;
     await Promise.allSettled([...trials, ...others]);
   }
-  expect({ stale, hidden, shown }).toEqual({ stale: 0, hidden: 0, shown: lanes * trialsPerLane });
+  expect({ stale, hidden, shown }).toEqual({
+    stale: 0,
+    hidden: 0,
+    shown: clients * trialsPerClient,
+  });
 });
 
-test("what a command imports shows on every instance on the next read", async () => {
+test("what a command imports is visible on every instance on the next read", async () => {
   const tags = await Promise.all(
     [0, 1, 2].map(async (index) => {
       const list = await fleet.call(index, "GET", "/inventory", { key });

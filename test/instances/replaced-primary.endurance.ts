@@ -18,7 +18,7 @@ test("no read is wrong after a failover behind a proxy that keeps old connection
   const before = start();
   await before.moreUpdates(300);
   await before.end();
-  // Nobody asks while the old primary is silent, so that most connections to it are not missed.
+  // No requests while the old primary does not respond, so most connections to it are not closed.
   primary.pause();
   const silent = Bun.sleep(silentMs);
   await standby.promote();
@@ -35,12 +35,12 @@ test("no read is wrong after a failover behind a proxy that keeps old connection
   expect(wrong.slice(0, 3)).toEqual([]);
 }, 600_000);
 
-/** As docs/scaling.md states it: a second until the next check, and the time the check takes. */
+/** As in docs/scaling.md: a second until the next check, and the time the check takes. */
 const windowMsMax = 2_000;
 const readingMs = 60_000;
 
 for (const through of ["hosts", "proxy"] as const) {
-  test(`an instance that only reads, by ${through}, shows an unfenced old primary no longer than the docs say`, async () => {
+  test(`an instance that only reads, by ${through}, shows an unfenced old primary no longer than documented`, async () => {
     await using pair = await startPair({ synchronous: false, through });
     const { standby, proxy, urls, key, patch, get } = pair;
     expect(await patch(1)).toBe(200);

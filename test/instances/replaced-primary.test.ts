@@ -4,16 +4,16 @@ import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import { type Fleet, startFleet, until } from "../support/instances/fleet.ts";
 import { startPair } from "../support/instances/pair.ts";
-import { ask, entriesOf } from "../support/instances/recording.ts";
-import { openSlowWay } from "../support/instances/slow-network.ts";
+import { entriesOf, withDatabase } from "../support/instances/recording.ts";
+import { openSlowProxy } from "../support/instances/slow-network.ts";
 
 const recoveryMsMax = 15_000;
 
-/** How long an instance may go on reading from a primary that was replaced but never stopped. */
+/** How long an instance may read from a primary that was replaced but never stopped. */
 const unnoticedMsMax = 5_000;
 
 const quantityAt = async (url: string) =>
-  Number((await ask(url, (sql) => sql`SELECT quantity FROM inventory`.values()))[0][0]);
+  Number((await withDatabase(url, (sql) => sql`SELECT quantity FROM inventory`.values()))[0][0]);
 
 /** Requests that the limiter has counted for a key today. */
 async function countedAt(url: string, keyId: string): Promise<number> {
@@ -25,7 +25,7 @@ async function countedAt(url: string, keyId: string): Promise<number> {
   }
 }
 
-/** Asks until the list shows this quantity; anything but that, the old one or 503 is an error. */
+/** Reads until the list shows this quantity. Anything but that, the old one or 503 is an error. */
 async function shows(
   get: () => Promise<{ status: number; quantity: number | undefined }>,
   quantity: number,
@@ -41,11 +41,11 @@ async function shows(
   await until(isShown, withinMs, `the list with ${quantity}`);
 }
 
-/** An instance that reaches only the promoted standby, as one that was started since would. */
+/** An instance that reaches only the promoted standby, like one that was started since. */
 const startOn = (url: string): Promise<Fleet> => startFleet(url, { size: 1 });
 
-// Most of the time is spent waiting, for servers to start and for deadlines: side by side.
-test.concurrent("no list is read from an old primary over a connection that a proxy kept, when it wakes up after a failover", async () => {
+// Concurrent, because most of the time is spent waiting for servers and deadlines.
+test.concurrent("no list is read from an old primary that resumes after a failover, over a connection that a proxy kept", async () => {
   await using pair = await startPair({ synchronous: true, through: "proxy" });
   const { primary, standby, proxy, patch, get } = pair;
   expect(await patch(1)).toBe(200);
@@ -53,7 +53,7 @@ test.concurrent("no list is read from an old primary over a connection that a pr
   primary.pause();
   await standby.promote();
   proxy.redirect(standby.port);
-  // Only updates while the old primary is silent: the connection for long reads does not notice.
+  // Only updates while the old primary does not respond: the connection for pages does not notice.
   await until(async () => (await patch(2)) === 200, recoveryMsMax, "an update");
   primary.resume();
   expect(await patch(3)).toBe(200);
@@ -73,7 +73,7 @@ test.concurrent("no update is acknowledged and no request counted by an old prim
   primary.pause();
   await standby.promote();
   proxy.redirect(standby.port);
-  // Nobody asks for anything: the connections of commits and limits do not notice.
+  // No requests: the connections for commits and limits do not notice.
   await until(async () => !(await isReady()), recoveryMsMax, "the silence being noticed");
   await until(isReady, recoveryMsMax, "readiness");
   primary.resume();
@@ -85,7 +85,7 @@ test.concurrent("no update is acknowledged and no request counted by an old prim
   expect(await countedAt(urls.standby, keyId)).toBe(countedBefore + 1);
 }, 120_000);
 
-test.concurrent("an update under way on an old primary when a newer one becomes known is not acknowledged", async () => {
+test.concurrent("an update running on an old primary when a newer one becomes known is not acknowledged", async () => {
   await using pair = await startPair({ synchronous: false, through: "proxy" });
   const { standby, proxy, urls, fleet, patch } = pair;
   expect(await patch(1)).toBe(200);
@@ -93,7 +93,7 @@ test.concurrent("an update under way on an old primary when a newer one becomes 
   await standby.promote();
   await using sql = new SQL(urls.primary, { max: 1 });
   const update = await sql.begin(async (locking) => {
-    // The update waits in the middle of its transaction, with its COMMIT already on the way.
+    // The update waits in the middle of its transaction, with its COMMIT already sent.
     await locking`LOCK TABLE ledger IN SHARE MODE`;
     const updating = patch(2);
     const isWaiting = async () =>
@@ -147,16 +147,16 @@ test.concurrent("an instance with several hosts that only reads leaves an unfenc
   }
 }, 120_000);
 
-test.concurrent("of an old and a new primary that both take writes, the new one is used however late it answers", async () => {
+test.concurrent("of an old and a new primary that both accept writes, the new one is used however late it responds", async () => {
   await using pair = await startPair({ synchronous: false });
   const { primary, standby, urls, key, patch } = pair;
   expect(await patch(1)).toBe(200);
   await pair.replayed();
   await standby.promote();
-  await ask(urls.standby, (sql) => sql`UPDATE inventory SET quantity = 2`);
-  // The second is later than even a start waits for.
+  await withDatabase(urls.standby, (sql) => sql`UPDATE inventory SET quantity = 2`);
+  // The second delay is longer than a start waits.
   for (const [round, delayMs] of [100, 400].entries()) {
-    const far = openSlowWay(standby.port, () => delayMs);
+    const far = openSlowProxy(standby.port, () => delayMs);
     const hosts = `127.0.0.1:${primary.port},127.0.0.1:${far.port}`;
     const late = await startOn(`postgres://postgres@${hosts}/${pair.name}`);
     try {

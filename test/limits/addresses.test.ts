@@ -15,15 +15,15 @@ describe("requests without a valid key", () => {
   test("are counted by address, with the same headers, and refused beyond the limit", async () => {
     service = await startTestService("sqlite", { "address-per-minute": "5" });
     const bad = `psk_live_${"x".repeat(49)}`;
-    const answers = [
+    const responses = [
       await service.call("GET", "/inventory"),
       await service.call("GET", "/inventory", { key: bad }),
       await service.call("GET", "/nothing"),
       await service.call("OPTIONS", "/inventory"),
       await service.call("PATCH", "/inventory/1", { body: "{}" }),
     ];
-    expect(answers.map((answer) => answer.status)).toEqual([401, 401, 401, 204, 401]);
-    const left = answers.map((answer) => answer.headers.get("x-ratelimit-remaining"));
+    expect(responses.map((response) => response.status)).toEqual([401, 401, 401, 204, 401]);
+    const left = responses.map((response) => response.headers.get("x-ratelimit-remaining"));
     expect(left).toEqual(["4", "3", "2", "1", "0"]);
     const refused = await service.call("GET", "/inventory");
     expect(refused.status).toBe(429);
@@ -33,7 +33,7 @@ describe("requests without a valid key", () => {
     expect((await service.call("GET", "/inventory")).status).toBe(401);
   });
 
-  test("never slow a valid key from the same address", async () => {
+  test("do not limit a valid key from the same address", async () => {
     service = await startTestService("sqlite", { "address-per-minute": "1" });
     const { text: key } = await service.issueKey();
     await service.call("GET", "/inventory");
@@ -61,14 +61,14 @@ describe("the client's address", () => {
   const from = (socket: string, forwarded: string) =>
     read(socket, new Headers({ "X-Forwarded-For": forwarded }));
 
-  test("is the last one that no trusted proxy has", () => {
+  test("is the last one that is not a trusted proxy", () => {
     expect(from("10.0.0.1", "192.0.2.1, 198.51.100.7, 10.2.3.4")).toBe("198.51.100.7");
     expect(from("fd00::1", "192.0.2.1")).toBe("192.0.2.1");
     expect(from("::ffff:10.0.0.1", "192.0.2.1")).toBe("192.0.2.1");
     expect(from("192.0.2.9", "192.0.2.1")).toBe("192.0.2.9");
   });
 
-  test("is understood with a port, and with the brackets of IPv6", () => {
+  test("may have a port, and brackets if it is IPv6", () => {
     expect(from("10.0.0.1", "192.0.2.1:5678")).toBe("192.0.2.1");
     expect(from("10.0.0.1", "[2001:db8::1]:5678")).toBe("2001:db8::1");
     expect(from("10.0.0.1", "[2001:db8::1]")).toBe("2001:db8::1");
@@ -76,7 +76,7 @@ describe("the client's address", () => {
     expect(from("10.0.0.1", "198.51.100.7:1, 10.2.3.4:80,[fd00::2]:443")).toBe("198.51.100.7");
   });
 
-  test("is never one that only looks like an address", () => {
+  test("is never text that only resembles an address", () => {
     const wrong = ["192.0.2.1:", "192.0.2.1:x", "[192.0.2.1]:80", "[2001:db8::1", "2001:db8::1]"];
     for (const hop of [...wrong, "192.0.2.1:123456", "[2001:db8::1]80", ":80", "[]:80"]) {
       expect([hop, from("10.0.0.1", hop)]).toEqual([hop, "10.0.0.1"]);
@@ -90,7 +90,7 @@ describe("the client's address", () => {
     expect(read("10.0.0.1", headers)).toBe("10.0.0.1");
   });
 
-  test("is the nearest known one when the header is empty or nonsense", () => {
+  test("is the nearest known one when the header is empty or invalid", () => {
     expect(from("10.0.0.1", "")).toBe("10.0.0.1");
     expect(from("10.0.0.1", "192.0.2.1, what")).toBe("10.0.0.1");
     expect(from("10.0.0.1", "10.0.0.2, 10.0.0.3")).toBe("10.0.0.2");
@@ -134,25 +134,25 @@ describe("an address counts as", () => {
   });
 });
 
-describe("when more addresses come than are remembered", () => {
-  test("the rest share one count, and those already known keep theirs", () => {
+describe("when more addresses arrive than are counted separately", () => {
+  test("the others share one count, and those already counted keep theirs", () => {
     const clock = createTestClock();
     const limiter = createAddressLimiter(clock, 2, 3);
-    const ask = (address: string) => limiter.take(address).outcome;
+    const take = (address: string) => limiter.take(address).outcome;
     for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) {
-      expect(ask(address)).toBe("admitted");
+      expect(take(address)).toBe("admitted");
     }
-    expect([ask("198.51.100.1"), ask("198.51.100.2"), ask("198.51.100.3")]).toEqual([
+    expect([take("198.51.100.1"), take("198.51.100.2"), take("198.51.100.3")]).toEqual([
       "admitted",
       "admitted",
       "limited",
     ]);
-    expect(ask("192.0.2.1")).toBe("admitted");
+    expect(take("192.0.2.1")).toBe("admitted");
     clock.advance(60_000);
-    expect(ask("198.51.100.3")).toBe("admitted");
+    expect(take("198.51.100.3")).toBe("admitted");
   });
 
-  test("a clock that goes back opens no new minute", () => {
+  test("a clock that goes back does not start a new minute", () => {
     const clock = createTestClock();
     const limiter = createAddressLimiter(clock, 1, 10);
     limiter.take("192.0.2.1");

@@ -13,8 +13,8 @@ beforeEach(async () => {
 afterEach(() => service.stop());
 
 const minuteMs = 60_000;
-const ask = () => service.call("GET", "/nothing", { key });
-const codeOf = (answer: TestAnswer) => (answer.json as { code: string }).code;
+const request = () => service.call("GET", "/nothing", { key });
+const codeOf = (response: TestAnswer) => (response.json as { code: string }).code;
 
 async function times<T>(count: number, work: () => Promise<T>): Promise<T> {
   let last: T | undefined;
@@ -22,38 +22,38 @@ async function times<T>(count: number, work: () => Promise<T>): Promise<T> {
   return last!;
 }
 
-/** Uses the minute up, has it refused once, and lets the second of grace pass. */
+/** Exhausts the minute, gets one request rejected, and waits until the grace period is over. */
 async function exhaust(): Promise<void> {
-  await times(plans.free.perMinute, ask);
-  expect(codeOf(await ask())).toBe("rate_limit_exceeded");
+  await times(plans.free.perMinute, request);
+  expect(codeOf(await request())).toBe("rate_limit_exceeded");
   service.clock.advance(1_001);
 }
 
-/** Earns a ban in a minute of its own and gives its length in minutes. */
+/** Gets the key banned in a new minute and returns the length of the ban in minutes. */
 async function earnBan(): Promise<number> {
   const past = service.clock.now() % minuteMs;
   if (past > 0) service.clock.advance(minuteMs - past);
   await exhaust();
-  expect(codeOf(await times(19, ask))).toBe("rate_limit_exceeded");
-  const banned = await ask();
+  expect(codeOf(await times(19, request))).toBe("rate_limit_exceeded");
+  const banned = await request();
   expect(codeOf(banned)).toBe("key_banned");
   const seconds = Number(banned.headers.get("retry-after"));
   service.clock.advance(seconds * 1000);
-  expect(codeOf(await ask())).toBe("not_found");
+  expect(codeOf(await request())).toBe("not_found");
   return seconds / 60;
 }
 
 describe("strikes", () => {
-  test("are not refusals within a second of the first one, however many", async () => {
-    await times(plans.free.perMinute + 200, ask);
+  test("do not include requests within a second of the first rejected one, however many", async () => {
+    await times(plans.free.perMinute + 200, request);
     service.clock.advance(1_000);
-    expect(codeOf(await times(200, ask))).toBe("rate_limit_exceeded");
+    expect(codeOf(await times(200, request))).toBe("rate_limit_exceeded");
   });
 
-  test("ban a key with the twentieth in one minute, for five minutes", async () => {
+  test("ban a key for five minutes with the twentieth in one minute", async () => {
     await exhaust();
-    expect(codeOf(await times(19, ask))).toBe("rate_limit_exceeded");
-    const banned = await ask();
+    expect(codeOf(await times(19, request))).toBe("rate_limit_exceeded");
+    const banned = await request();
     expect(banned.status).toBe(429);
     expect(codeOf(banned)).toBe("key_banned");
     const until = (service.clock.now() + 5 * minuteMs) / 1000;
@@ -62,13 +62,13 @@ describe("strikes", () => {
     expect(banned.headers.get("retry-after")).toBe("300");
   });
 
-  test("are counted per minute: nineteen in each of two on a used-up day ban nobody", async () => {
+  test("are counted per minute: nineteen in each of two minutes do not ban a key", async () => {
     const limits = { perMinute: 60, perDay: 5 };
     ({ text: key } = await service.issueKey({ plan: "enterprise", limits }));
-    await times(6, ask);
+    await times(6, request);
     service.clock.advance(1_001);
     for (let minute = 0; minute < 3; minute++) {
-      expect(codeOf(await times(19, ask))).toBe("rate_limit_exceeded");
+      expect(codeOf(await times(19, request))).toBe("rate_limit_exceeded");
       service.clock.advance(minuteMs);
     }
   });
@@ -76,10 +76,10 @@ describe("strikes", () => {
   test("needed for a larger plan are a tenth of its requests per minute", async () => {
     const limits = { perMinute: 255, perDay: 1_000 };
     ({ text: key } = await service.issueKey({ plan: "enterprise", limits }));
-    await times(256, ask);
+    await times(256, request);
     service.clock.advance(1_001);
-    expect(codeOf(await times(25, ask))).toBe("rate_limit_exceeded");
-    expect(codeOf(await ask())).toBe("key_banned");
+    expect(codeOf(await times(25, request))).toBe("rate_limit_exceeded");
+    expect(codeOf(await request())).toBe("key_banned");
   });
 });
 
@@ -92,61 +92,61 @@ describe("a ban", () => {
     expect(await earnBan()).toBe(5);
   });
 
-  test("is not lengthened by requests during it", async () => {
+  test("does not get longer by requests during it", async () => {
     await exhaust();
-    await times(20, ask);
+    await times(20, request);
     const end = service.clock.now() + 5 * minuteMs;
     for (let minute = 1; minute < 5; minute++) {
       service.clock.advance(minuteMs);
-      expect(codeOf(await times(40, ask))).toBe("key_banned");
+      expect(codeOf(await times(40, request))).toBe("key_banned");
     }
     service.clock.set(end - 1);
-    expect((await ask()).headers.get("retry-after")).toBe("1");
+    expect((await request()).headers.get("retry-after")).toBe("1");
     service.clock.set(end);
-    expect(codeOf(await ask())).toBe("not_found");
+    expect(codeOf(await request())).toBe("not_found");
   });
 
-  test("survives a restart, and so does its place on the ladder", async () => {
+  test("survives a restart, and the next one is still twice as long", async () => {
     await exhaust();
-    await times(20, ask);
+    await times(20, request);
     await service.restart();
-    expect(codeOf(await ask())).toBe("key_banned");
+    expect(codeOf(await request())).toBe("key_banned");
     service.clock.advance(5 * minuteMs);
     await service.restart();
-    expect(codeOf(await ask())).toBe("not_found");
+    expect(codeOf(await request())).toBe("not_found");
     expect(await earnBan()).toBe(10);
   });
 
-  test("lifted by an operator is gone on the next request, also after a restart", async () => {
+  test("that was lifted is over on the next request, also after a restart", async () => {
     await exhaust();
-    await times(20, ask);
-    expect(codeOf(await ask())).toBe("key_banned");
+    await times(20, request);
+    expect(codeOf(await request())).toBe("key_banned");
     expect(await service.store.usage.liftBan(id, service.clock.now())).toBe(true);
-    expect(codeOf(await ask())).toBe("rate_limit_exceeded");
+    expect(codeOf(await request())).toBe("rate_limit_exceeded");
     service.clock.advance(minuteMs);
-    expect(codeOf(await ask())).toBe("not_found");
+    expect(codeOf(await request())).toBe("not_found");
     await service.restart();
-    expect(codeOf(await ask())).toBe("not_found");
+    expect(codeOf(await request())).toBe("not_found");
     expect(await earnBan()).toBe(5);
   });
 
-  test("of one key leaves others alone", async () => {
+  test("of one key does not affect others", async () => {
     await exhaust();
-    await times(20, ask);
+    await times(20, request);
     const other = await service.issueKey({ plan: "free", limits: plans.free });
     expect((await service.call("GET", "/inventory", { key: other.text })).status).toBe(200);
   });
 });
 
-describe("nobody who behaves is banned", () => {
+describe("a client that waits is never banned:", () => {
   test("a client that backs off exponentially, minute after minute", async () => {
     for (let minute = 0; minute < 30; minute++) {
       const end = (Math.floor(service.clock.now() / minuteMs) + 1) * minuteMs;
       let waitMs = 100;
       for (;;) {
-        const answer = await ask();
-        expect(codeOf(answer)).not.toBe("key_banned");
-        if (answer.status !== 429) continue;
+        const response = await request();
+        expect(codeOf(response)).not.toBe("key_banned");
+        if (response.status !== 429) continue;
         service.clock.advance(waitMs);
         waitMs *= 2;
         if (service.clock.now() >= end) break;
@@ -154,20 +154,20 @@ describe("nobody who behaves is banned", () => {
     }
   });
 
-  test("a job that tries every half hour on a day that is used up", async () => {
+  test("a job that retries every half hour on an exhausted day", async () => {
     const limits = { perMinute: 60, perDay: 3 };
     ({ text: key } = await service.issueKey({ plan: "enterprise", limits }));
-    await times(3, ask);
+    await times(3, request);
     for (let hour = 0; hour < 11; hour++) {
       for (let half = 0; half < 2; half++) {
-        expect(codeOf(await ask())).toBe("rate_limit_exceeded");
+        expect(codeOf(await request())).toBe("rate_limit_exceeded");
         service.clock.advance(30 * minuteMs);
       }
     }
   });
 });
 
-test("petstore keys unban is noticed by a running service on the next request", async () => {
+test("petstore keys unban takes effect in a running service on the next request", async () => {
   const place = enterPlace();
   try {
     const flags = ["--ban-grace-ms", "1", "--ban-strikes-min", "3"];

@@ -6,7 +6,7 @@ import type { BanRules, Verdict } from "../../src/domain/limits.ts";
 import type { Limits } from "../../src/domain/plans.ts";
 import type { Limiter, Store } from "../../src/domain/ports.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
-import { createDatabase, type Database } from "../../src/store/postgres/engine/connection.ts";
+import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { sharedPostgres } from "../support/postgres.ts";
@@ -21,7 +21,7 @@ let store: Store;
 let clock: TestClock;
 let limiters: Limiter[] = [];
 const databases: Database[] = [];
-/** Statements the limiters sent, all together. */
+/** The number of statements that all limiters have sent. */
 let statements = 0;
 
 beforeAll(async () => {
@@ -39,21 +39,16 @@ beforeEach(() => {
   limiters = [1, 2, 3].map(() => {
     const database = createDatabase(url);
     databases.push(database);
-    const lane = database.lane(5_000);
-    const query: typeof lane.query = (text, values) => {
+    const connection = database.connection(5_000);
+    const query: typeof connection.query = (text, values) => {
       statements += 1;
-      return lane.query(text, values);
+      return connection.query(text, values);
     };
-    return createSharedLimiter({
-      usage: createSharedUsage(query, clock.now),
-      rules,
-      clock,
-      log: () => {},
-    });
+    return createSharedLimiter({ usage: createSharedUsage(query, clock), rules, log: () => {} });
   });
 });
 
-// What one test's refusals still have to add up must not count among the next one's statements.
+// Strikes of one test that are still pending must not count among the next one's statements.
 afterEach(() => Promise.all(limiters.map((limiter) => limiter.close())));
 
 async function issueKey(): Promise<string> {
@@ -67,31 +62,31 @@ async function issueKey(): Promise<string> {
   return id;
 }
 
-async function ask(limiter: Limiter, key: string, limits: Limits, times: number) {
+async function takeMany(limiter: Limiter, key: string, limits: Limits, times: number) {
   return Promise.all(Array.from({ length: times }, async () => limiter.take(key, limits)));
 }
 
 const admitted = (verdicts: readonly Verdict[]) =>
   verdicts.filter(({ outcome }) => outcome === "admitted").length;
 
-test("three limiters admit as many as one key may have in every minute, and not one more", async () => {
+test("three limiters together admit exactly the limit of every minute", async () => {
   const key = await issueKey();
   const limits = { perMinute: 100, perDay: 100_000 };
   const perWindow = new Map<number, number>();
   const load = limiters.map(async (limiter, index) => {
     for (let round = 0; round < 40; round++) {
-      for (const verdict of await ask(limiter, key, limits, 20 + index)) {
+      for (const verdict of await takeMany(limiter, key, limits, 20 + index)) {
         if (verdict.outcome !== "admitted") continue;
         const { resetAt } = verdict.minute;
         perWindow.set(resetAt, (perWindow.get(resetAt) ?? 0) + 1);
       }
-      // The edge comes in the middle of the load, while statements are under way.
+      // The minute ends in the middle of the load, while statements are running.
       if (index === 0 && round % 13 === 12) clock.advance(60_000);
     }
   });
   await Promise.all(load);
-  // The load after the last edge is short of the limit, so it is made up for first.
-  for (const verdict of await ask(limiters[0]!, key, limits, 100)) {
+  // The load in the last minute is below the limit, so the rest is sent first.
+  for (const verdict of await takeMany(limiters[0]!, key, limits, 100)) {
     if (verdict.outcome === "admitted") {
       perWindow.set(verdict.minute.resetAt, perWindow.get(verdict.minute.resetAt)! + 1);
     }
@@ -99,64 +94,66 @@ test("three limiters admit as many as one key may have in every minute, and not 
   expect([...perWindow.values()]).toEqual([100, 100, 100, 100]);
 });
 
-test("the day's limit is exact over three limiters too", async () => {
+test("three limiters together admit exactly the limit of a day", async () => {
   const key = await issueKey();
   const limits = { perMinute: 50, perDay: 120 };
   let total = 0;
   for (let minute = 0; minute < 4; minute++) {
-    const verdicts = await Promise.all(limiters.map((one) => ask(one, key, limits, 40)));
+    const verdicts = await Promise.all(limiters.map((one) => takeMany(one, key, limits, 40)));
     total += admitted(verdicts.flat());
     clock.advance(60_000);
   }
   expect(total).toBe(120);
   clock.advance(86_400_000);
-  expect(admitted(await ask(limiters[1]!, key, limits, 60))).toBe(50);
+  expect(admitted(await takeMany(limiters[1]!, key, limits, 60))).toBe(50);
 });
 
-test("remaining counts down over all limiters, one by one", async () => {
+test("the remaining requests decrease by one with each request to any limiter", async () => {
   const key = await issueKey();
   const limits = { perMinute: 30, perDay: 1_000 };
-  const verdicts = await Promise.all(limiters.map((one) => ask(one, key, limits, 10)));
+  const verdicts = await Promise.all(limiters.map((one) => takeMany(one, key, limits, 10)));
   const left = verdicts.flat().map(({ binding }) => binding.remaining);
   expect(left.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => at));
 });
 
-test("a clock that goes back opens no window again", async () => {
+test("a clock that goes back does not reopen a window", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  expect(admitted(await ask(limiters[0]!, key, limits, 5))).toBe(5);
+  expect(admitted(await takeMany(limiters[0]!, key, limits, 5))).toBe(5);
   clock.advance(-120_000);
-  expect(admitted(await ask(limiters[1]!, key, limits, 5))).toBe(0);
+  expect(admitted(await takeMany(limiters[1]!, key, limits, 5))).toBe(0);
 });
 
-test("a clock that is ahead elsewhere makes no room here", async () => {
+test("another instance's clock that is ahead does not admit more requests", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  expect(admitted(await ask(limiters[0]!, key, limits, 3))).toBe(3);
+  expect(admitted(await takeMany(limiters[0]!, key, limits, 3))).toBe(3);
   const database = createDatabase(url);
   databases.push(database);
-  const ahead = createSharedUsage(database.lane(5_000).query, () => clock.now() + 60_000);
+  const ahead = createSharedUsage(database.connection(5_000).query, {
+    now: () => clock.now() + 60_000,
+  });
   await ahead.addStrikes([{ keyId: key, minute: 0, count: 0 }]);
-  expect(admitted(await ask(limiters[0]!, key, limits, 10))).toBe(2);
+  expect(admitted(await takeMany(limiters[0]!, key, limits, 10))).toBe(2);
 });
 
 test("requests that arrive together are counted by one statement", async () => {
   const keys = await Promise.all(Array.from({ length: 8 }, issueKey));
   const limits = { perMinute: 100, perDay: 1_000 };
-  await Promise.all(keys.map((key) => ask(limiters[0]!, key, limits, 10)));
+  await Promise.all(keys.map((key) => takeMany(limiters[0]!, key, limits, 10)));
   expect(statements).toBeLessThanOrEqual(2);
 });
 
-test("refusals in a window known to be used up cost the database nothing", async () => {
+test("requests rejected in a window known to be exhausted send no statement", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  await ask(limiters[0]!, key, limits, 6);
+  await takeMany(limiters[0]!, key, limits, 6);
   const before = statements;
-  expect(admitted(await ask(limiters[0]!, key, limits, 1_000))).toBe(0);
+  expect(admitted(await takeMany(limiters[0]!, key, limits, 1_000))).toBe(0);
   expect(statements).toBe(before);
 });
 
-/** Strikes are settled by a timer, so the wait is for what it brings about. */
+/** A timer sends strikes, so tests wait for their effect. */
 async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   const giveUpAt = Date.now() + 5_000;
   while (!(await isTrue())) {
@@ -168,15 +165,15 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
 test("strikes on three limiters add up to one ban, in force on all of them", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  await ask(limiters[0]!, key, limits, 6);
-  for (const limiter of limiters) await ask(limiter, key, limits, 1);
+  await takeMany(limiters[0]!, key, limits, 6);
+  for (const limiter of limiters) await takeMany(limiter, key, limits, 1);
   clock.advance(1_001);
-  // 18 strikes, 6 on each: two short of a ban, whoever adds them up.
-  for (const limiter of limiters) await ask(limiter, key, limits, 6);
+  // 18 strikes, 6 on each limiter: two short of a ban in total.
+  for (const limiter of limiters) await takeMany(limiter, key, limits, 6);
   await Bun.sleep(700);
   expect((await store.usage.loadBans()).filter(({ keyId }) => keyId === key)).toEqual([]);
-  await ask(limiters[0]!, key, limits, 1);
-  await ask(limiters[1]!, key, limits, 1);
+  await takeMany(limiters[0]!, key, limits, 1);
+  await takeMany(limiters[1]!, key, limits, 1);
   await until(async () => {
     const verdicts = await Promise.all(limiters.map((one) => one.take(key, limits)));
     return verdicts.every(({ outcome }) => outcome === "banned");
@@ -185,12 +182,12 @@ test("strikes on three limiters add up to one ban, in force on all of them", asy
   expect(bans.map(({ startedAt, until }) => until - startedAt)).toEqual([300_000]);
 });
 
-test("a ban that was lifted is over on every limiter that was told, with its strikes", async () => {
+test("a lifted ban and its strikes are over on every limiter after a refresh", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  await ask(limiters[0]!, key, limits, 6);
+  await takeMany(limiters[0]!, key, limits, 6);
   clock.advance(1_001);
-  const verdicts = await ask(limiters[0]!, key, limits, 20);
+  const verdicts = await takeMany(limiters[0]!, key, limits, 20);
   expect(verdicts.at(-1)!.outcome).toBe("banned");
   expect((await limiters[1]!.take(key, limits)).outcome).toBe("banned");
   expect(await store.usage.liftBan(key, clock.now())).toBe(true);
@@ -201,22 +198,22 @@ test("a ban that was lifted is over on every limiter that was told, with its str
   }
 });
 
-test("a change of some other key leaves a ban as it is", async () => {
+test("a change to another key does not end a ban", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  await ask(limiters[0]!, key, limits, 6);
+  await takeMany(limiters[0]!, key, limits, 6);
   clock.advance(1_001);
-  await ask(limiters[0]!, key, limits, 20);
+  await takeMany(limiters[0]!, key, limits, 20);
   for (const limiter of limiters) {
     limiter.refresh();
     expect((await limiter.take(key, limits)).outcome).toBe("banned");
   }
 });
 
-test("changes of other keys in between lose no strike", async () => {
+test("changes to other keys do not lose strikes", async () => {
   const key = await issueKey();
   const limits = { perMinute: 5, perDay: 1_000 };
-  await ask(limiters[0]!, key, limits, 6);
+  await takeMany(limiters[0]!, key, limits, 6);
   clock.advance(1_001);
   const outcomes: string[] = [];
   for (let strike = 1; strike <= 20; strike++) {
@@ -252,7 +249,7 @@ test("three processes admit exactly the limit in every minute, by the database's
   }
   const counts = [...perWindow.entries()].toSorted().map(([, count]) => count);
   expect(counts.length).toBeGreaterThan(3);
-  // The first and the last window are cut short by the beginning and the end of the load.
+  // The first and the last window contain only part of the load.
   expect(counts.slice(1, -1)).toEqual(counts.slice(1, -1).fill(60));
   expect(Math.max(...counts)).toBeLessThanOrEqual(60);
 });

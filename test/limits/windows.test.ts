@@ -10,15 +10,15 @@ afterEach(() => service.stop());
 
 const dayMs = 86_400_000;
 const free = { plan: "free", limits: plans.free } as const;
-const ask = (key: string, path = "/inventory", method = "GET") =>
+const request = (key: string, path = "/inventory", method = "GET") =>
   service.call(method, path, { key });
 
-/** Asks `count` times over as many connections as given, and gives the statuses. */
-async function askMany(key: string, count: number, connections = 1): Promise<number[]> {
+/** Sends `count` requests over the given number of connections and returns the statuses. */
+async function requestMany(key: string, count: number, connections = 1): Promise<number[]> {
   const statuses: number[] = [];
   let left = count;
   const connection = async () => {
-    while (left-- > 0) statuses.push((await ask(key)).status);
+    while (left-- > 0) statuses.push((await request(key)).status);
   };
   await Promise.all(Array.from({ length: connections }, connection));
   return statuses;
@@ -33,10 +33,10 @@ const numbers = (headers: Headers) => ({
 describe("the minute", () => {
   test("admits exactly 60 requests of a Free key over 8 connections; the 61st is 429", async () => {
     const { text: key } = await service.issueKey(free);
-    const statuses = await askMany(key, 100, 8);
+    const statuses = await requestMany(key, 100, 8);
     expect(statuses.filter((status) => status === 200)).toHaveLength(60);
     expect(statuses.filter((status) => status === 429)).toHaveLength(40);
-    const refused = await ask(key);
+    const refused = await request(key);
     const now = service.clock.now();
     expect(numbers(refused.headers)).toEqual({
       limit: 60,
@@ -46,95 +46,95 @@ describe("the minute", () => {
     expect(refused.headers.get("retry-after")).toBe("60");
     expect(refused.headers.get("cache-control")).toBe("no-store");
     service.clock.advance(59_999);
-    const late = await ask(key);
+    const late = await request(key);
     expect([late.status, late.headers.get("retry-after")]).toEqual([429, "1"]);
     service.clock.advance(1);
-    expect((await askMany(key, 61, 8)).filter((status) => status === 200)).toHaveLength(60);
+    expect((await requestMany(key, 61, 8)).filter((status) => status === 200)).toHaveLength(60);
   });
 
-  test("counts whatever is answered: 304, 400, 403, 404 and 405 as much as 200", async () => {
+  test("counts every response: 304, 400, 403, 404 and 405 as well as 200", async () => {
     const { text: key } = await service.issueKey({ scopes: ["inventory:read", "inventory:write"] });
-    const tag = (await ask(key)).headers.get("etag");
+    const tag = (await request(key)).headers.get("etag");
     const patch = (body: string) => service.call("PATCH", "/inventory/1", { key, body });
-    const answers = [
+    const responses = [
       await service.call("GET", "/inventory", { key, headers: { "If-None-Match": tag ?? "" } }),
       await patch("{"),
-      await ask(key, "/store/orders"),
-      await ask(key, "/nothing"),
+      await request(key, "/store/orders"),
+      await request(key, "/nothing"),
       await patch('{"quantity":1}'),
-      await ask(key, "/inventory", "DELETE"),
+      await request(key, "/inventory", "DELETE"),
     ];
-    expect(answers.map((answer) => answer.status)).toEqual([304, 400, 403, 404, 404, 405]);
-    const remaining = answers.map((answer) => numbers(answer.headers).remaining);
+    expect(responses.map((response) => response.status)).toEqual([304, 400, 403, 404, 404, 405]);
+    const remaining = responses.map((response) => numbers(response.headers).remaining);
     expect(remaining).toEqual([998, 997, 996, 995, 994, 993]);
   });
 
-  test("of one key takes nothing from another's", async () => {
+  test("of one key does not affect another's", async () => {
     const [one, other] = [await service.issueKey(free), await service.issueKey(free)];
-    await askMany(one.text, 61);
-    expect((await ask(other.text)).status).toBe(200);
+    await requestMany(one.text, 61);
+    expect((await request(other.text)).status).toBe(200);
   });
 });
 
 describe("the day", () => {
-  test("binds at its number, and its reset is what the refusal names", async () => {
+  test("limits at its number, and the error names its reset", async () => {
     const limits = { perMinute: 50, perDay: 120 };
     const { text: key } = await service.issueKey({ plan: "enterprise", limits });
     const admitted: number[] = [];
     for (const count of [51, 51, 51, 1]) {
-      const statuses = await askMany(key, count);
+      const statuses = await requestMany(key, count);
       admitted.push(statuses.filter((status) => status === 200).length);
       service.clock.advance(60_000);
     }
     expect(admitted).toEqual([50, 50, 20, 0]);
     const midnight = (Math.floor(service.clock.now() / dayMs) + 1) * dayMs;
-    const refused = await ask(key);
+    const refused = await request(key);
     expect(numbers(refused.headers)).toEqual({ limit: 120, remaining: 0, reset: midnight / 1000 });
     expect(Number(refused.headers.get("retry-after"))).toBe(
       (midnight - service.clock.now()) / 1000,
     );
     service.clock.set(midnight);
-    expect((await ask(key)).status).toBe(200);
+    expect((await request(key)).status).toBe(200);
   });
 
-  test("shows in the headers once less of it is left than of the minute", async () => {
+  test("is in the headers once it has fewer requests left than the minute", async () => {
     const { text: key } = await service.issueKey({
       plan: "enterprise",
       limits: { perMinute: 10, perDay: 12 },
     });
     for (let left = 9; left >= 5; left--) {
-      expect(numbers((await ask(key)).headers)).toMatchObject({ limit: 10, remaining: left });
+      expect(numbers((await request(key)).headers)).toMatchObject({ limit: 10, remaining: left });
     }
     service.clock.advance(60_000);
-    expect(numbers((await ask(key)).headers)).toMatchObject({ limit: 12, remaining: 6 });
+    expect(numbers((await request(key)).headers)).toMatchObject({ limit: 12, remaining: 6 });
   });
 });
 
 describe("a clock that goes back", () => {
-  test("reopens no window, and the limit resets when time has come round again", async () => {
+  test("reopens no window, and the limit resets when the clock reaches its end again", async () => {
     const { text: key } = await service.issueKey(free);
-    await askMany(key, 60);
+    await requestMany(key, 60);
     service.clock.advance(-3_600_000);
-    expect((await ask(key)).status).toBe(429);
+    expect((await request(key)).status).toBe(429);
     service.clock.advance(3_600_000 + 60_000);
-    expect((await ask(key)).status).toBe(200);
+    expect((await request(key)).status).toBe(200);
   });
 
-  test("reopens none across a restart either", async () => {
+  test("reopens no window across a restart", async () => {
     const { text: key } = await service.issueKey(free);
-    await askMany(key, 60);
+    await requestMany(key, 60);
     service.clock.advance(-2 * dayMs);
     await service.restart();
-    expect((await ask(key)).status).toBe(429);
+    expect((await request(key)).status).toBe(429);
   });
 });
 
-test("the numbers survive a restart to the last request", async () => {
+test("the counts survive a restart to the last request", async () => {
   const { text: key } = await service.issueKey(free);
-  await askMany(key, 37, 4);
+  await requestMany(key, 37, 4);
   await service.restart();
-  expect(numbers((await ask(key)).headers).remaining).toBe(22);
-  await askMany(key, 22, 4);
+  expect(numbers((await request(key)).headers).remaining).toBe(22);
+  await requestMany(key, 22, 4);
   await service.restart();
-  expect((await ask(key)).status).toBe(429);
+  expect((await request(key)).status).toBe(429);
 });

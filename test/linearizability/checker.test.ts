@@ -8,7 +8,7 @@ function kindsOf(history: History): string[] {
   return [...new Set(checkHistory(history).map((violation) => violation.kind))];
 }
 
-/** Pets 1 and 2 start with 0; time is whatever the rows say. */
+/** Pets 1 and 2 start with 0. Times have no unit. */
 function record(parts: { updates?: Update[]; reads?: Read[]; ledger?: LedgerRow[] }): History {
   const initial = new Map([
     [1n, 0],
@@ -40,7 +40,7 @@ describe("the checker catches", () => {
   const updates = [update("a", 1n, 5, 0, 1), update("b", 2n, 7, 2, 3)];
   const ledger = [row(1n, "a", 1n, 0, 5), row(2n, "b", 2n, 0, 7)];
 
-  test("nothing in a right history", () => {
+  test("nothing in a correct history", () => {
     const reads = [list(0, 1, 0, 0), list(2, 3, 5, 0), list(4, 5, 5, 7)];
     expect(checkHistory(record({ updates, ledger, reads }))).toEqual([]);
   });
@@ -50,7 +50,7 @@ describe("the checker catches", () => {
     expect(kindsOf(record({ updates, ledger, reads }))).toEqual(["stale read", "not a register"]);
   });
 
-  test("a list that goes back behind an earlier list", () => {
+  test("a list that is older than an earlier list", () => {
     const slow = [update("a", 1n, 5, 0, 100)];
     const reads = [list(10, 11, 5, 0), list(12, 13, 0, 0)];
     const history = record({ updates: slow, ledger: ledger.slice(0, 1), reads });
@@ -62,9 +62,9 @@ describe("the checker catches", () => {
     expect(kindsOf(record({ updates, ledger, reads }))).toEqual(["early read", "not a register"]);
   });
 
-  test("a list put together from two moments", () => {
+  test("a list that combines two states", () => {
     const together = updates.map((each) => ({ ...each, start: 0, end: 9 }));
-    // Each pet alone is fine: only the list as a whole betrays it.
+    // Each pet alone is correct; only the combination is not.
     const reads = [list(0, 9, 0, 7)];
     expect(kindsOf(record({ updates: together, ledger, reads }))).toEqual(["torn list"]);
   });
@@ -93,7 +93,7 @@ describe("the checker catches", () => {
     expect(kindsOf(record({ updates: unknown, ledger: twice }))).toEqual(["duplicated update"]);
   });
 
-  test("a refused update that was applied all the same, and a row nobody asked for", () => {
+  test("a rejected update that was applied, and a row without an update", () => {
     const refused: Update[] = [{ ...updates[0]!, outcome: "refused" }];
     const once = ledger.slice(0, 1);
     expect(kindsOf(record({ updates: refused, ledger: once }))).toEqual(["unasked row"]);
@@ -111,7 +111,7 @@ describe("the checker catches", () => {
 });
 
 describe("over random histories", () => {
-  test("the history of a right inventory passes", () => {
+  test("the history of a correct inventory passes", () => {
     fc.assert(fc.property(rightHistory, (history) => checkHistory(history).length === 0));
   });
 
@@ -138,7 +138,7 @@ describe("over random histories", () => {
         const late = Math.max(...history.updates.map((one) => one.end), 0) + 1000;
         const final = new Map(history.initial);
         for (const one of history.ledger) final.set(one.petId, one.quantityAfter!);
-        // A quantity used nowhere else makes sure that the last update changes the list.
+        // A quantity that is used nowhere else ensures that the last update changes the list.
         const last = { ...update("last", 1n, 77, late, late + 1) };
         const seq = BigInt(history.ledger.length + 1);
         const ledger = [...history.ledger, row(seq, "last", 1n, final.get(1n)!, 77)];

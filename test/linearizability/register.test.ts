@@ -15,7 +15,7 @@ const read: fc.Arbitrary<RegisterRead> = fc
   .tuple(interval, fc.nat(2))
   .map(([when, value]) => ({ ...when, value }));
 
-/** The definition itself, without any shortcut: try every order of every choice of effects. */
+/** The definition without shortcuts: tries every order of every choice of effects. */
 function explainedByBruteForce(writes: readonly Write[], reads: readonly RegisterRead[]): boolean {
   type Pending = { start: number; end: number; value: number | undefined; writes: boolean };
   const required: Pending[] = [
@@ -58,16 +58,16 @@ test("the search agrees with trying every order, on any small history", () => {
     ),
     { numRuns: 2000 },
   );
-  // Both answers must have been put to the test.
+  // The property is worth little unless both results occurred.
   expect(Math.min(explained, refuted)).toBeGreaterThan(100);
 });
 
-test("a long history with many open ends is judged without a long search", () => {
+test("a long history with many unknown outcomes is checked without a long search", () => {
   const writes: Write[] = [];
   const reads: RegisterRead[] = [];
   for (let at = 0; at < 2000; at++) {
     const outcome = at % 10 === 0 ? "unknown" : "acknowledged";
-    // Seven writes overlap at any moment, and one in ten never tells how it ended.
+    // Seven writes overlap at any time, and the outcome of one in ten is unknown.
     writes.push({ start: at, end: at + 7, quantity: at, outcome });
     reads.push({ start: at + 6.5, end: at + 7.5, value: at });
   }

@@ -7,7 +7,7 @@ import { createReaders } from "../../src/http/list/readers.ts";
 
 const request = new Request("http://test/v1/inventory");
 
-/** A list of that many entries whose sender and codings go by a clock that is moved by hand. */
+/** A list of that many entries. Its sender and its encodings use a clock that the test moves. */
 function createLongList(entries: number) {
   let now = 0;
   const clock = () => now;
@@ -32,7 +32,7 @@ function createLongList(entries: number) {
 }
 
 describe("how a list is sent", () => {
-  test("a short one is a Blob from the first reading on, shared by all", () => {
+  test("a short one is a Blob from the first request on, shared by all requests", () => {
     const { listing, sender, change } = createLongList(100);
     const first = sender.bodyOf(listing.version(), request, "key");
     expect(first).toBeInstanceOf(Blob);
@@ -41,7 +41,7 @@ describe("how a list is sent", () => {
     expect(sender.bodyOf(listing.version(), request, "key")).toBeInstanceOf(Blob);
   });
 
-  test("a long one is streamed first and becomes a Blob when it is read again", () => {
+  test("a long one is streamed for the first request and becomes a Blob for the second", () => {
     const { listing, sender } = createLongList(40_000);
     expect(sender.bodyOf(listing.version(), request, "key")).toBeInstanceOf(ReadableStream);
     const second = sender.bodyOf(listing.version(), request, "key");
@@ -49,9 +49,9 @@ describe("how a list is sent", () => {
     expect(sender.bodyOf(listing.version(), request, "key")).toBe(second);
   });
 
-  test("a very long one is never joined, because that would take too long a turn", () => {
+  test("a very long one is never joined, because that would block the event loop for too long", () => {
     const { listing, sender } = createLongList(300_000);
-    for (let reading = 0; reading < 3; reading++) {
+    for (let count = 0; count < 3; count++) {
       const body = sender.bodyOf(listing.version(), request, "key");
       expect(body).toBeInstanceOf(ReadableStream);
     }

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { preferredCoding } from "../../src/http/list/encodings.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
-describe("the coding a client gets", () => {
+describe("the content coding of a response", () => {
   test.each([
     [null, undefined],
     ["", undefined],
@@ -18,7 +18,7 @@ describe("the coding a client gets", () => {
     ["gzip;q=0", undefined],
     ["gzip;q=0.5, identity", undefined],
     ["gzip;q=nonsense", undefined],
-  ])("for %p is %p", (accept, coding) => {
+  ])("for Accept-Encoding %p is %p", (accept, coding) => {
     expect(preferredCoding(accept)).toBe(coding as never);
   });
 });
@@ -36,7 +36,7 @@ describe("a compressed list", () => {
   const list = (headers: Record<string, string>) =>
     service.call("GET", "/inventory", { key, headers });
 
-  /** Compression happens behind the scenes, so ask until it is there. */
+  /** The list is compressed in the background, so requests are repeated until it is there. */
   async function compressed(coding: string) {
     for (let attempt = 0; attempt < 500; attempt++) {
       const answer = await list({ "Accept-Encoding": coding });
@@ -46,7 +46,7 @@ describe("a compressed list", () => {
   }
 
   test.each(["zstd", "br", "gzip"])(
-    "in %s says the same, with a tag of its own",
+    "in %s has the same content and a different tag",
     async (coding) => {
       const plain = await list({ "Accept-Encoding": "identity" });
       const answer = await compressed(coding);
@@ -61,7 +61,7 @@ describe("a compressed list", () => {
     },
   );
 
-  test("is never an old one", async () => {
+  test("is never out of date", async () => {
     await compressed("gzip");
     await service.call("PATCH", "/inventory/3", { key, body: '{"quantity":77}' });
     const answer = await list({ "Accept-Encoding": "gzip" });
@@ -79,7 +79,7 @@ describe("a long list", () => {
   });
   afterAll(() => service.stop());
 
-  test("arrives whole, before and after a change", async () => {
+  test("arrives completely, before and after a change", async () => {
     const first = await service.call("GET", "/inventory", { key });
     expect((first.json as unknown[]).length).toBe(60_000);
     await service.call("PATCH", "/inventory/59999", { key, body: '{"quantity":1}' });
@@ -88,8 +88,8 @@ describe("a long list", () => {
     expect(second.text.length).toBe(first.text.length);
   });
 
-  test("tells its length to HEAD without sending it", async () => {
-    // Uncompressed both times: a coded list becomes available at a moment of its own.
+  test("has its length in the response to HEAD, and no body", async () => {
+    // Uncompressed both times, because compression may finish between the two requests.
     const plain = { key, headers: { "Accept-Encoding": "identity" } };
     const get = await service.call("GET", "/inventory", plain);
     const head = await service.call("HEAD", "/inventory", plain);
@@ -97,7 +97,7 @@ describe("a long list", () => {
     expect(head.text).toBe("");
   });
 
-  test("survives readers that go away in the middle", async () => {
+  test("survives clients that disconnect in the middle", async () => {
     const { hostname, port } = new URL(service.baseUrl);
     for (let round = 0; round < 20; round++) {
       await new Promise<void>((resolve) => {

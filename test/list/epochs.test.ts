@@ -4,7 +4,7 @@ import type { InventoryReader } from "../../src/domain/ports.ts";
 import { createLedger, createReplica } from "../support/follower.ts";
 
 describe("a follower of a store that is replaced", () => {
-  /** A store that, once armed, is replaced by one with as many rows, but others, before rows are read. */
+  /** A store that, once armed, is replaced before rows are read. The new one has as many rows. */
   function startBeforeReplacement() {
     const ledger = createLedger();
     let isArmed = false;
@@ -28,7 +28,7 @@ describe("a follower of a store that is replaced", () => {
     };
   }
 
-  test("never shows rows of a new epoch under the old one, when it follows", async () => {
+  test("never shows rows of a new epoch under the old one, when it applies rows", async () => {
     const { ledger, arm, replica, shown, reader } = startBeforeReplacement();
     const follower = createFollower(reader, replica, () => {});
     ledger.add(1n, 1);
@@ -57,7 +57,7 @@ describe("a follower of a store that is replaced", () => {
     expect(shown.at.epoch).toBe("second");
   });
 
-  test("takes a replaced store for no damage, when a row of the old one is looked for", async () => {
+  test("does not report damage when a row is missing because the store was replaced", async () => {
     const { ledger, replica, shown, reader } = startBeforeReplacement();
     const stockAfter: InventoryReader["stockAfter"] = (...page) => {
       // The new store has fewer rows than the head that was read.

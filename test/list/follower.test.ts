@@ -4,7 +4,7 @@ import { createFollower } from "../../src/domain/follower.ts";
 import type { InventoryReader } from "../../src/domain/ports.ts";
 import { createLedger, createReplica, startFollowing } from "../support/follower.ts";
 
-/** Lets everything that can go on go on. */
+/** Waits until everything that can run has run. */
 const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe("a follower", () => {
@@ -22,43 +22,43 @@ describe("a follower", () => {
     expect(ledger.loads).toBe(1);
   });
 
-  test("never shares a look that began before the read arrived", async () => {
+  test("never uses a read of the head that began before the request", async () => {
     const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
     await follower.catchUp();
     ledger.hold();
     const early = follower.catchUp();
     await settle();
-    expect(ledger.waitingLooks).toBe(1);
+    expect(ledger.waitingReads).toBe(1);
     ledger.add(1n, 2);
     let read: number | undefined;
     const late = Promise.resolve(follower.catchUp()).then(() => {
       read = shown.stocks.get(1n);
     });
-    ledger.letLookPass();
+    ledger.endRead();
     await early;
     await settle();
     expect(read).toBeUndefined();
-    ledger.letLookPass();
+    ledger.endRead();
     await late;
     expect(read).toBe(2);
   });
 
-  test("lets reads that wait for the next look share it", async () => {
+  test("shares the next read of the head among all requests that wait for it", async () => {
     const { ledger, follower } = startFollowing();
     await follower.catchUp();
     ledger.hold();
     const reads = [follower.catchUp()];
     await settle();
     for (let read = 0; read < 50; read++) reads.push(follower.catchUp());
-    ledger.letLookPass();
+    ledger.endRead();
     await settle();
-    expect(ledger.waitingLooks).toBe(1);
-    ledger.letLookPass();
+    expect(ledger.waitingReads).toBe(1);
+    ledger.endRead();
     await Promise.all(reads);
   });
 
-  test("takes its own process's commits without reading them back", async () => {
+  test("applies commits of its own process without reading them from the store", async () => {
     const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
     await follower.catchUp();
@@ -82,7 +82,7 @@ describe("a follower", () => {
     ]);
   });
 
-  test("loads afresh, once, when the store was replaced", async () => {
+  test("loads everything again, once, when the store was replaced", async () => {
     const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
     ledger.add(2n, 2);
@@ -114,7 +114,7 @@ describe("a follower", () => {
     expect(shown.at.epoch).toBe("second");
   });
 
-  test("loads afresh when rows that the head told of are gone with their store", async () => {
+  test("loads everything again when rows up to the head are missing because the store was replaced", async () => {
     const ledger = createLedger();
     const { replica, shown } = createReplica();
     const stockAfter: InventoryReader["stockAfter"] = (...page) => {
@@ -130,7 +130,7 @@ describe("a follower", () => {
     expect(shown.at.epoch).toBe("second");
   });
 
-  test("loads afresh, once, when the head went back in the same epoch", async () => {
+  test("loads everything again, once, when the head went back in the same epoch", async () => {
     const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
     ledger.add(2n, 2);
@@ -142,7 +142,7 @@ describe("a follower", () => {
     expect(shown.at.seq).toBe(1);
   });
 
-  test("does not take a look that answers late for a store that went back", async () => {
+  test("does not take a read that returns late for a store that went back", async () => {
     const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
     await follower.catchUp();
@@ -150,38 +150,50 @@ describe("a follower", () => {
     const read = follower.catchUp();
     await settle();
     follower.committed([ledger.add(1n, 2)]);
-    ledger.letLookPass();
+    ledger.endRead();
     await read;
     await follower.catchUp(ledger.head());
     expect(ledger.loads).toBe(1);
     expect(shown.stocks.get(1n)).toBe(2);
   });
 
-  test("gives others a turn during a long walk, and shows nothing of it before its end", async () => {
+  test("does not take a head that its caller read earlier for a store that went back", async () => {
+    const { ledger, shown, follower } = startFollowing();
+    ledger.add(1n, 1);
+    await follower.catchUp();
+    const readEarlier = ledger.head();
+    follower.committed([ledger.add(1n, 2)]);
+    await follower.catchUp(readEarlier);
+    expect(ledger.loads).toBe(1);
+    expect(shown.at.seq).toBe(2);
+    expect(shown.stocks.get(1n)).toBe(2);
+  });
+
+  test("yields to the event loop during a long replay, and shows nothing of it before its end", async () => {
     const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
     await follower.catchUp();
     for (let row = 0; row < 20_000; row++) ledger.add(BigInt(row), 7);
-    let isWalking = true;
-    const walk = Promise.resolve(follower.catchUp(ledger.head())).finally(() => {
-      isWalking = false;
+    let isReplaying = true;
+    const replay = Promise.resolve(follower.catchUp(ledger.head())).finally(() => {
+      isReplaying = false;
     });
     let turns = 0;
-    while (isWalking) {
+    while (isReplaying) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (!isWalking) break;
+      if (!isReplaying) break;
       expect(shown.at.seq).toBe(1);
       expect([...shown.stocks]).toEqual([[1n, 1]]);
       turns += 1;
     }
-    await walk;
+    await replay;
     expect(turns).toBeGreaterThan(5);
     expect(shown.at.seq).toBe(20_001);
     expect(shown.stocks.size).toBe(20_000);
     expect(ledger.loads).toBe(1);
   });
 
-  test("loads afresh instead of replaying more rows than there are entries", async () => {
+  test("loads everything again instead of applying many more rows than there are entries", async () => {
     const { ledger, shown, follower } = startFollowing({}, 1);
     ledger.add(1n, 1);
     await follower.catchUp();
@@ -193,7 +205,7 @@ describe("a follower", () => {
     expect(shown.stocks.get(1n)).toBe(9_999);
   });
 
-  test("refuses to read past a missing row, says so once, and goes on when it is there", async () => {
+  test("fails at a missing row, logs that once, and continues when the row is there", async () => {
     const { ledger, shown, logged, follower } = startFollowing();
     ledger.add(1n, 1);
     await follower.catchUp();
@@ -215,7 +227,7 @@ describe("a follower", () => {
     expect(logged).toEqual(["ledger damaged", "ledger repaired"]);
   });
 
-  test("refuses to load a ledger that ends before its head, without reading the entries", async () => {
+  test("does not load a ledger that ends before its head, and does not read the entries", async () => {
     const { ledger, follower } = startFollowing();
     ledger.add(1n, 1);
     ledger.skipRow();

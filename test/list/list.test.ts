@@ -27,7 +27,7 @@ function entriesUpTo(count: number): Entry[] {
   });
 }
 
-/** Collects the chunks that were replaced, one list a pass. */
+/** Collects the chunks that were replaced, one array per call. */
 function createCountedListing(chunkEntries: number) {
   const superseded: (readonly Chunk[])[] = [];
   const onSuperseded = (chunks: readonly Chunk[]) => void superseded.push(chunks);
@@ -35,7 +35,7 @@ function createCountedListing(chunkEntries: number) {
 }
 
 describe("the list's bytes", () => {
-  test("are the whole list after any changes, and stay as they are once handed out", async () => {
+  test("are the whole list after any changes, and never change after they were published", async () => {
     const step = fc.record({ petId, after: fc.option(stock), publish: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(
@@ -96,7 +96,7 @@ describe("the list's bytes", () => {
     expect(fresh).toHaveLength(1);
   });
 
-  test("show nothing of a change before it is published, and are named by the position", () => {
+  test("show nothing of a change before it is published, and have the position as their tag", () => {
     const { listing } = createCountedListing(10);
     listing.load(entriesUpTo(2));
     listing.publish({ epoch: "x", seq: 7 });
@@ -111,7 +111,7 @@ describe("the list's bytes", () => {
 });
 
 describe("a list with many changes", () => {
-  /** Runs as the event loop would, and counts the turns the writing takes. */
+  /** Counts the turns of the event loop until the writing ends. */
   async function turnsOf(writing: void | Promise<void>, between: () => void): Promise<number> {
     let turns = 0;
     let isWriting = true;
@@ -127,7 +127,7 @@ describe("a list with many changes", () => {
     return turns;
   }
 
-  test("is written in slices, with turns for others in between", async () => {
+  test("is written in slices, in several turns of the event loop", async () => {
     const { listing } = createCountedListing(100);
     listing.load(entriesUpTo(20_000));
     listing.publish(here);
@@ -142,7 +142,7 @@ describe("a list with many changes", () => {
     expect(listing.version()).not.toBe(before);
   });
 
-  test("takes changes that come meanwhile, and shows them with the next publication", async () => {
+  test("accepts changes while it is written, and shows them with the next publication", async () => {
     const { listing } = createCountedListing(10);
     const stocks = new Map<bigint, Stock>();
     listing.load(entriesUpTo(1_000));
@@ -175,7 +175,7 @@ describe("a list with many changes", () => {
     expect(textOf(listing.version())).toBe(expected(stocks));
   });
 
-  test("says that it is full before new entries are too many for one slice", async () => {
+  test("is full before there are too many new entries for one slice", async () => {
     const { listing } = createCountedListing(100);
     let most = 0;
     for (let id = 0n, waiting = 0; id < 5_000n; id++) {

@@ -5,7 +5,7 @@ import { createReaders, type ListReader } from "../../src/http/list/readers.ts";
 
 const chunkBytes = 480;
 
-/** A list of one chunk that changes before every reading, and a clock that is moved by hand. */
+/** A list of one chunk that changes before every read, and a clock that the test moves. */
 function startReading(heldBytesMax: number) {
   let now = 0;
   let seq = 0;
@@ -30,7 +30,7 @@ function startReading(heldBytesMax: number) {
     wait: (ms: number) => {
       now += ms;
     },
-    /** An answer whose client takes nothing. */
+    /** A response whose client reads nothing. */
     stall(keyId: string): ListReader {
       const reader = readers.begin(listing.version(), keyId);
       void reader.waitFor(new Promise(() => {}));
@@ -41,8 +41,8 @@ function startReading(heldBytesMax: number) {
   };
 }
 
-describe("answers under way", () => {
-  test("hold no more than the bound of older lists: the one that held most is cut off", () => {
+describe("responses under way", () => {
+  test("hold no more memory of older lists than the bound: the one that holds most is cut off", () => {
     const { stall, wait, logged } = startReading(5 * chunkBytes);
     const stalled: ListReader[] = [];
     for (let count = 0; count < 20; count++) {
@@ -52,17 +52,17 @@ describe("answers under way", () => {
     const isCutOff = stalled.map((reader) => reader.isCutOff());
     expect(isCutOff.filter((cut) => !cut).length).toBeGreaterThanOrEqual(4);
     expect(isCutOff.filter((cut) => cut).length).toBeGreaterThanOrEqual(14);
-    // The oldest went first.
+    // The oldest were cut off first.
     expect(isCutOff).toEqual(isCutOff.toSorted().reverse());
     expect(logged).toEqual([["slow readers cut off", { keyId: "slow", answers: 1 }]]);
   });
 
-  test("of a key with one slow reader outlive those of a key with many", () => {
+  test("of a key with one slow reader are kept longer than those of a key with many", () => {
     const { stall, wait } = startReading(5 * chunkBytes);
     const honest = stall("honest");
     const hostile = Array.from({ length: 30 }, () => {
       wait(10);
-      // Its client takes something now and then, and so it waits anew.
+      // Its client reads something from time to time, which restarts the wait.
       void honest.waitFor(new Promise(() => {}));
       wait(10);
       return stall("hostile");
@@ -71,7 +71,7 @@ describe("answers under way", () => {
     expect(hostile.filter((reader) => reader.isCutOff()).length).toBeGreaterThan(20);
   });
 
-  test("are not cut off while they make progress, whoever else holds what", () => {
+  test("are not cut off while they make progress, whatever other keys hold", () => {
     const { stall, wait, begin, change } = startReading(2 * chunkBytes);
     const moving = begin("honest");
     change();
@@ -84,7 +84,7 @@ describe("answers under way", () => {
     moving.end();
   });
 
-  test("that end make room for others", () => {
+  test("that end leave room for others", () => {
     const { stall, wait } = startReading(5 * chunkBytes);
     for (let count = 0; count < 50; count++) {
       const reader = stall("slow");

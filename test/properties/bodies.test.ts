@@ -5,8 +5,8 @@ import { runs } from "../support/properties/runs.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 
 /**
- * Bodies are generated together with what they mean, so that nothing here parses JSON: a literal
- * is a text and, if it is a number, its exact value as a fraction of two big integers.
+ * Bodies are generated together with their meaning, so that this test parses no JSON. A literal is
+ * a text and, if it is a number, its exact value as a fraction of two bigints.
  */
 interface Literal {
   readonly text: string;
@@ -50,7 +50,7 @@ interface Name {
   readonly isQuantity: boolean;
 }
 
-/** The one name that counts, in any of its spellings, or some other name. */
+/** The name `quantity`, with any of its characters escaped, or some other name. */
 const name: fc.Arbitrary<Name> = fc.boolean().chain(
   (isQuantity): fc.Arbitrary<Name> =>
     isQuantity
@@ -79,7 +79,7 @@ const bodies = fc.tuple(space, fc.array(member, { maxLength: 4 }), space).map((p
   return { text: `${before}{${texts.join(",")}}${after}`, quantity: quantityOf(last?.[4]) };
 });
 
-/** What the rule makes of it: an integer from 0 to 2^53-1, or nothing. */
+/** The quantity according to the rule: an integer from 0 to 2^53-1, or undefined. */
 function quantityOf(literal: Literal | undefined): bigint | undefined {
   if (!literal?.value) return undefined;
   const [numerator, denominator] = literal.value;
@@ -113,7 +113,7 @@ describe.each(engines)("bodies on %s", (engine) => {
     );
   });
 
-  test("exponents of any length are judged at once, not computed", async () => {
+  test("exponents of any length are checked without computing the number", async () => {
     const long = fc.stringMatching(/^[1-9][0-9]{3,30}$/);
     await fc.assert(
       fc.asyncProperty(long, fc.constantFrom("+", "-", ""), whole, async (power, sign, integer) => {
@@ -125,7 +125,7 @@ describe.each(engines)("bodies on %s", (engine) => {
     );
   });
 
-  test("JSON that is no object, and text that is no JSON, is 400", async () => {
+  test("JSON that is not an object, and text that is not JSON, is 400", async () => {
     const scalar = fc.oneof(
       number,
       other.filter(({ text }) => !text.trim().startsWith("{")),
@@ -144,7 +144,7 @@ describe.each(engines)("bodies on %s", (engine) => {
 
   test("bytes of any kind never give a 5xx, and what is accepted is JSON", async () => {
     const noise = fc.uint8Array({ maxLength: 200 });
-    const spoilt = fc
+    const corrupted = fc
       .tuple(bodies, fc.nat(), fc.integer({ min: 0, max: 255 }))
       .map(([{ text }, at, byte]) => {
         const bytes = new TextEncoder().encode(text);
@@ -152,7 +152,7 @@ describe.each(engines)("bodies on %s", (engine) => {
         return bytes;
       });
     await fc.assert(
-      fc.asyncProperty(fc.oneof(noise, spoilt), async (bytes) => {
+      fc.asyncProperty(fc.oneof(noise, corrupted), async (bytes) => {
         const answer = await patch(bytes as Uint8Array<ArrayBuffer>);
         if (answer.status !== 200) return expectError(answer, "invalid_request");
         const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);

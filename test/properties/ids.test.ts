@@ -9,7 +9,7 @@ import { engines, startTestService, type TestService } from "../support/service.
 
 const min = -(2n ** 63n);
 const max = 2n ** 63n - 1n;
-/** Everywhere in the range, and often around the places where a double or a word runs out. */
+/** Anywhere in the range, and often near the limits of doubles and machine words. */
 const int64 = fc.oneof(
   fc.bigInt({ min, max }),
   fc
@@ -38,11 +38,11 @@ describe.each(engines)("ids on %s", (engine) => {
     json: (ids) => `[${ids.map((id) => `{"name":"x","petId":${id}}`).join(",\n")}]`,
   };
 
-  /** Imports the way the command line does, from a file's text to the store. */
+  /** Imports as the command line does, from the text of a file to the store. */
   async function importFile(format: Format, ids: readonly bigint[]): Promise<void> {
     const text = files[format](ids);
     async function* pieces() {
-      // Cut where no format would cut, so that no id is whole in one piece by luck.
+      // Split at arbitrary places, so that ids are spread over several pieces.
       for (let at = 0; at < text.length; at += 7) yield text.slice(at, at + 7);
     }
     async function* records() {
@@ -54,7 +54,7 @@ describe.each(engines)("ids on %s", (engine) => {
     for (const id of ids) known.add(id);
   }
 
-  test("every id goes through import, list, path, pet and ledger digit for digit", async () => {
+  test("every id keeps every digit in import, list, path, pet and ledger", async () => {
     const ids = fc.uniqueArray(int64, { minLength: 1, maxLength: 5 });
     const format = fc.constantFrom<Format[]>("csv", "ndjson", "json");
     await fc.assert(
@@ -79,7 +79,7 @@ describe.each(engines)("ids on %s", (engine) => {
     );
   });
 
-  test("orders carry ids of the whole range and page by them", async () => {
+  test("orders have ids of the whole range, and pages of orders follow them", async () => {
     const ids = fc.uniqueArray(int64, { minLength: 2, maxLength: 20 });
     const all = new Set<bigint>();
     await fc.assert(
@@ -105,7 +105,7 @@ describe.each(engines)("ids on %s", (engine) => {
     );
   });
 
-  test("an id outside the range, or spelt in another way, is 400 in a path", async () => {
+  test("an id outside the range, or in another form, is 400 in a path", async () => {
     const outside = fc
       .oneof(fc.bigInt({ min: max + 1n }), fc.bigInt({ max: min - 1n }))
       .map(String);

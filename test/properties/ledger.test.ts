@@ -6,7 +6,7 @@ import { verify } from "../../src/domain/verify.ts";
 import { runs } from "../support/properties/runs.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 
-/** Few pets, so that changes meet: two near the ends of the range, one that no double can hold. */
+/** Few pets, so that changes collide: two at the ends of the range, one that no double represents. */
 const petIds = [1n, 2n, -(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n];
 const petId = fc.constantFrom(...petIds);
 const quantity = fc.oneof(fc.nat(3), fc.constantFrom(0, Number.MAX_SAFE_INTEGER));
@@ -41,7 +41,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** What the shop should hold, kept the simplest way there is. */
+/** The expected inventory, kept as simply as possible. */
 interface Model {
   readonly stock: Map<bigint, Stock>;
   rows: number;
@@ -57,9 +57,9 @@ async function apply(service: TestService, key: string, model: Model, one: Step)
 type ImportRow = Extract<Step, { kind: "import" }>["rows"][number];
 
 async function importPets(service: TestService, model: Model, rows: readonly ImportRow[]) {
-  const isRefused = rows.some((row) => row.name === undefined && !model.stock.has(row.petId));
+  const isInvalid = rows.some((row) => row.name === undefined && !model.stock.has(row.petId));
   const done = service.addPets(...rows);
-  if (isRefused) return expect(done).rejects.toThrow("'name' is required");
+  if (isInvalid) return expect(done).rejects.toThrow("'name' is required");
   await done;
   for (const row of rows) {
     const before = model.stock.get(row.petId);
@@ -72,7 +72,7 @@ async function importPets(service: TestService, model: Model, rows: readonly Imp
   }
 }
 
-/** Updates sent together, so that they share transactions; the last one to commit stands. */
+/** Updates sent together, so that they share transactions. The last one to commit wins. */
 async function updateAll(
   service: TestService,
   key: string,
@@ -80,7 +80,7 @@ async function updateAll(
   changes: readonly { petId: bigint; quantity: number }[],
 ) {
   const start = (await service.store.inventory.readHead()).seq;
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     changes.map((change) => {
       const body = JSON.stringify({ quantity: change.quantity });
       return service.call("PATCH", `/inventory/${change.petId}`, { key, body });
@@ -88,12 +88,12 @@ async function updateAll(
   );
   const rows = await service.store.inventory.ledgerAfter(start, 100);
   for (const [at, { petId, quantity }] of changes.entries()) {
-    const answer = answers[at]!;
+    const response = responses[at]!;
     const known = model.stock.get(petId);
-    expect(answer.status).toBe(known ? 200 : 404);
+    expect(response.status).toBe(known ? 200 : 404);
     if (!known) continue;
-    expect(answer.text).toBe(itemText(petId, { quantity, status: known.status }));
-    const own = rows.filter((row) => row.requestId === answer.headers.get("X-Request-Id"));
+    expect(response.text).toBe(itemText(petId, { quantity, status: known.status }));
+    const own = rows.filter((row) => row.requestId === response.headers.get("X-Request-Id"));
     expect(own.map((row) => [row.petId, row.after?.quantity])).toEqual([[petId, quantity]]);
     model.rows += 1;
   }
@@ -104,8 +104,8 @@ function itemText(petId: bigint, { quantity, status }: Stock): string {
   return `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`;
 }
 
-/** The inventory as the ledger alone tells it. */
-async function fold(reader: InventoryReader): Promise<Map<bigint, Stock>> {
+/** The inventory that results from the ledger alone. */
+async function replay(reader: InventoryReader): Promise<Map<bigint, Stock>> {
   const stock = new Map<bigint, Stock>();
   let at = 0;
   for (const [index, row] of (await reader.ledgerAfter(0, 10_000)).entries()) {
@@ -123,7 +123,7 @@ function stockOf(stock: Stock | null): Stock | null {
 }
 
 describe.each(engines)("the ledger on %s", (engine) => {
-  test("after any sequence of operations the fold of the ledger is the inventory", async () => {
+  test("after any sequence of operations the replayed ledger is the inventory", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async (steps) => {
         const service = await startTestService(engine);
@@ -139,8 +139,8 @@ describe.each(engines)("the ledger on %s", (engine) => {
             const list = await service.call("GET", "/inventory", { key });
             expect(list.text).toBe(`[${items.join()}]`);
           }
-          const folded = await service.store.transfer.snapshot(fold);
-          expect(folded).toEqual(new Map([...model.stock].map(([id, s]) => [id, stockOf(s)!])));
+          const replayed = await service.store.transfer.snapshot(replay);
+          expect(replayed).toEqual(new Map([...model.stock].map(([id, s]) => [id, stockOf(s)!])));
           const found = await service.store.transfer.snapshot(verify);
           const [entries, pets] = [model.stock.size, model.stock.size];
           expect(found).toEqual({ rows: model.rows, entries, pets, faults: [], faultCount: 0 });

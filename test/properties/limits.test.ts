@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Days that end together with a minute, too: only then can both windows be used up at once. */
+/** Also the last minute of a day: only then can both windows be exhausted at once. */
 const limits = fc
   .record({
     perMinute: fc.oneof(fc.integer({ min: 1, max: 30 }), fc.constantFrom(255, 300)),
@@ -39,7 +39,7 @@ const limits = fc
     perMinute,
     perDay: wholeMinutes === null ? perDay : wholeMinutes * perMinute,
   }));
-/** Any time, and often exactly the times at which a rule turns. */
+/** Any time, and often exactly the times at which a rule starts or ends to apply. */
 const turns = fc.constantFrom(1, 1_000, 1_001, 60_000, 300_000, 600_000, dayMs, dayMs + 1);
 const forwards = fc.oneof(
   { weight: 4, arbitrary: turns },
@@ -56,8 +56,8 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("lift" as const) }) },
 );
 
-test("verdicts are those of the rules, for any schedule, clock, restarts and lifted bans", async () => {
-  // Each run has days of its own, since the limiter's time goes back for no key.
+test("every decision follows the rules, for any schedule, clock, restarts and lifted bans", async () => {
+  // Each run uses different days, because the limiter's time never goes back.
   let start = testStart;
   const seen = new Set<string>();
   await fc.assert(
@@ -68,7 +68,7 @@ test("verdicts are those of the rules, for any schedule, clock, restarts and lif
         start += 100 * dayMs;
         clock.set(start);
         const keyId = await addKey(given);
-        const options = { journal: store.usage, clock, rules, log: () => {} };
+        const options = { usage: store.usage, clock, rules, log: () => {} };
         let limiter = await createLocalLimiter(options);
         const model = createNaiveLimiter(given, rules);
         for (const one of steps) {

@@ -11,6 +11,8 @@ import { digestOf, scopes } from "../../src/domain/keys.ts";
 import { plans } from "../../src/domain/plans.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
+import { checkEpochs } from "../../src/domain/verification/epochs.ts";
+import { createFaults } from "../../src/domain/verification/faults.ts";
 import { createSlots } from "../../src/domain/verification/slots.ts";
 import { verify } from "../../src/domain/verify.ts";
 import { createTestClock, testStart } from "../support/clock.ts";
@@ -19,14 +21,14 @@ import { migratedDatabase } from "../support/postgres-template.ts";
 import {
   corruptions,
   tablesOf,
-  vandalOfPostgres,
-  vandalOfSqlite,
+  tampererOfPostgres,
+  tampererOfSqlite,
 } from "../support/properties/corruptions.ts";
 import { runs } from "../support/properties/runs.ts";
 import { type Engine, engines, startTestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
 
-test("the ledger's rows can be neither changed nor deleted as long as its triggers stand", async () => {
+test("rows of the ledger can be neither changed nor deleted while its triggers exist", async () => {
   const service = await startTestService();
   await service.addPets({ petId: 1n });
   const database = new Database(service.databaseUrl.slice("sqlite:".length));
@@ -38,7 +40,7 @@ test("the ledger's rows can be neither changed nor deleted as long as its trigge
   await service.stop();
 });
 
-/** Something in every table: four pets, twenty ledger rows, an order, a key, its usage, a ban. */
+/** Adds rows to every table: four pets, twenty ledger rows, an order, a key, its usage, a ban. */
 async function fill(store: Store): Promise<void> {
   const key = { id: "key_a", name: "till", plan: "business", limits: plans.business } as const;
   const times = { createdAt: testStart, expiresAt: null, revokedAt: null };
@@ -47,7 +49,7 @@ async function fill(store: Store): Promise<void> {
     await store.catalogue.importPets(once([petRow({ petId, quantity: Number(petId) })]), "test");
   }
   for (let at = 0; at < 15; at++) {
-    // No two counts alike, so that rows cannot be exchanged unnoticed.
+    // All quantities differ, so that exchanged rows are noticed.
     await store.inventory.commit([
       setUnit(BigInt(1 + ((at * 7) % 4)), 100 + at, { keyId: "key_a", requestId: `req_${at}` }),
     ]);
@@ -65,9 +67,9 @@ async function* once<T>(value: T): AsyncGenerator<T> {
   yield value;
 }
 
-const vandals = {
-  sqlite: (url: string) => vandalOfSqlite(url.slice("sqlite:".length)),
-  postgres: vandalOfPostgres,
+const tamperers = {
+  sqlite: (url: string) => tampererOfSqlite(url.slice("sqlite:".length)),
+  postgres: tampererOfPostgres,
 };
 
 async function freshDatabase(engine: Engine, folder: string): Promise<string> {
@@ -84,13 +86,13 @@ test.each(engines)(
     const store = await openStore(readConfig({ database }, {}), createTestClock());
     await fill(store);
     expect(await store.transfer.snapshot(verify)).toEqual(sound);
-    const vandal = await vandals[engine](database);
-    const tables = tablesOf(vandal.names);
+    const tamperer = await tamperers[engine](database);
+    const tables = tablesOf(tamperer.names);
     for (const table of tables) {
-      await vandal.run(`CREATE TABLE was_${table} AS SELECT * FROM ${table}`);
+      await tamperer.run(`CREATE TABLE was_${table} AS SELECT * FROM ${table}`);
     }
     const kinds = Object.keys(corruptions);
-    // Every kind at least once, and then any kind anywhere.
+    // Every kind at least once, then any kind anywhere.
     const examples = kinds.map((name, at): [string, number] => [name, 1 + ((at * 7) % 20)]);
     await fc.assert(
       fc.asyncProperty(
@@ -98,14 +100,14 @@ test.each(engines)(
         fc.integer({ min: 1, max: 20 }),
         async (name, n) => {
           try {
-            await vandal.run(corruptions[name]!(n, vandal.names));
+            await tamperer.run(corruptions[name]!(n, tamperer.names));
             const { faults, faultCount } = await store.transfer.snapshot(verify);
             expect(faultCount).toBeGreaterThan(0);
             expect(faults.length).toBe(Math.min(faultCount, 20));
             for (const fault of faults) expect(fault).toMatch(/^[^:]+: .+; expected .+$/);
           } finally {
             for (const table of tables) {
-              await vandal.run(
+              await tamperer.run(
                 `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM was_${table}`,
               );
             }
@@ -115,13 +117,13 @@ test.each(engines)(
       { ...runs(150), examples },
     );
     expect(await store.transfer.snapshot(verify)).toEqual(sound);
-    await vandal.close();
+    await tamperer.close();
     await store.close();
     rmSync(folder, { recursive: true, force: true });
   },
 );
 
-test("verify on postgres finds a trigger that was switched off", async () => {
+test("verify on postgres finds a disabled trigger", async () => {
   const database = await migratedDatabase();
   const store = await openStore(readConfig({ database }, {}), createTestClock());
   await using sql = new SQL(database, { max: 1 });
@@ -135,7 +137,20 @@ test("verify on postgres finds a trigger that was switched off", async () => {
   await store.close();
 });
 
-test("every 64-bit id gets a slot of its own, and the same one each time", () => {
+test("verify finds an epoch that exists twice", async () => {
+  async function* rows() {
+    yield [
+      [1n, "a", 0n],
+      [2n, "b", 3n],
+      [3n, "a", 3n],
+    ];
+  }
+  const faults = createFaults();
+  await checkEpochs(rows, 3, faults);
+  expect(faults.lines).toEqual(['epoch 3: "a" exists twice; expected one epoch']);
+});
+
+test("every 64-bit id has its own slot, the same one each time", () => {
   const near = fc.bigInt({ min: -3_000n, max: 3_000n });
   const any = fc.oneof(near, fc.bigInt({ min: int64Min, max: int64Max }), fc.constant(int64Min));
   fc.assert(

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { connectionOptions, parseAddress } from "../../src/store/postgres/engine/address.ts";
 import { enterPlace } from "../support/process.ts";
 
-test("an address with several hosts is one address per host, with everything else kept", () => {
+test("an address with several hosts becomes one address per host, otherwise unchanged", () => {
   const { urls, label, prepare } = parseAddress(
     "postgres://us%40er:p%2Cw@a.example:5432,b.example/shop?sslmode=require&sslrootcert=%2Fca.pem",
   );
@@ -14,7 +14,7 @@ test("an address with several hosts is one address per host, with everything els
   expect(prepare).toBe(true);
 });
 
-test("what is ours in the query does not reach the database, and the password no message", () => {
+test("the service's own parameters are not sent to the database, and no message contains the password", () => {
   const text = "postgresql://me:secret@[::1]:5433/shop?prepare=false&target_session_attrs=any";
   expect(parseAddress(text)).toEqual({
     urls: ["postgresql://me:secret@[::1]:5433/shop"],
@@ -23,7 +23,7 @@ test("what is ours in the query does not reach the database, and the password no
   });
 });
 
-test("an address that cannot be one is refused in a sentence that does not repeat it", () => {
+test("an invalid address is rejected with a message that does not contain it", () => {
   for (const text of [
     "postgres://a b:1/x",
     "postgres://me:secret@h:port/x",
@@ -33,7 +33,7 @@ test("an address that cannot be one is refused in a sentence that does not repea
   }
 });
 
-test("the folder of a socket, or a host, may stand in the query", () => {
+test("the folder of a socket, or a host, may be in the query", () => {
   expect(parseAddress("postgres://me@/shop?host=/run/postgresql&port=5433")).toEqual({
     urls: ["postgres://me@localhost:5433/shop?host=%2Frun%2Fpostgresql"],
     label: "/run/postgresql/shop",
@@ -44,7 +44,7 @@ test("the folder of a socket, or a host, may stand in the query", () => {
   ]);
 });
 
-test("the address alone says where to connect and as whom, whatever PG* variables say", () => {
+test("only the address determines host, user and database, whatever the PG* variables contain", () => {
   const options = connectionOptions("postgres://me:p%40w@db.example/shop?sslmode=require");
   expect(options).toMatchObject({ username: "me", port: 5432, database: "shop" });
   expect(options.password()).toBe("p@w");
@@ -62,7 +62,7 @@ test("an address without a password or a host takes none from the environment", 
     port: 0,
     socket: {
       data(socket, bytes) {
-        // A message that begins with a letter is the answer; the first one has none.
+        // A message that begins with a letter is the response. The first message has none.
         if (bytes[0] !== 0x70) return void socket.write(askForPassword);
         passwords.push(bytes.subarray(5, -1).toString());
         socket.end();

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { Refusal } from "../../src/domain/errors.ts";
-import { createDatabase, type Database } from "../../src/store/postgres/engine/connection.ts";
+import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { startTestService } from "../support/service.ts";
 
@@ -20,11 +20,11 @@ async function databaseWith(setting: string, value: string): Promise<string> {
   return url;
 }
 
-test("a session that the server ended for idleness is an outage of one connection, and the next call has another", async () => {
+test("a session that the server ended for idleness fails one call, and the next call opens another", async () => {
   database = createDatabase(await databaseWith("idle_session_timeout", "100ms"));
-  const { query } = database.lane(2_000);
+  const { query } = database.connection(2_000);
   expect(await query("SELECT 1")).toEqual([[1]]);
-  // The process is busy, so the news of the end arrives together with the next statement.
+  // The process is busy, so it learns of the end only with the next statement.
   Bun.sleepSync(400);
   const error: unknown = await query("SELECT 2").catch((failed: unknown) => failed);
   expect(error).toBeInstanceOf(Refusal);
@@ -32,7 +32,7 @@ test("a session that the server ended for idleness is an outage of one connectio
   expect(await query("SELECT 3")).toEqual([[3]]);
 });
 
-test("an update whose transaction lasted longer than the server allows is answered 503, and the next one 200", async () => {
+test("an update whose transaction lasts longer than the server allows gets 503, and the next one 200", async () => {
   const url = await databaseWith("transaction_timeout", "300ms");
   const service = await startTestService("postgres", { database: url });
   try {
@@ -62,7 +62,7 @@ test.each([
   ...["0A000", "26000", "42P05", "53100", "53200", "53300", "55P03", "57014", "58030"],
 ])("a failure with state %s is 503, not a bug", async (state) => {
   database = createDatabase(await server.freshDatabase());
-  const { query } = database.lane(2_000);
+  const { query } = database.connection(2_000);
   const error: unknown = await query(
     `DO $$ BEGIN RAISE EXCEPTION 'made' USING ERRCODE = '${state}'; END $$`,
   ).catch((failed: unknown) => failed);
@@ -71,17 +71,17 @@ test.each([
   expect(await query("SELECT 1")).toEqual([[1]]);
 });
 
-test("a pooler that keeps no prepared statements is logged once, with what to do", async () => {
+test("a pooler that does not keep prepared statements is logged once, with the remedy", async () => {
   const logged: unknown[] = [];
   database = createDatabase(await server.freshDatabase(), (event, details) => {
     logged.push([event, details]);
   });
-  const { query } = database.lane(2_000);
+  const { query } = database.connection(2_000);
   await query("PREPARE kept AS SELECT 1");
   for (let time = 0; time < 2; time++) {
-    // What such a pooler does: the statement was prepared on another connection.
+    // Behind such a pooler the statement was prepared on another connection.
     await query("DEALLOCATE ALL");
-    await expect(query("EXECUTE kept")).rejects.toThrow("try again");
+    await expect(query("EXECUTE kept")).rejects.toThrow("Try again.");
   }
   expect(logged).toEqual([
     [

@@ -3,7 +3,7 @@ import { SQL } from "bun";
 import { digestOf } from "../../src/domain/keys.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { verify } from "../../src/domain/verify.ts";
-import { createDatabase } from "../../src/store/postgres/engine/connection.ts";
+import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { steps } from "../../src/store/postgres/schema/steps.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { sharedPostgres } from "../support/postgres.ts";
@@ -23,7 +23,7 @@ test("instances that start together on an empty database migrate it once", async
   await Promise.all(stores.map((store) => store.close()));
 });
 
-test("an instance serves a newer schema that still fits it, and refuses one that does not", async () => {
+test("an instance serves a newer schema that still fits it, and rejects one that does not", async () => {
   const url = await migratedDatabase();
   await using sql = new SQL(url, { max: 1 });
   await sql`UPDATE petstore_schema SET version = version + 1`;
@@ -35,7 +35,7 @@ test("an instance serves a newer schema that still fits it, and refuses one that
   await expect(open(url)).rejects.toThrow("newer version of petstore");
 });
 
-test("a column added while an instance runs does not disturb it", async () => {
+test("a column added while an instance runs does not affect it", async () => {
   const url = await migratedDatabase();
   const store = await open(url);
   const pet = { petId: 1n, line: 1, name: "a", quantity: 1, status: undefined };
@@ -58,7 +58,7 @@ test("a column added while an instance runs does not disturb it", async () => {
   await store.close();
 });
 
-test("a store of version 0.1.0 keeps ledger, stock, counts and bans, and an instance of 0.1.0 that still runs is refused", async () => {
+test("a store of version 0.1.0 keeps ledger, stock, counts and bans, and a running instance of 0.1.0 gets an error", async () => {
   const url = await (await sharedPostgres()).freshDatabase();
   await using sql = new SQL(url, { max: 1 });
   await sql.unsafe(`${steps[0]!.text};
@@ -86,14 +86,14 @@ test("a store of version 0.1.0 keeps ledger, stock, counts and bans, and an inst
     { strikes: 2, banned_until: 20 },
   ] as never);
   await store.close();
-  // What 0.1.0 asks on every read, every update and every request. It answers 503 to this code.
-  for (const asked of [
+  // The queries of 0.1.0 on every read, every update and every request. This state makes it send 503.
+  for (const text of [
     "SELECT epoch, seq, keys_version FROM head WHERE id = 1",
     "SELECT seq, at FROM head WHERE id = 1 FOR UPDATE",
     `INSERT INTO usage (key_id, wanted) VALUES ('key_a', 1)
      ON CONFLICT (key_id) DO UPDATE SET wanted = excluded.wanted`,
   ]) {
-    await expect(sql.unsafe(asked).then(() => "answered")).rejects.toMatchObject({
+    await expect(sql.unsafe(text).then(() => "succeeded")).rejects.toMatchObject({
       errno: "55P03",
       message: "this store needs petstore 0.2 or later",
     });
@@ -101,7 +101,7 @@ test("a store of version 0.1.0 keeps ledger, stock, counts and bans, and an inst
   expect(await sql`SELECT fits FROM petstore_schema`).toEqual([{ fits: 2 }] as never);
 });
 
-test("the database itself refuses a second entry of a pet and a second store", async () => {
+test("the database itself rejects a second entry of a pet and a second store", async () => {
   const url = await migratedDatabase();
   await using sql = new SQL(url, { max: 1 });
   await sql.unsafe(`INSERT INTO pets VALUES (1, 'a', NULL, '[]', '[]');

@@ -3,9 +3,10 @@ import { SQL } from "bun";
 import { digestOf, scopes } from "../../src/domain/keys.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createCatalogueReader } from "../../src/store/postgres/catalogue.ts";
-import { createDatabase, type Database } from "../../src/store/postgres/engine/connection.ts";
+import { commit } from "../../src/store/postgres/commit.ts";
+import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import type { Session } from "../../src/store/postgres/engine/session.ts";
-import { commit } from "../../src/store/postgres/inventory.ts";
+import { createEpochs, type Epochs } from "../../src/store/postgres/epochs.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { petRow } from "../support/pets.ts";
@@ -13,12 +14,13 @@ import { migratedDatabase } from "../support/postgres-template.ts";
 import { setUnit } from "../support/units.ts";
 
 const changes = 2_000;
-/** Pages that may be touched more than at first; the versions that must be kept fill over 40. */
+/** How many more pages may be read than at first. The versions that are kept fill over 40. */
 const morePagesMax = 20;
 
 let database: Database;
 let store: Store;
 let session: Session;
+let epochs: Epochs;
 let forgotten: SQL;
 let vacuuming: SQL;
 beforeEach(async () => {
@@ -26,6 +28,7 @@ beforeEach(async () => {
   database = createDatabase(url);
   store = await openPostgres({ database, environment: "production", patienceMs: 0 });
   session = await database.connect();
+  epochs = createEpochs(session.server);
   forgotten = new SQL(url, { max: 1 });
   vacuuming = new SQL(url, { max: 1 });
 });
@@ -36,7 +39,7 @@ afterEach(async () => {
   await store.close();
 });
 
-/** Runs work whose statements are explained, and gives the pages that each of them touched. */
+/** Runs work, explains each of its statements, and returns how many pages they read. */
 async function pagesOf(work: (explained: Session) => Promise<unknown>): Promise<number> {
   let pages = 0;
   const query: Session["query"] = async (text, values) => {
@@ -54,9 +57,9 @@ async function pagesOf(work: (explained: Session) => Promise<unknown>): Promise<
 
 const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
 const take = (one: Session) =>
-  createSharedUsage(one.query, () => null).take([{ keyId: "key_a", limits, wanted: 1 }]);
+  createSharedUsage(one.query).take([{ keyId: "key_a", limits, wanted: 1 }]);
 
-/** Gives the store that many pets, and a key. */
+/** Adds pets, each with one update, and a key. */
 async function fill(pets: number): Promise<void> {
   await store.catalogue.importPets(
     (async function* () {
@@ -64,6 +67,7 @@ async function fill(pets: number): Promise<void> {
     })(),
     "test",
   );
+  await commit(session, epochs, set(pets, 0), null);
   const terms = {
     plan: "free",
     limits,
@@ -75,14 +79,14 @@ async function fill(pets: number): Promise<void> {
   await store.keys.addKey({ id: "key_a", name: "test", ...terms }, digestOf("a"));
 }
 
-/** Changes of the first pets, all to one quantity. */
+/** Sets the first pets to one quantity. */
 const set = (pets: number, quantity: number) =>
   Array.from({ length: pets }, (_, n) => setUnit(BigInt(n + 1), quantity));
 
-test("a transaction left open by anybody makes no look, no count and no commit touch more and more pages", async () => {
+test("a transaction that is left open does not make counts and commits read more and more pages", async () => {
   await fill(1);
-  /** A change of an unknown pet locks the head and reads, and writes nothing. */
-  const commitNothing = (one: Session) => commit(one, [setUnit(2n, 1), ...set(1, 1)], null);
+  /** A change to an unknown pet locks the head and reads, and writes nothing. */
+  const commitNothing = (one: Session) => commit(one, epochs, [setUnit(2n, 1), ...set(1, 1)], null);
 
   await take(session);
   using open = await forgotten.reserve();
@@ -90,19 +94,19 @@ test("a transaction left open by anybody makes no look, no count and no commit t
   await open`SELECT count(*) FROM pets`;
   const before = { take: await pagesOf(take), commit: await pagesOf(readOnly(commitNothing)) };
   for (let change = 1; change <= changes; change++) {
-    await commit(session, set(1, change), null);
+    await commit(session, epochs, set(1, change), null);
     await take(session);
   }
-  // As autovacuum does every minute. It tells the planner how few rows there are.
+  // As autovacuum does every minute. The planner then knows how few rows there are.
   await vacuuming.unsafe("VACUUM ANALYZE");
   const after = { take: await pagesOf(take), commit: await pagesOf(readOnly(commitNothing)) };
   expect(after.take - before.take).toBeLessThan(morePagesMax);
   expect(after.commit - before.commit).toBeLessThan(morePagesMax);
-  expect((await store.inventory.readHead()).seq).toBe(1 + changes);
+  expect((await store.inventory.readHead()).seq).toBe(2 + changes);
   await open`ROLLBACK`;
 }, 60_000);
 
-test("no ANALYZE meanwhile makes a count, a commit of few pets or a look at one walk over the versions kept", async () => {
+test("no ANALYZE makes a count, a commit of few pets or a read of one visit all row versions", async () => {
   const pets = 20;
   await fill(pets);
   await take(session);
@@ -112,16 +116,16 @@ test("no ANALYZE meanwhile makes a count, a commit of few pets or a look at one 
   const find = async (one: Session) => createCatalogueReader(one.query, one.query).findPet(1n);
   const pages = async () => ({
     take: await pagesOf(take),
-    commit: await pagesOf(readOnly((one) => commit(one, set(pets, 1), null))),
+    commit: await pagesOf(readOnly((one) => commit(one, epochs, set(pets, 1), null))),
     find: await pagesOf(find),
   });
   const before = await pages();
   for (let round = 1; round <= 20; round++) {
     for (let n = 1; n <= 25; n++) {
-      await commit(session, set(pets, 100 * round + n), null);
+      await commit(session, epochs, set(pets, 100 * round + n), null);
       await take(session);
     }
-    // Each draws other rows, and may make the planner think of another plan.
+    // Each samples other rows and may make the planner choose another plan.
     await vacuuming.unsafe("ANALYZE inventory, counts");
     const after = await pages();
     expect(after.take - before.take).toBeLessThan(morePagesMax);
@@ -131,7 +135,7 @@ test("no ANALYZE meanwhile makes a count, a commit of few pets or a look at one 
   await open`ROLLBACK`;
 }, 60_000);
 
-/** Leaves out the group's write and its COMMIT, which cannot be done twice. */
+/** Stops before the group's write, which cannot be done twice. */
 function readOnly(work: (one: Session) => Promise<unknown>) {
   return async (explained: Session) => {
     const stop = new Error("enough was read");

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { createDatabase } from "../../src/store/postgres/engine/connection.ts";
+import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
@@ -24,7 +24,7 @@ async function run(url: string, text: string): Promise<void> {
   await sql.unsafe(text);
 }
 
-/** A database, and its address for a role that has no right that it was not granted. */
+/** A database, and its address for a role with no rights except those that tests grant. */
 async function asGuest(name: string): Promise<{ url: string; guest: string }> {
   const url = await server.freshDatabase();
   const place = new URL(url).pathname.slice(1);
@@ -32,10 +32,12 @@ async function asGuest(name: string): Promise<{ url: string; guest: string }> {
   return { url, guest: url.replace("postgres@", `${name}@`) };
 }
 
-test("a start on a standby says that it is one", async () => {
+test("a start on a standby fails with that reason", async () => {
   const standby = await startStandby(server, { synchronous: false });
   try {
-    await expect(open(standby.url())).rejects.toThrow("the server is a standby; name the primary");
+    await expect(open(standby.url())).rejects.toThrow(
+      "the server is a standby; use the primary's address",
+    );
   } finally {
     await standby.destroy();
   }
@@ -48,7 +50,7 @@ test("a start on a server that is set read-only names the setting", async () => 
   await expect(open(url)).rejects.toThrow("default_transaction_read_only is on");
 });
 
-test("a first start without the right to create tables says which right is missing, and leaves nothing", async () => {
+test("a first start without the right to create tables names the missing right and creates nothing", async () => {
   const { url, guest } = await asGuest("stranger");
   await expect(open(guest)).rejects.toThrow(
     /permission denied for schema public; docs\/operating.md/,
@@ -87,7 +89,24 @@ test("a start without the right to call a function names the function", async ()
   await (await open(guest)).close();
 });
 
-test("an import without TEMPORARY says so and changes nothing; everything else works", async () => {
+test("a role with the documented rights receives another store and serves it", async () => {
+  const source = await open(await server.freshDatabase());
+  const rows = async function* () {
+    yield [petRow({ petId: 1n }, 0)];
+  };
+  await source.catalogue.importPets(rows(), "test");
+  const { url, guest } = await asGuest("receiver");
+  await (await open(url)).close();
+  await run(url, "GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO receiver");
+  const store = await open(guest);
+  await source.transfer.snapshot(({ rowsOf }) => store.transfer.importTables(rowsOf));
+  expect((await store.inventory.commit([setUnit(1n, 3)])).rows).toMatchObject([{ seq: 2 }]);
+  expect(await store.inventory.listEpochs()).toMatchObject([{ fromSeq: 0 }, { fromSeq: 1 }]);
+  await source.close();
+  await store.close();
+});
+
+test("an import without TEMPORARY names the right and changes nothing; everything else works", async () => {
   const { url, guest } = await asGuest("porter");
   await (await open(url)).close();
   await run(url, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO porter");
@@ -108,7 +127,7 @@ test("an import without TEMPORARY says so and changes nothing; everything else w
   await store.close();
 });
 
-test("a store is reached through a socket, and PG* variables do not lead elsewhere", async () => {
+test("a store is reached through a socket, whatever the PG* variables contain", async () => {
   const url = await server.freshDatabase();
   const name = new URL(url).pathname.slice(1);
   const place = enterPlace();

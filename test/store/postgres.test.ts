@@ -1,6 +1,6 @@
 import { SQL } from "bun";
 import type { Store } from "../../src/domain/ports.ts";
-import { createDatabase } from "../../src/store/postgres/engine/connection.ts";
+import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import type { TestClock } from "../support/clock.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";

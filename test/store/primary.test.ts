@@ -2,18 +2,20 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
+import { commit } from "../../src/store/postgres/commit.ts";
 import { createPrimaryGuard, type PrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { openSession, type Session } from "../../src/store/postgres/engine/session.ts";
-import { commit, createInventoryReader } from "../../src/store/postgres/inventory.ts";
+import { createEpochs } from "../../src/store/postgres/epochs.ts";
+import { createInventoryReader } from "../../src/store/postgres/inventory.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { type Standby, startStandby } from "../support/postgres-standby.ts";
 import { setUnit } from "../support/units.ts";
 
 /**
- * Behind a pooler every statement may be answered by another server, whatever the connection was
- * opened to. Here the same happens by hand: two open connections, one to an old primary, one to the
- * standby that was promoted.
+ * Behind a pooler each statement may reach another server than the one the connection was opened
+ * to. These tests do the same with two open connections: one to an old primary, one to the standby
+ * that was promoted.
  */
 
 let primary: PostgresServer;
@@ -38,7 +40,7 @@ beforeAll(async () => {
   guard = createPrimaryGuard((event) => logged.push(event));
   before = await openSession(oldUrl, true, guard);
   await standby.promote();
-  // The old primary does not wait for the standby any more: it takes writes, and they are lost.
+  // The old primary no longer waits for the standby: it accepts writes that will be lost.
   await using sql = new SQL(primary.url(), { max: 1 });
   await sql`ALTER SYSTEM RESET synchronous_standby_names`;
   await sql`SELECT pg_reload_conf()`;
@@ -52,8 +54,13 @@ afterAll(async () => {
 
 const wrongServer = "moved to another server";
 
-test("a page that an old primary gave is refused, and so is an empty one", async () => {
-  const reader = createInventoryReader(after.server.database, guard, after.query, before.query);
+test("a page from an old primary is rejected, also an empty one", async () => {
+  const reader = createInventoryReader(
+    createEpochs(after.server),
+    guard,
+    after.query,
+    before.query,
+  );
   const { seq, epoch } = await reader.readHead();
   expect(seq).toBe(1);
   expect(epoch).toEndWith(".2");
@@ -63,8 +70,13 @@ test("a page that an old primary gave is refused, and so is an empty one", async
   await expect((async () => reader.stockAfter(1, 10))()).rejects.toThrow(wrongServer);
 });
 
-test("a head that an old primary gave is refused, and its epoch is known to be over", async () => {
-  const reader = createInventoryReader(before.server.database, guard, before.query, before.query);
+test("a head from an old primary is rejected, and its epoch is outdated", async () => {
+  const reader = createInventoryReader(
+    createEpochs(before.server),
+    guard,
+    before.query,
+    before.query,
+  );
   await expect((async () => reader.readHead())()).rejects.toThrow(wrongServer);
   expect(reader.isOutdated("epoch-1.1")).toBe(true);
   expect(reader.isOutdated("epoch-1.2")).toBe(false);
@@ -72,20 +84,22 @@ test("a head that an old primary gave is refused, and its epoch is known to be o
 
 const unit = setUnit(1n, 6);
 
-test("an update that an old primary would take is refused before it is written", async () => {
-  await expect(commit(before, [unit], null)).rejects.toThrow(wrongServer);
+test("an update on an old primary is rejected before it is written", async () => {
+  await expect(commit(before, createEpochs(before.server), [unit], null)).rejects.toThrow(
+    wrongServer,
+  );
   await before.sql`ROLLBACK`;
   expect(await before.query("SELECT max(seq) FROM ledger")).toEqual([[1n]]);
   expect(await before.query("SELECT quantity FROM inventory")).toEqual([[5n]]);
 });
 
-test("an update that an old primary has taken is not acknowledged if a newer one is known by then", async () => {
+test("an update committed by an old primary is not acknowledged if a newer primary is known by then", async () => {
   const unaware = createPrimaryGuard(() => {});
   const session = await openSession(oldUrl, true, unaware);
   await using sql = new SQL(oldUrl, { max: 1 });
   const { updating } = await sql.begin(async (locking) => {
     await locking`LOCK TABLE ledger IN SHARE MODE`;
-    const committing = commit(session, [unit], null);
+    const committing = commit(session, createEpochs(session.server), [unit], null);
     committing.catch(() => {});
     const isWaiting = async () =>
       (await locking`SELECT FROM pg_locks WHERE NOT granted`.values()).length > 0;
@@ -97,12 +111,12 @@ test("an update that an old primary has taken is not acknowledged if a newer one
   session.close();
 });
 
-test("a new connection to an old primary is refused, and the promotion is logged", async () => {
+test("a new connection to an old primary is rejected, and the promotion is logged", async () => {
   await expect(openSession(oldUrl, true, guard)).rejects.toThrow(wrongServer);
   expect(logged).toEqual(["database primary replaced"]);
 });
 
-test("a new connection to another database is refused, and the operator is told once", async () => {
+test("a new connection to another database is rejected, and that is logged once", async () => {
   for (const url of [standby.url(), standby.url()]) {
     await expect(openSession(url, true, guard)).rejects.toThrow(wrongServer);
   }

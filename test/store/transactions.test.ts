@@ -3,14 +3,14 @@ import { SQL } from "bun";
 import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import { digestOf, generateKeyId, scopes } from "../../src/domain/keys.ts";
-import { createDatabase, type Database } from "../../src/store/postgres/engine/connection.ts";
+import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { startFleet } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { startTestService } from "../support/service.ts";
 
-/** A server of its own, because the tests change what holds for all of it. */
+/** Not the shared server, because the tests change settings of the whole server. */
 let server: PostgresServer;
 const databases: Database[] = [];
 beforeAll(async () => {
@@ -62,7 +62,7 @@ describe.each(["repeatable read", "serializable"])("where the default is %s", (i
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test("three instances under parallel load answer every request, and count each once", async () => {
+  test("three instances under parallel load serve every request and count each once", async () => {
     const url = await server.freshDatabase();
     await setDefault(url, "default_transaction_isolation", isolation);
     const fleet = await startFleet(url, { pets: [1, 2] });
@@ -93,13 +93,13 @@ describe.each(["repeatable read", "serializable"])("where the default is %s", (i
   }, 60_000);
 });
 
-test("limiters that ask for the same keys in another order never deadlock", async () => {
+test("limiters that count the same keys in different orders never deadlock", async () => {
   const url = await server.freshDatabase();
   const keys = await issueKeys(url, 100);
-  // By sessions, not lanes: a lane would send a statement that met a deadlock again.
+  // On sessions, because a reconnecting connection retries a statement after a deadlock.
   const sessions = await Promise.all([1, 2].map(() => connectTo(url).connect()));
   const load = sessions.map(async (session, index) => {
-    const usage = createSharedUsage(session.query, () => null);
+    const usage = createSharedUsage(session.query);
     const order = index === 0 ? keys : keys.toReversed();
     for (let round = 0; round < 60; round++) {
       await usage.take(order.map((keyId) => ({ keyId, limits, wanted: 1 })));
@@ -115,7 +115,7 @@ test("limiters that ask for the same keys in another order never deadlock", asyn
   expect([...counted]).toEqual([{ taken: 120, strikes: 120 }]);
 }, 30_000);
 
-test("a statement that ran into another transaction is sent again", async () => {
+test("a statement that conflicted with another transaction is sent again", async () => {
   const url = await server.freshDatabase();
   await using sql = new SQL(url, { max: 1 });
   await sql.unsafe(`CREATE SEQUENCE attempts; CREATE FUNCTION collide(state text, times int8)
@@ -123,23 +123,23 @@ test("a statement that ran into another transaction is sent again", async () => 
       IF nextval('attempts') <= times THEN RAISE EXCEPTION 'collided' USING ERRCODE = state; END IF;
       RETURN currval('attempts');
     END $$`);
-  const { query } = connectTo(url).lane(2_000);
+  const { query } = connectTo(url).connection(2_000);
   for (const state of ["40001", "40P01"]) {
     await sql`SELECT setval('attempts', 1, false)`;
     expect(await query("SELECT collide($1::text, 2)", [state])).toEqual([[3n]]);
-    // Not for ever.
+    // At most four times in total.
     await sql`SELECT setval('attempts', 1, false)`;
     await expect(query("SELECT collide($1::text, 999)", [state])).rejects.toThrow("busy");
   }
 });
 
-describe("a crash may cost counts, and nothing else", () => {
-  test("the limiter's commits do not wait for the disk, and what follows on its connection does", async () => {
+describe("a crash may lose counts, and nothing else:", () => {
+  test("the limiter's commits do not wait for the disk, and later ones on its connection do", async () => {
     const url = await server.freshDatabase();
     const [keyId] = (await issueKeys(url, 1)) as [string];
     const session = await connectTo(url).connect();
     const setting = async () => (await session.query("SHOW synchronous_commit"))[0]![0];
-    const usage = createSharedUsage(session.query, () => null);
+    const usage = createSharedUsage(session.query);
     const calls = [
       () => usage.take([{ keyId, limits, wanted: 1 }]),
       () => usage.addStrikes([{ keyId, minute: 0, count: 1 }]),
@@ -147,7 +147,7 @@ describe("a crash may cost counts, and nothing else", () => {
     for (const call of calls) {
       await call();
       expect(await setting()).toBe("on");
-      // Inside a transaction the setting stays until its end, where it can be seen.
+      // In a transaction the setting stays until the end, so it can be read.
       await session.query("BEGIN");
       await call();
       expect(await setting()).toBe("off");
@@ -168,7 +168,7 @@ describe("a crash may cost counts, and nothing else", () => {
       const service = await startTestService("postgres", { database: url });
       await service.stop();
       await setDefault(url, "synchronous_commit", set);
-      // Writes down the setting that is in force when a transaction that wrote commits.
+      // Records the setting that is in force when a transaction commits.
       await using sql = new SQL(url, { max: 1 });
       await sql.unsafe(`CREATE TABLE seen (what text, setting text);
       CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -4,7 +4,7 @@ import type { Store } from "../../src/domain/ports.ts";
 import { statusOf } from "../../src/http/errors.ts";
 import type { TestAnswer } from "./service.ts";
 
-/** What every answer under the base address carries, whatever it says. */
+/** The headers of every response under the base address. */
 export function expectCommonHeaders(answer: Pick<TestAnswer, "headers">): void {
   const { limit, remaining, reset } = limitsOf(answer);
   expect(limit).toBeGreaterThan(0);
@@ -14,7 +14,7 @@ export function expectCommonHeaders(answer: Pick<TestAnswer, "headers">): void {
   expect(answer.headers.get("X-Request-Id")).toMatch(/^req_[0-9a-z_]{13,}$/);
 }
 
-/** The three limit headers as numbers; each must be written in plain digits. */
+/** The three rate limit headers as numbers. Each must consist of plain digits. */
 export function limitsOf(answer: Pick<TestAnswer, "headers">) {
   const read = (name: string): number => {
     const text = answer.headers.get(name);
@@ -28,7 +28,7 @@ export function limitsOf(answer: Pick<TestAnswer, "headers">) {
   };
 }
 
-/** A refusal as the specification shapes it: exactly three fields, the status said twice. */
+/** An error as the specification defines it: three fields, with the status of the response. */
 export function expectError(answer: TestAnswer, code: ErrorCode): void {
   expect(`${answer.status} ${answer.text}`).toStartWith(`${statusOf[code]} {`);
   const body = answer.json as Record<string, unknown>;
@@ -40,7 +40,7 @@ export function expectError(answer: TestAnswer, code: ErrorCode): void {
   expectCommonHeaders(answer);
 }
 
-/** Everything the store knows of the shop, to compare before and after. */
+/** The content of the store, to compare before and after. */
 async function stateOf(store: Store) {
   return store.transfer.snapshot(async (reader) => {
     const { epoch, seq } = await reader.readHead();
@@ -55,7 +55,7 @@ async function stateOf(store: Store) {
   });
 }
 
-/** Runs `work` and asserts that it left the shop exactly as it was. */
+/** Runs `work` and asserts that it did not change the content of the store. */
 export async function expectUnchanged<T>(store: Store, work: () => Promise<T>): Promise<T> {
   const before = await stateOf(store);
   const result = await work();

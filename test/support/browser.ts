@@ -1,3 +1,4 @@
+// Starts a real Chromium for the tests of the pages and of the client.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,35 +11,36 @@ import {
 } from "playwright-core";
 
 /**
- * One real Chromium for all tests of a run, started by the first that asks. It is the system's
- * where there is one, otherwise the one inside an npm package, so that nothing has to be installed.
+ * The browser that all tests of a run share, started by the first call of browser(). It is the
+ * system's Chromium if there is one, otherwise the one in an npm package.
  */
 let started: Promise<Browser> | undefined;
 
-/** Where the package's browser was unpacked. */
-let folder: string | undefined;
+/** The folder into which the package's browser was unpacked. */
+let unpackFolder: string | undefined;
 
 export function browser(): Promise<Browser> {
   started ??= launch();
   return started;
 }
 
-/** Closes the browser; the next call of browser() starts another. */
+/** Closes the browser. The next call of browser() starts another one. */
 export async function closeBrowser(): Promise<void> {
   const open = await started;
   started = undefined;
   await open?.close();
-  if (folder) rmSync(folder, { recursive: true, force: true });
+  if (unpackFolder) rmSync(unpackFolder, { recursive: true, force: true });
 }
 
 export interface WatchedContext {
   readonly context: BrowserContext;
-  /** Every address asked for, and every message of the console that is a warning or an error. */
+  /** The URL of every request. */
   readonly requested: readonly string[];
+  /** Every warning and error on the console, and every uncaught error of a page. */
   readonly complaints: readonly string[];
 }
 
-/** A fresh profile whose network and console are written down. */
+/** Opens an empty profile and records its requests and its console. */
 export async function watchedContext(options: BrowserContextOptions = {}): Promise<WatchedContext> {
   const context = await (await browser()).newContext(options);
   const requested: string[] = [];
@@ -51,7 +53,7 @@ export async function watchedContext(options: BrowserContextOptions = {}): Promi
   return { context, requested, complaints };
 }
 
-const systemPlaces = [
+const systemBrowsers = [
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
@@ -59,27 +61,28 @@ const systemPlaces = [
 ];
 
 /**
- * The package unpacks its browser under a fixed name into the temporary folder and takes whatever
- * it finds there: another user's, or half of one. So it gets a folder of its own each time.
+ * Unpacks the package's browser into a new folder. The package uses a fixed name in TMPDIR and
+ * accepts an existing file there, even an incomplete one or one of another user.
  */
 async function unpackChromium(): Promise<string> {
-  folder = mkdtempSync(join(tmpdir(), "petstore-chromium-"));
-  const outside = process.env.TMPDIR;
-  process.env.TMPDIR = folder;
+  unpackFolder = mkdtempSync(join(tmpdir(), "petstore-chromium-"));
+  const previous = process.env.TMPDIR;
+  process.env.TMPDIR = unpackFolder;
   try {
     return await sparticuz.executablePath();
   } finally {
-    if (outside === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = outside;
+    if (previous === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = previous;
   }
 }
 
 async function launch(): Promise<Browser> {
-  const system = systemPlaces.find((place) => existsSync(place));
+  const system = systemBrowsers.find((path) => existsSync(path));
   return chromium.launch({
     executablePath: system ?? (await unpackChromium()),
-    // Root may not use the sandbox; the pages are our own. The package's further switches suit
-    // functions in a cloud: with its single process, closing one context ends the browser.
+    // Chromium does not start as root with its sandbox. The tests load only pages of this project.
+    // The package's other flags are for cloud functions: with --single-process, closing one context
+    // ends the browser.
     args: ["--no-sandbox"],
     headless: true,
   });

@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/domain/ports.ts";
 
-/** A clock that stands still until it is moved, in either direction. */
+/** A clock that moves only when the test moves it, in either direction. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
   set(time: number): void;

@@ -5,16 +5,16 @@ import type { LedgerRow } from "../../src/domain/ledger.ts";
 import type { Head, InventoryReader } from "../../src/domain/ports.ts";
 import type { Replica } from "../../src/domain/replica.ts";
 
-/** A ledger in memory whose looks can be held back, to put them into any order. */
+/** A ledger in memory. Its reads of the head can be delayed, to end them in any order. */
 export function createLedger() {
   let epoch = "first";
   let rows: LedgerRow[] = [];
-  const looks: (() => void)[] = [];
+  const reads: (() => void)[] = [];
   let held = false;
   let loads = 0;
   let rowsRead = 0;
   let missing = 0;
-  const fold = () => {
+  const replayed = () => {
     const entries = new Map<bigint, Entry>();
     for (const row of rows) {
       if (row.after) entries.set(row.petId, { petId: row.petId, version: row.seq, ...row.after });
@@ -24,9 +24,9 @@ export function createLedger() {
   const head = (): Head => ({ epoch, seq: rows.length + missing, keysVersion: 0 });
   const reader = {
     async readHead() {
-      // The head is read when the look starts, as a server reads it before it answers.
+      // The head is that of the start of the read, as on a server.
       const seen = head();
-      if (held) await new Promise<void>((resolve) => looks.push(resolve));
+      if (held) await new Promise<void>((resolve) => reads.push(resolve));
       return seen;
     },
     isOutdated: () => false,
@@ -36,7 +36,7 @@ export function createLedger() {
     },
     async entriesAfter(petId: bigint | null, rowsMax: number) {
       loads += petId === null ? 1 : 0;
-      return fold()
+      return replayed()
         .filter((entry) => petId === null || entry.petId > petId)
         .slice(0, rowsMax);
     },
@@ -49,8 +49,8 @@ export function createLedger() {
     get rowsRead() {
       return rowsRead;
     },
-    get waitingLooks() {
-      return looks.length;
+    get waitingReads() {
+      return reads.length;
     },
     head,
     add(petId: bigint, quantity: number): LedgerRow {
@@ -60,11 +60,11 @@ export function createLedger() {
       rows.push(row);
       return row;
     },
-    /** The next row leaves out a number, as a row that was lost would. */
+    /** Skips a number, as if a row were lost. */
     skipRow() {
       missing += 1;
     },
-    /** Puts in what was left out. */
+    /** Adds the missing rows. */
     fillGaps() {
       const present = new Set(rows.map(({ seq }) => seq));
       const { seq: last } = head();
@@ -82,8 +82,8 @@ export function createLedger() {
     hold() {
       held = true;
     },
-    letLookPass() {
-      looks.shift()?.();
+    endRead() {
+      reads.shift()?.();
     },
   };
 }

@@ -1,93 +1,99 @@
+// Imports large files while a service is under load, and measures the effect on its clients.
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
-import { askProbe, type Probed, probeEnvironment } from "../../bench/probing.ts";
+import { type ProbeReport, probeEnvironment, readProbe } from "../../bench/probe-client.ts";
 import { enterPlace, type Place, petstore, type Served } from "./process.ts";
 import { call } from "./service.ts";
 
 const importRssBytesMax = 200 * 1024 * 1024;
 
-/** Imports that many rows beside a service under load, and tells how long others had to wait. */
+/** Imports this many rows during load, prints the longest waits, and checks memory and result. */
 export async function importBesideService(rowsCount: number): Promise<void> {
-  const place = enterPlace();
+  const workspace = enterPlace();
   try {
-    await place.run(["pets", "import", "-"], { stdin: '{"petId":1,"name":"Before"}' });
-    const plan = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "100000000"];
-    const { key } = await place.json<{ key: string }>("keys", "create", "--name", "load", ...plan);
-    await writeRows(place.path("pets.csv"), rowsCount);
-    const service = await place.serve();
-    const figures = await importUnderLoad(place, service, key, rowsCount);
-    console.log(`import of ${rowsCount} rows:`, JSON.stringify(figures, rounded));
+    await workspace.run(["pets", "import", "-"], { stdin: '{"petId":1,"name":"Before"}' });
+    const key = await createKey(workspace);
+    await writeRows(workspace.path("pets.csv"), rowsCount);
+    const service = await workspace.serve();
+    const figures = await importUnderLoad(workspace, service, key, rowsCount);
+    console.log(`import of ${rowsCount} rows:`, JSON.stringify(figures, roundNumber));
     expect(figures.rssBytes).toBeLessThan(importRssBytesMax);
     const list = await call(service.baseUrl, "GET", "/inventory", { key });
     expect(list.json).toHaveLength(rowsCount);
-    const verified = await place.json<{ entries: number; faults: string[] }>("verify");
+    const verified = await workspace.json<{ entries: number; faults: string[] }>("verify");
     expect(verified).toMatchObject({ entries: rowsCount, faults: [] });
   } finally {
-    await place.leave();
+    await workspace.leave();
   }
 }
 
 /**
- * Imports that many rows twice, the second time with other quantities beside a service that is
- * read, and gives what the probe in its event loop has seen of that.
+ * Imports this many rows, then imports them again with different quantities while the list is read.
+ * Returns the measurements of the probe in the event loop during the second import.
  */
-export async function probeImportOfChanges(rowsCount: number): Promise<Probed> {
-  const place = enterPlace();
+export async function probeImportOfChanges(rowsCount: number): Promise<ProbeReport> {
+  const workspace = enterPlace();
   try {
-    const plan = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "100000000"];
-    const { key } = await place.json<{ key: string }>("keys", "create", "--name", "load", ...plan);
-    const load = async (shift: number) => {
-      await writeRows(place.path("pets.csv"), rowsCount, shift);
-      return place.json("pets", "import", "pets.csv");
+    const key = await createKey(workspace);
+    const importRows = async (shift: number) => {
+      await writeRows(workspace.path("pets.csv"), rowsCount, shift);
+      return workspace.json("pets", "import", "pets.csv");
     };
-    await load(0);
-    const file = place.path("probe.json");
-    const service = await place.serve(["serve"], { env: probeEnvironment(file) });
-    await askProbe(service.pid, file);
+    await importRows(0);
+    const file = workspace.path("probe.json");
+    const service = await workspace.serve(["serve"], { env: probeEnvironment(file) });
+    await readProbe(service.pid, file);
     const headers = { Authorization: `Bearer ${key}` };
     const list = () => fetch(`${service.baseUrl}/inventory`, { headers });
     let isDone = false;
-    const reads = worst(
+    const reads = slowest(
       () => isDone,
       async () => {
-        const answer = await list();
-        await answer.arrayBuffer();
-        return answer;
+        const response = await list();
+        await response.arrayBuffer();
+        return response;
       },
     );
-    expect(await load(1)).toEqual({ created: 0, changed: rowsCount, unchanged: 0 });
+    expect(await importRows(1)).toEqual({ created: 0, changed: rowsCount, unchanged: 0 });
     const last = await (await list()).text();
     isDone = true;
     await reads;
     expect(
       last.endsWith(`{"petId":${rowsCount},"quantity":${rowsCount + 1},"status":"sold"}]`),
     ).toBe(true);
-    return await askProbe(service.pid, file);
+    return await readProbe(service.pid, file);
   } finally {
-    await place.leave();
+    await workspace.leave();
   }
 }
 
-async function importUnderLoad(place: Place, service: Served, key: string, rowsCount: number) {
+/** Creates a key whose limits the tests do not reach. */
+async function createKey(workspace: Place): Promise<string> {
+  const limits = ["--per-minute", "1000000", "--per-day", "100000000"];
+  const flags = ["--name", "load", "--plan", "enterprise", ...limits];
+  return (await workspace.json<{ key: string }>("keys", "create", ...flags)).key;
+}
+
+async function importUnderLoad(workspace: Place, service: Served, key: string, rowsCount: number) {
   const headers = { Authorization: `Bearer ${key}` };
-  // Bare, so that parsing a list of this length does not count as the service's time.
-  const ask = (method: string, path: string, body?: string) => async () => {
-    const answer = await fetch(service.baseUrl + path, { method, headers, body: body ?? null });
-    await answer.arrayBuffer();
-    return answer;
+  // Does not parse the body: that would count as latency of the service.
+  const request = (method: string, path: string, body?: string) => async () => {
+    const response = await fetch(service.baseUrl + path, { method, headers, body: body ?? null });
+    await response.arrayBuffer();
+    return response;
   };
   const started = performance.now();
   const importing = Bun.spawn([petstore, "pets", "import", "pets.csv", "--json"], {
-    cwd: place.folder,
+    cwd: workspace.folder,
     stdout: "pipe",
     stderr: "inherit",
   });
   let isDone = false;
   const during = Promise.all([
-    worst(() => isDone, ask("GET", "/pets/1")),
-    worst(() => isDone, ask("GET", "/inventory")),
-    worst(() => isDone, ask("PATCH", "/inventory/1", '{"quantity":5}')),
-    longestLock(() => isDone, place.path("data/production.db")),
+    slowest(() => isDone, request("GET", "/pets/1")),
+    slowest(() => isDone, request("GET", "/inventory")),
+    slowest(() => isDone, request("PATCH", "/inventory/1", '{"quantity":5}')),
+    longestLock(() => isDone, workspace.path("data/production.db")),
   ]);
   expect(await importing.exited).toBe(0);
   const importMs = performance.now() - started;
@@ -114,35 +120,35 @@ async function writeRows(path: string, count: number, shift = 0): Promise<void> 
   await file.end();
 }
 
-/** The longest time one of these requests took; every one has to succeed. */
-async function worst(
+/** Repeats a request until done and returns the longest duration. Every response must be 200. */
+async function slowest(
   isDone: () => boolean,
-  ask: () => Promise<{ status: number }>,
+  send: () => Promise<{ status: number }>,
 ): Promise<number> {
-  let worstMs = 0;
+  let slowestMs = 0;
   while (!isDone()) {
     const started = performance.now();
-    expect((await ask()).status).toBe(200);
-    worstMs = Math.max(worstMs, performance.now() - started);
+    expect((await send()).status).toBe(200);
+    slowestMs = Math.max(slowestMs, performance.now() - started);
     await Bun.sleep(5);
   }
-  return worstMs;
+  return slowestMs;
 }
 
-/** How long nobody else could write, as seen from a connection of its own. */
+/** Returns the longest time for which another connection could not write. */
 async function longestLock(isDone: () => boolean, path: string): Promise<number> {
   const database = new Database(path);
   database.run("PRAGMA busy_timeout = 0");
   let longestMs = 0;
-  let free = performance.now();
+  let lastFreeAt = performance.now();
   while (!isDone()) {
     try {
       database.run("BEGIN IMMEDIATE");
       database.run("ROLLBACK");
-      longestMs = Math.max(longestMs, performance.now() - free);
-      free = performance.now();
+      longestMs = Math.max(longestMs, performance.now() - lastFreeAt);
+      lastFreeAt = performance.now();
     } catch {
-      // Somebody is writing.
+      // Another connection is writing.
     }
     await Bun.sleep(2);
   }
@@ -150,6 +156,6 @@ async function longestLock(isDone: () => boolean, path: string): Promise<number>
   return longestMs;
 }
 
-function rounded(_key: string, value: unknown): unknown {
+function roundNumber(_key: string, value: unknown): unknown {
   return typeof value === "number" ? Math.round(value) : value;
 }

@@ -1,6 +1,6 @@
 import type { PetRecord } from "../../src/domain/pets.ts";
 
-/** A row of an import that gives a name and nothing else, unless told otherwise. */
+/** A row of an import, with a name and the given fields. */
 export function petRow(pet: Partial<PetRecord> & { petId: bigint }, at = 0): PetRecord {
   return {
     line: at + 1,

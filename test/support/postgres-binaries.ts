@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 /**
- * PostgreSQL refuses to run as root, so a root test run hands the server to this account. initdb
- * looks its own user up by name, and `nobody` is the one unprivileged account every system has.
+ * PostgreSQL refuses to run as root, so a test run by root starts the server under this account.
+ * initdb looks up its user by name, and every system has the unprivileged account `nobody`.
  */
 const NOBODY_UID = 65534;
 
@@ -13,7 +13,7 @@ export type Identity = { uid: number; gid: number } | Record<string, never>;
 export const serverIdentity: Identity =
   process.getuid?.() === 0 ? { uid: NOBODY_UID, gid: NOBODY_UID } : {};
 
-/** A new folder directly under the temporary directory, owned by whoever the server runs as. */
+/** A new folder directly under the temporary directory, owned by the server's account. */
 export function makeServerFolder(): string {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), "petstore-postgres-"));
   chmodSync(folder, 0o700);
@@ -25,7 +25,7 @@ export function giveToServer(path: string): void {
   if ("uid" in serverIdentity) chownSync(path, serverIdentity.uid, serverIdentity.gid);
 }
 
-/** True when an account that owns nothing on the way can still open the path. */
+/** Whether an account that owns no folder of the path can open it. */
 function reachableByAnyone(path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
     if ((statSync(at).mode & 0o001) === 0) return false;
@@ -34,8 +34,8 @@ function reachableByAnyone(path: string): boolean {
 }
 
 /**
- * The folder that holds `initdb` and `postgres`. A clone inside root's own home is closed to the
- * unprivileged account, so the binaries are copied beside the data in that case.
+ * The folder with `initdb` and `postgres`. The unprivileged account cannot read a clone in root's
+ * home, so the binaries are copied beside the data in that case.
  */
 export async function findBinaries(serverFolder: string): Promise<string> {
   const platform = process.platform === "win32" ? "windows" : process.platform;

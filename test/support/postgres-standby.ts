@@ -5,13 +5,13 @@ import { type PostgresServer, runPostgres } from "./postgres.ts";
 import { giveToServer, makeServerFolder, serverIdentity } from "./postgres-binaries.ts";
 
 export type Standby = PostgresServer & {
-  /** Makes the standby a primary of its own; resolves once it takes writes. */
+  /** Makes the standby a primary. Resolves once it accepts writes. */
   promote(): Promise<void>;
 };
 
 /**
  * A physical standby that streams from the primary. With `synchronous`, the primary acknowledges
- * a commit only after the standby holds it on its own disk.
+ * a commit only after the standby has it on disk.
  */
 export async function startStandby(
   primary: PostgresServer,
@@ -27,7 +27,7 @@ export async function startStandby(
       ...options.settings,
       primary_conninfo: `host=127.0.0.1 port=${primary.port} user=postgres application_name=${name}`,
       primary_slot_name: name,
-      // A cascade of waiting: the promoted standby must not wait for a standby of its own.
+      // The promoted standby must not wait for another standby.
       synchronous_standby_names: "",
     },
   });
@@ -44,8 +44,8 @@ export async function startStandby(
 }
 
 /**
- * The package has no pg_basebackup, so the copy is made by the low-level backup calls. The slot
- * is made first and keeps every piece of the log that the copy will need.
+ * The package has no pg_basebackup, so the low-level backup functions make the copy. The slot is
+ * created first and keeps every part of the WAL that the copy will need.
  */
 async function copyRunningCluster(primary: PostgresServer, folder: string, slot: string) {
   const data = join(folder, "data");
@@ -59,7 +59,7 @@ async function copyRunningCluster(primary: PostgresServer, folder: string, slot:
     stderr: "ignore",
     ...serverIdentity,
   });
-  // cp complains about files that vanish while it reads; the log replay makes up for them.
+  // cp reports files that vanish while it reads. The WAL replay restores them.
   await copy.exited;
   const [stop] = await sql`SELECT labelfile FROM pg_backup_stop(false)`;
   for (const left of ["postmaster.pid", "postmaster.opts"]) rmSync(join(data, left));
@@ -77,7 +77,7 @@ async function copyRunningCluster(primary: PostgresServer, folder: string, slot:
   }
 }
 
-/** PostgreSQL has no event for a standby that has caught up, so its own view is asked. */
+/** PostgreSQL has no event for a standby that has caught up, so this polls its view. */
 async function awaitStreaming(primary: PostgresServer, name: string, synchronous: boolean) {
   await using sql = new SQL(primary.url(), { max: 1 });
   if (synchronous) {

@@ -4,7 +4,7 @@ import { sharedPostgres } from "./postgres.ts";
 
 const templates: Record<string, Promise<string>> = {};
 
-/** A new database on the shared server, with the schema: copying is quicker than migrating. */
+/** A new database with the schema on the shared server. Copying is faster than migrating. */
 export async function migratedDatabase(env = "production"): Promise<string> {
   templates[env] ??= makeTemplate(env);
   return (await sharedPostgres()).freshDatabase(await templates[env]);

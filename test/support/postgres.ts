@@ -6,8 +6,8 @@ import { findBinaries, makeServerFolder, serverIdentity } from "./postgres-binar
 
 export type PostgresOptions = {
   /**
-   * Off by default: without it a killed server still keeps every commit, because the operating
-   * system holds the written pages; only a power cut would lose them.
+   * Off by default. A killed server still keeps every commit, because the operating system has the
+   * written pages; only a power failure would lose them.
    */
   fsync?: boolean;
   /** Further server settings, as for `postgres -c name=value`. */
@@ -18,31 +18,31 @@ export type PostgresOptions = {
 
 export type PostgresServer = {
   readonly port: number;
-  /** Process id of the postmaster that runs now. */
+  /** The process id of the running postmaster. */
   readonly pid: number;
   readonly folder: string;
   readonly options: PostgresOptions;
   /** Connection string of a database, `postgres` unless named. */
   url(database?: string): string;
-  /** A new database with a name of its own, copied from a template where one is named. */
+  /** Creates a database with a unique name, copied from `template` if given. */
   freshDatabase(template?: string): Promise<string>;
-  /** Clean shutdown that cuts open connections; the data stays for `start`. */
+  /** Shuts down cleanly and closes open connections. The data stays for `start`. */
   stop(): Promise<void>;
-  /** SIGKILL to the postmaster and all its backends, as a crash of the machine would end them. */
+  /** Sends SIGKILL to the postmaster and all its backends, like a crash of the machine. */
   kill(): Promise<void>;
   /** Starts again on the same port and data after `stop` or `kill`. */
   start(): Promise<void>;
   restart(): Promise<void>;
-  /** Stops every server process where it stands: connections stay open and nothing answers. */
+  /** Suspends every server process: connections stay open and nothing responds. */
   pause(): void;
   resume(): void;
-  /** Stops and deletes the data. Not needed at the end of a run: the data go with the process. */
+  /** Stops and deletes the data. Not needed at the end of a run, which deletes them too. */
   destroy(): Promise<void>;
 };
 
 let shared: Promise<PostgresServer> | undefined;
 
-/** The one server of this test run. Whoever kills or pauses a server starts one of their own. */
+/** The one server of this test run. Tests that kill or pause a server start a separate one. */
 export function sharedPostgres(): Promise<PostgresServer> {
   shared ??= startPostgres();
   return shared;
@@ -127,8 +127,8 @@ async function createDatabase(server: PostgresServer, template = "template1"): P
 }
 
 /**
- * Starts `postgres` and waits for its own word that it accepts connections. After a SIGKILL the
- * dead server's last children may hold its shared memory for a moment, so that refusal is retried.
+ * Starts `postgres` and waits until it logs that it accepts connections. After a SIGKILL the dead
+ * server's last children may still use its shared memory, so that failure is retried.
  */
 async function startProcess(
   binaries: string,
@@ -151,7 +151,7 @@ async function startProcess(
   for (let attempt = 1; ; attempt++) {
     const process = Bun.spawn(
       [join(binaries, "postgres"), "-D", join(folder, "data"), ...flags],
-      // A session of its own keeps a Ctrl-C at the terminal for the test run alone.
+      // Detached, so that Ctrl-C at the terminal reaches only the test run.
       { cwd: folder, stdout: "ignore", stderr: "pipe", detached: true, ...serverIdentity },
     );
     const log = await readUntilReady(process.stderr);
@@ -163,7 +163,7 @@ async function startProcess(
   }
 }
 
-/** Resolves to undefined once the server is ready, or to its whole log when it ended before. */
+/** Resolves to undefined once the server is ready, or to its log if it ended before. */
 async function readUntilReady(stream: ReadableStream<Uint8Array>): Promise<string | undefined> {
   const reader = stream.getReader();
   const decoder = new TextDecoder();
@@ -174,7 +174,7 @@ async function readUntilReady(stream: ReadableStream<Uint8Array>): Promise<strin
     log += decoder.decode(value, { stream: true });
     if (/ready to accept (read-only )?connections/.test(log)) break;
   }
-  // The log goes on being read, or the server would stall on a full pipe.
+  // Continues to read the log, or the server would block on a full pipe.
   void (async () => {
     while (!(await reader.read()).done);
   })();
@@ -182,9 +182,9 @@ async function readUntilReady(stream: ReadableStream<Uint8Array>): Promise<strin
 }
 
 /**
- * A shell that outlives this process by a moment: its input closes when this process ends, in
- * whatever way, and then it ends the server and deletes the data. It waits for the end only so
- * long, because a container whose first process reaps nobody shows the dead server for ever.
+ * Starts a shell that outlives this process. Its input closes when this process ends for any reason;
+ * it then stops the server and deletes the data. The wait is bounded, because in a container whose
+ * first process does not reap children the dead server stays visible.
  */
 function startWatchdog(folder: string) {
   const script = `trap '' INT TERM HUP
@@ -203,8 +203,8 @@ function startWatchdog(folder: string) {
 }
 
 /**
- * A free port below the range the system hands to outgoing connections, so that nobody can take
- * it while the server is down between `kill` and `start`.
+ * A free port below the range that the system uses for outgoing connections, so that no other
+ * process takes it while the server is down between `kill` and `start`.
  */
 async function findFreePort(): Promise<number> {
   for (;;) {
@@ -217,7 +217,7 @@ async function findFreePort(): Promise<number> {
   }
 }
 
-/** Child processes of the postmaster, where the system has /proc; none elsewhere. */
+/** The child processes of the postmaster if the system has /proc, otherwise none. */
 function listChildren(parent: number): number[] {
   try {
     return readdirSync("/proc")
@@ -243,7 +243,7 @@ function signalAll(pids: number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // Ended by itself in the meantime.
+      // It has ended meanwhile.
     }
   }
 }

@@ -1,3 +1,4 @@
+// Runs the command line and the service as processes, in a temporary folder.
 import { expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,42 +16,42 @@ export interface Ran {
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
   readonly env?: Record<string, string>;
-  /** What to run instead of bin/petstore: a link to it, a wrapper around it. */
+  /** The command to run instead of bin/petstore, for example a link to it or a wrapper. */
   readonly command?: readonly string[];
 }
 
-/** A service in a process of its own. */
+/** A service that runs as a separate process. */
 export interface Served {
-  /** The base address of the API, ending in /v1. */
+  /** The base URL of the API. It ends in /v1. */
   readonly baseUrl: string;
   readonly pid: number;
-  /** Everything it wrote so far, to standard output and standard error. */
+  /** Returns all its output so far, from standard output and standard error. */
   readonly written: () => string;
-  /** Resolves once it has written this; rejects if it ends without. */
+  /** Resolves when the output contains this text. Rejects if the process ends before. */
   wrote(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
   readonly exited: Promise<number>;
 }
 
-/** A folder of its own in which the command line is run as an operator would, as a process. */
+/** A temporary folder in which the command line runs as a process, as an operator runs it. */
 export interface Place {
   readonly folder: string;
   path(name: string): string;
   run(words: readonly string[], options?: RunOptions): Promise<Ran>;
-  /** Runs and expects success; gives what was printed as JSON. */
+  /** Runs a command with --json and returns the parsed output. Rejects if the command fails. */
   json<T = Record<string, unknown>>(...words: string[]): Promise<T>;
   serve(words?: readonly string[], options?: RunOptions): Promise<Served>;
-  /** Ends every service still running and removes the folder. */
+  /** Kills all processes that still run and removes the folder. */
   leave(): Promise<void>;
 }
 
 export function enterPlace(): Place {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-place-"));
+  const folder = mkdtempSync(join(tmpdir(), "petstore-workspace-"));
   const running = new Set<Subprocess>();
-  // Nothing of the tester's own environment may reach the command: a PORT there would be a setting.
+  // The command does not inherit the environment of the tests: a PORT in it would be a setting.
   const environment = { PATH: process.env.PATH ?? "", HOME: folder, TZ: "UTC" };
 
-  const place: Place = {
+  const workspace: Place = {
     folder,
     path: (name) => join(folder, name),
     async run(words, { stdin = "", env = {}, command = [petstore] } = {}) {
@@ -71,7 +72,7 @@ export function enterPlace(): Place {
       return { code, out, err };
     },
     async json<T>(...words: string[]) {
-      const ran = await place.run([...words, "--json"]);
+      const ran = await workspace.run([...words, "--json"]);
       if (ran.code !== 0) throw new Error(`${words.join(" ")} failed: ${ran.err}`);
       return JSON.parse(ran.out) as T;
     },
@@ -84,7 +85,7 @@ export function enterPlace(): Place {
         stderr: "pipe",
       });
       running.add(child);
-      const output = listen(child.stdout, child.stderr);
+      const output = collectOutput(child.stdout, child.stderr);
       const line = await output.find(/is serving at (\S+)/);
       return {
         baseUrl: line[1]!,
@@ -101,45 +102,46 @@ export function enterPlace(): Place {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  return place;
+  return workspace;
 }
 
-/** Collects what a process writes and wakes whoever waits for a certain text. */
-function listen(...streams: ReadableStream<Uint8Array>[]) {
+/** Collects the output of a process. `find` waits until the output matches a pattern. */
+function collectOutput(...streams: ReadableStream<Uint8Array>[]) {
   let written = "";
-  let open = streams.length;
-  let wake = Promise.withResolvers<void>();
+  let openStreams = streams.length;
+  let changed = Promise.withResolvers<void>();
   for (const stream of streams) void collect(stream);
 
   async function collect(stream: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder();
-    for await (const chunk of stream) announce(decoder.decode(chunk, { stream: true }));
-    open -= 1;
-    announce("");
+    for await (const chunk of stream) append(decoder.decode(chunk, { stream: true }));
+    openStreams -= 1;
+    append("");
   }
 
-  function announce(text: string): void {
+  function append(text: string): void {
     written += text;
-    const woken = wake;
-    wake = Promise.withResolvers();
-    woken.resolve();
+    const waiting = changed;
+    changed = Promise.withResolvers();
+    waiting.resolve();
   }
 
   async function find(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(written);
       if (match) return match;
-      if (open === 0) throw new Error(`the process ended without ${pattern}: ${written}`);
-      await wake.promise;
+      if (openStreams === 0)
+        throw new Error(`the process ended before its output matched ${pattern}: ${written}`);
+      await changed.promise;
     }
   }
 
   return { written: () => written, find };
 }
 
-/** Anything wrong is one plain sentence on standard error and exit code 2. */
-export function expectRefused(ran: Ran, sentence: string): void {
-  expect(ran.err).toContain(sentence);
+/** Expects exit code 2 and one line on standard error that contains the text, without a stack trace. */
+export function expectRefused(ran: Ran, text: string): void {
+  expect(ran.err).toContain(text);
   expect(ran.err).toMatch(/^petstore: [^\n]+\n$/);
   expect(ran.err).not.toMatch(/\bat .*:\d+:\d+/);
   expect(ran.out).toBe("");

@@ -3,16 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Service, startService } from "../../src/compose.ts";
 import { type Config, readConfig } from "../../src/config.ts";
-import {
-  digestOf,
-  generateKeyId,
-  generateKeyText,
-  type Key,
-  scopes,
-} from "../../src/domain/keys.ts";
+import { issueKey } from "../../src/domain/key-lifecycle.ts";
+import type { Key } from "../../src/domain/keys.ts";
 import type { OrderRecord } from "../../src/domain/orders.ts";
 import type { PetRecord } from "../../src/domain/pets.ts";
-import { plans } from "../../src/domain/plans.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { checkAgainstContract } from "./contract/answer-check.ts";
@@ -47,8 +41,8 @@ export interface TestService {
   readonly logged: readonly string[];
   /** `path` is relative to the base address, or to the server's root when it starts with "~". */
   call(method: string, path: string, options?: CallOptions): Promise<TestAnswer>;
-  /** Issues a key and gives its id and its text. */
-  issueKey(options?: Partial<Key>): Promise<{ id: string; text: string }>;
+  /** Issues a key. `fields` replaces fields of the stored key, also by values that no rule allows. */
+  issueKey(fields?: Partial<Omit<Key, "id">>): Promise<{ id: string; text: string }>;
   addPets(...pets: readonly (Partial<PetRecord> & { petId: bigint })[]): Promise<void>;
   addOrders(...orders: readonly OrderRecord[]): Promise<void>;
   /** Stops and starts again on the same database, as a deployment would. */
@@ -83,20 +77,13 @@ export async function startTestService(
     clock,
     logged,
     call: (method, path, options) => call(service.baseUrl, method, path, options),
-    async issueKey(options = {}) {
-      const key: Key = {
-        id: generateKeyId(),
-        name: "test",
-        plan: "business",
-        limits: plans.business,
-        scopes,
-        createdAt: clock.now(),
-        expiresAt: null,
-        revokedAt: null,
-        ...options,
-      };
-      const text = generateKeyText(config.environment);
-      await service.store.keys.addKey(key, digestOf(text));
+    async issueKey(fields = {}) {
+      const { keys } = service.store;
+      const addKey: typeof keys.addKey = (key, digest) =>
+        keys.addKey({ ...key, ...fields }, digest);
+      const terms = { name: "test", plan: "business" };
+      const store = { keys: { ...keys, addKey } };
+      const { key, text } = await issueKey(store, config.environment, clock.now(), terms);
       return { id: key.id, text };
     },
     async addPets(...pets) {

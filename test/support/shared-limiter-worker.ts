@@ -1,5 +1,5 @@
 import { createSharedLimiter } from "../../src/limits/shared.ts";
-import { createDatabase } from "../../src/store/postgres/engine/connection.ts";
+import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 
 /**
@@ -11,12 +11,11 @@ const clock = { now: () => Number(base) + (Date.now() - Number(started)) * 150 }
 const runMs = 2_500;
 const database = createDatabase(url);
 const limiter = createSharedLimiter({
-  usage: createSharedUsage(database.lane(5_000).query, clock.now),
+  usage: createSharedUsage(database.connection(5_000).query, clock),
   rules: {
     ...{ graceMs: 1_000, strikesMin: 1e9, strikesDivisor: 1 },
     ...{ banMs: 1, banMsMax: 1, ladderMs: 1 },
   },
-  clock,
   log: () => {},
 });
 const counts: Record<string, number> = {};

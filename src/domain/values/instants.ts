@@ -5,21 +5,21 @@ const instantMin = Date.parse("0000-01-01T00:00:00.000Z");
 const instantMax = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * A date, or a date and time with its offset from UTC, in milliseconds since 1970; undefined for
- * anything else. A time without an offset would mean another instant on every machine.
+ * Parses a date, or a date and time with an offset from UTC, to milliseconds since 1970. Returns
+ * undefined for anything else. A time without an offset would depend on the machine's time zone.
  */
 export function parseInstant(text: string): number | undefined {
   if (!isoInstant.test(text)) return undefined;
   const time = Date.parse(text);
-  // Date.parse takes 31 February for 3 March; the day written must be the day meant.
+  // Date.parse accepts 31 February as 3 March.
   const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
   if (Number.isNaN(time) || Number.isNaN(day.getTime())) return undefined;
-  // An offset can carry it out of the four-digit years, which is all that a timestamp can say.
+  // An offset can move the instant out of the years with four digits.
   if (time < instantMin || time > instantMax) return undefined;
   return day.toISOString().startsWith(text.slice(0, 10)) ? time : undefined;
 }
 
-/** An instant as people read it, to the second; a part of a second counts as a whole one. */
+/** Formats an instant as ISO 8601, rounded up to whole seconds. */
 export function formatInstant(time: number): string {
   return new Date(Math.ceil(time / 1_000) * 1_000).toISOString().replace(".000Z", "Z");
 }

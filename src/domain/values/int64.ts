@@ -1,6 +1,6 @@
 /**
- * Whole numbers, judged by the digits as they were written. A JavaScript number would round
- * 2^53+1 and 5.0000000000000000001 before any rule could look at them.
+ * Integers, checked by the digits as they were written. A JavaScript number would round 2^53+1 and
+ * 5.0000000000000000001 before any rule could be applied.
  */
 
 export const int64Min = -9223372036854775808n;
@@ -8,7 +8,7 @@ export const int64Max = 9223372036854775807n;
 
 const canonicalInteger = /^(?:0|-?[1-9][0-9]{0,18})$/;
 
-/** The canonical decimal form of a signed 64-bit integer, or undefined: no plus, no leading zero. */
+/** Parses the canonical decimal form of a signed 64-bit integer: no plus, no leading zero. */
 export function parseInt64(text: string): bigint | undefined {
   if (!canonicalInteger.test(text)) return undefined;
   const value = BigInt(text);
@@ -17,20 +17,20 @@ export function parseInt64(text: string): bigint | undefined {
 
 const jsonNumber = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
-/** More digits than any integer we take; beyond it a value is only "too large". */
+/** Enough for every accepted integer. An integer with more digits is "huge". */
 const digitsMax = 19;
 
 /**
- * Reads a JSON number's source text: the integer it denotes, "fraction" when it denotes none,
- * "huge" when it is an integer outside every range we accept. `5.0`, `5e0` and `50e-1` are 5.
- * Exponents are compared as text lengths, never expanded, so `1e999999999` costs nothing.
+ * Reads the source text of a JSON number. Returns the integer, "fraction" if it is not an integer,
+ * or "huge" if it is outside every accepted range. `5.0`, `5e0` and `50e-1` are 5. Exponents are
+ * compared with the number of digits and never expanded, so `1e999999999` costs nothing.
  */
 export function integerAsWritten(source: string): bigint | "fraction" | "huge" {
   const match = jsonNumber.exec(source);
   if (!match) return "fraction";
   const [, sign, whole = "", fraction = "", exponentText = "0"] = match;
   const digits = whole + fraction;
-  // Loops, not patterns: /0+$/ takes quadratic time on a body full of zeros.
+  // Not a regular expression: /0+$/ takes quadratic time on a body full of zeros.
   let start = 0;
   while (digits[start] === "0") start++;
   if (start === digits.length) return 0n;

@@ -1,6 +1,6 @@
 import { integerAsWritten } from "./int64.ts";
 
-/** A number in a JSON text, kept as written so that no digit is lost before it is judged. */
+/** A number in a JSON text as it was written, so that no digit is lost before it is checked. */
 export class JsonNumber {
   readonly source: string;
 
@@ -17,8 +17,8 @@ type SourceReviver = (key: string, value: unknown, context: { source?: string })
 const parse = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
 
 /**
- * JSON.parse with every number as a JsonNumber. Throws a SyntaxError for broken text and for text
- * nested deeper than the engine's stack, which no honest record is.
+ * JSON.parse with every number as a JsonNumber. Throws a SyntaxError for invalid JSON and for JSON
+ * that is nested too deeply for the stack.
  */
 export function parseJson(text: string): unknown {
   try {

@@ -1,29 +1,37 @@
 import type { RowsOf, StoredRow } from "../ports.ts";
 import { checkColumns } from "./columns.ts";
 import type { Faults } from "./faults.ts";
-import { type Fold, stockText } from "./fold.ts";
 import { toNumber } from "./ledger.ts";
+import { type PetStates, stockText } from "./states.ts";
 
 const entryLabel = ([petId]: StoredRow) => `entry of pet ${petId}`;
 const petLabel = ([petId]: StoredRow) => `pet ${petId}`;
 
-/** Compares every entry with what the ledger left, and marks the pets that have one. */
-export async function checkEntries(rowsOf: RowsOf, fold: Fold, faults: Faults): Promise<number> {
+/** Compares every entry with the replayed ledger, and marks the pets that have one. */
+export async function checkEntries(
+  rowsOf: RowsOf,
+  states: PetStates,
+  faults: Faults,
+): Promise<number> {
   let count = 0;
   for await (const batch of rowsOf("inventory")) {
     for (const row of batch) {
       checkColumns("inventory", row, entryLabel, faults);
-      const slot = fold.slotOf(row[0] as bigint);
-      checkEntry(row, fold, slot, faults);
-      if (fold.mark(slot, "entry")) faults.note(entryLabel(row), "is there twice", "one entry");
+      const slot = states.slotOf(row[0] as bigint);
+      checkEntry(row, states, slot, faults);
+      if (states.mark(slot, "entry")) faults.note(entryLabel(row), "exists twice", "one entry");
     }
     count += batch.length;
   }
   return count;
 }
 
-function checkEntry(row: StoredRow, fold: Fold, slot: number, faults: Faults): void {
-  const [quantity, status, seq] = [fold.quantityOf(slot), fold.statusOf(slot), fold.seqOf(slot)];
+function checkEntry(row: StoredRow, states: PetStates, slot: number, faults: Faults): void {
+  const [quantity, status, seq] = [
+    states.quantityOf(slot),
+    states.statusOf(slot),
+    states.seqOf(slot),
+  ];
   if (toNumber(row[1]) !== quantity || row[2] !== status) {
     const source = seq === 0 ? "the ledger has no row of it" : `row ${seq} left that`;
     const found = stockText(toNumber(row[1]), row[2]);
@@ -33,36 +41,40 @@ function checkEntry(row: StoredRow, fold: Fold, slot: number, faults: Faults): v
   }
 }
 
-/** Checks that every pet has an entry and every entry, and every pet of the ledger, a pet. */
-export async function checkPets(rowsOf: RowsOf, fold: Fold, faults: Faults): Promise<number> {
+/** Checks that every pet has an entry, and that every entry and every ledger row has a pet. */
+export async function checkPets(
+  rowsOf: RowsOf,
+  states: PetStates,
+  faults: Faults,
+): Promise<number> {
   let count = 0;
   for await (const batch of rowsOf("pets")) {
     for (const row of batch) {
       checkColumns("pets", row, petLabel, faults);
-      const slot = fold.slotOf(row[0] as bigint);
-      if (!fold.has(slot, "entry")) {
-        const expected = fold.seqOf(slot) === 0 ? "one" : leftIn(fold, slot);
+      const slot = states.slotOf(row[0] as bigint);
+      if (!states.has(slot, "entry")) {
+        const expected = states.seqOf(slot) === 0 ? "one" : leftIn(states, slot);
         faults.note(petLabel(row), "has no entry", expected);
       }
-      if (fold.mark(slot, "pet")) faults.note(petLabel(row), "is there twice", "one pet");
+      if (states.mark(slot, "pet")) faults.note(petLabel(row), "exists twice", "one pet");
     }
     count += batch.length;
   }
-  for (let slot = 0; slot < fold.count(); slot++) {
-    if (fold.has(slot, "pet")) continue;
-    const petId = fold.petIdOf(slot);
-    if (fold.has(slot, "entry")) {
+  for (let slot = 0; slot < states.count(); slot++) {
+    if (states.has(slot, "pet")) continue;
+    const petId = states.petIdOf(slot);
+    if (states.has(slot, "entry")) {
       faults.note(`entry of pet ${petId}`, "there is no such pet", "a pet");
-    } else if (fold.quantityOf(slot) !== null) {
-      faults.note(`pet ${petId}`, "is missing, and so is its entry", leftIn(fold, slot));
+    } else if (states.quantityOf(slot) !== null) {
+      faults.note(`pet ${petId}`, "is missing, and so is its entry", leftIn(states, slot));
     }
   }
   return count;
 }
 
-function leftIn(fold: Fold, slot: number): string {
-  const stock = stockText(fold.quantityOf(slot), fold.statusOf(slot));
-  return `${stock}, as row ${fold.seqOf(slot)} left it`;
+function leftIn(states: PetStates, slot: number): string {
+  const stock = stockText(states.quantityOf(slot), states.statusOf(slot));
+  return `${stock}, as row ${states.seqOf(slot)} left it`;
 }
 
 export async function checkOrders(rowsOf: RowsOf, faults: Faults): Promise<void> {
@@ -70,7 +82,7 @@ export async function checkOrders(rowsOf: RowsOf, faults: Faults): Promise<void>
   for await (const batch of rowsOf("orders")) {
     for (const row of batch) {
       checkColumns("orders", row, ([id]) => `order ${id}`, faults);
-      if (row[0] === last) faults.note(`order ${row[0]}`, "is there twice", "one order");
+      if (row[0] === last) faults.note(`order ${row[0]}`, "exists twice", "one order");
       last = row[0];
     }
   }

@@ -8,16 +8,17 @@ import type { StoredRow } from "../ports.ts";
 import { int64Max, int64Min } from "../values/int64.ts";
 import { type Faults, shown } from "./faults.ts";
 
-/** What one column of a table may hold, whatever the other columns say. */
+/** The values that one column allows, independent of the other columns. */
 interface Column {
   readonly name: string;
-  readonly words: string;
+  /** What the column allows, as a fault shows it. */
+  readonly rule: string;
   readonly allows: (value: unknown) => boolean;
 }
 
 /**
- * The columns of each table, in the order in which a store gives them. Both engines enforce most
- * of this, but a foreign connection can switch constraints off.
+ * The columns of each table, in the order in which a store returns them. Both engines enforce most
+ * of these rules, but another program can disable constraints.
  */
 const columns = {
   ledger: [
@@ -42,10 +43,10 @@ const columns = {
   ],
   pets: [
     petId("petId"),
-    column("name", textRule.words, (value) => textRule.read(value) !== undefined),
-    optional(column("category", textRule.words, (value) => textRule.read(value) !== undefined)),
-    column("tags", `a JSON array: ${listRule.words}`, isList),
-    column("photoUrls", `a JSON array: ${listRule.words}`, isList),
+    column("name", textRule.text, (value) => textRule.read(value) !== undefined),
+    optional(column("category", textRule.text, (value) => textRule.read(value) !== undefined)),
+    column("tags", `a JSON array: ${listRule.text}`, isList),
+    column("photoUrls", `a JSON array: ${listRule.text}`, isList),
   ],
   orders: [
     petId("id"),
@@ -84,12 +85,13 @@ const columns = {
     integer("day's count", 0),
     integer("last use", 0),
   ],
+  epochs: [integer("number", 0), text("epoch"), integer("from_seq", 0)],
   bans: [text("key"), integer("start", 0), integer("end", 0), optional(integer("lifted", 0))],
 } satisfies Record<string, readonly Column[]>;
 
 export type TableName = keyof typeof columns;
 
-/** Notes every value of a row that its column may not hold. */
+/** Notes every value of a row that its column does not allow. */
 export function checkColumns(
   table: TableName,
   row: StoredRow,
@@ -98,20 +100,20 @@ export function checkColumns(
 ): void {
   const expected: readonly Column[] = columns[table];
   for (let at = 0; at < expected.length; at++) {
-    const { name, words, allows } = expected[at]!;
-    if (!allows(row[at])) faults.note(where(row), `${name} is ${shown(row[at])}`, words);
+    const { name, rule, allows } = expected[at]!;
+    if (!allows(row[at])) faults.note(where(row), `${name} is ${shown(row[at])}`, rule);
   }
 }
 
-function column(name: string, words: string, allows: Column["allows"]): Column {
-  return { name, words: words.replace(/^must be /, ""), allows };
+function column(name: string, rule: string, allows: Column["allows"]): Column {
+  return { name, rule: rule.replace(/^must be /, ""), allows };
 }
 
-function optional({ name, words, allows }: Column): Column {
-  return column(name, `${words}, or null`, (value) => value === null || allows(value));
+function optional({ name, rule, allows }: Column): Column {
+  return column(name, `${rule}, or null`, (value) => value === null || allows(value));
 }
 
-/** Engines give 64-bit integers as bigints; the ones we count with must be exact as numbers. */
+/** Engines return 64-bit integers as bigints. Those used as numbers must be exact. */
 function integer(name: string, from: number, to = Number.MAX_SAFE_INTEGER): Column {
   return column(name, `an integer from ${from} to ${to}`, (value) => {
     const number = typeof value === "bigint" ? Number(value) : value;

@@ -1,10 +1,10 @@
-/** How many faults are described; the rest are only counted. */
+/** How many faults are described. Further ones are only counted. */
 const linesMax = 20;
 const valueCharactersMax = 60;
 
-/** What a verification has found wrong so far. */
+/** The faults that a verification has found so far. */
 export interface Faults {
-  /** One line for each of the first faults: where it is, what is there, what was expected. */
+  /** One line for each of the first faults: where it is, what was found, what was expected. */
   readonly lines: readonly string[];
   readonly count: number;
   note(where: string, found: string, expected: string): void;
@@ -25,7 +25,7 @@ export function createFaults(): Faults {
   };
 }
 
-/** A stored value as a fault shows it: texts quoted, and cut where they are long. */
+/** A stored value as a fault shows it. Texts are quoted, and long ones are cut. */
 export function shown(value: unknown): string {
   if (typeof value !== "string") return String(value);
   const text = value.length > valueCharactersMax ? `${value.slice(0, valueCharactersMax)}…` : value;

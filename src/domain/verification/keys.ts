@@ -3,8 +3,8 @@ import { checkColumns } from "./columns.ts";
 import { type Faults, shown } from "./faults.ts";
 
 /**
- * Checks keys and all that belongs to one: each key has a secret, and no secret, count or ban
- * belongs to a key that does not exist. Returns the ids of all keys.
+ * Checks that each key has a secret, and that every secret, usage record and ban belongs to a key.
+ * Returns the ids of all keys.
  */
 export async function checkKeys(rowsOf: RowsOf, faults: Faults): Promise<ReadonlySet<unknown>> {
   const ids = new Set<unknown>();
@@ -14,18 +14,18 @@ export async function checkKeys(rowsOf: RowsOf, faults: Faults): Promise<Readonl
       ids.add(row[0]);
     }
   }
-  const opened = new Set<unknown>();
-  // Eight digits tell secrets apart; a whole digest has no place on a screen.
+  const keysWithSecret = new Set<unknown>();
+  // Eight digits identify a secret, and a whole digest does not fit on a line.
   const secretLabel = ([digest]: StoredRow) => `secret ${String(digest).slice(0, 8)}…`;
   for await (const batch of rowsOf("secrets")) {
     for (const row of batch) {
       checkColumns("secrets", row, secretLabel, faults);
       checkKey(row[1], ids, row, secretLabel, faults);
-      opened.add(row[1]);
+      keysWithSecret.add(row[1]);
     }
   }
   for (const id of ids) {
-    if (!opened.has(id)) faults.note(`key ${id}`, "has no secret", "at least one");
+    if (!keysWithSecret.has(id)) faults.note(`key ${id}`, "has no secret", "at least one");
   }
   for (const [table, what] of [
     ["usage", "usage of key"],

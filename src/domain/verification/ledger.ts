@@ -2,21 +2,21 @@ import type { Cause } from "../ledger.ts";
 import type { RowsOf, StoredRow } from "../ports.ts";
 import { checkColumns } from "./columns.ts";
 import type { Faults } from "./faults.ts";
-import { type Fold, stockText } from "./fold.ts";
 import { checkKey } from "./keys.ts";
+import { type PetStates, stockText } from "./states.ts";
 
 export interface LedgerEnd {
   readonly rows: number;
-  /** The last row's; 0 where there is none. */
+  /** The `seq` of the last row, or 0. */
   readonly seq: number;
 }
 
 const where = ([seq]: StoredRow) => `ledger row ${seq}`;
 
-/** Replays the ledger into `fold` and checks that every row continues the ones before it. */
+/** Replays the ledger into `states` and checks that every row continues those before it. */
 export async function replayLedger(
   rowsOf: RowsOf,
-  fold: Fold,
+  states: PetStates,
   keyIds: ReadonlySet<unknown>,
   faults: Faults,
 ): Promise<LedgerEnd> {
@@ -31,11 +31,11 @@ export async function replayLedger(
       if (at < lastAt) {
         faults.note(where(row), `at is ${at}`, `${lastAt} or later, as in row ${lastSeq}`);
       }
-      const slot = fold.slotOf(row[1] as bigint);
-      checkContinues(row, fold, slot, faults);
+      const slot = states.slotOf(row[1] as bigint);
+      checkContinues(row, states, slot, faults);
       checkSides(row, faults);
       checkOrigin(row, keyIds, faults);
-      fold.leave(slot, seq, toNumber(row[3]), row[5]);
+      states.set(slot, seq, toNumber(row[3]), row[5]);
       [lastSeq, lastAt] = [seq, at];
     }
     rows += batch.length;
@@ -43,15 +43,19 @@ export async function replayLedger(
   return { rows, seq: lastSeq };
 }
 
-/** A row begins where the pet's previous row ended, and points to it. */
-function checkContinues(row: StoredRow, fold: Fold, slot: number, faults: Faults): void {
-  const [quantity, status, seq] = [fold.quantityOf(slot), fold.statusOf(slot), fold.seqOf(slot)];
+/** A row starts from the result of the pet's previous row, and refers to it. */
+function checkContinues(row: StoredRow, states: PetStates, slot: number, faults: Faults): void {
+  const [quantity, status, seq] = [
+    states.quantityOf(slot),
+    states.statusOf(slot),
+    states.seqOf(slot),
+  ];
   if (toNumber(row[2]) !== quantity || row[4] !== status) {
     const source = seq === 0 ? `pet ${row[1]} had no row` : `row ${seq} left that`;
     const found = `before is ${stockText(toNumber(row[2]), row[4])}`;
     faults.note(where(row), found, `${stockText(quantity, status)}: ${source}`);
   }
-  // A pet that was removed begins a new chain when it comes back.
+  // A pet that was removed and added again starts a new chain.
   const previous = quantity === null ? null : seq;
   if (toNumber(row[6]) !== previous) {
     const expected = `${previous}, the last row of pet ${row[1]}`;
@@ -59,7 +63,7 @@ function checkContinues(row: StoredRow, fold: Fold, slot: number, faults: Faults
   }
 }
 
-/** Before and after are each a quantity with a status, or nothing; not both nothing. */
+/** Before and after are a quantity with a status, or nothing. They are not both nothing. */
 function checkSides(row: StoredRow, faults: Faults): void {
   const [before, after, statusBefore, statusAfter] = row.slice(2, 6);
   if ((before === null) !== (statusBefore === null)) {

@@ -1,28 +1,28 @@
-/** Numbers 64-bit ids from 0 on, in the order in which they are first met. */
+/** Numbers 64-bit ids from 0, in the order in which they are first used. */
 export interface Slots {
   slotOf(id: bigint): number;
   idOf(slot: number): bigint;
   readonly count: number;
 }
 
-const idsAtFirst = 1_024;
+const initialIds = 1_024;
 
 /**
- * A hash table with open addressing, in arrays of plain numbers. A Map with a million ids took
- * 300 MB, this takes 30.
+ * A hash table with open addressing, in typed arrays. With a million ids a Map takes 300 MB and
+ * this takes 30 MB.
  */
 export function createSlots(): Slots {
-  let ids = new BigInt64Array(idsAtFirst);
-  /** Slots plus one by hash; 0 is free. At least half of it is free at all times. */
-  let table = new Int32Array(2 * idsAtFirst);
+  let ids = new BigInt64Array(initialIds);
+  /** Slots plus one, by hash. 0 is free. At least half of the table is always free. */
+  let table = new Int32Array(2 * initialIds);
   let count = 0;
 
-  /** Where an id stands in the table, or the free place where it belongs. */
-  function placeOf(id: bigint): number {
+  /** The index of an id in the table, or the free index where it belongs. */
+  function indexOf(id: bigint): number {
     const mask = table.length - 1;
-    let place = hash(id) & mask;
-    while (table[place] !== 0 && ids[table[place]! - 1] !== id) place = (place + 1) & mask;
-    return place;
+    let index = hash(id) & mask;
+    while (table[index] !== 0 && ids[table[index]! - 1] !== id) index = (index + 1) & mask;
+    return index;
   }
 
   function grow(): void {
@@ -30,7 +30,7 @@ export function createSlots(): Slots {
     larger.set(ids);
     ids = larger;
     table = new Int32Array(2 * table.length);
-    for (let slot = 0; slot < count; slot++) table[placeOf(ids[slot]!)] = slot + 1;
+    for (let slot = 0; slot < count; slot++) table[indexOf(ids[slot]!)] = slot + 1;
   }
 
   return {
@@ -39,21 +39,21 @@ export function createSlots(): Slots {
     },
     idOf: (slot) => ids[slot]!,
     slotOf(id) {
-      let place = placeOf(id);
-      if (table[place] !== 0) return table[place]! - 1;
+      let index = indexOf(id);
+      if (table[index] !== 0) return table[index]! - 1;
       if (count === ids.length) {
         grow();
-        place = placeOf(id);
+        index = indexOf(id);
       }
       ids[count] = id;
       count += 1;
-      table[place] = count;
+      table[index] = count;
       return count - 1;
     },
   };
 }
 
-/** Ids often follow each other, so both halves are mixed (Knuth's multiplicative hash). */
+/** Ids are often consecutive, so both halves are mixed (Knuth's multiplicative hash). */
 function hash(id: bigint): number {
   const low = Number(BigInt.asIntN(32, id));
   const high = Number(BigInt.asIntN(32, id >> 32n));

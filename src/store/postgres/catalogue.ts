@@ -8,7 +8,7 @@ const petsFrom = `SELECT ${petColumns} FROM pets JOIN inventory USING (pet_id)
 const petById = `SELECT ${petColumns} FROM pets, petstore_stock(pet_id) WHERE pet_id = $1`;
 const ordersFrom = `SELECT ${orderColumns} FROM orders WHERE id <= $1 ORDER BY id DESC LIMIT $2`;
 
-/** Reads pets and orders: with `quick` what requests wait for, with `long` pages of many rows. */
+/** Reads pets and orders. Requests wait for `quick`; `long` reads pages of many rows. */
 export function createCatalogueReader(quick: Query, long: Query): CatalogueReader {
   return {
     petsAfter: async (petId, rowsMax) =>

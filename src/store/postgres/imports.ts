@@ -5,21 +5,23 @@ import { newPetStock, type PetRecord } from "../../domain/pets.ts";
 import type { Imported } from "../../domain/ports.ts";
 import { entryColumns, ledgerColumns } from "../rows.ts";
 import { copyIn } from "./engine/copy.ts";
+import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Session } from "./engine/session.ts";
 import { assertCommitted, begin, waitForDisk } from "./engine/transaction.ts";
-import { moveTip, takeHead } from "./inventory.ts";
+import type { Epochs } from "./epochs.ts";
 
-/** Any number will do that nobody else on the server takes for a lock of theirs. */
+/** The key of an advisory lock. Arbitrary, but no other application on the server may use it. */
 const importLock = 7_381_003;
 
 /**
- * Rows are staged in a temporary table, which locks nothing, and then applied by a handful of
- * statements over all of them. All of it is one transaction on one connection, so that a pooler
- * cannot part it. The catalogue is written before the ledger's head is taken: updates wait only
- * for the stock.
+ * Imports pets in one transaction on one connection, which a pooler cannot split. Rows are staged in
+ * a temporary table, which blocks no other transaction, and then applied by a few statements over
+ * all of them. The catalogue is written before the head is locked, so updates wait only while the
+ * stock is written.
  */
 export async function importPets(
   session: Session,
+  epochs: Epochs,
   records: AsyncIterable<readonly PetRecord[]>,
   reason: string,
   now: number | null,
@@ -41,12 +43,13 @@ export async function importPets(
     record.quantity ?? null,
   ]);
   await sql.unsafe("ANALYZE staged_pets");
-  await refuseRepeats(session, "staged_pets", "pet_id", "petId");
+  await rejectRepeatedIds(session, "staged_pets", "pet_id", "petId");
   await query("SELECT pg_advisory_xact_lock($1::int8)", [importLock]);
-  await refuseNameless(session);
+  await rejectNameless(session);
   await applyCatalogue(session);
   const { seq, at, timeline } = await takeHead(session, now);
-  await applyStock(session, reason, seq, at);
+  const rows = await applyStock(session, reason, seq, at);
+  if (rows > 0) await epochs.record(query, timeline, seq);
   const [counts] = await query(
     `SELECT (SELECT count(*) FROM ledger WHERE seq > $1::int8 AND previous IS NULL),
             (SELECT count(*) FROM (SELECT pet_id FROM changed_pets UNION
@@ -68,7 +71,7 @@ async function beginImport({ query }: Session): Promise<void> {
   throw new Refusal("unavailable", "the role needs TEMPORARY on the database for an import");
 }
 
-async function refuseRepeats(
+async function rejectRepeatedIds(
   { query }: Session,
   table: string,
   column: string,
@@ -83,7 +86,7 @@ async function refuseRepeats(
   if (repeat) throw repeatedId(repeat[0], field, repeat[1]);
 }
 
-async function refuseNameless({ query }: Session): Promise<void> {
+async function rejectNameless({ query }: Session): Promise<void> {
   const [nameless] = await query(
     `SELECT line, pet_id FROM staged_pets s
      WHERE name IS NULL AND NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
@@ -92,7 +95,7 @@ async function refuseNameless({ query }: Session): Promise<void> {
   if (nameless) throw namelessPet(nameless[0], nameless[1]);
 }
 
-/** Only imports write the catalogue, one at a time, so that new and known pets stay apart. */
+/** Only imports write the catalogue, one at a time, so no other transaction adds a pet meanwhile. */
 async function applyCatalogue({ sql }: Session): Promise<void> {
   await sql.unsafe(
     `CREATE TEMP TABLE changed_pets ON COMMIT DROP AS
@@ -110,7 +113,13 @@ async function applyCatalogue({ sql }: Session): Promise<void> {
   );
 }
 
-async function applyStock({ query }: Session, reason: string, seq: number, at: number) {
+/** Adds ledger rows for new and changed stock, and returns how many. */
+async function applyStock(
+  { query }: Session,
+  reason: string,
+  seq: number,
+  at: number,
+): Promise<number> {
   const [added] = await query(
     `WITH added AS (
        INSERT INTO ledger (${ledgerColumns})
@@ -126,7 +135,7 @@ async function applyStock({ query }: Session, reason: string, seq: number, at: n
     [seq, newPetStock.quantity, newPetStock.status, reason, at],
   );
   const rows = Number(added![0]);
-  if (rows === 0) return;
+  if (rows === 0) return 0;
   await query(
     `UPDATE inventory SET quantity = quantity_after, status = status_after, version = seq
      FROM ledger WHERE seq > $1::int8 AND previous IS NOT NULL AND ledger.pet_id = inventory.pet_id`,
@@ -139,8 +148,10 @@ async function applyStock({ query }: Session, reason: string, seq: number, at: n
     [seq],
   );
   await query(moveTip, [seq, seq + rows, at]);
+  return rows;
 }
 
+/** Imports orders in one transaction, staged like pets. */
 export async function importOrders(
   session: Session,
   records: AsyncIterable<readonly OrderRecord[]>,
@@ -160,8 +171,8 @@ export async function importOrders(
     record.line,
   ]);
   await sql.unsafe("ANALYZE staged_orders");
-  await refuseRepeats(session, "staged_orders", "id", "id");
-  // One import of orders at a time: two that overlap could each hold a row the other wants.
+  await rejectRepeatedIds(session, "staged_orders", "id", "id");
+  // One import of orders at a time: two that overlap could deadlock.
   await sql.unsafe("LOCK TABLE orders IN SHARE ROW EXCLUSIVE MODE");
   const [counts] = await query(
     `SELECT count(*), count(*) FILTER (WHERE o.id IS NULL)

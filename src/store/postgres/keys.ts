@@ -3,6 +3,7 @@ import { keyColumns, toKey, toNumber } from "../rows.ts";
 import type { Query } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";
 
+/** Announces a change to keys or bans to every instance. */
 export const touchKeys = `UPDATE store SET keys_version = keys_version + 1 WHERE id = 1
   RETURNING ${waitForDisk}`;
 
@@ -25,7 +26,10 @@ const revokeKey = `
   WITH ended AS (UPDATE keys SET revoked_at = $2::int8 WHERE id = $1 AND revoked_at IS NULL)
   ${touchKeys}`;
 
-/** Reads and writes keys. Each call is one statement and therefore one transaction. */
+/**
+ * Reads and writes keys. Each call is one statement and therefore one transaction. Requests wait for
+ * `quick`; commands use `long`.
+ */
 export function createKeys(quick: Query, long: Query): KeyStore {
   return {
     async findSecret(digest) {

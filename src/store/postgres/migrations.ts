@@ -6,46 +6,55 @@ import type { Session } from "./engine/session.ts";
 import { assertCommitted, begin } from "./engine/transaction.ts";
 import { steps } from "./schema/steps.ts";
 
-/** Any number will do that nobody else on the server takes for a lock of theirs. */
+/** The key of an advisory lock. Arbitrary, but no other application on the server may use it. */
 const migrationLock = 7_381_002;
 
 /**
- * Brings the schema up to date, once, whichever instance comes first; the others wait for the
- * lock and find nothing to do. Then makes sure that the store belongs to this environment.
+ * Migrates the schema, then checks the rights of the role and the environment of the store. Of
+ * several instances that start together one migrates; the others wait for the lock and find nothing
+ * to do.
  */
 export async function migrate(session: Session, environment: Environment): Promise<void> {
-  const { sql, query } = session;
-  if ((await versionOf(session)).version < steps.length) {
-    await query(begin);
-    await query("SELECT pg_advisory_xact_lock($1::int8)", [migrationLock]);
-    await sql.unsafe(`CREATE TABLE IF NOT EXISTS petstore_schema (
-      id int2 PRIMARY KEY CHECK (id = 1), version int4 NOT NULL, fits int4 NOT NULL)`);
-    for (let { version } = await versionOf(session); version < steps.length; version++) {
-      const { text, fits } = steps[version]!;
-      await sql.unsafe(text);
-      await query(
-        `INSERT INTO petstore_schema VALUES (1, $1::int4, $2::int4)
-         ON CONFLICT (id) DO UPDATE SET version = excluded.version, fits = excluded.fits`,
-        [version + 1, fits],
-      );
-    }
-    await query(
-      `INSERT INTO store (id, environment, epoch, keys_version)
-       VALUES (1, $1::text, $2::text, 0) ON CONFLICT DO NOTHING`,
-      [environment, randomUUID()],
-    );
-    await query(
-      "INSERT INTO ledger_end SELECT 0, 0 WHERE NOT EXISTS (SELECT FROM ledger_end WHERE seq >= 0)",
-    );
-    assertCommitted(await sql`COMMIT`);
-  }
-  if ((await versionOf(session)).fits > steps.length) {
+  if ((await readVersion(session)).version < steps.length) await applySteps(session, environment);
+  if ((await readVersion(session)).fits > steps.length) {
     throw new Refusal("unavailable", "the database was made for a newer version of petstore");
   }
-  await refuseWithoutRights(session);
+  await checkRights(session);
+  await checkEnvironment(session, environment);
+}
+
+/** Applies the missing steps and adds the row of the store, in one transaction. */
+async function applySteps(session: Session, environment: Environment): Promise<void> {
+  const { sql, query } = session;
+  await query(begin);
+  await query("SELECT pg_advisory_xact_lock($1::int8)", [migrationLock]);
+  await sql.unsafe(`CREATE TABLE IF NOT EXISTS petstore_schema (
+    id int2 PRIMARY KEY CHECK (id = 1), version int4 NOT NULL, fits int4 NOT NULL)`);
+  // Read again under the lock: another instance may have migrated meanwhile.
+  for (let { version } = await readVersion(session); version < steps.length; version++) {
+    const { text, fits } = steps[version]!;
+    await sql.unsafe(text);
+    await query(
+      `INSERT INTO petstore_schema VALUES (1, $1::int4, $2::int4)
+       ON CONFLICT (id) DO UPDATE SET version = excluded.version, fits = excluded.fits`,
+      [version + 1, fits],
+    );
+  }
+  await query(
+    `INSERT INTO store (id, environment, epoch, keys_version)
+     VALUES (1, $1::text, $2::text, 0) ON CONFLICT DO NOTHING`,
+    [environment, randomUUID()],
+  );
+  await query(
+    "INSERT INTO ledger_end SELECT 0, 0 WHERE NOT EXISTS (SELECT FROM ledger_end WHERE seq >= 0)",
+  );
+  assertCommitted(await sql`COMMIT`);
+}
+
+async function checkEnvironment({ query }: Session, environment: Environment): Promise<void> {
   const [row] = await query("SELECT environment FROM store WHERE id = 1");
   if (!row) throw new Refusal("unavailable", "the database has lost its head; restore a backup");
-  const owner = row[0];
+  const [owner] = row;
   if (owner !== environment) {
     throw new Refusal(
       "unavailable",
@@ -54,7 +63,7 @@ export async function migrate(session: Session, environment: Environment): Promi
   }
 }
 
-/** What a role other than the owner of the tables must have been granted. */
+/** The rights that a role needs if it does not own the tables. */
 const neededRights: Readonly<Record<string, readonly string[]>> = {
   store: ["SELECT", "UPDATE"],
   pets: ["SELECT", "INSERT", "UPDATE"],
@@ -67,13 +76,14 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   counts: ["SELECT", "INSERT", "UPDATE"],
   standings: ["SELECT", "INSERT", "UPDATE"],
   bans: ["SELECT", "INSERT", "UPDATE"],
-  // Everybody may call a function, unless an administrator has revoked that.
+  epochs: ["SELECT", "INSERT"],
+  // Every role has this right unless an administrator has revoked it.
   petstore_stock: ["EXECUTE"],
   petstore_take: ["EXECUTE"],
 };
 
-/** A right that is missing would show only when it is first needed, as a bug. */
-async function refuseWithoutRights({ query }: Session): Promise<void> {
+/** Throws if a right is missing. Otherwise the first use of the right would fail with a 500. */
+async function checkRights({ query }: Session): Promise<void> {
   const needed = Object.entries(neededRights).flatMap(([name, rights]) =>
     rights.map((right) => [name, right]),
   );
@@ -88,7 +98,7 @@ async function refuseWithoutRights({ query }: Session): Promise<void> {
   if (missing !== null) throw new Refusal("unavailable", `the role ${role} needs ${missing}`);
 }
 
-async function versionOf({ query }: Session): Promise<{ version: number; fits: number }> {
+async function readVersion({ query }: Session): Promise<{ version: number; fits: number }> {
   const [present] = await query("SELECT to_regclass('petstore_schema')::text");
   if (present?.[0] === null) return { version: 0, fits: 0 };
   const [row] = await query("SELECT version, fits FROM petstore_schema WHERE id = 1");

@@ -2,12 +2,16 @@ import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
 import { createCatalogueReader } from "./catalogue.ts";
-import type { Database } from "./engine/connection.ts";
-import { explain, isPassing, unavailableOr } from "./engine/failures.ts";
+import { commit } from "./commit.ts";
+import type { Database } from "./engine/database.ts";
+import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.ts";
+import { takeHead } from "./engine/head-lock.ts";
 import { WrongServer } from "./engine/primary.ts";
 import { type Session, withinDeadline } from "./engine/session.ts";
+import { assertCommitted, begin } from "./engine/transaction.ts";
+import { createEpochs, type Epochs } from "./epochs.ts";
 import { importOrders, importPets } from "./imports.ts";
-import { commit, createInventoryReader } from "./inventory.ts";
+import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
 import { migrate } from "./migrations.ts";
 import { checkStructure } from "./structure.ts";
@@ -17,56 +21,58 @@ import { createUsage } from "./usage.ts";
 export interface PostgresOptions {
   readonly database: Database;
   readonly environment: Environment;
-  /** What time it is; the database's own time unless given. */
+  /** The current time. By default the database's. */
   readonly clock?: Clock | undefined;
-  /** How long to wait for a database that cannot be reached yet. */
+  /** How long to wait for a database that is not reachable yet. */
   readonly patienceMs: number;
 }
 
 /**
- * Deadlines, so chosen that whoever waits behind a call that hangs is answered within five seconds
- * all the same: the call ahead, plus the second a new connection is waited for.
+ * Deadlines. A request that waits behind a call that hangs still gets its response within five
+ * seconds: the deadline of that call, plus the second that a new connection may take.
  */
 const quickMs = 2_000;
 const longMs = 3_000;
 const commitMs = 3_500;
-/** For work of a command, or of a migration, that nobody waits for on a socket. */
-const patientMs = 600_000;
+/** For commands and migrations, which no client waits for. */
+const ownSessionMs = 600_000;
 
-/** How long a start waits before it tries an absent database again. */
+/** How long a start waits before it tries to connect again. */
 const retryMs = 500;
 
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { database, clock } = options;
-  const databaseOid = await prepare(options);
-  const quick = database.lane(quickMs);
-  const long = database.lane(longMs);
-  const writes = database.lane(commitMs);
+  const epochs = await prepare(options);
+  const quick = database.connection(quickMs);
+  const long = database.connection(longMs);
+  const writes = database.connection(commitMs);
   const now = () => clock?.now() ?? null;
 
+  /** Runs long work on a separate session, so that requests do not wait for it. */
   async function onOwnSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
     try {
       const session = await database.connect();
-      const result = await withinDeadline(session, patientMs, work).finally(() => session.close());
-      // Replaced while it worked: what it wrote may be lost.
+      const running = withinDeadline(session, ownSessionMs, work);
+      const result = await running.finally(() => session.close());
+      // Replaced meanwhile: what the work wrote may be lost.
       if (!database.isCurrent(session)) throw new WrongServer();
       return result;
     } catch (error) {
-      throw unavailableOr(error);
+      throw toUnavailable(error);
     }
   }
 
   return {
     inventory: {
-      ...createInventoryReader(databaseOid, database.guard, quick.query, long.query),
+      ...createInventoryReader(epochs, database.guard, quick.query, long.query),
       cachedHead: () => undefined,
-      commit: (units) => writes.alone((session) => commit(session, units, now())),
+      commit: (units) => writes.exclusive((session) => commit(session, epochs, units, now())),
       canWrite: () => true,
     },
     catalogue: {
       ...createCatalogueReader(quick.query, long.query),
       importPets: (records, reason) =>
-        onOwnSession((session) => importPets(session, records, reason, now())),
+        onOwnSession((session) => importPets(session, epochs, records, reason, now())),
       importOrders: (records) => onOwnSession((session) => importOrders(session, records)),
     },
     keys: createKeys(quick.query, long.query),
@@ -77,7 +83,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
           const { sql, query } = session;
           await sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
           return work({
-            ...createInventoryReader(databaseOid, database.guard, query, query),
+            ...createInventoryReader(epochs, database.guard, query, query),
             ...createCatalogueReader(query, query),
             rowsOf: rowsFrom(session),
             checkStructure: () => checkStructure(session),
@@ -92,27 +98,44 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 }
 
 /**
- * Migrates, and gives the number the server knows the database by. Waits for a database that is
- * not there yet, but not for one that never will be.
+ * Migrates the schema and records the current epoch. Waits for a database that is not reachable yet,
+ * but not if a retry cannot help.
  */
-async function prepare({ database, environment, patienceMs }: PostgresOptions): Promise<string> {
+async function prepare({ database, environment, patienceMs }: PostgresOptions): Promise<Epochs> {
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
     try {
       const session = await database.connect();
-      const work = withinDeadline(session, patientMs, (own) => migrate(own, environment));
-      await work.finally(() => session.close());
-      return session.server.database;
+      const epochs = createEpochs(session.server);
+      const preparing = withinDeadline(session, ownSessionMs, async (own) => {
+        await migrate(own, environment);
+        await recordEpoch(own, epochs);
+      });
+      await preparing.finally(() => session.close());
+      return epochs;
     } catch (error) {
-      if (!isPassing(error) || performance.now() > giveUpAt) throw unopened(database, error);
+      if (!isTemporary(error) || performance.now() > giveUpAt) throw cannotOpen(database, error);
       await Bun.sleep(retryMs);
     }
   }
 }
 
-/** One plain sentence for the operator; callers of the API never see it. */
-function unopened(database: Database, error: unknown): unknown {
+/**
+ * Records the current epoch before clients see it. A position that a client reads before the first
+ * write then stays known after a promotion.
+ */
+async function recordEpoch(session: Session, epochs: Epochs): Promise<void> {
+  const { sql, query } = session;
+  if (!(await epochs.isUnrecorded(query))) return;
+  await query(begin);
+  const { seq, timeline } = await takeHead(session, null);
+  await epochs.record(query, timeline, seq);
+  assertCommitted(await sql`COMMIT`);
+}
+
+/** For the operator. Clients of the API never see it. */
+function cannotOpen(database: Database, error: unknown): unknown {
   if (error instanceof Refusal && error.code !== "unavailable") return error;
-  const reason = explain(error);
+  const reason = describeFailure(error);
   return new Refusal("unavailable", `cannot open the database at ${database.label}: ${reason}`);
 }

@@ -1,7 +1,8 @@
 import type { Fault } from "../../domain/ports.ts";
+import { textArray } from "./engine/arrays.ts";
 import type { Session } from "./engine/session.ts";
 
-/** What keeps the ledger append-only, and every entry with its pet. */
+/** The triggers that keep the ledger append-only and every entry with its pet, and their tables. */
 const triggers = {
   ledger_rows_stay: "ledger",
   entries_have_pets: "inventory",
@@ -15,10 +16,10 @@ const missingTriggers = `
     WHERE tgname = name AND tgrelid = to_regclass(relation) AND tgenabled IN ('O', 'A'))
   ORDER BY name`;
 
-/** Checks that the triggers of the schema are in force. The pages are the server's own to check. */
+/** Checks that the triggers of the schema are enabled. The server itself checks its pages. */
 export async function checkStructure({ query }: Session): Promise<readonly Fault[]> {
-  const names = `{${Object.keys(triggers).join()}}`;
-  const relations = `{${Object.values(triggers).join()}}`;
+  const names = textArray(Object.keys(triggers));
+  const relations = textArray(Object.values(triggers));
   const missing = await query(missingTriggers, [names, relations]);
   return missing.map(([name, relation]) => ({
     where: `trigger ${name}`,

@@ -2,16 +2,16 @@ import { Refusal } from "../../domain/errors.ts";
 import type { RowsOf } from "../../domain/ports.ts";
 import { anyRow, batchRows, selectAll, tables } from "../tables.ts";
 import { copyIn, type Value } from "./engine/copy.ts";
+import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Session } from "./engine/session.ts";
 import { assertCommitted, begin } from "./engine/transaction.ts";
-import { moveTip, takeHead } from "./inventory.ts";
 import { touchKeys } from "./keys.ts";
 
-/** Tables that have another name here than in a file. */
+/** Tables that have another name here than in SQLite. */
 const names: Readonly<Record<string, string>> = { usage: "counts", head: "store" };
 const storedIn = (name: string) => names[name] ?? name;
 
-/** Reads whole tables in a transaction that holds still at one moment. */
+/** Reads whole tables. The session must be in a transaction that sees one state of the store. */
 export function rowsFrom({ sql, query }: Session): RowsOf {
   return async function* rowsOf(name) {
     await sql.unsafe(
@@ -26,7 +26,7 @@ export function rowsFrom({ sql, query }: Session): RowsOf {
   };
 }
 
-/** Bans in force stand among the standings too, where the limiter sees them. */
+/** Copies the bans in force to `standings`, where the rate limiter reads them. */
 const bansInForce = `
   INSERT INTO standings (key_id, ban_started_at, banned_until)
   SELECT key_id, started_at, until
@@ -35,17 +35,19 @@ const bansInForce = `
   ON CONFLICT (key_id) DO UPDATE
     SET ban_started_at = excluded.ban_started_at, banned_until = excluded.banned_until`;
 
-/** Takes over every row of another store, all or none. */
+/** Copies every row of another store, all or none. */
 export async function importTables(session: Session, rowsOf: RowsOf): Promise<void> {
   const { sql, query } = session;
   await query(begin);
   const { seq } = await takeHead(session, null);
-  // Reading the source may pause for longer than a group of updates ever does.
+  // Reading the source may take longer than the timeout for groups of updates allows.
   await sql.unsafe("SET LOCAL idle_in_transaction_session_timeout = 0");
   const [present] = await query(anyRow);
   if (present?.[0]) throw new Refusal("invalid_request", "the target is not empty");
-  // The epoch of an empty store covers no row; the next start begins one after the last row.
-  await query("DELETE FROM epochs");
+  // An empty store has epochs only as copies from another empty store. The epoch of this store is
+  // recorded by the next start or write, and starts after the last copied row.
+  const [recorded] = await query("SELECT EXISTS (SELECT FROM epochs)");
+  if (recorded?.[0]) await query("DELETE FROM epochs");
   for (const { name, columns } of tables) {
     await copyIn(session, `${storedIn(name)} (${columns})`, rowsOf(name), (row) => row as Value[]);
   }

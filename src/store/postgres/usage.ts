@@ -1,17 +1,14 @@
 import type { Usage } from "../../domain/limits.ts";
-import type {
-  Ban,
-  CountedUsage,
-  SavedUsage,
-  SharedUsageStore,
-  UsageStore,
-} from "../../domain/ports.ts";
-import { banColumns, toBan, toUsage, usageColumns } from "../rows.ts";
+import type { Clock, CountedUsage, SharedUsageStore, UsageStore } from "../../domain/ports.ts";
+import { banColumns, type Row, toBan, toUsage, usageColumns } from "../rows.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
+import { nowMs } from "./engine/clock.ts";
 import type { Query } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";
 
-/** Replaces the row: the generation it has now is not known here. */
+const loadUsage = `SELECT ${usageColumns} FROM counts`;
+
+/** Replaces the rows, because their current generations are not known here. */
 const saveUsage = `
   WITH gone AS (DELETE FROM counts WHERE key_id = ANY($1::text[]) RETURNING key_id, generation)
   INSERT INTO counts (${usageColumns}, generation, changes)
@@ -19,7 +16,9 @@ const saveUsage = `
   FROM unnest($1::text[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
     AS saved(${usageColumns}) LEFT JOIN gone USING (key_id)`;
 
-/** The ban in force stands apart from past ones, where the limiter sees it for free. */
+const loadBans = `SELECT DISTINCT ON (key_id) ${banColumns} FROM bans ORDER BY key_id, started_at DESC`;
+
+/** A ban in force is also stored in `standings`, which the rate limiter reads anyway. */
 const saveBan = `
   WITH noted AS (INSERT INTO bans (${banColumns})
                  VALUES ($1, $2::int8, $3::int8, $4::int8) ON CONFLICT DO NOTHING)
@@ -28,8 +27,6 @@ const saveBan = `
   ON CONFLICT (key_id) DO UPDATE
     SET ban_started_at = excluded.ban_started_at, banned_until = excluded.banned_until
     WHERE standings.ban_started_at < excluded.ban_started_at`;
-
-const loadBans = `SELECT DISTINCT ON (key_id) ${banColumns} FROM bans ORDER BY key_id, started_at DESC`;
 
 const liftBan = `
   WITH lifted AS (
@@ -46,10 +43,8 @@ const liftBan = `
 /** Reads and writes request counts and bans. Each call is one statement. */
 export function createUsage(query: Query): UsageStore {
   return {
-    async loadUsage() {
-      return (await query(`SELECT ${usageColumns} FROM counts`)).map(toUsage);
-    },
-    async saveUsage(rows: readonly SavedUsage[]) {
+    loadUsage: async () => (await query(loadUsage)).map(toUsage),
+    async saveUsage(rows) {
       await query(saveUsage, [
         textArray(rows.map((row) => row.keyId)),
         integerArray(rows.map((row) => row.minuteStart)),
@@ -59,34 +54,28 @@ export function createUsage(query: Query): UsageStore {
         integerArray(rows.map((row) => row.lastUsedAt)),
       ]);
     },
-    async loadBans() {
-      return (await query(loadBans)).map(toBan);
-    },
-    async saveBan(ban: Ban) {
+    loadBans: async () => (await query(loadBans)).map(toBan),
+    async saveBan(ban) {
       await query(saveBan, [ban.keyId, ban.startedAt, ban.until, ban.liftedAt]);
     },
-    async liftBan(keyId, now) {
-      return (await query(liftBan, [keyId, now])).length > 0;
-    },
+    liftBan: async (keyId, now) => (await query(liftBan, [keyId, now])).length > 0,
   };
 }
 
 /**
- * Takes as many as are wanted, or as many as are left: $2 keys, $3 wanted, $4 per minute, $5 per
- * day. The function is part of the schema.
+ * Counts as many requests as are wanted, or as many as are left: $1 time or null, $2 keys, $3 wanted,
+ * $4 per minute, $5 per day. The function is part of the schema.
  */
 const takeText =
   "SELECT * FROM petstore_take($1::int8, $2::text[], $3::int8[], $4::int8[], $5::int8[])";
 
 /**
- * Adds strikes of one minute to what other instances saw: $2 keys, $3 minutes, $4 strikes. Rows are
- * locked in the order of their keys, so that instances cannot deadlock. The time is the database's
- * own in milliseconds, unless the first parameter gives another.
+ * Adds strikes to those that other instances counted: $1 time or null, $2 keys, $3 minutes, $4
+ * strikes. Rows are locked in the order of their keys, so that instances cannot deadlock.
  */
-const strikeText = `
+const addStrikesText = `
   WITH moment AS (
-    SELECT set_config('synchronous_commit', 'off', true) AS relaxed,
-           coalesce($1::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8) AS ms),
+    SELECT set_config('synchronous_commit', 'off', true) AS relaxed, ${nowMs} AS ms),
   added AS (
     INSERT INTO standings (key_id, strikes_minute, strikes)
     SELECT struck.key_id, struck.minute, struck.count
@@ -108,8 +97,8 @@ const strikeText = `
     SELECT * FROM counts WHERE counts.key_id = added.key_id ORDER BY generation DESC LIMIT 1
   ) AS used ON true`;
 
-/** Begins a ban, unless another instance began one since this one looked. */
-const banText = `
+/** Starts a ban, unless another instance started one after the ban at $4. */
+const startBanText = `
   WITH begun AS (
     UPDATE standings SET ban_started_at = $2::int8, banned_until = $3::int8, strikes = 0
     WHERE key_id = $1 AND ban_started_at = $4::int8 RETURNING key_id)
@@ -118,11 +107,14 @@ const banText = `
 
 /**
  * Counts requests for the shared rate limiter. Each statement is its own transaction, so no instance
- * holds a lock over a round trip, and its commit does not wait for the disk: a crash may lose the
- * last half second of counts. `now` overrides the database's clock.
+ * holds a lock over a round trip. Its commit does not wait for the disk: a crash may lose the last
+ * half second of counts. `clock` replaces the database's clock.
  */
-export function createSharedUsage(query: Query, now: () => number | null): SharedUsageStore {
+export function createSharedUsage(query: Query, clock?: Clock): SharedUsageStore {
+  const now = () => clock?.now() ?? null;
+
   return {
+    clock,
     /** Repeats the query for keys without a result: the database may have to insert a row first. */
     async take(requests) {
       const found = new Map<string, CountedUsage>();
@@ -140,7 +132,7 @@ export function createSharedUsage(query: Query, now: () => number | null): Share
       return found;
     },
     async addStrikes(strikes) {
-      const rows = await query(strikeText, [
+      const rows = await query(addStrikesText, [
         now(),
         textArray(strikes.map(({ keyId }) => keyId)),
         integerArray(strikes.map(({ minute }) => minute)),
@@ -149,21 +141,25 @@ export function createSharedUsage(query: Query, now: () => number | null): Share
       return new Map(rows.map((row) => [row[0] as string, toCountedUsage(row)]));
     },
     async startBan(keyId, startedAt, until, previousStart) {
-      return (await query(banText, [keyId, startedAt, until, previousStart])).length > 0;
+      return (await query(startBanText, [keyId, startedAt, until, previousStart])).length > 0;
     },
   };
 }
 
-function toCountedUsage(row: readonly unknown[]): CountedUsage {
-  const [minuteStart, minuteCount, minuteRefusedAt, dayStart, dayCount, dayRefusedAt] = row
-    .slice(1, 7)
-    .map(Number) as [number, number, number, number, number, number];
-  const [lastUsedAt, strikesMinute, strikes, banStartedAt, bannedUntil, now, granted = 0] = row
-    .slice(7)
-    .map(Number) as [number, number, number, number, number, number, number?];
+function toCountedUsage(row: Row): CountedUsage {
+  const numbers = row.slice(1).map(Number);
   const usage: Usage = {
-    ...{ minuteStart, minuteCount, minuteRefusedAt, dayStart, dayCount, dayRefusedAt },
-    ...{ lastUsedAt, strikesMinute, strikes, banStartedAt, bannedUntil },
+    minuteStart: numbers[0]!,
+    minuteCount: numbers[1]!,
+    minuteRefusedAt: numbers[2]!,
+    dayStart: numbers[3]!,
+    dayCount: numbers[4]!,
+    dayRefusedAt: numbers[5]!,
+    lastUsedAt: numbers[6]!,
+    strikesMinute: numbers[7]!,
+    strikes: numbers[8]!,
+    banStartedAt: numbers[9]!,
+    bannedUntil: numbers[10]!,
   };
-  return { usage, now, granted };
+  return { usage, now: numbers[11]!, granted: numbers[12] ?? 0 };
 }

@@ -1,7 +1,7 @@
-/** What to do with one request. */
-export type Script = (request: Request) => Response | Promise<Response>;
+/** Responds to one request. */
+export type Handler = (request: Request) => Response | Promise<Response>;
 
-export interface Received {
+export interface ReceivedRequest {
   readonly path: string;
   readonly headers: Headers;
 }
@@ -9,19 +9,19 @@ export interface Received {
 export const apiKey = "psk_test_scripted";
 
 /**
- * A server that does what no healthy service does: fails, hangs, or answers nonsense, on demand. It
- * follows its scripts, one request each, and answers an empty list once they are played.
+ * A server for responses that the service does not send on request: errors, invalid bodies, no
+ * response at all. Each queued handler responds to one request. Later requests get an empty list.
  */
 export class ScriptedServer {
-  readonly received: Received[] = [];
-  readonly #scripts: Script[] = [];
+  readonly received: ReceivedRequest[] = [];
+  readonly #handlers: Handler[] = [];
   readonly #server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch: (request) => {
       const { pathname, search } = new URL(request.url);
       this.received.push({ path: pathname + search, headers: request.headers });
-      return this.#scripts.shift()?.(request) ?? new Response("[]");
+      return this.#handlers.shift()?.(request) ?? new Response("[]");
     },
   });
 
@@ -29,9 +29,9 @@ export class ScriptedServer {
     return `http://127.0.0.1:${this.#server.port}/v1`;
   }
 
-  /** Queues what to do with the next requests, one each. */
-  play(...scripts: Script[]): void {
-    this.#scripts.push(...scripts);
+  /** Queues handlers for the next requests, one each. */
+  enqueue(...handlers: Handler[]): void {
+    this.#handlers.push(...handlers);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -39,7 +39,7 @@ export class ScriptedServer {
   }
 }
 
-export function refuse(
+export function errorResponse(
   status: number,
   code: string,
   message: string,

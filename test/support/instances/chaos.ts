@@ -3,7 +3,7 @@ import { checkHistory } from "../linearizability/checker.ts";
 import { startPostgres } from "../postgres.ts";
 import { boundless, startFleet } from "./fleet.ts";
 import { startRecorder } from "./recording.ts";
-import { openSlowWay, upTo } from "./slow-network.ts";
+import { openSlowProxy, upTo } from "./slow-network.ts";
 import { startTraffic } from "./traffic.ts";
 
 export const faults = [
@@ -23,7 +23,7 @@ export interface Figures {
   readonly ledgerRows: number;
 }
 
-/** Ids at the ends of what JSON carries and beyond, among plain ones. */
+/** Ids at and beyond the limits of JSON numbers, among plain ones. */
 const pets = [1n, 2n, 3n, 4n, 5n, 6n, -7n, 9007199254740993n, 9223372036854775807n];
 
 /**
@@ -36,12 +36,12 @@ export async function endureFaults(
 ): Promise<Figures> {
   const server = await startPostgres();
   const databaseUrl = await server.freshDatabase();
-  // One instance hears everything a little late, so that others overtake it and a kill of the
-  // database meets commits whose acknowledgement is on the way.
-  const slowWay = openSlowWay(server.port, upTo(8));
-  const wayOf = (index: number) =>
-    index === 1 ? databaseUrl.replace(`${server.port}`, `${slowWay.port}`) : databaseUrl;
-  const fleet = await startFleet(databaseUrl, { pets, wayOf });
+  // One instance gets every response a little late, so that others overtake it, and a kill of the
+  // database hits commits whose acknowledgement is not delivered yet.
+  const slowProxy = openSlowProxy(server.port, upTo(8));
+  const addressOf = (index: number) =>
+    index === 1 ? databaseUrl.replace(`${server.port}`, `${slowProxy.port}`) : databaseUrl;
+  const fleet = await startFleet(databaseUrl, { pets, addressOf });
   try {
     const { key } = await fleet.issueKey(...boundless);
     const recorder = await startRecorder(fleet, key, databaseUrl);
@@ -67,7 +67,7 @@ export async function endureFaults(
           break;
         case "an instance is stopped and wakes up late":
           fleet.instance(victim).kill("SIGSTOP");
-          // Longer than a silent instance may hold the ledger's head.
+          // Longer than an idle instance may lock the ledger's head.
           await Promise.all([traffic.moreUpdates(updatesBetween), Bun.sleep(2_000)]);
           fleet.instance(victim).kill("SIGCONT");
           break;
@@ -91,7 +91,7 @@ export async function endureFaults(
     };
   } finally {
     await fleet.leave();
-    slowWay.close();
+    slowProxy.close();
     await server.destroy();
   }
 }

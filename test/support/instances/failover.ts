@@ -10,15 +10,15 @@ export interface Failover {
   readonly acknowledged: number;
   readonly unknown: number;
   readonly reads: number;
-  /** From the standby's promotion until every instance takes updates again. */
+  /** From the standby's promotion until every instance accepts updates again. */
   readonly recoveryMs: number;
 }
 
 const pets = [1n, 2n, 3n, 4n, 5n, 6n];
 
 /**
- * Kills a primary under load and promotes its synchronous standby. The instances have both
- * addresses and nothing else to go by.
+ * Kills a primary under load and promotes its synchronous standby. The instances know only both
+ * addresses.
  */
 export async function failOver(instances: number, updatesBefore: number): Promise<Failover> {
   const primary = await startPostgres();

@@ -1,23 +1,23 @@
 import { enterPlace, type Place, type Ran, type RunOptions, type Served } from "../process.ts";
 import { type CallOptions, call, type TestAnswer } from "../service.ts";
 
-/** Several instances of the service, each a process of its own, on one database. */
+/** Several instances of the service on one database, each a separate process. */
 export interface Fleet {
   readonly place: Place;
   readonly size: number;
-  /** The instance that holds this number now; a dead one until another is started. */
+  /** The instance with this number. After a kill it is the dead one until another is started. */
   instance(index: number): Served;
   call(index: number, method: string, path: string, options?: CallOptions): Promise<TestAnswer>;
-  /** Ends one instance as a crash would. */
+  /** Kills one instance. */
   kill(index: number): Promise<void>;
-  /** Ends one instance in good order; its exit code. */
+  /** Stops one instance and returns its exit code. */
   stop(index: number): Promise<number>;
-  /** Puts a new process where one ended. */
+  /** Starts a new process in place of one that ended. */
   start(index: number): Promise<void>;
   /** Runs a command on the same database. */
   run(...words: string[]): Promise<Ran>;
   issueKey(...terms: string[]): Promise<{ id: string; key: string }>;
-  /** Ends every instance. */
+  /** Stops every instance. */
   leave(): Promise<void>;
 }
 
@@ -25,24 +25,24 @@ export interface FleetOptions {
   readonly size?: number;
   readonly flags?: readonly string[];
   readonly pets?: readonly (bigint | number)[];
-  /** Where one instance finds the database, if it goes another way than the others. */
-  readonly wayOf?: (index: number) => string;
-  /** How the process of one instance differs from the others. */
-  readonly options?: (index: number) => RunOptions;
+  /** The database address of one instance, if it differs from the others. */
+  readonly addressOf?: (index: number) => string;
+  /** The options of one instance's process. */
+  readonly runOptions?: (index: number) => RunOptions;
 }
 
-/** A key that no test uses up. */
+/** The terms of a key that no test exhausts. */
 export const boundless = ["--plan", "enterprise", "--per-minute", "900000000"].concat(
   "--per-day",
   "900000000",
 );
 
-export async function startFleet(databaseUrl: string, asked: FleetOptions = {}): Promise<Fleet> {
-  const { size = 3, flags = [], pets = [], wayOf = () => databaseUrl } = asked;
+export async function startFleet(databaseUrl: string, options: FleetOptions = {}): Promise<Fleet> {
+  const { size = 3, flags = [], pets = [], addressOf = () => databaseUrl } = options;
   const place = enterPlace();
   const onDatabase = ["--database", databaseUrl];
   const launch = (index: number) =>
-    place.serve(["serve", "--database", wayOf(index), ...flags], asked.options?.(index));
+    place.serve(["serve", "--database", addressOf(index), ...flags], options.runOptions?.(index));
   const rows = pets.map((petId) => `{"petId":${petId},"name":"Pet ${petId}"}`);
   if (rows.length > 0) {
     const stdin = rows.join("\n");
@@ -74,7 +74,7 @@ export async function startFleet(databaseUrl: string, asked: FleetOptions = {}):
   };
 }
 
-/** Resolves once it is true; how long that took, in milliseconds. */
+/** Resolves once it is true, with the time that took in milliseconds. */
 export async function until(
   isTrue: () => boolean | Promise<boolean>,
   patienceMs: number,

@@ -1,12 +1,12 @@
-import { ask } from "./recording.ts";
+import { withDatabase } from "./recording.ts";
 
 /**
- * Makes a database's own time movable, for everybody who asks it: a function of the same name
- * stands before the real one on the search path. The service runs as it is and does not know.
+ * Makes a database's time movable for every session: a function of the same name comes before the
+ * real one on the search path. The service runs unchanged.
  */
 export async function makeTimeMovable(databaseUrl: string): Promise<void> {
   const name = new URL(databaseUrl).pathname.slice(1);
-  await ask(databaseUrl, (sql) =>
+  await withDatabase(databaseUrl, (sql) =>
     sql.unsafe(`
       CREATE SCHEMA moved;
       CREATE TABLE moved.clock (ahead interval NOT NULL);
@@ -17,10 +17,10 @@ export async function makeTimeMovable(databaseUrl: string): Promise<void> {
   );
 }
 
-/** Moves the database's time to the start of its next minute or day; that window's end, in Unix seconds. */
+/** Moves the database's time to the next minute or day. Returns the window's end in Unix seconds. */
 export function startNext(databaseUrl: string, window: "minute" | "day"): Promise<number> {
   const next = `date_trunc('${window}', clock_timestamp(), 'UTC') + interval '1 ${window}'`;
-  return ask(databaseUrl, async (sql) => {
+  return withDatabase(databaseUrl, async (sql) => {
     await sql.unsafe(`UPDATE moved.clock SET ahead = ahead + (${next} - clock_timestamp())`);
     const [row] = await sql.unsafe(`SELECT extract(epoch FROM ${next})::int4`).values();
     return row[0];

@@ -1,29 +1,29 @@
 import { startPostgres } from "../postgres.ts";
 import { startStandby } from "../postgres-standby.ts";
 import { boundless, startFleet } from "./fleet.ts";
-import { ask, entriesOf } from "./recording.ts";
-import { openSlowWay } from "./slow-network.ts";
+import { entriesOf, withDatabase } from "./recording.ts";
+import { openSlowProxy } from "./slow-network.ts";
 
 export interface PairOptions {
   /** Whether the primary waits for the standby before it acknowledges a commit. */
   readonly synchronous: boolean;
   /**
-   * How the instances reach the servers: by the addresses of both, or through one proxy that leads
-   * to the primary until `redirect`, and keeps open connections where they are.
+   * How the instances reach the servers: by the addresses of both, or through one proxy. The proxy
+   * leads to the primary until `redirect`, and does not move open connections.
    */
   readonly through?: "hosts" | "proxy";
   readonly size?: number;
   readonly pets?: readonly bigint[];
 }
 
-/** Instances on a primary with a standby, and what a client does with pet 1. */
+/** Instances on a primary with a standby, and requests for pet 1. */
 export async function startPair(options: PairOptions) {
   const { synchronous, through = "hosts", size = 1, pets = [1n] } = options;
   const primary = await startPostgres();
   const { pathname } = new URL(await primary.freshDatabase());
   const name = pathname.slice(1);
   const standby = await startStandby(primary, { synchronous });
-  const proxy = openSlowWay(primary.port, () => 0);
+  const proxy = openSlowProxy(primary.port, () => 0);
   const hosts =
     through === "proxy"
       ? `127.0.0.1:${proxy.port}`
@@ -42,12 +42,12 @@ export async function startPair(options: PairOptions) {
     keyId,
     /** Waits until the standby has replayed everything the primary has written. */
     async replayed() {
-      const [[end]] = await ask(urls.primary, (sql) =>
+      const [[end]] = await withDatabase(urls.primary, (sql) =>
         sql`SELECT pg_current_wal_flush_lsn()::text`.values(),
       );
       const behind = async () =>
         (
-          await ask(urls.standby, (sql) =>
+          await withDatabase(urls.standby, (sql) =>
             sql`SELECT pg_last_wal_replay_lsn() < ${end}::pg_lsn`.values(),
           )
         )[0][0];
@@ -59,9 +59,9 @@ export async function startPair(options: PairOptions) {
     },
     async get(tag?: string, index = 0) {
       const headers: Record<string, string> = tag ? { "If-None-Match": tag } : {};
-      const answer = await fleet.call(index, "GET", "/inventory", { key, headers });
-      const quantity = entriesOf(answer.text).get(1n);
-      return { status: answer.status, quantity, tag: answer.headers.get("etag") ?? "" };
+      const response = await fleet.call(index, "GET", "/inventory", { key, headers });
+      const quantity = entriesOf(response.text).get(1n);
+      return { status: response.status, quantity, tag: response.headers.get("etag") ?? "" };
     },
     async isReady(index = 0) {
       return (await fleet.call(index, "GET", "~/readyz")).status === 200;

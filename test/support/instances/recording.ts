@@ -2,15 +2,15 @@ import { SQL } from "bun";
 import type { History, LedgerRow, Read, Update } from "../linearizability/history.ts";
 import type { Fleet } from "./fleet.ts";
 
-/** Sends requests to a fleet and writes down what came of them, for the checker to judge. */
+/** Sends requests to a fleet and records the results for the checker. */
 export interface Recorder {
   readonly updates: readonly Update[];
   readonly reads: readonly Read[];
-  /** Answers that no fault explains. */
+  /** Responses that no fault explains. */
   readonly surprises: readonly string[];
-  /** Sets a pet to a quantity that no other update ever sets; tells what is known of it. */
+  /** Sets a pet to a quantity that no other update sets. Returns what is known of the outcome. */
   update(index: number, petId: bigint): Promise<Update["outcome"]>;
-  /** Reads the list, with the tag that this reader saw last. False if it got none. */
+  /** Reads the list with the last tag of this reader. Returns false if there was no list. */
   read(index: number, reader: Reader): Promise<boolean>;
   /** Acknowledged updates so far. */
   acknowledged(): number;
@@ -18,7 +18,7 @@ export interface Recorder {
   history(databaseUrl: string): Promise<History>;
 }
 
-/** What one client remembers of the list between two reads. */
+/** What one client keeps of the list between two reads. */
 export interface Reader {
   tag?: string;
   entries?: ReadonlyMap<bigint, number>;
@@ -33,7 +33,7 @@ export async function startRecorder(
   const reads: Read[] = [];
   const surprises: string[] = [];
   const initial = new Map<bigint, number>();
-  const [initialSeq] = await ask(databaseUrl, async (sql) => {
+  const [initialSeq] = await withDatabase(databaseUrl, async (sql) => {
     for (const [petId, quantity] of await sql`SELECT pet_id, quantity FROM inventory`.values()) {
       initial.set(petId, Number(quantity));
     }
@@ -51,26 +51,26 @@ export async function startRecorder(
       const quantity = ++quantities;
       const start = performance.now();
       const body = `{"quantity":${quantity}}`;
-      const answer = await fleet
+      const response = await fleet
         .call(index, "PATCH", `/inventory/${petId}`, { key, body })
         .catch(lost);
       const end = performance.now();
-      const outcome = answer?.status === 200 ? "acknowledged" : "unknown";
+      const outcome = response?.status === 200 ? "acknowledged" : "unknown";
       updates.push({ id: `${quantity}`, petId, quantity, start, end, outcome });
       if (outcome === "acknowledged") acknowledged += 1;
-      else if (answer && answer.status !== 503) surprises.push(`PATCH: ${answer.text}`);
+      else if (response && response.status !== 503) surprises.push(`PATCH: ${response.text}`);
       return outcome;
     },
     async read(index, reader) {
       const start = performance.now();
       const headers: Record<string, string> = reader.tag ? { "If-None-Match": reader.tag } : {};
-      const answer = await fleet.call(index, "GET", "/inventory", { key, headers }).catch(lost);
+      const response = await fleet.call(index, "GET", "/inventory", { key, headers }).catch(lost);
       const end = performance.now();
-      if (answer?.status === 200) {
-        reader.entries = entriesOf(answer.text);
-        reader.tag = answer.headers.get("etag")!;
-      } else if (answer?.status !== 304) {
-        if (answer && answer.status !== 503) surprises.push(`GET: ${answer.text}`);
+      if (response?.status === 200) {
+        reader.entries = entriesOf(response.text);
+        reader.tag = response.headers.get("etag")!;
+      } else if (response?.status !== 304) {
+        if (response && response.status !== 503) surprises.push(`GET: ${response.text}`);
         return false;
       }
       reads.push({ start, end, entries: reader.entries!, seq: seqOf(reader.tag!) });
@@ -83,15 +83,15 @@ export async function startRecorder(
   };
 }
 
-/** A connection that broke is an answer too: that nothing is known. */
+/** A lost connection is a result too: the outcome is unknown. */
 function lost(error: unknown): undefined {
   const { code } = error as { code?: string };
   if (code === undefined) throw error;
 }
 
-/** Quantities tell the rows: each was asked for once. */
+/** Quantities identify the rows, because each was requested once. */
 async function readLedger(databaseUrl: string, after: bigint): Promise<LedgerRow[]> {
-  return ask(databaseUrl, async (sql) => {
+  return withDatabase(databaseUrl, async (sql) => {
     const rows = await sql`SELECT seq, pet_id, quantity_before, quantity_after FROM ledger
       WHERE seq > ${after} ORDER BY seq`.values();
     return rows.map(([seq, petId, before, quantity]: [bigint, bigint, bigint | null, bigint]) => ({
@@ -101,8 +101,11 @@ async function readLedger(databaseUrl: string, after: bigint): Promise<LedgerRow
   });
 }
 
-/** One question to a database, on a connection of its own. */
-export async function ask<T>(databaseUrl: string, work: (sql: SQL) => Promise<T>): Promise<T> {
+/** Runs statements on a database, on a separate connection. */
+export async function withDatabase<T>(
+  databaseUrl: string,
+  work: (sql: SQL) => Promise<T>,
+): Promise<T> {
   await using sql = new SQL(databaseUrl, { max: 1, bigint: true });
   return await work(sql);
 }

@@ -1,6 +1,6 @@
 /**
- * Loaded before the service in a process whose clock is to be wrong: everything in that process
- * that asks what time it is gets another answer.
+ * Loaded before the service in a process whose clock has to be wrong. Everything in that process
+ * reads the shifted time.
  */
 const { now } = Date;
 const shiftMs = Number(process.env.SHIFT_MS ?? 0);

@@ -1,29 +1,29 @@
 import type { Socket } from "bun";
 
-/** A way to a server whose answers arrive late, as over a distance. */
-export interface SlowWay {
+/** A proxy to a server whose responses arrive late, as over a distance. */
+export interface SlowProxy {
   readonly port: number;
   /** Sends new connections to another server. Open ones stay where they are. */
   redirect(serverPort: number): void;
-  /** Ends every connection, and with them the answers under way. */
+  /** Closes every connection, and drops the responses that were not delivered. */
   cut(): void;
   close(): void;
 }
 
 interface Traveller {
   server: Socket<{ client: Socket<Traveller> }> | undefined;
-  /** What the client said before there was a connection to the server. */
+  /** What the client sent before there was a connection to the server. */
   readonly early: Uint8Array[];
 }
 
-/** Any time up to this. */
+/** A random time up to this. */
 export const upTo = (ms: number) => () => ms * Math.random();
 
 /**
- * Answers of the server on this port are held back, each for so long, in their order. When the
- * server goes, what was held back goes with it: commits that nobody hears of.
+ * Delays each response of the server on this port, in order. When the server ends, the delayed
+ * responses are lost: commits without an acknowledgement.
  */
-export function openSlowWay(serverPort: number, delayMs: () => number): SlowWay {
+export function openSlowProxy(serverPort: number, delayMs: () => number): SlowProxy {
   const clients = new Set<Socket<Traveller>>();
   let target = serverPort;
   const listener = Bun.listen<Traveller>({
@@ -72,7 +72,7 @@ function connect(client: Socket<Traveller>, port: number, delayMs: () => number)
       data(server, chunk) {
         const copy = Uint8Array.from(chunk);
         const travel = Bun.sleep(delayMs());
-        // Never before what was sent earlier.
+        // Never before an earlier response.
         line = line.then(() => travel).then(() => void server.data.client.write(copy));
       },
       close: (server) => void server.data.client.terminate(),

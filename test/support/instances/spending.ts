@@ -1,23 +1,23 @@
 import { type Fleet, until } from "./fleet.ts";
 
-/** What one window gave, as the answers tell. */
+/** What one window admitted, according to the responses. */
 export interface SpentWindow {
   /** The end of the window that the headers describe, in Unix seconds. */
   readonly resetAt: number;
   admitted: number;
-  /** Numbers of the instances that refused somebody in it. */
+  /** Numbers of the instances that rejected a request in it. */
   readonly refusedBy: Set<number>;
 }
 
-/** Clients that use up one key's requests on every instance at once. */
+/** Clients that exhaust one key's requests on every instance at once. */
 export interface Spending {
-  /** Answers that are neither admission nor refusal. */
+  /** Responses that are neither 200 nor 429. */
   readonly surprises: readonly string[];
   window(resetAt: number): SpentWindow;
   windows(): readonly SpentWindow[];
   admitted(): number;
   moreAdmitted(count: number): Promise<unknown>;
-  /** Resolves once each of these instances has refused somebody in the window. */
+  /** Resolves once each of these instances has rejected a request in the window. */
   usedUp(resetAt: number, indexes?: readonly number[]): Promise<unknown>;
   end(): Promise<void>;
 }

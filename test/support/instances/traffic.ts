@@ -1,11 +1,11 @@
 import type { Fleet } from "./fleet.ts";
 import type { Recorder } from "./recording.ts";
 
-/** Clients that update and read without pause until they are told to end. */
+/** Clients that update and read without pause until `end`. */
 export interface Traffic {
   /** Resolves once this many more updates were acknowledged. */
   moreUpdates(count: number): Promise<void>;
-  /** Lets what is under way finish; rethrows what a client could not explain. */
+  /** Waits for running requests. Rethrows what a client could not explain. */
   end(): Promise<void>;
 }
 
@@ -16,15 +16,15 @@ export interface TrafficOptions {
 }
 
 /**
- * Every client stays with one instance, so that an instance that falls silent takes only its own
- * clients along.
+ * Every client stays with one instance, so an instance that does not respond affects only its own
+ * clients.
  */
 export function startTraffic(fleet: Fleet, recorder: Recorder, options: TrafficOptions): Traffic {
   const { pets, writers, readers } = options;
   let ended = false;
 
   async function repeat(act: () => Promise<boolean>): Promise<void> {
-    // Whoever is turned away waits a little, or a dead instance would get all the attention.
+    // A client that failed waits a little, or a dead instance would get most of the requests.
     while (!ended) await Bun.sleep((await act()) ? 10 * Math.random() : 50);
   }
 
@@ -41,7 +41,7 @@ export function startTraffic(fleet: Fleet, recorder: Recorder, options: TrafficO
     }),
   ];
   const all = Promise.all(clients);
-  // Whoever waits for traffic hears of its failure; until then nobody does.
+  // `moreUpdates` and `end` report the failure.
   all.catch(() => {});
 
   return {

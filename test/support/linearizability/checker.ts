@@ -4,11 +4,11 @@ import { checkRegister, type RegisterRead } from "./register.ts";
 import { checkSnapshots } from "./snapshots.ts";
 
 /**
- * Everything in the history that one inventory, changed by one update at a time and read in one
- * piece, could not have produced; empty when it could.
+ * Returns everything in the history that is impossible for an inventory that applies one update at a
+ * time and is read atomically. Empty for a linearizable history.
  *
- * The ledger is taken as the witness of the order of updates and checked against what the clients
- * saw. Because a ledger can lie, each pet is also judged by the clients' view alone.
+ * The ledger gives the order of updates and is checked against what the clients saw. Because the
+ * ledger may be wrong too, each pet is also checked by the clients' view alone.
  */
 export function checkHistory(history: History): Violation[] {
   return [...checkLedger(history), ...checkSnapshots(history), ...checkPets(history)];

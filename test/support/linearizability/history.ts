@@ -1,29 +1,29 @@
 /**
- * What clients saw of the service, recorded by one process with one clock that never goes back.
- * Operation A came before operation B only if A ended before B started; everything else overlapped
- * and may have taken effect in either order.
+ * What clients saw of the service, recorded by one process with one monotonic clock. Operation A was
+ * before operation B only if A ended before B started. Otherwise they overlapped and may have taken
+ * effect in either order.
  */
 export type History = {
   /** The inventory before the first recorded operation. */
   initial: ReadonlyMap<bigint, number>;
-  /** The ledger's head at that moment. */
+  /** The ledger's head at that time. */
   initialSeq: bigint;
   updates: readonly Update[];
   reads: readonly Read[];
-  /** Every ledger row after `initialSeq`, as read once all is quiet. */
+  /** Every ledger row after `initialSeq`, read after the last operation. */
   ledger: readonly LedgerRow[];
 };
 
 export type Update = {
-  /** The name by which the ledger row can be told: a request id, or a quantity used only once. */
+  /** Identifies the ledger row: a request id, or a quantity that is used only once. */
   id: string;
   petId: bigint;
   quantity: number;
   start: number;
   end: number;
   /**
-   * `refused` was answered with an error that promises nothing happened; `unknown` with 503 or not
-   * at all: it may have happened, also long after the answer, or never.
+   * `refused`: the response was an error which guarantees that nothing happened. `unknown`: 503 or no
+   * response; the update may take effect at any later time, or never.
    */
   outcome: "acknowledged" | "refused" | "unknown";
 };
@@ -32,7 +32,7 @@ export type Read = {
   start: number;
   end: number;
   entries: ReadonlyMap<bigint, number>;
-  /** The head that the answer claims to show, where its ETag tells. */
+  /** The `seq` in the ETag of the response, if it has one. */
   seq?: bigint;
 };
 

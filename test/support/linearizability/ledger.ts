@@ -1,11 +1,11 @@
 import type { History, LedgerRow, Update, Violation } from "./history.ts";
 
-/** Checks the ledger as a witness: complete, closed, and in an order that real time allows. */
+/** Checks that the ledger is complete, has no gaps, and has an order that real time allows. */
 export function checkLedger(history: History): Violation[] {
   return [...checkChain(history), ...checkRows(history), ...checkOrder(history)];
 }
 
-/** `seq` without gaps, and each row's *before* the *after* of the pet's previous row. */
+/** `seq` has no gaps, and each row starts from the result of the pet's previous row. */
 function checkChain({ initial, initialSeq, ledger }: History): Violation[] {
   const violations: Violation[] = [];
   const quantities = new Map<bigint, number | null>(initial);
@@ -27,7 +27,7 @@ function checkChain({ initial, initialSeq, ledger }: History): Violation[] {
   return violations;
 }
 
-/** Each acknowledged update exactly once, each unknown one at most once, nothing else. */
+/** Each acknowledged update has one row, each unknown one at most one, and no row is left. */
 function checkRows({ updates, ledger }: History): Violation[] {
   const violations: Violation[] = [];
   const rows = Map.groupBy(ledger, (row) => row.id);
@@ -73,7 +73,7 @@ function checkOrder({ updates, ledger }: History): Violation[] {
         message: `Update ${update.id} began after ${earliest.id} was acknowledged and stands before it`,
       });
     }
-    // An update of unknown outcome may take effect at any later time, so its end binds nobody.
+    // An update of unknown outcome may take effect at any later time, so its end is no constraint.
     if (update.outcome !== "acknowledged") continue;
     if (earliest === undefined || update.end < earliest.end) earliest = update;
   }

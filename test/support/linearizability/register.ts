@@ -4,10 +4,10 @@ export type RegisterRead = { start: number; end: number; value: number | undefin
 type Write = Pick<Update, "start" | "end" | "quantity" | "outcome">;
 type Operation = { start: number; end: number; value: number | undefined; writes: boolean };
 
-/** One way the operations so far may have taken effect. */
+/** One possible order of the operations so far. */
 type State = {
   value: number | undefined;
-  /** All operations below this index have taken effect, and besides them those in `done`. */
+  /** All operations below this index have taken effect, and those in `done`. */
   prefix: number;
   done: ReadonlySet<number>;
   usedUnknown: readonly number[];
@@ -17,15 +17,14 @@ type State = {
 type Problem = { operations: readonly Operation[]; unknown: readonly Write[] };
 
 /**
- * Searches an order of effects that explains what the clients saw of one pet: each operation takes
- * effect once between its start and its end, and a read returns the last value written. Undefined
- * when there is one, otherwise where the search got stuck.
+ * Searches for an order of effects that explains what the clients saw of one pet. Each operation
+ * takes effect once between its start and its end, and a read returns the last value written.
+ * Returns undefined if there is such an order, otherwise where the search ended.
  *
- * The search is that of Wing and Gong, remembering visited states. Three observations keep it
- * small. A read that returns the current value can take effect at once, since it changes nothing.
- * A write of unknown outcome matters only directly before a read that returns it; elsewhere it may
- * as well not have happened. And a value that is still to be read must not be overwritten when
- * nobody is left to write it again.
+ * This is the search of Wing and Gong with a set of visited states. Three observations keep it
+ * small. A read that returns the current value can take effect immediately, because it changes
+ * nothing. A write of unknown outcome matters only directly before a read that returns its value.
+ * And a value that is still to be read must not be overwritten if no remaining write restores it.
  */
 export function checkRegister(
   initial: number | undefined,
@@ -70,8 +69,8 @@ function sortOut(writes: readonly Write[], reads: readonly RegisterRead[]): Prob
 }
 
 /**
- * The operations that may take effect next: those that began before any pending one ended. Sorted
- * by start, they are found without looking past the first that began too late.
+ * The operations that may take effect next: those that began before any pending one ended. They are
+ * sorted by start, so the search ends at the first that began too late.
  */
 function eligible(state: State, operations: readonly Operation[]) {
   const indexes: number[] = [];
@@ -97,7 +96,7 @@ function takeMatchingReads(state: State, operations: readonly Operation[]): Stat
   }
 }
 
-/** True in a dead end: a pending read returns the current value, and no pending write brings it. */
+/** True if a pending read returns the current value, and no pending write writes it again. */
 function valueIsStillNeeded(state: State, { operations, unknown }: Problem): boolean {
   let needed = false;
   for (let index = state.prefix; index < operations.length; index++) {
@@ -123,7 +122,7 @@ function successors(state: State, { operations, unknown }: Problem): State[] {
       next.push({ ...take(state, [index]), value });
       continue;
     }
-    // Two unknown writes of one value that have both begun can stand in for each other.
+    // Two unknown writes of the same value that have both begun are interchangeable.
     const cause = unknown.findIndex(
       (write, at) =>
         write.quantity === value && write.start <= firstEnd && !state.usedUnknown.includes(at),
@@ -135,7 +134,7 @@ function successors(state: State, { operations, unknown }: Problem): State[] {
   return next;
 }
 
-/** The state with more operations done, in the one form that equal states share. */
+/** The state with more operations done, in a normal form, so that equal states are equal texts. */
 function take(state: State, indexes: readonly number[]): State {
   const done = new Set([...state.done, ...indexes]);
   let prefix = state.prefix;

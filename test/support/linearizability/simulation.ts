@@ -30,7 +30,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   ),
 });
 
-/** Histories of a right inventory under overlapping clients, some of whose answers were lost. */
+/** Histories of a correct inventory with overlapping clients, some of whose responses were lost. */
 export const rightHistory: fc.Arbitrary<History> = fc
   .array(step, { minLength: 1, maxLength: 60 })
   .map(play);
@@ -52,7 +52,7 @@ function play(steps: readonly Step[]): History {
     }
     const id = `update ${index}`;
     const outcome = one.kind === "never" ? "unknown" : one.kind;
-    // The answer to an unknown update was lost early: its effect comes after what the client saw.
+    // The connection of an unknown update was lost early: it takes effect after the client's end.
     const seenEnd = outcome === "unknown" ? Math.min(end, start + 1) : end;
     updates.push({ id, petId, quantity, start, end: seenEnd, outcome });
     if (one.kind === "refused" || one.kind === "never") continue;

@@ -1,14 +1,14 @@
 import type { History, LedgerRow, Read, Violation } from "./history.ts";
 
 /**
- * Each list is the whole inventory as of one `seq`, one that shows everything acknowledged before
- * the read began and nothing that began after it ended; and lists that follow one another never
- * go back. The smallest `seq` that fits is the right guess for each list, since it leaves the most
- * room to the lists after it; so no search is needed.
+ * Checks that each list is the whole inventory at one `seq`, that it shows everything acknowledged
+ * before the read began and nothing that began after it ended, and that no list is older than an
+ * earlier one. The smallest possible `seq` is always the best choice for a list, because it
+ * constrains later lists the least. No search is needed.
  */
 export function checkSnapshots(history: History): Violation[] {
   const violations: Violation[] = [];
-  const folds = foldAll(history);
+  const states = replayAll(history);
   const placed = placeUpdates(history);
   const seen: { end: number; seq: bigint }[] = [];
   for (const read of history.reads.toSorted((a, b) => a.start - b.start)) {
@@ -21,7 +21,7 @@ export function checkSnapshots(history: History): Violation[] {
     for (const earlier of seen) {
       if (earlier.end < read.start && earlier.seq > from) from = earlier.seq;
     }
-    const fits = (folds.get(digestOf(read.entries)) ?? []).filter(
+    const fits = (states.get(digestOf(read.entries)) ?? []).filter(
       (seq) => read.seq === undefined || read.seq === seq,
     );
     const seq = fits.find((candidate) => candidate >= from && candidate <= to);
@@ -31,7 +31,7 @@ export function checkSnapshots(history: History): Violation[] {
   return violations;
 }
 
-/** The updates that the ledger holds; one of unknown outcome never ends, so it binds no read. */
+/** The updates in the ledger. One of unknown outcome never ends, so it constrains no read. */
 function placeUpdates({ updates, ledger }: History) {
   const byId = new Map(updates.map((update) => [update.id, update]));
   return ledger.flatMap(({ seq, id }) => {
@@ -54,8 +54,8 @@ function explain(read: Read, fits: readonly bigint[], from: bigint, to: bigint):
   return { kind: "early read", message: `${when} shows seq ${last}, it could show ${to} at most` };
 }
 
-/** From the digest of an inventory to every `seq`, ascending, at which the inventory was that. */
-function foldAll({ initial, initialSeq, ledger }: History): Map<bigint, bigint[]> {
+/** Maps the digest of an inventory to every `seq`, ascending, at which it was the inventory. */
+function replayAll({ initial, initialSeq, ledger }: History): Map<bigint, bigint[]> {
   const seqs = new Map<bigint, bigint[]>();
   const quantities = new Map(initial);
   let digest = digestOf(quantities);
@@ -83,7 +83,7 @@ function difference(quantities: Map<bigint, number>, row: LedgerRow): bigint {
   return change;
 }
 
-/** A sum, so that one row changes it in one step: 10,000 lists of 1,000 pets stay affordable. */
+/** A sum, so that one row changes it in one step. 10,000 lists of 1,000 pets stay affordable. */
 function digestOf(entries: ReadonlyMap<bigint, number>): bigint {
   let digest = 0n;
   for (const [petId, quantity] of entries) digest += digestOfEntry(petId, quantity);

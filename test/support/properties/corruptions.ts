@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { SQL } from "bun";
 
-/** The tables that an engine may call otherwise: the head, where it says the ledger ends, counts. */
+/** Tables whose names differ between engines: the head, the end of the ledger, and usage. */
 export interface TableNames {
   readonly head: string;
   readonly tip: string;
@@ -9,8 +9,8 @@ export interface TableNames {
 }
 
 /**
- * Ways to spoil a store behind the service's back. `n` runs from 1 to 20, the rows of the ledger;
- * the pets are 1 to 4. Each must be found, whatever else is in order.
+ * Statements that damage a store without the service's knowledge. `n` is from 1 to 20, the rows of
+ * the ledger; the pets are 1 to 4. Verification must find each of them.
  */
 export const corruptions: Record<string, (n: number, names: TableNames) => string> = {
   "ledger: a quantity": (n) =>
@@ -20,8 +20,7 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
   "ledger: a status": (n) =>
     `UPDATE ledger SET status_after = CASE status_after WHEN 'sold' THEN 'pending' ELSE 'sold' END
      WHERE seq = ${n}`,
-  "ledger: a status that is none": (n) =>
-    `UPDATE ledger SET status_after = 'lost' WHERE seq = ${n}`,
+  "ledger: an unknown status": (n) => `UPDATE ledger SET status_after = 'lost' WHERE seq = ${n}`,
   "ledger: a quantity without a status": (n) =>
     `UPDATE ledger SET status_after = NULL WHERE seq = ${n}`,
   "ledger: a status without a quantity": (n) =>
@@ -56,10 +55,17 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
     `DELETE FROM ledger; DELETE FROM inventory; UPDATE ${tip} SET seq = 0, at = 0 WHERE seq = 20`,
   "head: ahead": (n, { tip }) => `UPDATE ${tip} SET seq = seq + ${n} WHERE seq = 20`,
   "head: behind": (_n, { tip }) => `UPDATE ${tip} SET seq = seq - 1 WHERE seq = 20`,
-  "head: of no environment": (_n, { head }) => `UPDATE ${head} SET environment = 'moon'`,
+  "head: an unknown environment": (_n, { head }) => `UPDATE ${head} SET environment = 'moon'`,
   "head: without an epoch": (_n, { head }) => `UPDATE ${head} SET epoch = ''`,
   "head: a keys' version": (_n, { head }) => `UPDATE ${head} SET keys_version = -1`,
   "head: gone": (_n, { head }) => `DELETE FROM ${head}`,
+  "epochs: one that begins after the ledger's end": (n) =>
+    `INSERT INTO epochs (number, epoch, from_seq) VALUES (900, 'x', 20 + ${n})`,
+  "epochs: two in the wrong order": (n) =>
+    `INSERT INTO epochs (number, epoch, from_seq) VALUES (900, 'x', ${n}), (901, 'y', ${n} - 1)`,
+  "epochs: an empty one": () => "INSERT INTO epochs (number, epoch, from_seq) VALUES (900, '', 20)",
+  "epochs: one that begins before the ledger": (n) =>
+    `INSERT INTO epochs (number, epoch, from_seq) VALUES (-1, 'x', -${n})`,
   "inventory: a quantity": (n) =>
     `UPDATE inventory SET quantity = quantity + 1 WHERE pet_id = 1 + ${n} % 4`,
   "inventory: a status": (n) =>
@@ -91,7 +97,7 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
   "keys: a scope": () => "UPDATE keys SET scopes = 'inventory:read everything'",
   "keys: wiped": () => "DELETE FROM keys",
   "secrets: a digest": () => "UPDATE secrets SET digest = 'psk'",
-  "secrets: another key's": () => "UPDATE secrets SET key_id = 'key_none'",
+  "secrets: of no key": () => "UPDATE secrets SET key_id = 'key_none'",
   "secrets: wiped": () => "DELETE FROM secrets",
   "usage: a count": (n, { usage }) => `UPDATE ${usage} SET minute_count = -${n}`,
   "usage: of no key": (_n, { usage }) => `UPDATE ${usage} SET key_id = 'key_none'`,
@@ -99,8 +105,8 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
   "bans: an end": (n) => `UPDATE bans SET until = -${n}`,
 };
 
-/** A connection of somebody who switches every guard off. */
-export interface Vandal {
+/** A connection that disables constraints and triggers. */
+export interface Tamperer {
   readonly names: TableNames;
   run(statements: string): Promise<unknown>;
   close(): Promise<void>;
@@ -110,12 +116,12 @@ const namesInSqlite: TableNames = { head: "head", tip: "head", usage: "usage" };
 const namesInPostgres: TableNames = { head: "store", tip: "ledger_end", usage: "counts" };
 
 export function tablesOf({ head, tip, usage }: TableNames): readonly string[] {
-  const others = ["ledger", "inventory", "pets", "orders", "keys", "secrets", "bans"];
+  const others = ["ledger", "inventory", "pets", "orders", "keys", "secrets", "bans", "epochs"];
   return [...new Set([...others, head, tip, usage])];
 }
 
-/** Triggers are dropped and made again, so that it is never their absence that is found. */
-export async function vandalOfSqlite(path: string): Promise<Vandal> {
+/** Drops triggers and creates them again, so that verification never finds their absence. */
+export async function tampererOfSqlite(path: string): Promise<Tamperer> {
   const database = new Database(path);
   database.run("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF");
   const triggers = database
@@ -132,8 +138,8 @@ export async function vandalOfSqlite(path: string): Promise<Vandal> {
   };
 }
 
-/** A replica's session fires no triggers; checks have to go for good. */
-export async function vandalOfPostgres(url: string): Promise<Vandal> {
+/** A session in replica mode fires no triggers. Check constraints are removed permanently. */
+export async function tampererOfPostgres(url: string): Promise<Tamperer> {
   const sql = new SQL(url, { max: 1 });
   await sql.unsafe(`SET session_replication_role = replica;
     DO $$ DECLARE one record; BEGIN

@@ -12,8 +12,8 @@ export interface NaiveVerdict {
 }
 
 /**
- * The rate limit as its rules are written, with no thought for memory or time: it keeps every
- * request it ever saw and counts them again for every verdict.
+ * The rate limit as its rules are written, without regard to memory or time: it keeps every request
+ * and counts them again for every decision.
  */
 export function createNaiveLimiter({ perMinute, perDay }: Limits, rules: BanRules) {
   let now = 0;
@@ -45,7 +45,7 @@ export function createNaiveLimiter({ perMinute, perDay }: Limits, rules: BanRule
     return { outcome, ...(exhausted ?? (day.remaining < minute.remaining ? day : minute)) };
   }
 
-  /** A refusal more than the grace time after the first one of its window is a strike. */
+  /** A rejection that comes after the grace time of its window is a strike. */
   function refuse(): NaiveVerdict {
     const window =
       usedSince(dayOf(now)) >= perDay ? `day ${dayOf(now)}` : `minute ${minuteOf(now)}`;
@@ -58,8 +58,8 @@ export function createNaiveLimiter({ perMinute, perDay }: Limits, rules: BanRule
       return verdict("limited");
     }
     const last = bans.at(-1);
-    const onLadder = last && now - last.from <= rules.ladderMs;
-    const lengthMs = onLadder
+    const isRecent = last && now - last.from <= rules.ladderMs;
+    const lengthMs = isRecent
       ? Math.min(2 * (last.until - last.from), rules.banMsMax)
       : rules.banMs;
     bans.push({ from: now, until: now + lengthMs });
@@ -68,7 +68,7 @@ export function createNaiveLimiter({ perMinute, perDay }: Limits, rules: BanRule
   }
 
   return {
-    /** The limiter's own time, which never goes back. */
+    /** The limiter's time, which never goes back. */
     now: () => now,
     take(clock: number): NaiveVerdict {
       now = Math.max(now, clock);
@@ -78,13 +78,13 @@ export function createNaiveLimiter({ perMinute, perDay }: Limits, rules: BanRule
       admitted.push(now);
       return verdict("admitted");
     },
-    /** What is not written down is forgotten: strikes, and when the first refusal was. */
+    /** Loses what is not stored: strikes, and the time of the first rejection. */
     restart(): void {
       now = admitted.at(-1) ?? 0;
       refusals = [];
       strikes = [];
     },
-    /** Everything about bans is forgiven, if one was in force. */
+    /** Forgets all bans if one is in force. */
     lift(): void {
       if ((bans.at(-1)?.until ?? 0) <= now) return;
       bans = [];

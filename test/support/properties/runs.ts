@@ -1,8 +1,8 @@
 import type { Parameters } from "fast-check";
 
 /**
- * A fixed seed: a suite that fails must fail again. SEED=n in the environment looks elsewhere, and
- * RUNS=n looks n times as long.
+ * A fixed seed, so that a failure can be repeated. SEED=n in the environment uses another one, and
+ * RUNS=n multiplies the number of runs.
  */
 const seed = Number(process.env.SEED ?? 20_261_115);
 const times = Number(process.env.RUNS ?? 1);

@@ -1,17 +1,17 @@
 import { Refusal } from "../../../domain/errors.ts";
 
-/** A connection string taken apart. */
+/** A parsed connection string. */
 export interface Address {
-  /** One connection string per host: Bun's client takes only one host at a time. */
+  /** One connection string per host, because Bun's client accepts only one host. */
   readonly urls: readonly string[];
   /**
-   * Whether statements are prepared under a name. A pooler that hands connections from client to
-   * client may not know the name; `?prepare=false` costs two more round trips a group.
+   * Whether statements are prepared under a name. A pooler that shares connections between clients
+   * may not know the name. `?prepare=false` costs two more round trips per group of updates.
    */
   readonly prepare: boolean;
   /**
-   * Where it points, without user and password: fit for messages. Without a user the word before
-   * the colon may be one, and the port a password, so nothing is shown.
+   * Host and database for messages, without user and password. In an address without a user the
+   * host may be a misplaced user and the port a password, so nothing is shown.
    */
   readonly label: string;
 }
@@ -29,13 +29,13 @@ export function parseAddress(text: string): Address {
     throw new Refusal("invalid_request", "prepare in the database address must be true or false");
   }
   query.delete("prepare");
-  // Several hosts always mean the one that can be written; nothing else is offered.
+  // With several hosts the service always uses the one that accepts writes.
   query.delete("target_session_attrs");
   const authority = hosts === "" ? hostOf(query) : hosts;
   const ending = path + (query.size > 0 ? `?${query}` : "");
   const urls = authority.split(",").map((host) => `${opening}${host}${ending}`);
   if (!urls.every((url) => URL.canParse(url))) {
-    throw new Refusal("invalid_request", "the database address names a host that is none");
+    throw new Refusal("invalid_request", "the database address contains an invalid host");
   }
   return {
     urls,
@@ -46,27 +46,27 @@ export function parseAddress(text: string): Address {
   };
 }
 
-/** `postgres://user@/name?host=/run/postgresql&port=5433`: the folder of a socket, or a host. */
+/** Reads `postgres://user@/name?host=/run/postgresql&port=5433`: the folder of a socket, or a host. */
 function hostOf(query: URLSearchParams): string {
-  // Named always: for an address without a host the client would take one from the environment.
+  // Always set: without a host in the address the client takes one from the environment.
   const host = query.get("host") || "localhost";
   const port = query.get("port");
   query.delete("port");
-  // The client itself reads the folder from the query, and the port from where it always stands.
+  // The client reads the folder from the query, but the port only from the authority.
   if (!host.startsWith("/")) query.delete("host");
   return (host.startsWith("/") ? "localhost" : host) + (port === null ? "" : `:${port}`);
 }
 
 /**
- * What the address says, said once more: left to itself, the client prefers some variables of the
- * environment (PGDATABASE) to the address and fills gaps from others.
+ * The parts of the address as explicit options. Without them the client prefers some environment
+ * variables (PGDATABASE) to the address, and fills in missing parts from others.
  */
 export function connectionOptions(url: string) {
   const { username, password, port, pathname } = new URL(url);
   const user = decodeURIComponent(username) || "postgres";
   return {
     username: user,
-    // A function: in the place of an empty text the client would take PGPASSWORD.
+    // A function: instead of an empty string the client would use PGPASSWORD.
     password: () => decodeURIComponent(password),
     port: Number(port) || 5432,
     database: decodeURIComponent(pathname.slice(1)) || user,

@@ -1,6 +1,6 @@
 /**
- * Columns of values as PostgreSQL's array literals: one parameter carries a whole column, and
- * joining numbers is the cheapest way to write one.
+ * Array literals of PostgreSQL. One parameter holds a whole column, and joining numbers is the
+ * cheapest method to encode one.
  */
 export function integerArray(values: readonly (bigint | number | null)[]): string {
   return `{${values.map((value) => value ?? "NULL").join()}}`;

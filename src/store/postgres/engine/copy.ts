@@ -3,8 +3,8 @@ import type { Session } from "./session.ts";
 export type Value = string | number | bigint | boolean | null;
 
 /**
- * Streams rows into a table by COPY, the quickest way in: a million rows in about a second. Gives
- * their number.
+ * Streams rows into a table with COPY, the fastest method: a million rows take about a second.
+ * Returns the number of rows.
  */
 export async function copyIn<T>(
   { sql }: Session,
@@ -43,7 +43,7 @@ const escapes: Record<string, string> = {
   "\v": "\\v",
 };
 
-/** COPY's text format: tabs between columns, backslashes before what would be mistaken. */
+/** One line in the text format of COPY: tabs between columns, special characters escaped. */
 function line(values: readonly Value[]): string {
   let text = "";
   for (let index = 0; index < values.length; index++) {

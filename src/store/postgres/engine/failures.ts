@@ -1,12 +1,12 @@
-import { Refusal } from "../../../domain/errors.ts";
+import { Refusal, unavailable, unavailableMessages } from "../../../domain/errors.ts";
 
-/** What the engine's SQLSTATE, where there is one, says; connection failures have none. */
+/** The SQLSTATE of an error from the server. Connection failures have none. */
 function sqlState(error: unknown): string | undefined {
   const { errno } = error as { errno?: unknown };
   return typeof errno === "string" ? errno : undefined;
 }
 
-/** Failures of Bun's client itself: refused, closed, timed out, no TLS. */
+/** Whether Bun's client itself failed: connection refused, closed or timed out, or no TLS. */
 function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
@@ -15,24 +15,24 @@ function isConnectionFailure(error: unknown): boolean {
   );
 }
 
-/** A standby, or a primary that was told to take no writes. */
+/** The server is a standby, or a primary that is set read-only. */
 export class UnwritableServer extends Refusal {
-  /** For the operator; callers of the API get the message. */
+  /** For the operator. Clients get the message. */
   readonly reason: string;
 
-  constructor(reason = "none of its hosts takes writes") {
-    super("unavailable", "The store cannot be written at the moment; try again.");
+  constructor(reason = "none of its hosts accepts writes") {
+    super("unavailable", unavailableMessages.unwritable);
     this.reason = reason;
   }
 }
 
-/** The connection did not keep a prepared statement, as behind a pooler in transaction mode. */
+/** Whether the connection lost a prepared statement, as behind a pooler in transaction mode. */
 export function isUnprepared(error: unknown): boolean {
   return /^(26000|42P05)$/.test(sqlState(error) ?? "");
 }
 
-/** What an operator should know of a failure. */
-export function explain(error: unknown): string {
+/** The text of a failure for the operator, with advice where there is some. */
+export function describeFailure(error: unknown): string {
   if (error instanceof UnwritableServer) return error.reason;
   const message = error instanceof Error ? error.message : String(error);
   if (isUnprepared(error)) {
@@ -44,10 +44,10 @@ export function explain(error: unknown): string {
 }
 
 /**
- * States after which a connection is of no more use: it is gone (08…), its server ended it (57P0…,
- * 25P03, 25P04: a shutdown, an operator, or a timeout for idle sessions or long transactions) or
- * cannot write (25006), or it does not know a statement that was prepared on it (0A000 after a
- * change of the schema, 26000 and 42P05 behind a pooler).
+ * States after which a connection is unusable. It is gone (08…), the server ended it (57P0…, 25P03,
+ * 25P04: a shutdown, an operator, or a timeout for idle sessions or long transactions), it cannot
+ * write (25006), or it does not know a prepared statement (0A000 after a schema change, 26000 and
+ * 42P05 behind a pooler).
  */
 const lostStates = /^(08...|57P0[1-5]|25006|25P0[34]|0A000|26000|42P05)$/;
 
@@ -55,27 +55,24 @@ export function isLost(error: unknown): boolean {
   return isConnectionFailure(error) || lostStates.test(sqlState(error) ?? "");
 }
 
-/** The statement ran into another transaction and was rolled back; sent again it may succeed. */
+/** Whether the statement conflicted with another transaction and was rolled back. Retry it. */
 export function isConflict(error: unknown): boolean {
   return /^(40001|40P01)$/.test(sqlState(error) ?? "");
 }
 
-/** States that time heals: no room, no lock in time, a cancelled statement, a deadlock. */
-const passingStates = /^(53...|40...|55P03|57014|58...)$/;
+/** No space, a lock timeout, a cancelled statement, a deadlock, an I/O error. */
+const temporaryStates = /^(53...|40...|55P03|57014|58...)$/;
 
 /**
- * What an engine failure means to a caller. Everything that is neither the connection nor the
- * moment is a bug and passes through.
+ * Converts a failure of the connection, and a temporary failure of the server, to an error for
+ * clients. Everything else is a bug and is returned unchanged.
  */
-export function unavailableOr(error: unknown): unknown {
-  if (isLost(error)) return new Refusal("unavailable", "The store cannot be reached; try again.");
-  if (passingStates.test(sqlState(error) ?? "")) {
-    return new Refusal("unavailable", "The store is busy; try again.");
-  }
-  return error;
+export function toUnavailable(error: unknown): unknown {
+  if (isLost(error)) return unavailable("unreachable");
+  return temporaryStates.test(sqlState(error) ?? "") ? unavailable("busy") : error;
 }
 
-/** Whether waiting may help: not with a wrong password or a name that does not exist. */
-export function isPassing(error: unknown): boolean {
-  return error instanceof UnwritableServer || isLost(error) || unavailableOr(error) !== error;
+/** Whether a retry may help. It does not with a wrong password or an unknown database. */
+export function isTemporary(error: unknown): boolean {
+  return error instanceof UnwritableServer || isLost(error) || toUnavailable(error) !== error;
 }

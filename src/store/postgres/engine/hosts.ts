@@ -1,33 +1,33 @@
 import type { Address } from "./address.ts";
-import { isPassing, UnwritableServer } from "./failures.ts";
+import { isTemporary, UnwritableServer } from "./failures.ts";
 import type { PrimaryGuard } from "./primary.ts";
 import { openSession, type Session } from "./session.ts";
 
-/** The hosts of an address, of which one is the primary. */
+/** The hosts of an address. One of them is the primary. */
 export interface Hosts {
-  /** A connection to the primary. */
+  /** Opens a session on the primary. */
   connect(): Promise<Session>;
   /** False once the primary is known to be another server than the session's. */
   isCurrent(session: Session): boolean;
-  /** Opens a connection to every host, to learn of a new primary. Rejects if none is usable. */
+  /** Connects to every host to detect a new primary. Rejects if no host is usable. */
   check(): Promise<void>;
 }
 
-/** How long lanes share the answer to the question which host is the primary. */
-const foundGoodMs = 500;
+/** How long connections share the result of a search for the primary. */
+const primaryCachedMs = 500;
 
 /**
- * How long the hosts that have not answered yet are waited for once one has: longer at first,
- * when nothing is known that could tell an old primary from a new one. An answer that comes later
- * still counts, from then on.
+ * How long the search waits for the remaining hosts after the first response. It waits longer the
+ * first time, when no known timeline distinguishes an old primary from a new one. A later response
+ * still counts for the next search.
  */
 const firstWaitMs = 1_000;
 const othersWaitMs = 200;
 
 /**
- * All hosts are asked at once, so that a silent one costs no time. Two that take writes are an old
- * primary that does not know it was replaced, and the new one; the guard knows them by their
- * timelines, whichever answers first.
+ * Connects to all hosts at once, so that a host that does not respond costs no time. If two hosts
+ * accept writes, one is an old primary that does not know that it was replaced. The guard compares
+ * their timelines, whichever responds first.
  */
 export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard): Hosts {
   let current: string | undefined;
@@ -41,40 +41,40 @@ export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard): Ho
     return session;
   }
 
-  /** Asks every host, each on a new connection; rejects as soon as all have failed. */
-  function askAll(onAnswer: (session: Session) => void) {
+  /** Opens and closes a session on every host. `first` rejects as soon as all have failed. */
+  function probeAll(onResponse: (session: Session) => void) {
     const attempts = urls.map(async (url) => {
       const session = await open(url);
       session.close();
-      onAnswer(session);
+      onResponse(session);
     });
     return { first: Promise.any(attempts), all: Promise.allSettled(attempts) };
   }
 
-  async function ask(): Promise<string> {
+  async function searchPrimary(): Promise<string> {
     const waitMs = current === undefined ? firstWaitMs : othersWaitMs;
-    const answers: Session[] = [];
-    const { first, all } = askAll((session) => answers.push(session));
+    const responses: Session[] = [];
+    const { first, all } = probeAll((session) => responses.push(session));
     try {
       await first;
     } catch (failure) {
-      // A wrong password is worth more to an operator than that no host would do.
+      // A wrong password is more useful to an operator than the fact that no host is usable.
       const errors = (failure as AggregateError).errors as unknown[];
-      throw errors.find((error) => !isPassing(error)) ?? new UnwritableServer();
+      throw errors.find((error) => !isTemporary(error)) ?? new UnwritableServer();
     }
     await Promise.race([all, Bun.sleep(waitMs)]);
-    const usable = answers.filter(({ server }) => server.timeline === guard.newestTimeline);
+    const usable = responses.filter(({ server }) => server.timeline === guard.newestTimeline);
     if (usable.length === 0) throw new UnwritableServer();
-    // Two ways to one server: stay with the one in use as long as it answers.
+    // Two addresses may lead to one server. Keeps the one in use as long as it responds.
     if (!usable.some(({ url }) => url === current)) current = usable[0]!.url;
     foundAt = performance.now();
     return current!;
   }
 
-  function find(): string | Promise<string> {
+  function findPrimary(): string | Promise<string> {
     if (urls.length === 1) return urls[0]!;
-    if (current !== undefined && performance.now() - foundAt < foundGoodMs) return current;
-    finding ??= ask().finally(() => {
+    if (current !== undefined && performance.now() - foundAt < primaryCachedMs) return current;
+    finding ??= searchPrimary().finally(() => {
       finding = undefined;
     });
     return finding;
@@ -87,11 +87,11 @@ export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard): Ho
   return {
     isCurrent,
     async connect() {
-      const session = await open(await find());
+      const session = await open(await findPrimary());
       if (isCurrent(session)) return session;
       session.close();
       throw new UnwritableServer();
     },
-    check: async () => void (await askAll(() => {}).first),
+    check: async () => void (await probeAll(() => {}).first),
   };
 }

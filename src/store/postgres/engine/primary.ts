@@ -1,35 +1,35 @@
 import type { Log } from "../../../domain/ports.ts";
 import { UnwritableServer } from "./failures.ts";
 
-/** The server's timeline: the first eight hexadecimal digits of the file it writes its log to. */
+/** The server's timeline: the first eight hexadecimal digits of the name of its current WAL file. */
 export const timelineNow =
   "('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int4";
 
-/** What tells one server from another. */
+/** What distinguishes one server or database from another. */
 export interface ServerIdentity {
-  /** The cluster: a standby has the identifier of its primary. */
+  /** The identifier of the cluster. A standby has the identifier of its primary. */
   readonly system: string;
-  /** The number the cluster knows the database by. */
-  readonly database: string;
-  /** Grows with every promotion of a standby. */
+  /** The oid of the database. It is unique within the cluster. */
+  readonly databaseOid: string;
+  /** Increases with every promotion of a standby. */
   readonly timeline: number;
 }
 
-/** The answer came from a server that has been replaced, or from another database altogether. */
+/** A response came from a server that was replaced, or from another database. */
 export class WrongServer extends UnwritableServer {
-  override readonly message = "The store has moved to another server; try again.";
+  override readonly message = "The store has moved to another server. Try again.";
 }
 
 /**
- * Remembers the newest timeline that any server of the database has shown to this process. After
- * a promotion the old primary may still run, take writes and hold connections; only its timeline
- * gives it away. All lanes share one guard, so that what one of them learns holds for all.
+ * Remembers the newest timeline that any server of the database has shown to this process. After a
+ * promotion the old primary may still run, accept writes and hold connections. Only its timeline
+ * shows that it was replaced. All connections share one guard, so each uses what another learned.
  */
 export interface PrimaryGuard {
   readonly newestTimeline: number;
-  /** Checks the server behind a new connection; throws WrongServer. */
+  /** Checks the server of a new connection. Throws WrongServer. */
   admit(server: ServerIdentity): void;
-  /** Checks the timeline an answer came with; throws WrongServer. Call before using the answer. */
+  /** Checks the timeline of a response before the response is used. Throws WrongServer. */
   confirm(timeline: number): void;
 }
 
@@ -51,8 +51,8 @@ export function createPrimaryGuard(log: Log): PrimaryGuard {
     },
     admit(server) {
       known ??= server;
-      if (server.system !== known.system || server.database !== known.database) {
-        // Its ledger has nothing to do with the one that was served so far.
+      if (server.system !== known.system || server.databaseOid !== known.databaseOid) {
+        // Its ledger is not the one that was served so far.
         if (!isOtherLogged) {
           const remedy = "restart to serve this database";
           log("database address leads to another database", { remedy });

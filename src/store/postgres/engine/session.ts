@@ -8,36 +8,36 @@ export type Rows = readonly (readonly unknown[])[];
 /** Runs one statement. */
 export type Query = (text: string, values?: readonly unknown[]) => Promise<Rows>;
 
-/** One connection to a server that can be written. */
+/** One connection to a server that accepts writes. */
 export interface Session {
   readonly sql: ReservedSQL;
-  /** The address of the one host it goes to. */
+  /** The address of the host, without the other hosts. */
   readonly url: string;
-  /** The server behind it when it was opened; behind a pooler the server may change. */
+  /** The server when the session was opened. Behind a pooler the server may change. */
   readonly server: ServerIdentity;
-  /** Checks the timeline an answer came with; throws if a newer one is known. */
+  /** Checks the timeline of a response. Throws if a newer one is known. */
   confirm(timeline: number): void;
-  /** Whether a statement by itself runs at READ COMMITTED: the default of server and role. */
+  /** Whether a statement without BEGIN runs at READ COMMITTED, the default of server and role. */
   readonly isReadCommitted: boolean;
-  /** One statement; several sent without waiting travel together. */
+  /** Runs one statement. Several that are sent without waiting share a round trip. */
   query(text: string, values?: readonly unknown[]): Promise<Rows>;
-  /** Cuts the connection at once: whatever is under way on it rejects. */
+  /** Closes the connection at once. Every pending statement rejects. */
   close(): void;
-  /** False once the connection has ended, by whichever side. */
+  /** False once either side has closed the connection. */
   readonly isOpen: boolean;
 }
 
-/** How long a server may take to accept a connection, or to answer the first question on it. */
+/** How long a server may take to accept a connection, or to respond to the first statement. */
 const connectSeconds = 2;
 
-/** A server in recovery has no timeline of its own to tell. */
-const firstQuestion = `SELECT pg_is_in_recovery(), current_setting('transaction_read_only'),
+/** A server in recovery cannot report its timeline. */
+const identifyServer = `SELECT pg_is_in_recovery(), current_setting('transaction_read_only'),
   current_setting('transaction_isolation') = 'read committed',
   (SELECT system_identifier::text FROM pg_control_system()),
   (SELECT oid::text FROM pg_database WHERE datname = current_database()),
   CASE WHEN pg_is_in_recovery() THEN 0 ELSE ${timelineNow} END`;
 
-/** Connects to one host and makes sure that it can be written and has not been replaced. */
+/** Connects to one host. Throws if it does not accept writes or was replaced. */
 export async function openSession(
   url: string,
   prepare: boolean,
@@ -65,17 +65,21 @@ export async function openSession(
     const sql = await pool.reserve();
     const query = (text: string, values?: readonly unknown[]) =>
       (values ? sql.unsafe(text, values as unknown[]) : sql(asTemplate(text))).values();
-    const [[isStandby, readOnly, isReadCommitted, system, database, timeline] = []] =
-      await query(firstQuestion);
+    const [[isStandby, readOnly, isReadCommitted, system, databaseOid, timeline] = []] =
+      await query(identifyServer);
     if (isStandby) {
-      throw new UnwritableServer("the server is a standby; name the primary, or all hosts");
+      throw new UnwritableServer(
+        "the server is a standby; use the primary's address, or all hosts",
+      );
     }
     if (readOnly !== "off") {
-      throw new UnwritableServer("default_transaction_read_only is on: it takes no writes");
+      throw new UnwritableServer(
+        "default_transaction_read_only is on: the server accepts no writes",
+      );
     }
     const server = {
       system: String(system),
-      database: String(database),
+      databaseOid: String(databaseOid),
       timeline: Number(timeline),
     };
     guard.admit(server);
@@ -101,7 +105,7 @@ export async function openSession(
 
 const templates = new Map<string, TemplateStringsArray>();
 
-/** A text without parameters is prepared, and travels together with others, only as a template. */
+/** The client prepares a text without parameters, and sends it with others, only as a template. */
 function asTemplate(text: string): TemplateStringsArray {
   let template = templates.get(text);
   if (!template) {
@@ -114,8 +118,8 @@ function asTemplate(text: string): TemplateStringsArray {
 }
 
 /**
- * Runs work on a session within a deadline. A query that hangs on a dead network cannot be called
- * back, so what a passed deadline does is cut the connection; so does a lost one.
+ * Runs work on a session within a deadline. A query that hangs on a dead network cannot be cancelled,
+ * so the connection is closed when the deadline passes. It is also closed if it was lost.
  */
 export async function withinDeadline<T>(
   session: Session,

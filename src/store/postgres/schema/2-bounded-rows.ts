@@ -5,8 +5,8 @@ const granted = `(CASE WHEN asked.banned_until > ms THEN 0
                          asked.per_day - ${dayUsed})) END)`;
 
 /**
- * When the window was first found used up; one that begins anew has not been yet. A question that
- * waited across the edge is older than the window it was counted in.
+ * When the window was first exhausted, or 0 if it was not. A call that waited across the boundary is
+ * older than the window it is counted in, so the window's start is the earliest time.
  */
 const firstRefusal = (window: "minute" | "day", used: string) => `CASE
     WHEN counts.${window}_start >= ${window} AND counts.${window}_refused_at > 0
@@ -15,11 +15,13 @@ const firstRefusal = (window: "minute" | "day", used: string) => `CASE
     THEN greatest(ms, counts.${window}_start) ELSE 0 END`;
 
 /**
- * Step 2 of the schema. While any transaction is open, PostgreSQL keeps every version of a row that
- * was updated since it began, and a search by the row's key walks over all of them. So a forgotten
- * transaction slowed the service down more with every second. From here on the key of a row that is
- * updated often has a part, its generation, that grows after some changes: a search for the highest
- * starts at the newest version, and walks over few.
+ * Step 2: searches that read few row versions. Released; never edit the SQL.
+ *
+ * While any transaction is open, PostgreSQL keeps every version of a row that was updated since that
+ * transaction began, and an index search for the row's key visits all of them. A forgotten
+ * transaction made the service slower with every second. The key of a row that is updated often
+ * therefore has a second column, its generation, which grows after some updates. A search for the
+ * highest generation starts at the newest version and visits few others.
  */
 export const boundedRows = `
   ALTER TABLE head RENAME TO store;

@@ -1,0 +1,75 @@
+// The results of a run, in the order in which they were measured.
+import type { Comparison } from "./comparison.ts";
+import { type FigureName, figures, meets } from "./figures.ts";
+import type { Measured } from "./generator.ts";
+
+export interface Row {
+  scenario: string;
+  contestant: string;
+  throughput: number;
+  p50Ms: number | undefined;
+  p99Ms: number | undefined;
+  cpuMicroseconds: number | undefined;
+  generatorBusy: number | undefined;
+}
+
+export interface MeasuredFigure {
+  name: FigureName;
+  value: number;
+}
+
+export interface Point {
+  entries: number;
+  cpuMicroseconds: number;
+}
+
+export interface MemorySample {
+  seconds: number;
+  residentMb: number;
+}
+
+export class Results {
+  readonly rows: Row[] = [];
+  readonly figures: MeasuredFigure[] = [];
+  readonly comparisons: Comparison[] = [];
+  readonly notes: string[] = [];
+  /** CPU time by size of the catalogue, for each line of the plot. */
+  readonly cost: Record<string, Point[]> = {};
+  readonly memory: MemorySample[] = [];
+
+  addRow(scenario: string, contestant: string, kind: "get" | "patch", measured: Measured): void {
+    this.rows.push({
+      scenario,
+      contestant,
+      throughput: measured[kind].requests / measured.seconds,
+      p50Ms: measured[kind].p50Ms,
+      p99Ms: measured[kind].p99Ms,
+      cpuMicroseconds: measured.cpuMicroseconds,
+      generatorBusy: measured.generatorBusy,
+    });
+  }
+
+  /** Ignores an undefined value: the figure could not be measured on this machine. */
+  addFigure(name: FigureName, value: number | undefined): void {
+    if (value !== undefined && Number.isFinite(value)) this.figures.push({ name, value });
+  }
+
+  addNote(text: string): void {
+    this.notes.push(text);
+    console.error(`· ${text}`);
+  }
+
+  addPoint(line: string, entries: number, cpuMicroseconds: number | undefined): void {
+    if (cpuMicroseconds === undefined) return;
+    this.cost[line] ??= [];
+    this.cost[line].push({ entries, cpuMicroseconds });
+  }
+
+  /** Whether every figure holds and no comparison is beyond its bound. */
+  get areAcceptable(): boolean {
+    return (
+      this.figures.every(({ name, value }) => meets(figures[name], value, figures[name].hold)) &&
+      this.comparisons.every(({ result }) => result !== "beyond")
+    );
+  }
+}

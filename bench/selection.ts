@@ -1,0 +1,79 @@
+// Selects the sections of a run, and the scenarios of --beside.
+
+/** In the order in which they run. `beside` runs only with --beside. */
+export const sections = [
+  "get",
+  "patch",
+  "slow-flush",
+  "reads-under-writes",
+  "first-get",
+  "growth",
+  "turns",
+  "postgres",
+  "open-transaction",
+  "ledger",
+  "soak",
+  "beside",
+] as const;
+export type Section = (typeof sections)[number];
+
+/** The names that --scenario accepts, in the order in which the scenarios run. */
+export const scenarioNames = [
+  "get",
+  "first-get",
+  "patch",
+  "get-postgres",
+  "patch-postgres",
+] as const;
+export type ScenarioName = (typeof scenarioNames)[number];
+
+export function selectSections(flags: {
+  only: string | undefined;
+  engine: string | undefined;
+  beside: string | undefined;
+  long: boolean;
+  soak: boolean;
+}): Set<Section> {
+  const { only, engine, beside, long, soak } = flags;
+  if (beside !== undefined) return new Set(["beside"]);
+  if (only !== undefined) return new Set(only.split(",").map(sectionNamed));
+  if (soak) return new Set(["soak"]);
+  if (engine !== undefined && engine !== "sqlite" && engine !== "postgres") {
+    throw new Error(`--engine must be sqlite or postgres, not ${engine}.`);
+  }
+  if (engine === "postgres") return new Set(["postgres"]);
+  const selected = new Set<Section>(sections);
+  selected.delete("soak");
+  selected.delete("open-transaction");
+  selected.delete("beside");
+  if (!long) selected.delete("ledger");
+  if (engine === "sqlite") selected.delete("postgres");
+  return selected;
+}
+
+function sectionNamed(name: string): Section {
+  if (name === "beside") throw new Error("Use --beside DIR to run the section beside.");
+  const section = sections.find((one) => one === name);
+  if (section === undefined) {
+    throw new Error(`Unknown section ${name}. Use ${sections.join(", ")}.`);
+  }
+  return section;
+}
+
+/** Returns the scenarios named in --scenario; all of them unless given. */
+export function selectScenarios(
+  names: string | undefined,
+  beside: string | undefined,
+): Set<ScenarioName> {
+  if (names === undefined) return new Set(scenarioNames);
+  if (beside === undefined) throw new Error("--scenario needs --beside DIR.");
+  return new Set(names.split(",").map(scenarioNamed));
+}
+
+function scenarioNamed(name: string): ScenarioName {
+  const scenario = scenarioNames.find((one) => one === name);
+  if (scenario === undefined) {
+    throw new Error(`Unknown scenario ${name}. Use ${scenarioNames.join(", ")}.`);
+  }
+  return scenario;
+}

@@ -1,0 +1,68 @@
+/**
+ * Writes the tables of settings and commands into docs/operating.md, between HTML comments. With
+ * --check it writes nothing and fails if a table differs from the code.
+ */
+
+import { commands } from "../src/cli/commands.ts";
+import { synopsisOf } from "../src/cli/help.ts";
+import { settings } from "../src/settings.ts";
+
+/** The pages that describe a command in more detail. */
+const links: Readonly<Record<string, string>> = {
+  verify: "See [Verify a store](backup.md#verify-a-store).",
+  "migrate-store": "See [scaling.md](scaling.md#move-to-postgresql).",
+};
+
+/** The page with both tables up to date. The rest of the text is unchanged. */
+export function withTables(page: string): string {
+  return replaceTable(replaceTable(page, "settings", settingsTable()), "commands", commandsTable());
+}
+
+function settingsTable(): string {
+  return table(
+    ["Flag", "Variable", "Default", "Description"],
+    Object.values(settings).map(({ flag, variable, description, default: initial }) => [
+      code(`--${flag}`),
+      code(variable),
+      initial === "" ? "none" : code(initial),
+      description,
+    ]),
+  );
+}
+
+function commandsTable(): string {
+  return table(
+    ["Command", "Description"],
+    commands.map((command) => [
+      code(synopsisOf(command)),
+      [command.summary, links[command.name]].filter(Boolean).join(" "),
+    ]),
+  );
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(header), `|${"---|".repeat(header.length)}`, ...rows.map(line)].join("\n");
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+function replaceTable(page: string, name: string, content: string): string {
+  const pattern = new RegExp(`(<!-- ${name}:start -->\n).*(<!-- ${name}:end -->)`, "s");
+  if (!pattern.test(page)) throw new Error(`the page has no comments for the table of ${name}`);
+  return page.replace(pattern, (_, start, end) => `${start}${content}\n${end}`);
+}
+
+if (import.meta.main) {
+  const file = Bun.file(new URL("../docs/operating.md", import.meta.url).pathname);
+  const page = await file.text();
+  const fresh = withTables(page);
+  if (!process.argv.includes("--check")) await Bun.write(file, fresh);
+  else if (page !== fresh) {
+    console.error("a table in docs/operating.md differs from the code; run npm run generate");
+    process.exitCode = 1;
+  }
+}

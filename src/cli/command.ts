@@ -1,0 +1,64 @@
+import type { SettingName } from "../settings.ts";
+
+/** A flag that only some commands have. The settings are flags of every command. */
+export interface Flag {
+  /** What the value is called in help. A flag without a placeholder takes no value. */
+  readonly placeholder?: string;
+  readonly required?: boolean;
+  readonly description: string;
+  /** The input field of the domain that the flag sets, if it has another name. */
+  readonly field?: string;
+}
+
+export type Flags = Readonly<Record<string, Flag>>;
+
+export interface Operand {
+  readonly name: string;
+  readonly description: string;
+}
+
+type FlagValue<F extends Flag> = F extends { placeholder: string }
+  ? F extends { required: true }
+    ? string
+    : string | undefined
+  : boolean;
+
+/** What a user typed after the name of a command. */
+export interface Input<Values = unknown, Operands = unknown> {
+  readonly flags: Values;
+  readonly operands: Operands;
+  /** The settings that were given as flags, by flag. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+interface Definition<F extends Flags, O extends readonly Operand[]> {
+  /** One or two words. */
+  readonly name: string;
+  /** A sentence for help and for docs/operating.md. */
+  readonly summary: string;
+  readonly operands: O;
+  readonly flags: F;
+  /** The settings that have an effect on this command. Help lists them. */
+  readonly settings: readonly SettingName[];
+  /** Returns the exit code. */
+  readonly run: (
+    input: Input<
+      { readonly [Name in keyof F]: FlagValue<F[Name]> },
+      { readonly [At in keyof O]: string }
+    >,
+  ) => Promise<number>;
+}
+
+export interface Command extends Omit<Definition<Flags, readonly Operand[]>, "run"> {
+  readonly run: (input: Input) => Promise<number>;
+}
+
+/**
+ * Makes a row of the table of commands. It does not compile if `run` uses a flag or an operand that
+ * the row does not declare.
+ */
+export function command<const F extends Flags, const O extends readonly Operand[]>(
+  definition: Definition<F, O>,
+): Command {
+  return definition as Command;
+}

@@ -1,0 +1,32 @@
+import { Refusal } from "../domain/errors.ts";
+import { parseInstant } from "../domain/values/instants.ts";
+
+/** Converts the texts of flags. The domain rejects NaN and names the rule. */
+
+export function parseCount(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  return /^[1-9][0-9]*$/.test(text) ? Number(text) : Number.NaN;
+}
+
+export function parseTime(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : (parseInstant(text) ?? Number.NaN);
+}
+
+export function parseList(text: string | undefined): readonly string[] | undefined {
+  return text?.split(",").map((item) => item.trim());
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+export function parseDuration(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (text === "0") return 0;
+  const [, count, unit] = /^([0-9]{1,6})([smhd])$/.exec(text) ?? [];
+  if (count !== undefined) return Number(count) * unitMs[unit!]!;
+  throw new Refusal("invalid_request", `--${flag} must be a duration such as 30m, 24h or 7d`);
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import { Refusal } from "../domain/errors.ts";
+import { InvalidField } from "../domain/invalid-field.ts";
+import { print } from "../output.ts";
+import type { Command } from "./command.ts";
+import { commands } from "./commands.ts";
+import { parseArguments } from "./flags.ts";
+import { commandHelp, generalHelp, groupHelp } from "./help.ts";
+
+/** Runs the command that the arguments name, or prints help or the version. Returns the exit code. */
+export async function run(args: readonly string[]): Promise<number> {
+  if (args[0] === "--version") {
+    print(packageVersion());
+    return 0;
+  }
+  if (args.length === 0 || args[0] === "help" || args.includes("--help")) {
+    process.stdout.write(helpFor(args));
+    return 0;
+  }
+  const command = findCommand(args);
+  if (!command) throw unknownCommand(args);
+  const input = parseArguments(command, args.slice(command.name.split(" ").length));
+  try {
+    return await command.run(input);
+  } catch (error) {
+    throw error instanceof InvalidField ? withFlagName(error, command) : error;
+  }
+}
+
+/** The command whose name the arguments start with. */
+function findCommand(args: readonly string[]): Command | undefined {
+  return commands.find(({ name }) => name.split(" ").every((word, at) => word === args[at]));
+}
+
+/** The commands of two words that start with this one. */
+function groupOf(word: string | undefined): readonly Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `));
+}
+
+function helpFor(args: readonly string[]): string {
+  const isTopic = args[0] === "help";
+  const topic = args.slice(isTopic ? 1 : 0).filter((word) => word !== "--help");
+  const command = findCommand(topic);
+  if (command) return commandHelp(command);
+  const group = groupOf(topic[0]);
+  if (group.length > 0) return groupHelp(group);
+  if (isTopic && topic.length > 0) throw unknownCommand(topic);
+  return generalHelp(commands);
+}
+
+function unknownCommand(args: readonly string[]): Refusal {
+  const hasGroup = groupOf(args[0]).length > 0;
+  const name = args.slice(0, hasGroup ? 2 : 1).join(" ");
+  const help = hasGroup ? `petstore help ${args[0]}` : "petstore --help";
+  return new Refusal("invalid_request", `unknown command '${name}'; see ${help}`);
+}
+
+/** The same error with the name of the flag instead of the domain's name for the field. */
+function withFlagName({ field, rule, code }: InvalidField, { flags }: Command): Refusal {
+  const [name = field] =
+    Object.entries(flags).find(([flag, definition]) => (definition.field ?? flag) === field) ?? [];
+  return new Refusal(code, `--${name} ${rule}`);
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,118 @@
+import { Refusal } from "./errors.ts";
+import { InvalidField } from "./invalid-field.ts";
+import { checkTerms, type KeyTerms } from "./key-terms.ts";
+import { digestOf, type Environment, generateKeyId, generateKeyText, type Key } from "./keys.ts";
+import type { Store } from "./ports.ts";
+
+/** What an operator can do with keys. Every function checks its rules before it writes. */
+
+type Keys = Pick<Store, "keys">;
+type KeysAndUsage = Pick<Store, "keys" | "usage">;
+
+export interface IssuedKey {
+  readonly key: Key;
+  /** The secret that clients send. The store has only its digest, so it cannot be shown again. */
+  readonly text: string;
+}
+
+export interface RotatedKey extends IssuedKey {
+  /** The time at which the key's earlier secrets expire. */
+  readonly oldValidUntil: number;
+}
+
+export interface KeyStatus {
+  readonly key: Key;
+  readonly lastUsedAt: number | null;
+  /** The end of the ban that is in force; null if there is none. */
+  readonly bannedUntil: number | null;
+}
+
+/** How long an old secret stays valid after a rotation, unless the operator chooses a time. */
+export const defaultOverlapMs = 86_400_000;
+
+export async function issueKey(
+  { keys }: Keys,
+  environment: Environment,
+  now: number,
+  terms: KeyTerms,
+): Promise<IssuedKey> {
+  const checked = checkTerms(terms, now);
+  const key = { id: generateKeyId(), ...checked, createdAt: now, revokedAt: null };
+  const text = generateKeyText(environment);
+  await keys.addKey(key, digestOf(text));
+  return { key, text };
+}
+
+/** Adds a secret to a key. The old secrets stay valid for `overlapMs`. */
+export async function rotateKey(
+  { keys }: Keys,
+  environment: Environment,
+  now: number,
+  id: string,
+  overlapMs = defaultOverlapMs,
+): Promise<RotatedKey> {
+  const key = await getKey({ keys }, id);
+  if (key.revokedAt !== null) {
+    throw new Refusal("invalid_request", `Key ${id} is revoked; issue a new one.`);
+  }
+  if (!(overlapMs >= 0)) throw new InvalidField("overlap", "must not be negative");
+  const text = generateKeyText(environment);
+  const oldValidUntil = now + overlapMs;
+  await keys.addSecret(id, digestOf(text), now, oldValidUntil);
+  return { key, text, oldValidUntil };
+}
+
+/** Revokes a key. A key that is already revoked keeps the time of its first revocation. */
+export async function revokeKey({ keys }: Keys, now: number, id: string): Promise<Key> {
+  await getKey({ keys }, id);
+  await keys.revokeKey(id, now);
+  return getKey({ keys }, id);
+}
+
+/** Ends a key's ban. Returns false if none was in force. */
+export async function liftBan(
+  { keys, usage }: KeysAndUsage,
+  now: number,
+  id: string,
+): Promise<boolean> {
+  await getKey({ keys }, id);
+  return usage.liftBan(id, now);
+}
+
+export async function listKeyStatuses(
+  { keys, usage }: KeysAndUsage,
+  now: number,
+): Promise<readonly KeyStatus[]> {
+  const statusOf = await loadStatus(usage, now);
+  return (await keys.listKeys()).map(statusOf);
+}
+
+export async function getKeyStatus(
+  { keys, usage }: KeysAndUsage,
+  now: number,
+  id: string,
+): Promise<KeyStatus> {
+  const key = await getKey({ keys }, id);
+  return (await loadStatus(usage, now))(key);
+}
+
+async function getKey({ keys }: Keys, id: string): Promise<Key> {
+  const key = await keys.findKey(id);
+  if (!key) throw new Refusal("not_found", `There is no key ${id}.`);
+  return key;
+}
+
+async function loadStatus(usage: Store["usage"], now: number): Promise<(key: Key) => KeyStatus> {
+  const used = new Map((await usage.loadUsage()).map((row) => [row.keyId, row.lastUsedAt]));
+  const bans = new Map((await usage.loadBans()).map((ban) => [ban.keyId, ban]));
+  return (key) => {
+    const ban = bans.get(key.id);
+    const isBanned = ban !== undefined && ban.liftedAt === null && ban.until > now;
+    return {
+      key,
+      // Stored as 0 if the key was never used.
+      lastUsedAt: used.get(key.id) || null,
+      bannedUntil: isBanned ? ban.until : null,
+    };
+  };
+}

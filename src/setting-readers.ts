@@ -1,0 +1,107 @@
+import { type Environment, environments } from "./domain/keys.ts";
+import { minuteMs } from "./domain/limits.ts";
+import { petsDeprecatedAt } from "./domain/pets.ts";
+import { formatInstant, parseInstant } from "./domain/values/instants.ts";
+
+/**
+ * Converts the text of a setting to its value. The message of an error follows the name of the flag
+ * or variable, as in "--port must be …".
+ */
+
+export function readPort(text: string): number {
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new Error("must be a port from 0 to 65535");
+  return port;
+}
+
+export function readCount(text: string): number {
+  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new Error("must be an integer from 1 to 999999999");
+  return Number(text);
+}
+
+export function readMinutes(text: string): number {
+  return readCount(text) * minuteMs;
+}
+
+export function readSeconds(text: string): number {
+  return readCount(text) * 1_000;
+}
+
+export function readIdleTimeout(text: string): number {
+  const seconds = readCount(text);
+  if (seconds > 255) throw new Error("must be from 1 to 255 seconds");
+  return seconds;
+}
+
+export function readDrain(text: string): number {
+  const seconds = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seconds <= 3_600)) throw new Error("must be from 0 to 3600 seconds");
+  return seconds * 1_000;
+}
+
+export function readNonEmpty(text: string): string {
+  if (text === "") throw new Error("must not be empty");
+  return text;
+}
+
+export function readEnvironment(text: string): Environment {
+  const found = environments.find((environment) => environment === text);
+  if (!found) throw new Error(`must be ${environments.join(" or ")}`);
+  return found;
+}
+
+/** An empty address means the default one. */
+export function readDatabaseUrl(text: string): string {
+  if (text === "") return text;
+  // sqlite://data/shop.db is rejected: in a URL, `data` is a host and not a folder.
+  if (!/^(sqlite:(?!\/\/[^/]).+|postgres(ql)?:\/\/.+)$/.test(text)) {
+    throw new Error("must be sqlite:PATH or postgres://…");
+  }
+  if (text.startsWith("postgres")) checkCredentials(text);
+  return text;
+}
+
+const encoding = "percent-encode @ in the password as %40, / as %2F, ? as %3F, # as %23, % as %25";
+
+/**
+ * Rejects an address in which part of the password could be parsed as the host. That part would be
+ * sent to a name server, and error messages would show it.
+ */
+function checkCredentials(text: string): void {
+  const [, authority = "", rest = ""] = /^\w+:\/\/([^/?#]*)(.*)$/s.exec(text) ?? [];
+  if (authority.split("@").length > 2 || rest.includes("@")) {
+    throw new Error(`has an unexpected @; ${encoding}`);
+  }
+  if (/%(?![0-9a-f]{2})/i.test(authority)) {
+    throw new Error(`has a % that two hexadecimal digits do not follow; ${encoding}`);
+  }
+}
+
+/** Reads the sunset of GET /pets/{petId}. RFC 9745 section 4: not earlier than its deprecation. */
+export function readPetsSunset(text: string): number {
+  const time = parseInstant(text);
+  if (time === undefined) throw new Error("must be a time such as 2027-12-31T00:00:00Z");
+  if (time < petsDeprecatedAt) {
+    const since = formatInstant(petsDeprecatedAt);
+    throw new Error(`must not be before ${since}, when the operation was deprecated`);
+  }
+  return time;
+}
+
+/** Origins must be written as browsers send them. One with a path or a capital never matches. */
+export function readOrigins(text: string): readonly string[] {
+  const found = readList(text);
+  const isWeb = (origin: string) => /^https?:/.test(origin) && URL.parse(origin)?.origin === origin;
+  const isApp = (origin: string) => /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^/?#@\sA-Z]+$/.test(origin);
+  if (!found.every((origin) => origin === "*" || isWeb(origin) || isApp(origin))) {
+    throw new Error("must be origins such as https://shop.example, separated by commas, or *");
+  }
+  return found;
+}
+
+export function readList(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((item) => item.trim())
+    .filter(Boolean);
+}

@@ -1,0 +1,96 @@
+import { every, inBackground } from "../../../domain/background.ts";
+import type { Log } from "../../../domain/ports.ts";
+import { parseAddress } from "./address.ts";
+import { describeFailure } from "./failures.ts";
+import { createHosts } from "./hosts.ts";
+import { createPrimaryGuard, type PrimaryGuard } from "./primary.ts";
+import {
+  createReconnectingConnection,
+  type ReconnectingConnection,
+} from "./reconnecting-connection.ts";
+import type { Session } from "./session.ts";
+
+/** The database at an address, on the host that is the primary at the moment. */
+export interface Database {
+  readonly label: string;
+  readonly guard: PrimaryGuard;
+  /** Opens a session. The caller closes it. */
+  connect(): Promise<Session>;
+  /** False once the session's server is known to have been replaced. */
+  isCurrent(session: Session): boolean;
+  /** A connection that stays until `close` and whose calls end within `deadlineMs`. */
+  connection(deadlineMs: number): ReconnectingConnection;
+  /** Opens every connection that is not open. Returns false if one cannot be opened. */
+  openConnections(): Promise<boolean>;
+  /**
+   * Starts to check every second which server is the primary, and to reopen lost connections. A
+   * working connection does not show where a new one would lead.
+   */
+  watch(): void;
+  /** Closes every connection. */
+  close(): void;
+}
+
+const watchEveryMs = 1_000;
+
+export function createDatabase(url: string, log: Log = () => {}): Database {
+  const address = parseAddress(url);
+  const guard = createPrimaryGuard(log);
+  const { connect, isCurrent, check } = createHosts(address, guard);
+  const connections: ReconnectingConnection[] = [];
+  let stopWatching: (() => void) | undefined;
+  let canCheck = true;
+  let isUnpreparedLogged = false;
+
+  /** Logs once, because clients get a 503 without the reason. */
+  function logUnprepared(error: unknown): void {
+    if (isUnpreparedLogged) return;
+    isUnpreparedLogged = true;
+    log("database keeps no prepared statements", { error: describeFailure(error) });
+  }
+
+  async function openConnections(): Promise<boolean> {
+    const opened = await Promise.allSettled(connections.map((connection) => connection.open()));
+    return opened.every(({ status }) => status === "fulfilled");
+  }
+
+  async function watchOnce(): Promise<void> {
+    try {
+      await check();
+      canCheck = true;
+    } catch (failure) {
+      // Logged once: without this check a replaced primary may stay unnoticed.
+      const errors = (failure as AggregateError).errors.map(String);
+      if (canCheck) log("database primary cannot be checked", { errors });
+      canCheck = false;
+    }
+    await openConnections();
+  }
+
+  return {
+    label: address.label,
+    guard,
+    connect,
+    isCurrent,
+    connection(deadlineMs) {
+      const connection = createReconnectingConnection({
+        connect,
+        isCurrent,
+        deadlineMs,
+        onUnprepared: logUnprepared,
+      });
+      connections.push(connection);
+      return connection;
+    },
+    openConnections,
+    watch() {
+      // Does not wait for the previous check: one that hangs must not hide a new primary.
+      const name = "watching the primary";
+      stopWatching ??= every(watchEveryMs, name, log, inBackground(name, log, watchOnce));
+    },
+    close() {
+      stopWatching?.();
+      for (const connection of connections) connection.close();
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { nowMs } from "./clock.ts";
+import { timelineNow } from "./primary.ts";
+import type { Session } from "./session.ts";
+import { waitForDisk } from "./transaction.ts";
+
+/**
+ * Locks the ledger's head and returns the time and the timeline. Every transaction that writes the
+ * ledger locks the row of `store`, which it never updates. The lock is a separate statement, because
+ * a statement that locks and also reads would read what was there before it got the lock. A session
+ * that holds the head and stays idle is ended by the server, so one stopped instance does not stop
+ * all others.
+ */
+export const lockHead = lockHeadWith("");
+
+/**
+ * For a group of updates, which reads entries by the index, from its end. A plan made when the
+ * inventory was small would scan the whole table, or all versions of an entry through a bitmap,
+ * including the versions that cannot be removed yet.
+ */
+export const lockHeadForGroup = lockHeadWith(
+  ", set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)",
+);
+
+function lockHeadWith(settings: string): string {
+  return `SELECT ${nowMs}, ${timelineNow}, set_config('idle_in_transaction_session_timeout', '1500', true),
+      ${waitForDisk}${settings}
+    FROM store WHERE id = 1 FOR UPDATE`;
+}
+
+/** Finds the newest row first, however many older versions the server still keeps. */
+export const readTip = "SELECT seq, at FROM ledger_end ORDER BY seq DESC LIMIT 1";
+
+/** Moves the end of the ledger from $1 to $2, at the time $3. */
+export const moveTip = "UPDATE ledger_end SET seq = $2::int8, at = $3::int8 WHERE seq = $1::int8";
+
+/** Locks the head for a transaction that was begun, and reads the tip under the lock. */
+export async function takeHead({ query, confirm }: Session, now: number | null) {
+  const [locked] = await query(lockHead, [now]);
+  const [lockedAt, timeline] = locked!.map(Number) as [number, number];
+  confirm(timeline);
+  const [tip] = await query(readTip);
+  const [seq, at] = tip!.map(Number) as [number, number];
+  return { seq, at: Math.max(at, lockedAt), timeline };
+}

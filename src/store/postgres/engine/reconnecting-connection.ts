@@ -1,0 +1,127 @@
+import { Refusal, unavailable } from "../../../domain/errors.ts";
+import { isLost, isUnprepared, toUnavailable } from "./failures.ts";
+import { WrongServer } from "./primary.ts";
+import { type Rows, type Session, withinDeadline } from "./session.ts";
+import { runStatement } from "./transaction.ts";
+
+/**
+ * A connection that is opened on first use, and again after it was lost or its server was replaced.
+ * Every call ends within its deadline. While the database is down, attempts to connect are spaced,
+ * however many callers there are.
+ */
+export interface ReconnectingConnection {
+  /**
+   * Runs one statement in its own transaction. Statements of several callers share the connection
+   * and do not wait for each other.
+   */
+  query(text: string, values?: readonly unknown[]): Promise<Rows>;
+  /**
+   * Runs work that no other caller may interrupt, such as a transaction. Callers queue. Any failure
+   * closes the connection, which rolls back what the work had begun.
+   */
+  exclusive<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Connects unless there is a usable session. */
+  open(): Promise<void>;
+  close(): void;
+}
+
+export interface ReconnectingOptions {
+  connect(): Promise<Session>;
+  /** False once the session's server is known to have been replaced. */
+  isCurrent(session: Session): boolean;
+  readonly deadlineMs: number;
+  /** Called with failures that only the operator can fix. */
+  onUnprepared?(error: unknown): void;
+}
+
+/** How long a call waits for a new session. */
+const connectTimeoutMs = 1_000;
+
+/** After a failed attempt to connect, calls fail for this long without another attempt. */
+const retryDelayMs = 100;
+
+export function createReconnectingConnection(options: ReconnectingOptions): ReconnectingConnection {
+  const { connect, isCurrent, deadlineMs, onUnprepared } = options;
+  let session: Session | undefined;
+  let connecting: Promise<Session> | undefined;
+  let retryAt = 0;
+  let closed = false;
+  let queue: Promise<unknown> = Promise.resolve();
+
+  function newSession(): Promise<Session> {
+    if (closed || performance.now() < retryAt) return Promise.reject(unavailable("unreachable"));
+    connecting ??= connect()
+      .then(
+        (opened) => {
+          if (closed) opened.close();
+          else session = opened;
+          return opened;
+        },
+        (error) => {
+          retryAt = performance.now() + retryDelayMs;
+          // A server that rejects the login, after a changed password or a renamed database, is
+          // unreachable for callers too.
+          throw error instanceof Refusal ? error : unavailable("unreachable");
+        },
+      )
+      .finally(() => {
+        connecting = undefined;
+      });
+    return withConnectTimeout(connecting);
+  }
+
+  function drop(lost: Session): void {
+    lost.close();
+    if (session === lost) session = undefined;
+  }
+
+  /**
+   * Returns the session unless it has ended or its server was replaced, so that no caller has to
+   * fail to detect that.
+   */
+  function usableSession(): Session | undefined {
+    if (session && !(session.isOpen && isCurrent(session))) drop(session);
+    return session;
+  }
+
+  async function run<T>(work: (session: Session) => Promise<T>, isExclusive: boolean): Promise<T> {
+    let used: Session | undefined;
+    try {
+      used = usableSession() ?? (await newSession());
+      const result = await withinDeadline(used, deadlineMs, work);
+      // Replaced meanwhile: what the work read may be outdated, and what it wrote may be lost.
+      if (!isCurrent(used)) throw new WrongServer();
+      return result;
+    } catch (error) {
+      if (isUnprepared(error)) onUnprepared?.(error);
+      if (used && (isExclusive || isLost(error) || error instanceof WrongServer)) drop(used);
+      throw toUnavailable(error);
+    }
+  }
+
+  return {
+    query: (text, values) => run((used) => runStatement(used, text, values), false),
+    exclusive(work) {
+      const result = queue.then(() => run(work, true));
+      queue = result.catch(() => {});
+      return result;
+    },
+    async open() {
+      if (!usableSession()) await newSession();
+    },
+    close() {
+      closed = true;
+      session?.close();
+    },
+  };
+}
+
+async function withConnectTimeout(connecting: Promise<Session>): Promise<Session> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(unavailable("unreachable")), connectTimeoutMs);
+  try {
+    return await Promise.race([connecting, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore } from "../src/compose.ts";
+import { readConfig } from "../src/config.ts";
+import { Refusal } from "../src/domain/errors.ts";
+import { InvalidField } from "../src/domain/invalid-field.ts";
+import {
+  defaultOverlapMs,
+  getKeyStatus,
+  issueKey,
+  liftBan,
+  listKeyStatuses,
+  revokeKey,
+  rotateKey,
+} from "../src/domain/key-lifecycle.ts";
+import type { KeyTerms } from "../src/domain/key-terms.ts";
+import { callerOf, defaultScopes, digestOf, isKeyText } from "../src/domain/keys.ts";
+import type { Store } from "../src/domain/ports.ts";
+import { createTestClock } from "./support/clock.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "petstore-keys-"));
+const clock = createTestClock();
+let store: Store;
+beforeAll(async () => {
+  store = await openStore(readConfig({ database: `sqlite:${join(folder, "keys.db")}` }, {}), clock);
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const issue = (terms: Partial<KeyTerms> = {}) =>
+  issueKey(store, "production", clock.now(), { name: "till", plan: "free", ...terms });
+
+/** Whether the store accepts a secret at this time. */
+async function isValid(text: string, now = clock.now()): Promise<boolean> {
+  const found = await store.keys.findSecret(digestOf(text));
+  return found !== undefined && callerOf(found.key, found.secret, now) !== undefined;
+}
+
+describe("a new key", () => {
+  test("is stored with its terms, and only its secret is accepted", async () => {
+    const expiresAt = clock.now() + 1;
+    const { key, text } = await issue({
+      name: " till ",
+      plan: "enterprise",
+      perMinute: 7,
+      perDay: 999_999_999_999,
+      scopes: ["orders:read", "pets:read", "orders:read"],
+      expiresAt,
+    });
+    expect(await store.keys.findKey(key.id)).toEqual({
+      id: key.id,
+      name: "till",
+      plan: "enterprise",
+      limits: { perMinute: 7, perDay: 999_999_999_999 },
+      scopes: ["pets:read", "orders:read"],
+      createdAt: clock.now(),
+      expiresAt,
+      revokedAt: null,
+    });
+    expect(isKeyText(text, "production")).toBe(true);
+    expect(await isValid(text)).toBe(true);
+    expect(await isValid(text, expiresAt)).toBe(false);
+  });
+
+  test("has the default scopes if none are given", async () => {
+    const { key } = await issue();
+    expect((await store.keys.findKey(key.id))?.scopes).toEqual(defaultScopes);
+  });
+
+  const broken: [terms: Partial<KeyTerms>, field: string][] = [
+    [{ name: " " }, "name"],
+    [{ name: "x".repeat(201) }, "name"],
+    [{ name: "a\nb" }, "name"],
+    [{ plan: "gold" }, "plan"],
+    [{ plan: "toString" }, "plan"],
+    [{ perMinute: 5 }, "perMinute"],
+    [{ perDay: 5 }, "perDay"],
+    [{ plan: "enterprise", perMinute: 5 }, "perDay"],
+    [{ plan: "enterprise", perMinute: 0, perDay: 5 }, "perMinute"],
+    [{ plan: "enterprise", perMinute: 1.5, perDay: 5 }, "perMinute"],
+    [{ plan: "enterprise", perMinute: Number.NaN, perDay: 5 }, "perMinute"],
+    [{ plan: "enterprise", perMinute: 5, perDay: 1e12 }, "perDay"],
+    [{ scopes: [] }, "scopes"],
+    [{ scopes: ["pets:read", "all"] }, "scopes"],
+    [{ expiresAt: Number.NaN }, "expiresAt"],
+    [{ expiresAt: 0 }, "expiresAt"],
+  ];
+  for (const [terms, field] of broken) {
+    test(`is rejected with the name of the field: ${JSON.stringify(terms)}`, async () => {
+      const before = await store.keys.listKeys();
+      const error = await issue(terms).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(InvalidField);
+      const { code, message, rule } = error as InvalidField;
+      expect({ code, message }).toEqual({
+        code: "invalid_request",
+        message: `Field '${field}' ${rule}.`,
+      });
+      expect(await store.keys.listKeys()).toEqual(before);
+    });
+  }
+
+  test("cannot expire at the time at which it is issued", async () => {
+    expect(issue({ expiresAt: clock.now() })).rejects.toBeInstanceOf(InvalidField);
+  });
+});
+
+test("a scope that is added to the list of scopes is not added to the default scopes", async () => {
+  const source = readFileSync(new URL("../src/domain/keys.ts", import.meta.url), "utf8");
+  const extended = source.replace(/(export const scopes = \[)/, '$1"admin:write", ');
+  const file = join(folder, "keys-with-one-more-scope.ts");
+  writeFileSync(file, extended);
+  const changed = (await import(file)) as typeof import("../src/domain/keys.ts");
+  expect(changed.scopes as readonly string[]).toContain("admin:write");
+  expect(changed.defaultScopes).toEqual(defaultScopes);
+});
+
+describe("a rotated key", () => {
+  test("has a new secret, and the old one expires after the overlap", async () => {
+    const { key, text } = await issue();
+    const rotated = await rotateKey(store, "production", clock.now(), key.id);
+    expect(rotated.oldValidUntil).toBe(clock.now() + defaultOverlapMs);
+    expect(await isValid(text, rotated.oldValidUntil - 1)).toBe(true);
+    expect(await isValid(text, rotated.oldValidUntil)).toBe(false);
+    expect(await isValid(rotated.text, rotated.oldValidUntil)).toBe(true);
+    const again = await rotateKey(store, "production", clock.now(), key.id, 0);
+    expect(await isValid(rotated.text)).toBe(false);
+    expect(await isValid(again.text)).toBe(true);
+  });
+
+  test("keeps its secret if the overlap is invalid", async () => {
+    const { key, text } = await issue();
+    for (const overlapMs of [-1, Number.NaN]) {
+      const rotating = rotateKey(store, "production", clock.now(), key.id, overlapMs);
+      expect(rotating).rejects.toBeInstanceOf(InvalidField);
+    }
+    expect(await isValid(text, Number.MAX_SAFE_INTEGER)).toBe(true);
+  });
+});
+
+test("a revoked key stays revoked and cannot be rotated", async () => {
+  const { key, text } = await issue();
+  const revoked = await revokeKey(store, clock.now(), key.id);
+  expect(revoked.revokedAt).toBe(clock.now());
+  expect(await isValid(text)).toBe(false);
+  expect(await revokeKey(store, clock.now() + 1, key.id)).toEqual(revoked);
+  expect(rotateKey(store, "production", clock.now(), key.id)).rejects.toThrow(
+    `Key ${key.id} is revoked; issue a new one.`,
+  );
+});
+
+test("a key's status has its last use and the ban that is in force", async () => {
+  const now = clock.now();
+  const { key } = await issue();
+  const status = () => getKeyStatus(store, now, key.id);
+  expect(await status()).toEqual({ key, lastUsedAt: null, bannedUntil: null });
+  const windows = { minuteStart: 0, minuteCount: 0, dayStart: 0, dayCount: 0 };
+  await store.usage.saveUsage([{ keyId: key.id, ...windows, lastUsedAt: now - 1 }]);
+  await store.usage.saveBan({ keyId: key.id, startedAt: now - 9, until: now + 9, liftedAt: null });
+  const banned = { key, lastUsedAt: now - 1, bannedUntil: now + 9 };
+  expect(await status()).toEqual(banned);
+  expect(await listKeyStatuses(store, now)).toContainEqual(banned);
+  expect((await getKeyStatus(store, now + 9, key.id)).bannedUntil).toBeNull();
+  expect(await liftBan(store, now, key.id)).toBe(true);
+  expect((await status()).bannedUntil).toBeNull();
+  expect(await liftBan(store, now, key.id)).toBe(false);
+});
+
+test("an id without a key is not found", async () => {
+  const now = clock.now();
+  for (const work of [
+    () => rotateKey(store, "production", now, "key_none"),
+    () => revokeKey(store, now, "key_none"),
+    () => liftBan(store, now, "key_none"),
+    () => getKeyStatus(store, now, "key_none"),
+  ]) {
+    const error = await work().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Refusal);
+    expect(error).toMatchObject({ code: "not_found", message: "There is no key key_none." });
+  }
+});

@@ -1,0 +1,54 @@
+// Uses every feature of the installed package on any service with a few pets and orders. Plain
+// JavaScript, so that Node, Bun, Deno and browsers run it without a build step.
+
+/**
+ * @param {typeof import("../../../client/src/index.ts")} client
+ * @param {string} baseUrl
+ * @param {string} apiKey
+ */
+export async function runScenario({ PetstoreClient, isApiError }, baseUrl, apiKey) {
+  const deprecated = [];
+  const client = new PetstoreClient({
+    baseUrl,
+    apiKey: async () => apiKey,
+    hooks: { onDeprecation: ({ operation }) => deprecated.push(operation) },
+  });
+  const list = await client.listInventory();
+  const cached = await client.listInventory();
+  const last = list[list.length - 1];
+  if (last === undefined) throw new Error("The scenario needs a pet");
+  const updated = await client.updateInventory(last.petId, { quantity: last.quantity + 1 });
+  const changed = await client.listInventory();
+  const pet = await client.getPet(last.petId);
+  const page = await client.listOrders({ limit: 1000 });
+  const iterated = [];
+  for await (const order of client.eachOrder({ limit: 2 })) iterated.push(String(order.id));
+  const missing = await client.getPet(-404n).catch((error) => error);
+  const unauthorized = new PetstoreClient({ baseUrl, apiKey: "psk_live_wrong" });
+  const rejected = await unauthorized.listInventory().catch((error) => error);
+  const statuses = [];
+  for (const _ of [1, 2]) {
+    const { response } = await client.listInventory().withResponse();
+    statuses.push(response.status);
+  }
+  // Node 20 cannot write a large number exactly, so the client writes a string there.
+  const lastId = typeof JSON.rawJSON === "function" ? `${last.petId}` : `"${last.petId}"`;
+  const parallel = await Promise.all(Array.from({ length: 8 }, () => client.listInventory()));
+  return {
+    ids: list.map((item) => String(item.petId)),
+    isCached: cached.length === list.length && cached.every((item, at) => item === list[at]),
+    isUpdated: updated.quantity === last.quantity + 1,
+    isUpdateListed: changed[changed.length - 1]?.quantity === updated.quantity,
+    isSamePet: pet.id === last.petId,
+    orders: page.orders.map((order) => String(order.id)),
+    iterated,
+    missing: isApiError(missing) && missing.code,
+    hasRequestId: isApiError(missing) && typeof missing.requestId === "string",
+    unauthorized: isApiError(rejected) && rejected.code,
+    parallel: parallel.length,
+    isJsonExact: JSON.stringify(list).includes(`"petId":${lastId},`),
+    statuses,
+    deprecated,
+    hasLimits: client.limits !== undefined && client.limits.remaining < client.limits.limit,
+  };
+}

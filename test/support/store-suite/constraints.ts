@@ -1,0 +1,31 @@
+import { describe, expect, test } from "bun:test";
+import { batchesOf, orderRow, type StoreSuite } from "./suite.ts";
+
+export function describeConstraints(suite: StoreSuite): void {
+  const { add, ledger, entries, expectSound } = suite;
+  describe("the database rejects", () => {
+    const statements: [name: string, sql: string][] = [
+      ["a change to a ledger row", "UPDATE ledger SET quantity_after = 9 WHERE seq = 1"],
+      ["the deletion of a ledger row", "DELETE FROM ledger WHERE seq = 1"],
+      ["a quantity below zero", "UPDATE inventory SET quantity = -1"],
+      ["a quantity above 2^53 - 1", "UPDATE inventory SET quantity = 9007199254740992"],
+      ["an unknown status", "UPDATE inventory SET status = 'lost'"],
+      ["the deletion of a pet that has an entry", "DELETE FROM pets"],
+      ["a pet without a name", "UPDATE pets SET name = NULL"],
+      ["an order with an unknown status", "UPDATE orders SET status = 'lost'"],
+      ["an order with a quantity below zero", "UPDATE orders SET quantity = -1"],
+      ["a second head", "INSERT INTO head SELECT 2, environment, 'x', 0, 0, 0 FROM head"],
+    ];
+    for (const [name, sql] of statements) {
+      test(name, async () => {
+        await add({ petId: 1n, quantity: 1 });
+        await suite.store.catalogue.importOrders(batchesOf([orderRow({ id: 1n })]));
+        const before = await ledger();
+        await expect(suite.place.execute(sql)).rejects.toThrow();
+        expect(await ledger()).toEqual(before);
+        expect(await entries()).toMatchObject([{ quantity: 1, status: "available" }]);
+        await expectSound();
+      });
+    }
+  });
+}

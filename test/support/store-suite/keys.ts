@@ -1,0 +1,100 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { Key } from "../../../src/domain/keys.ts";
+import { testStart } from "../clock.ts";
+import { banOf, keyNamed, type StoreSuite } from "./suite.ts";
+
+export function describeKeys(suite: StoreSuite): void {
+  describe("keys", () => {
+    test("are found by digest and by id as they were added", async () => {
+      const key: Key = {
+        ...keyNamed("key_a"),
+        plan: "enterprise",
+        limits: { perMinute: 7, perDay: 999_999_999_999 },
+        scopes: ["pets:read"],
+        expiresAt: testStart + 5,
+      };
+      await suite.store.keys.addKey(key, "digest-a");
+      await suite.store.keys.addKey({ ...keyNamed("key_b"), createdAt: testStart + 1 }, "digest-b");
+      expect(await suite.store.keys.findKey("key_a")).toEqual(key);
+      expect(await suite.store.keys.findSecret("digest-a")).toEqual({
+        key,
+        secret: { digest: "digest-a", expiresAt: null },
+      });
+      expect((await suite.store.keys.listKeys()).map((one) => one.id)).toEqual(["key_a", "key_b"]);
+      expect(await suite.store.keys.findKey("key_c")).toBeUndefined();
+      expect(await suite.store.keys.findSecret("digest-c")).toBeUndefined();
+    });
+
+    test("that are rotated have a new secret, and the others expire at the given time at the latest", async () => {
+      await suite.store.keys.addKey(keyNamed("key_a"), "one");
+      await suite.store.keys.addSecret("key_a", "two", testStart, testStart + 100);
+      await suite.store.keys.addSecret("key_a", "three", testStart, testStart + 500);
+      const ends = async (digest: string) =>
+        (await suite.store.keys.findSecret(digest))?.secret.expiresAt;
+      expect([await ends("one"), await ends("two"), await ends("three")]).toEqual([
+        testStart + 100,
+        testStart + 500,
+        null,
+      ]);
+    });
+
+    test("that are revoked keep the time of the first revocation", async () => {
+      await suite.store.keys.addKey(keyNamed("key_a"), "one");
+      await suite.store.keys.revokeKey("key_a", testStart + 1);
+      await suite.store.keys.revokeKey("key_a", testStart + 2);
+      expect((await suite.store.keys.findSecret("one"))?.key.revokedAt).toBe(testStart + 1);
+    });
+
+    test("that are issued, rotated, unbanned or revoked increase the version", async () => {
+      const versions = [(await suite.store.inventory.readHead()).keysVersion];
+      const note = async () =>
+        void versions.push((await suite.store.inventory.readHead()).keysVersion);
+      await suite.store.keys.addKey(keyNamed("key_a"), "one").then(note);
+      await suite.store.keys.addSecret("key_a", "two", testStart, testStart).then(note);
+      await suite.store.usage.saveBan(banOf("key_a", testStart, testStart + 9));
+      await suite.store.usage.liftBan("key_a", testStart + 1).then(note);
+      await suite.store.keys.revokeKey("key_a", testStart).then(note);
+      expect(versions).toEqual([...new Set(versions)].sort((one, next) => one - next));
+      expect(versions).toHaveLength(5);
+    });
+  });
+
+  describe("usage and bans", () => {
+    beforeEach(async () => {
+      await suite.store.keys.addKey(keyNamed("key_a"), "one");
+      await suite.store.keys.addKey(keyNamed("key_b"), "two");
+    });
+
+    test("are loaded as they were last saved", async () => {
+      const usage = (keyId: string, minuteCount: number) => ({
+        keyId,
+        minuteStart: testStart,
+        minuteCount,
+        dayStart: testStart - 43_200_000,
+        dayCount: 99_999_999_999,
+        lastUsedAt: testStart + minuteCount,
+      });
+      await suite.store.usage.saveUsage([usage("key_a", 1), usage("key_b", 2)]);
+      await suite.store.usage.saveUsage([usage("key_b", 3)]);
+      const loaded = await (await suite.place.open()).usage.loadUsage();
+      expect(loaded.toSorted((one, next) => (one.keyId < next.keyId ? -1 : 1))).toEqual([
+        usage("key_a", 1),
+        usage("key_b", 3),
+      ]);
+    });
+
+    test("the latest ban of each key is loaded, and lifting ends one that is in force", async () => {
+      await suite.store.usage.saveBan(banOf("key_a", testStart, testStart + 10));
+      await suite.store.usage.saveBan(banOf("key_a", testStart + 20, testStart + 40));
+      await suite.store.usage.saveBan(banOf("key_b", testStart, testStart + 10));
+      expect(await suite.store.usage.liftBan("key_b", testStart + 10)).toBe(false);
+      expect(await suite.store.usage.liftBan("key_a", testStart + 30)).toBe(true);
+      expect(await suite.store.usage.liftBan("key_a", testStart + 31)).toBe(false);
+      const bans = await (await suite.place.open()).usage.loadBans();
+      expect(bans.toSorted((one, next) => (one.keyId < next.keyId ? -1 : 1))).toEqual([
+        { ...banOf("key_a", testStart + 20, testStart + 40), liftedAt: testStart + 30 },
+        banOf("key_b", testStart, testStart + 10),
+      ]);
+    });
+  });
+}
