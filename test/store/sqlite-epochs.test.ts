@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { epochOf, isInHistory } from "../../src/domain/epochs.ts";
 import type { Store } from "../../src/domain/ports.ts";
+import { createLedgerWriter } from "../../src/store/sqlite/commit.ts";
 import { openForWriting } from "../../src/store/sqlite/engine/connection.ts";
 import { lockForServing } from "../../src/store/sqlite/engine/serving-lock.ts";
-import { createInventoryReader, createInventoryWriter } from "../../src/store/sqlite/inventory.ts";
+import { createInventoryReader } from "../../src/store/sqlite/inventory.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
 import { createTestClock, testStart } from "../support/clock.ts";
 import { petRow } from "../support/pets.ts";
@@ -119,7 +120,7 @@ test("rows that a command imports beside the service are part of the service's e
 test("an epoch that could not begin when the service started begins with its first commit", async () => {
   await use("command", addPet(1n));
   const database = openForWriting(path, "production", 0);
-  const writer = createInventoryWriter(database);
+  const writer = createLedgerWriter(database);
   const reader = createInventoryReader(database);
   const before = reader.listEpochs();
   const other = new Database(path);

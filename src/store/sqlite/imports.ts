@@ -1,11 +1,10 @@
 import type { Database } from "bun:sqlite";
-import { randomUUID } from "node:crypto";
 import { namelessPet, repeatedId } from "../../domain/imports.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
 import type { Imported } from "../../domain/ports.ts";
 import { inTransaction } from "./engine/connection.ts";
-import { setEpoch } from "./inventory.ts";
+import { beginUnservedEpoch, readEpoch } from "./epochs.ts";
 
 /** How an import of pets becomes rows of the ledger. */
 export interface LedgerOptions {
@@ -108,7 +107,7 @@ function appendRows(
     )
     .run(newPetStock.quantity, newPetStock.status, reason, at);
   if (rows === 0) return;
-  if (unservedEpoch !== undefined) beginEpoch(database, unservedEpoch);
+  if (unservedEpoch !== undefined) beginUnservedEpoch(database, unservedEpoch);
   database
     .query(
       `INSERT INTO inventory (pet_id, quantity, status, version)
@@ -118,18 +117,6 @@ function appendRows(
     )
     .run(seq);
   database.query("UPDATE head SET seq = ?, at = ?").run(Number(seq) + rows, at);
-}
-
-/**
- * Begins an epoch if no service has begun one since `unservedEpoch`. The store may have been restored
- * from a backup, and the service may have stored other rows under the next numbers in that epoch.
- */
-function beginEpoch(database: Database, unservedEpoch: string): void {
-  if (readEpoch(database) === unservedEpoch) setEpoch(database, randomUUID());
-}
-
-function readEpoch(database: Database): string {
-  return database.query("SELECT epoch FROM head").values()[0]![0] as string;
 }
 
 /** Whether a record changes an existing pet. Fields that it does not give are null and compare as null. */

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { Refusal } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
+import { completeEpochs } from "./epochs.ts";
 import { steps } from "./schema/steps.ts";
 
 /** Brings the schema up to date and checks that the file belongs to this environment. */
@@ -54,19 +55,5 @@ function applySteps(database: Database, environment: Environment): void {
     `INSERT INTO head (id, environment, epoch, seq, at, keys_version)
      VALUES (1, ?, ?, 0, 0, 0)`,
     [environment, randomUUID()],
-  );
-}
-
-const isEpochMissing = "NOT EXISTS (SELECT 1 FROM epochs WHERE epochs.epoch = head.epoch)";
-
-/**
- * Adds the current epoch to the history if it is missing: in a new store, and in one that was filled
- * from another store, because it keeps an epoch of its own and gets the other store's history.
- */
-function completeEpochs(database: Database): void {
-  const [missing] = database.query(`SELECT ${isEpochMissing} FROM head`).values()[0]!;
-  if (Number(missing) === 0) return;
-  database.run(
-    `INSERT INTO epochs (epoch, from_seq) SELECT epoch, seq FROM head WHERE ${isEpochMissing}`,
   );
 }

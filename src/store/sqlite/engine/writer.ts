@@ -1,7 +1,7 @@
 import { unavailable } from "../../../domain/errors.ts";
 import type { Environment } from "../../../domain/keys.ts";
 import type { Committed, Unit } from "../../../domain/ledger.ts";
-import { createInventoryWriter } from "../inventory.ts";
+import { createLedgerWriter } from "../commit.ts";
 import { createKeyWriter } from "../keys.ts";
 import { createUsageWriter } from "../usage.ts";
 import { openForWriting } from "./connection.ts";
@@ -46,7 +46,7 @@ const readersWaitMs = 1_000;
 export function openWriter(path: string, environment: Environment) {
   const database = openForWriting(path, environment, busyWaitMs);
   const files = prepareFiles(path);
-  const inventory = createInventoryWriter(database);
+  const ledger = createLedgerWriter(database);
   const { liftBan, ...counters } = createUsageWriter(database);
   const damage = createDamageCheck(files, database, ["database", "wal", "walIndex"]);
   let waitMs = busyWaitMs;
@@ -116,7 +116,7 @@ export function openWriter(path: string, environment: Environment) {
   }
 
   function beginEpoch(epoch: string): void {
-    inventory.beginEpoch(epoch);
+    ledger.beginEpoch(epoch);
     // From now on the database file itself shows to which run of the service it belongs.
     database.run("PRAGMA wal_checkpoint(PASSIVE)");
   }
@@ -124,7 +124,7 @@ export function openWriter(path: string, environment: Environment) {
   return {
     commit: checked((units: readonly Unit[], now: number, withinMs: number): Committed => {
       waitAtMost(withinMs);
-      return inventory.commit(units, now);
+      return ledger.commit(units, now);
     }),
     methods: {
       ...waiting(busyWaitMs, { ...createKeyWriter(database), liftBan, beginEpoch }),
