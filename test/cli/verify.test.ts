@@ -83,12 +83,12 @@ const wrongs: [name: string, statements: string[], fault: string][] = [
   [
     "a ledger that lost a trigger",
     ["DROP TRIGGER ledger_rows_stay"],
-    "trigger ledger_rows_stay: is missing; expected it as this version of petstore makes it",
+    "trigger ledger_rows_stay: is missing; expected its definition in this version of petstore",
   ],
   [
     "a table that was altered",
     ["ALTER TABLE inventory ADD COLUMN shelf TEXT"],
-    "table inventory: was altered; expected it as this version of petstore makes it",
+    "table inventory: was altered; expected its definition in this version of petstore",
   ],
 ];
 for (const [name, statements, fault] of wrongs) {

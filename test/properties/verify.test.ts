@@ -129,7 +129,7 @@ test("verify on postgres finds a disabled trigger", async () => {
   await using sql = new SQL(database, { max: 1 });
   await sql`ALTER TABLE ledger DISABLE TRIGGER ledger_rows_stay`;
   await sql`DROP TRIGGER entries_have_pets ON inventory`;
-  const expected = "expected it as this version of petstore makes it";
+  const expected = "expected its definition in this version of petstore";
   expect((await store.transfer.snapshot(verify)).faults).toEqual([
     `trigger entries_have_pets: is missing or disabled on the table inventory; ${expected}`,
     `trigger ledger_rows_stay: is missing or disabled on the table ledger; ${expected}`,
