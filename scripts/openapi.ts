@@ -6,9 +6,9 @@
 import { readConfig } from "../src/config.ts";
 import { committedDocument } from "../src/http/api/contract/document.ts";
 import { asOpenApi30 } from "../src/http/api/contract/openapi-3-0.ts";
-import { operations } from "../src/http/api/operations.ts";
+import { apiOperations } from "../src/http/api/operations.ts";
 
-const document = committedDocument(operations, readConfig({}, {}).petsSunsetAt);
+const document = committedDocument(apiOperations(readConfig({}, {})));
 
 for (const [name, content] of [
   ["openapi.json", document],

@@ -40,6 +40,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/http/server.ts": ["src/domain/", "src/http/", "node:", "bun"],
   "src/cli/": ["src/", "node:", "bun"],
   "src/compose.ts": ["src/", "node:"],
+  "src/engines.ts": ["src/", "node:"],
   "src/main.ts": ["src/", "node:"],
   "src/config.ts": ["src/domain/", "src/settings.ts", "node:"],
   "src/settings.ts": ["src/domain/", "src/setting-readers.ts"],

@@ -18,44 +18,44 @@ describe("with the origin of a shop configured", () => {
   });
   afterAll(() => service.stop());
 
-  test("a preflight needs no key and allows the path's methods and the client's headers", async () => {
-    const answer = await service.call("OPTIONS", "/inventory/1", { headers: preflight });
-    expect(answer.status).toBe(204);
-    expect(answer.headers.get("access-control-allow-origin")).toBe(shop);
-    expect(answer.headers.get("access-control-allow-methods")).toBe("PATCH, OPTIONS");
-    const allowed = answer.headers.get("access-control-allow-headers")!.toLowerCase().split(", ");
+  test("a preflight needs no key and allows the methods of the path and the headers of the client", async () => {
+    const response = await service.call("OPTIONS", "/inventory/1", { headers: preflight });
+    expect(response.status).toBe(204);
+    expect(response.headers.get("access-control-allow-origin")).toBe(shop);
+    expect(response.headers.get("access-control-allow-methods")).toBe("PATCH, OPTIONS");
+    const allowed = response.headers.get("access-control-allow-headers")!.toLowerCase().split(", ");
     const sent = ["authorization", "content-type", "if-match", "if-none-match", "idempotency-key"];
     for (const name of sent) expect(allowed).toContain(name);
   });
 
-  test("answers and refusals expose every header a client acts on", async () => {
+  test("responses and errors expose every header that clients use", async () => {
     for (const [given, status] of [
       [key, 200],
       [undefined, 401],
     ] as const) {
-      const answer = await service.call("GET", "/inventory", {
+      const response = await service.call("GET", "/inventory", {
         key: given,
         headers: { Origin: shop },
       });
-      expect(answer.status).toBe(status);
-      expect(answer.headers.get("access-control-allow-origin")).toBe(shop);
-      const exposed = answer.headers.get("access-control-expose-headers")!.split(", ");
+      expect(response.status).toBe(status);
+      expect(response.headers.get("access-control-allow-origin")).toBe(shop);
+      const exposed = response.headers.get("access-control-expose-headers")!.split(", ");
       for (const name of exposable) expect(exposed).toContain(name);
     }
   });
 
-  test("a page of another origin is told nothing", async () => {
+  test("a page of another origin gets no CORS headers", async () => {
     for (const method of ["GET", "OPTIONS"]) {
-      const answer = await service.call(method, "/inventory", {
+      const response = await service.call(method, "/inventory", {
         key,
         headers: { ...preflight, Origin: "https://elsewhere.example" },
       });
-      expect(answer.headers.get("access-control-allow-origin")).toBeNull();
-      expect(answer.headers.get("access-control-allow-methods")).toBeNull();
+      expect(response.headers.get("access-control-allow-origin")).toBeNull();
+      expect(response.headers.get("access-control-allow-methods")).toBeNull();
     }
   });
 
-  test("a cache is told that answers differ by origin, and the list by coding too", async () => {
+  test("responses vary by origin, and the list by encoding too", async () => {
     const list = await service.call("GET", "/inventory", { key, headers: { Origin: shop } });
     expect(list.headers.get("vary")?.split(", ").sort()).toEqual(["Accept-Encoding", "Origin"]);
     expect(list.headers.get("content-type")).toBe("application/json");
@@ -63,7 +63,7 @@ describe("with the origin of a shop configured", () => {
     expect(update.headers.get("vary")).toBe("Origin");
   });
 
-  test("preflights take nothing from the address's count, and are answered when it is used up", async () => {
+  test("preflights are not counted against the address, and succeed when its limit is exceeded", async () => {
     const few = await startTestService("sqlite", {
       "cors-origins": shop,
       "address-per-minute": "3",
@@ -72,11 +72,11 @@ describe("with the origin of a shop configured", () => {
       few.call("OPTIONS", "/inventory/1", { headers });
     const left = ({ headers }: { headers: Headers }) => headers.get("x-ratelimit-remaining");
     for (let sent = 0; sent < 20; sent++) {
-      const answer = await ask(preflight);
-      expect([answer.status, left(answer)]).toEqual([204, "3"]);
-      expect(answer.headers.get("access-control-max-age")).toBe("7200");
+      const response = await ask(preflight);
+      expect([response.status, left(response)]).toEqual([204, "3"]);
+      expect(response.headers.get("access-control-max-age")).toBe("7200");
     }
-    // Everything else that comes without a key is counted, whatever it says of itself.
+    // Every other request without a key is counted.
     const counted = [
       await ask({}),
       await ask({ ...preflight, Origin: "https://elsewhere.example" }),
@@ -87,30 +87,30 @@ describe("with the origin of a shop configured", () => {
     expect((await few.call("OPTIONS", "/nothing", { headers: preflight })).status).toBe(429);
     const unknown = { ...preflight, "Access-Control-Request-Method": "DELETE" };
     expect((await ask(unknown)).status).toBe(429);
-    const answer = await ask(preflight);
-    expect([answer.status, left(answer)]).toEqual([204, "0"]);
+    const response = await ask(preflight);
+    expect([response.status, left(response)]).toEqual([204, "0"]);
     await few.stop();
   });
 
-  test("a preflight never carries credentials' permission: keys are sent, cookies are not", async () => {
-    const answer = await service.call("OPTIONS", "/inventory/1", { headers: preflight });
-    expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
+  test("a preflight never allows credentials, because keys are not cookies", async () => {
+    const response = await service.call("OPTIONS", "/inventory/1", { headers: preflight });
+    expect(response.headers.get("access-control-allow-credentials")).toBeNull();
   });
 });
 
-test("with any origin allowed, every page is answered with a star", async () => {
+test("with all origins allowed, the allowed origin is a star", async () => {
   const service = await startTestService("sqlite", { "cors-origins": "*" });
-  const answer = await service.call("OPTIONS", "/inventory/1", { headers: preflight });
-  expect(answer.headers.get("access-control-allow-origin")).toBe("*");
-  expect(answer.headers.get("vary")).toBeNull();
+  const response = await service.call("OPTIONS", "/inventory/1", { headers: preflight });
+  expect(response.headers.get("access-control-allow-origin")).toBe("*");
+  expect(response.headers.get("vary")).toBeNull();
   await service.stop();
 });
 
-test("without configured origins no answer speaks of other origins", async () => {
+test("without configured origins no response has CORS headers", async () => {
   const service = await startTestService();
-  const answer = await service.call("OPTIONS", "/inventory/1", { headers: preflight });
-  expect(answer.status).toBe(204);
-  const names = [...answer.headers.keys()].filter((name) => name.startsWith("access-control-"));
+  const response = await service.call("OPTIONS", "/inventory/1", { headers: preflight });
+  expect(response.status).toBe(204);
+  const names = [...response.headers.keys()].filter((name) => name.startsWith("access-control-"));
   expect(names).toEqual([]);
   await service.stop();
 });

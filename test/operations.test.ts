@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorCode } from "../src/domain/errors.ts";
 import { generateKeyText, scopes } from "../src/domain/keys.ts";
-import { type Operation, operations } from "../src/http/api/operations.ts";
+import type { Operation } from "../src/http/operation.ts";
 import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "./support/answers.ts";
+import { operations } from "./support/operations.ts";
 import {
   type CallOptions,
   engines,
@@ -10,7 +11,7 @@ import {
   type TestService,
 } from "./support/service.ts";
 
-/** A request an operation accepts, and requests it must refuse, by operation id. */
+/** A valid request of an operation, and invalid ones, by operation id. */
 interface Examples {
   readonly good: Example;
   readonly bad: readonly (Example & { readonly code: ErrorCode })[];
@@ -24,7 +25,7 @@ interface Example {
 
 const good = '{"quantity":4}';
 const examples: Record<string, Examples> = {
-  // Nothing can be wrong with this one: it takes no parameter and no body.
+  // It has no invalid request, because it has no parameter and no body.
   listInventory: { good: { path: "/inventory" }, bad: [] },
   updateInventory: {
     good: { path: "/inventory/1", body: good },
@@ -68,7 +69,7 @@ describe.each(engines)("operations on %s", (engine) => {
   let service: TestService;
   let goodKey: string;
   beforeAll(async () => {
-    // Hundreds of requests without a good key come from one address here.
+    // Hundreds of requests without a valid key come from one address here.
     service = await startTestService(engine, { "address-per-minute": "100000" });
     goodKey = (await service.issueKey()).text;
     await service.addPets({ petId: 1n, quantity: 3 }, { petId: 2n, status: "sold" });
@@ -82,11 +83,11 @@ describe.each(engines)("operations on %s", (engine) => {
       headers: { ...example.headers, ...options.headers },
     });
 
-  test("every operation of the table has its examples here, and no other", () => {
+  test("every operation of the table has examples here, and nothing else does", () => {
     expect(Object.keys(examples).sort()).toEqual(operations.map(({ id }) => id).sort());
   });
 
-  test("every operation has a scope, and none shares its id or its place with another", () => {
+  test("every operation has a scope, a unique id, and a unique method and path", () => {
     for (const operation of operations) expect(scopes).toContain(operation.scope);
     expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
     const places = operations.map(({ method, path }) => `${method} ${path}`);
@@ -98,82 +99,86 @@ describe.each(engines)("operations on %s", (engine) => {
     (id, operation) => {
       const { good, bad } = examples[id]!;
 
-      /** Every answer of the operation, refusals too, says what it is. */
+      /** Every response of the operation has its markers, errors included. */
       const expectMarks = (headers: Headers) => {
         const stability = operation.stability === "stable" ? null : operation.stability;
         expect(headers.get("X-Stability")).toBe(stability);
-        expect(headers.has("Deprecation")).toBe(operation.deprecatedAt !== undefined);
-        expect(headers.has("Sunset")).toBe(operation.deprecatedAt !== undefined);
+        expect(headers.has("Deprecation")).toBe(operation.deprecation !== undefined);
+        expect(headers.has("Sunset")).toBe(operation.deprecation !== undefined);
       };
 
-      const expectRefused = async (code: ErrorCode, options: CallOptions, example = good) => {
-        const answer = await expectUnchanged(service.store, () => ask(operation, example, options));
-        expectError(answer, code);
-        expectMarks(answer.headers);
-        return answer;
+      const expectRejected = async (code: ErrorCode, options: CallOptions, example = good) => {
+        const response = await expectUnchanged(service.store, () =>
+          ask(operation, example, options),
+        );
+        expectError(response, code);
+        expectMarks(response.headers);
+        return response;
       };
 
-      test("without a key it refuses, changes nothing and asks for one", async () => {
-        const answer = await expectRefused("unauthorized", {});
-        expect(answer.headers.get("WWW-Authenticate")).toBe('Bearer realm="petstore"');
+      test("without a key it returns 401 with a challenge and changes nothing", async () => {
+        const response = await expectRejected("unauthorized", {});
+        expect(response.headers.get("WWW-Authenticate")).toBe('Bearer realm="petstore"');
       });
 
-      test("with a key that was never issued it refuses and changes nothing", async () => {
-        const answer = await expectRefused("unauthorized", { key: generateKeyText("production") });
-        expect(answer.headers.get("WWW-Authenticate")).toBe(
+      test("with a key that was never issued it returns 401 and changes nothing", async () => {
+        const response = await expectRejected("unauthorized", {
+          key: generateKeyText("production"),
+        });
+        expect(response.headers.get("WWW-Authenticate")).toBe(
           'Bearer realm="petstore", error="invalid_token"',
         );
       });
 
-      test("with something that is no key it refuses and changes nothing", async () => {
+      test("with malformed credentials it returns 401 and changes nothing", async () => {
         for (const value of ["Bearer", "Bearer  ", "Bearer x y", `Basic ${goodKey}`, goodKey]) {
-          await expectRefused("unauthorized", { headers: { Authorization: value } });
+          await expectRejected("unauthorized", { headers: { Authorization: value } });
         }
       });
 
-      test("with a revoked key it refuses and changes nothing", async () => {
+      test("with a revoked key it returns 401 and changes nothing", async () => {
         const key = await service.issueKey();
         expect((await ask(operation, good, { key: key.text })).status).toBe(200);
         await service.store.keys.revokeKey(key.id, service.clock.now());
-        await expectRefused("unauthorized", { key: key.text });
+        await expectRejected("unauthorized", { key: key.text });
       });
 
-      test("with a key that lacks its scope it refuses and changes nothing", async () => {
+      test("with a key without its scope it returns 403 and changes nothing", async () => {
         const others = scopes.filter((scope) => scope !== operation.scope);
         const key = await service.issueKey({ scopes: others });
-        await expectRefused("insufficient_scope", { key: key.text });
+        await expectRejected("insufficient_scope", { key: key.text });
       });
 
-      test("its own scope is enough", async () => {
+      test("a key with only its scope is enough", async () => {
         const key = await service.issueKey({ scopes: [operation.scope] });
         expect((await ask(operation, good, { key: key.text })).status).toBe(200);
       });
 
-      test("over the limit it refuses, changes nothing and says when to return", async () => {
+      test("over the limit it returns 429 with Retry-After and changes nothing", async () => {
         const limits = { perMinute: 1, perDay: 10 };
         const key = await service.issueKey({ plan: "enterprise", limits });
         expect((await ask(operation, good, { key: key.text })).status).toBe(200);
-        const answer = await expectRefused("rate_limit_exceeded", { key: key.text });
-        expect(answer.headers.get("X-RateLimit-Remaining")).toBe("0");
-        expect(answer.headers.get("Retry-After")).toBe("60");
+        const response = await expectRejected("rate_limit_exceeded", { key: key.text });
+        expect(response.headers.get("X-RateLimit-Remaining")).toBe("0");
+        expect(response.headers.get("Retry-After")).toBe("60");
       });
 
-      test("bad input is refused and changes nothing", async () => {
+      test("invalid input returns an error and changes nothing", async () => {
         for (const { code, ...example } of bad) {
-          await expectRefused(code, { key: goodKey }, example);
+          await expectRejected(code, { key: goodKey }, example);
         }
       });
 
-      test("a good request succeeds, in JSON and with all headers", async () => {
-        const answer = await ask(operation, good, { key: goodKey });
-        expect(answer.status).toBe(200);
-        expect(answer.json).toBeObject();
-        expect(answer.headers.get("Content-Type")).toBe("application/json");
-        expectCommonHeaders(answer);
-        expectMarks(answer.headers);
+      test("a valid request succeeds, with JSON and all headers", async () => {
+        const response = await ask(operation, good, { key: goodKey });
+        expect(response.status).toBe(200);
+        expect(response.json).toBeObject();
+        expect(response.headers.get("Content-Type")).toBe("application/json");
+        expectCommonHeaders(response);
+        expectMarks(response.headers);
       });
 
-      test("undeclared methods get 405 with Allow, but only with a key", async () => {
+      test("other methods return 405 with Allow, and 401 without a key", async () => {
         for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]) {
           const declared = method === "HEAD" ? "GET" : method;
           if (operations.some((one) => one.method === declared && one.path === operation.path)) {
@@ -181,27 +186,27 @@ describe.each(engines)("operations on %s", (engine) => {
           }
           const bare = await service.call(method, good.path);
           expect(bare.status).toBe(401);
-          const answer = await expectUnchanged(service.store, () =>
+          const response = await expectUnchanged(service.store, () =>
             service.call(method, good.path, { key: goodKey }),
           );
-          expect(answer.status).toBe(405);
-          if (method !== "HEAD") expectError(answer, "method_not_allowed");
-          expect(answer.headers.get("Allow")).toContain(operation.method);
-          expect(answer.headers.get("Allow")).not.toContain(method === "HEAD" ? "HEAD" : method);
+          expect(response.status).toBe(405);
+          if (method !== "HEAD") expectError(response, "method_not_allowed");
+          expect(response.headers.get("Allow")).toContain(operation.method);
+          expect(response.headers.get("Allow")).not.toContain(method === "HEAD" ? "HEAD" : method);
         }
       });
     },
   );
 
-  test("unknown paths give 404 with a key and 401 without, for every method", async () => {
+  test("unknown paths return 404 with a key and 401 without, for every method", async () => {
     const paths = ["", "/", "/nothing", "/inventory/1/history", "/inventory/", "/Inventory"];
     for (const path of paths) {
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
         expectError(await service.call(method, path), "unauthorized");
-        const answer = await expectUnchanged(service.store, () =>
+        const response = await expectUnchanged(service.store, () =>
           service.call(method, path, { key: goodKey }),
         );
-        expectError(answer, "not_found");
+        expectError(response, "not_found");
       }
     }
   });
@@ -213,7 +218,7 @@ describe.each(engines)("operations on %s", (engine) => {
     expectError(await service.call("GET", "/nothing", { key }), "rate_limit_exceeded");
   });
 
-  test("no answer shows another caller's limits, however many are under way", async () => {
+  test("no response shows the limits of another caller, however many requests are in progress", async () => {
     const callers = await Promise.all(
       [7, 50].map(async (perMinute) => {
         const limits = { perMinute, perDay: 1_000 };
@@ -223,22 +228,24 @@ describe.each(engines)("operations on %s", (engine) => {
     const seen = await Promise.all(
       Array.from({ length: 60 }, async (_, at) => {
         const { perMinute, key } = callers[at % 2]!;
-        const answer = await service.call("GET", at % 3 === 0 ? "/pets/1" : "/inventory", { key });
-        const { limit, remaining } = limitsOf(answer);
+        const response = await service.call("GET", at % 3 === 0 ? "/pets/1" : "/inventory", {
+          key,
+        });
+        const { limit, remaining } = limitsOf(response);
         expect(limit).toBe(perMinute);
-        return answer.status === 200 ? `${perMinute}: ${remaining}` : "refused";
+        return response.status === 200 ? `${perMinute}: ${remaining}` : "rejected";
       }),
     );
-    const admitted = seen.filter((one) => one !== "refused");
+    const admitted = seen.filter((one) => one !== "rejected");
     expect(admitted).toHaveLength(7 + 30);
     expect(new Set(admitted).size).toBe(admitted.length);
   });
 
-  test("no two answers share a request id", async () => {
-    const answers = await Promise.all(
+  test("no two responses have the same request id", async () => {
+    const responses = await Promise.all(
       Array.from({ length: 50 }, () => service.call("GET", "/inventory", { key: goodKey })),
     );
-    const ids = answers.map((answer) => answer.headers.get("X-Request-Id"));
+    const ids = responses.map((response) => response.headers.get("X-Request-Id"));
     expect(new Set(ids).size).toBe(50);
   });
 });

@@ -28,25 +28,25 @@ async function open(options: Parameters<typeof watchedContext>[0] = {}) {
   return { ...watched, page };
 }
 
-const trial = (page: Page, id: string) => page.locator(`form[data-operation=${id}]`);
+const requestForm = (page: Page, id: string) => page.locator(`form[data-operation=${id}]`);
 
 async function send(page: Page, id: string): Promise<string> {
-  const form = trial(page, id);
-  // What was shown before must not be taken for the answer.
-  await form.locator("[data-outcome]").evaluate((outcome) => outcome.replaceChildren());
+  const form = requestForm(page, id);
+  // Remove the previous result, so that it cannot be taken for the new one.
+  await form.locator("[data-result]").evaluate((result) => result.replaceChildren());
   await form.locator("button[type=submit]").click();
-  await form.locator(".result").waitFor();
-  return (await form.locator("[data-outcome]").textContent())!;
+  await form.locator(".status-line").waitFor();
+  return (await form.locator("[data-result]").textContent())!;
 }
 
-/** What a page must never do, whatever it was used for. */
-function expectQuiet({ requested, complaints }: WatchedContext): void {
+/** The page sends requests to this service only and logs no errors except those of 40x responses. */
+function expectNoErrors({ requested, complaints }: WatchedContext): void {
   const hosts = new Set(requested.map((url) => new URL(url).host));
   expect([...hosts]).toEqual([new URL(docs).host]);
   expect(complaints.filter((text) => !text.includes("status of 40"))).toEqual([]);
 }
 
-test("the page allows nothing but its own files, and no other place may frame it", async () => {
+test("the page loads only its own files and cannot be framed", async () => {
   const answer = await service.call("GET", "~/docs");
   const policy = answer.headers.get("content-security-policy")!;
   expect(policy).toContain("default-src 'none'");
@@ -86,9 +86,9 @@ test("the page shows every operation with its parameters, statuses, headers and 
     2,
   );
   expect(await facts.locator(`a[href="${apiDocument.info.license.url}"]`).count()).toBe(1);
-  // Nothing of the Markdown that descriptions are written in is left over.
-  const words = (await page.locator("main .words").allInnerTexts()).join("\n");
-  expect(words).not.toMatch(/`|\*\*|^#|\]\(/m);
+  // All Markdown in the descriptions is rendered.
+  const text = (await page.locator("main .prose").allInnerTexts()).join("\n");
+  expect(text).not.toMatch(/`|\*\*|^#|\]\(/m);
   const anchors = await page
     .locator('a[href^="#"]')
     .evaluateAll((links) =>
@@ -100,8 +100,8 @@ test("the page shows every operation with its parameters, statuses, headers and 
   await context.close();
 });
 
-describe("the console", () => {
-  test("lists, updates and is refused, with every digit, and speaks to this service only", async () => {
+describe("the request form", () => {
+  test("sends requests to this service only, and shows every digit of the response", async () => {
     const watched = await open();
     const { page, context } = watched;
     expect(await send(page, "listInventory")).toContain("unauthorized");
@@ -109,22 +109,22 @@ describe("the console", () => {
     const list = await send(page, "listInventory");
     expect(list).toContain(`"petId": ${wideId}`);
     expect(list).toContain("x-ratelimit-remaining");
-    await trial(page, "updateInventory").locator("[name=petId]").fill(wideId);
-    await trial(page, "updateInventory").locator("textarea").fill('{"quantity": 41}');
+    await requestForm(page, "updateInventory").locator("[name=petId]").fill(wideId);
+    await requestForm(page, "updateInventory").locator("textarea").fill('{"quantity": 41}');
     expect(await send(page, "updateInventory")).toContain('"quantity": 41');
     const after = await service.call("GET", "/inventory", { key });
     expect(after.text).toContain(`{"petId":${wideId},"quantity":41,`);
     const etag = /etag("[^"]+")/.exec(await send(page, "listInventory"))![1]!;
-    await trial(page, "listInventory").locator("[name=If-None-Match]").fill(etag);
+    await requestForm(page, "listInventory").locator("[name=If-None-Match]").fill(etag);
     expect(await send(page, "listInventory")).toContain("304");
     expect(await send(page, "getPet")).toContain("deprecation");
-    await trial(page, "listOrders").locator("[name=limit]").fill("0");
+    await requestForm(page, "listOrders").locator("[name=limit]").fill("0");
     expect(await send(page, "listOrders")).toContain("'limit' must be an integer");
-    expectQuiet(watched);
+    expectNoErrors(watched);
     await context.close();
   });
 
-  test("keeps the key in its tab until told to forget it", async () => {
+  test("keeps the key in its tab until it is cleared", async () => {
     const { page, context } = await open();
     await page.fill("#key", key);
     await page.reload();
@@ -139,11 +139,11 @@ describe("the console", () => {
     await context.close();
   });
 
-  test("gives shell lines that work by paste, and shows the key in none", async () => {
+  test("gives curl commands that work when pasted, and does not show the key", async () => {
     const { page, context } = await open({ permissions: ["clipboard-read", "clipboard-write"] });
     await page.fill("#key", key);
     for (const { operation } of documentedOperations) {
-      const form = trial(page, operation.operationId);
+      const form = requestForm(page, operation.operationId);
       const shown = (await form.locator("[data-curl]").textContent())!;
       expect(shown).not.toContain(key);
       await form.locator("[data-copy]").click();
@@ -156,9 +156,9 @@ describe("the console", () => {
     await context.close();
   });
 
-  test("puts whatever is typed into the shell line, quoted for the shell", async () => {
+  test("quotes the input for the shell in the curl command", async () => {
     const { page, context } = await open();
-    const form = trial(page, "updateInventory");
+    const form = requestForm(page, "updateInventory");
     await form.locator("[name=petId]").fill("1/../2");
     await form.locator("textarea").fill(`{"quantity": 1, "note": "it's"}`);
     const line = (await form.locator("[data-curl]").textContent())!;
@@ -170,24 +170,24 @@ describe("the console", () => {
 
 describe("the page is readable", () => {
   for (const colorScheme of ["light", "dark"] as const) {
-    test(`in ${colorScheme} surroundings, with enough contrast everywhere`, async () => {
+    test(`in the ${colorScheme} color scheme, with enough contrast everywhere`, async () => {
       const { page, context } = await open({ colorScheme });
       await page.fill("#key", key);
       await send(page, "listInventory");
       await page.locator("details").evaluateAll((all) => {
         for (const one of all) (one as HTMLDetailsElement).open = true;
       });
-      const dim = await page.evaluate(contrasts);
-      expect(dim.filter(({ ratio }) => ratio < 4.5)).toEqual([]);
-      expect(dim.length).toBeGreaterThan(300);
-      const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-      const brightness = Math.max(...ground.match(/\d+/g)!.map(Number));
+      const measured = await page.evaluate(contrasts);
+      expect(measured.filter(({ ratio }) => ratio < 4.5)).toEqual([]);
+      expect(measured.length).toBeGreaterThan(300);
+      const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      const brightness = Math.max(...background.match(/\d+/g)!.map(Number));
       expect(brightness > 128).toBe(colorScheme === "light");
       await context.close();
     });
   }
 
-  test("on a phone, without scrolling sideways", async () => {
+  test("on a phone, without horizontal scrolling", async () => {
     const { page, context } = await open({ viewport: { width: 360, height: 740 } });
     await page.fill("#key", key);
     await send(page, "listInventory");
@@ -198,16 +198,14 @@ describe("the page is readable", () => {
     await context.close();
   });
 
-  test("without a script", async () => {
+  test("without JavaScript", async () => {
     const { page, context } = await open({ javaScriptEnabled: false });
-    expect(await page.locator("#listInventory h2").textContent()).toBe(
-      "List the stock of all pets",
-    );
+    expect(await page.locator("#listInventory h2").textContent()).toBe("List inventory");
     expect(await page.locator("fieldset:not([disabled])").count()).toBe(0);
     await context.close();
   });
 
-  test("by a screen reader and a keyboard", async () => {
+  test("with a screen reader and a keyboard", async () => {
     const { page, context } = await open();
     expect(await page.locator("h1").count()).toBe(1);
     for (const landmark of ["main", "nav[aria-label]"]) {
@@ -229,14 +227,12 @@ describe("the page is readable", () => {
       expect(level - (levels[at - 1] ?? 0)).toBeLessThanOrEqual(1);
     }
     await page.keyboard.press("Tab");
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(
-      "Skip to the content",
-    );
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content");
     await context.close();
   });
 });
 
-/** Runs in the page: the contrast of every piece of text with the ground it stands on. */
+/** Runs in the page. Returns the contrast of every text with its background. */
 function contrasts(): { text: string; ratio: number }[] {
   const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number);
   const luminance = (color: string) => {
@@ -246,10 +242,10 @@ function contrasts(): { text: string; ratio: number }[] {
     });
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
-  const groundOf = (element: Element | null): string => {
+  const backgroundOf = (element: Element | null): string => {
     if (!element) return "rgb(255, 255, 255)";
     const color = getComputedStyle(element).backgroundColor;
-    return channels(color)[3] === 0 ? groundOf(element.parentElement) : color;
+    return channels(color)[3] === 0 ? backgroundOf(element.parentElement) : color;
   };
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const found: { text: string; ratio: number }[] = [];
@@ -257,7 +253,7 @@ function contrasts(): { text: string; ratio: number }[] {
     const element = walker.currentNode.parentElement!;
     const text = walker.currentNode.textContent!.trim();
     if (text === "" || !element.checkVisibility()) continue;
-    const [one, other] = [getComputedStyle(element).color, groundOf(element)].map(luminance);
+    const [one, other] = [getComputedStyle(element).color, backgroundOf(element)].map(luminance);
     const [high, low] = [Math.max(one!, other!), Math.min(one!, other!)];
     found.push({ text, ratio: (high + 0.05) / (low + 0.05) });
   }

@@ -5,9 +5,9 @@ import { startTestService, type TestService } from "./support/service.ts";
 const entries = 200_000;
 const chunkEntries = 4_096;
 
-/** A client that asks for the list and takes no more than its first bytes. */
+/** A client that requests the list and reads only its first bytes. */
 interface Staller {
-  /** What it had received when its connection ended; undefined while it is open. */
+  /** Resolves with the end of what it received once its connection is closed. */
   received(): Promise<string>;
   readonly isOpen: () => boolean;
   leave(): void;
@@ -44,7 +44,7 @@ async function stall(baseUrl: string, key: string, coding: string): Promise<Stal
   };
 }
 
-describe.each(["identity", "gzip"])("clients that do not read their %s answers", (coding) => {
+describe.each(["identity", "gzip"])("clients that do not read their %s responses", (coding) => {
   let service: TestService;
   const stalled: Staller[] = [];
   beforeEach(async () => {
@@ -64,7 +64,7 @@ describe.each(["identity", "gzip"])("clients that do not read their %s answers",
     const key = honest.text;
     const headers = { "Accept-Encoding": coding };
     for (let round = 1; round <= 12; round++) {
-      // One change in every chunk, so that the answers share no bytes.
+      // Changes every chunk, so that the responses share no bytes.
       for (let petId = 0; petId < entries; petId += chunkEntries) {
         const body = `{"quantity":${round}}`;
         const update = await service.call("PATCH", `/inventory/${petId}`, { key, body });
@@ -79,11 +79,11 @@ describe.each(["identity", "gzip"])("clients that do not read their %s answers",
     const cutOff = stalled.filter(({ isOpen }) => !isOpen());
     expect(cutOff.length).toBeGreaterThanOrEqual(6);
     expect(stalled.at(-1)!.isOpen()).toBe(true);
-    // What they have is not the whole list, and no end of it was sent.
+    // They received only a part of the list, without the end of the response.
     for (const one of cutOff) expect(await one.received()).not.toEndWith("0\r\n\r\n");
     const lines = service.logged.filter((line) => line.includes("slow readers cut off"));
     expect(lines).toEqual([
-      JSON.stringify({ event: "slow readers cut off", keyId: hostile.id, answers: 1 }),
+      JSON.stringify({ event: "slow readers cut off", keyId: hostile.id, responses: 1 }),
     ]);
   }, 60_000);
 });

@@ -2,63 +2,63 @@
 
 export const petStatusValues = ["available", "pending", "sold"] as const;
 
-/** Where a pet stands: `available` to buy, `pending` while a sale is under way, `sold` once it is done. */
+/** The sales status of a pet: `available` for sale, `pending` while a sale is in progress, or `sold`. */
 export type PetStatus = (typeof petStatusValues)[number];
 
-/** How much of one pet is in stock. */
+/** The stock of one pet. */
 export interface InventoryItem {
-  /** The pet this stock belongs to. Keep all 64 bits: see *Numbers*. */
+  /** The ID of the pet. It can be larger than 2^53. */
   readonly petId: bigint;
-  /** How many there are now. */
+  /** The number in stock. */
   readonly quantity: number;
-  /** The pet's own status. A stock update leaves it as it is. */
+  /** The status of the pet. Stock updates do not change it. */
   readonly status: PetStatus;
 }
 
-/** A new count for one pet. Fields that are not listed here are ignored. */
+/** A new stock count for one pet. Unknown fields are ignored. */
 export interface InventoryUpdate {
-  /** How many there are from now on: the whole count, not a difference. `5`, `5.0` and `5e0` are the same integer. */
+  /** The new number in stock: the total, not a difference. `5`, `5.0` and `5e0` are the same integer. */
   readonly quantity: number;
 }
 
-/** A pet as the catalogue knows it. */
+/** A pet in the catalogue. */
 export interface Pet {
-  /** The pet's identifier; the inventory calls it `petId`. */
+  /** The ID of the pet. The inventory calls it `petId`. */
   readonly id: bigint;
-  /** What the pet is called. */
+  /** The name of the pet. */
   readonly name: string;
-  /** Its kind; null where none was given. */
+  /** The category of the pet, or null. */
   readonly category: string | null;
-  /** Addresses of pictures, in the order in which to show them. */
+  /** URLs of photos, in display order. */
   readonly photoUrls: readonly string[];
-  /** Free words by which the shop sorts its pets. */
+  /** Labels that the store uses to group pets. */
   readonly tags: readonly string[];
-  /** The same status as in the pet's inventory entry. */
+  /** The status of the pet. Its inventory entry has the same status. */
   readonly status: PetStatus;
 }
 
 export const orderStatusValues = ["placed", "approved", "delivered"] as const;
 
-/** How far an order is: `placed`, then `approved`, then `delivered`. */
+/** The progress of an order: `placed`, then `approved`, then `delivered`. */
 export type OrderStatus = (typeof orderStatusValues)[number];
 
-/** One order. Orders are records only: they do not move stock. */
+/** An order. Orders do not change the stock. */
 export interface Order {
-  /** The order's identifier. */
+  /** The ID of the order. */
   readonly id: bigint;
-  /** The pet that was ordered. */
+  /** The ID of the ordered pet. */
   readonly petId: bigint;
-  /** How many were ordered. */
+  /** The number ordered. */
   readonly quantity: number;
-  /** When it ships, in UTC; null while no date is set. */
+  /** The shipping date and time in UTC, or null if none is set. */
   readonly shipDate: string | null;
-  /** How far the order is. */
+  /** The progress of the order. */
   readonly status: OrderStatus;
-  /** Whether nothing is left to be done for it. */
+  /** Whether the order is complete. */
   readonly complete: boolean;
 }
 
-/** What went wrong, as a word a program can switch over. Each code has one status: `invalid_request` 400, `unauthorized` 401, `insufficient_scope` 403, `not_found` 404, `method_not_allowed` 405, `idempotency_conflict` 409, `gone` 410, `precondition_failed` 412, `payload_too_large` 413, `unsupported_media_type` 415, `idempotency_key_reused` 422, `rate_limit_exceeded` 429, `key_banned` 429, `internal_error` 500, `unavailable` 503. A later version may add codes; treat one you do not know by its status. */
+/** The error code, for programs. Each code has one HTTP status: `invalid_request` 400, `unauthorized` 401, `insufficient_scope` 403, `not_found` 404, `method_not_allowed` 405, `idempotency_conflict` 409, `gone` 410, `precondition_failed` 412, `payload_too_large` 413, `unsupported_media_type` 415, `idempotency_key_reused` 422, `rate_limit_exceeded` 429, `key_banned` 429, `internal_error` 500, `unavailable` 503. Later versions can add codes. Handle an unknown code by its status. */
 export type ErrorCode =
   | "invalid_request"
   | "unauthorized"
@@ -77,11 +77,11 @@ export type ErrorCode =
   | "unavailable"
   | (string & {});
 
-/** The body of every refusal. */
+/** The body of every error response. */
 export interface ErrorBody {
   readonly code: ErrorCode;
-  /** The same for a person: which field or header, and which rule. Do not parse it. */
+  /** The error message, for people. It names the field or header and the rule. Do not parse it. */
   readonly message: string;
-  /** The HTTP status of the answer once more, for bodies that got separated from it. */
+  /** The HTTP status of the response. */
   readonly status: number;
 }

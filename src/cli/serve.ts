@@ -19,7 +19,7 @@ async function serveUntilStopped(
   config: Config,
   prepare: (store: Store, config: Config) => Promise<string | undefined>,
 ): Promise<number> {
-  const service = await startService(config, systemClock, logToStderr);
+  const service = await startService({ config, clock: systemClock, log: logToStderr });
   // Listens for signals before it prints the line that supervisors wait for.
   const stopped = untilStopped(service);
   // Not before the start: if the port is taken, a new key would be stored and never shown.

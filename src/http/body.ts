@@ -1,40 +1,50 @@
 import { Refusal } from "../domain/errors.ts";
+import {
+  bodyRequired,
+  bodyTooLarge,
+  compressedBody,
+  incompleteBody,
+  invalidUtf8,
+  unsupportedMediaType,
+} from "./messages.ts";
+import type { BodyRule, Operation } from "./operation.ts";
+
+/** JSON, and JSON as RFC 7396 names it in a PATCH. */
+export const mergePatchTypes = ["application/json", "application/merge-patch+json"] as const;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** The media types a request body may have. */
-const jsonTypes = ["application/json", "application/merge-patch+json"] as const;
-
-/** The same for the header that tells clients. */
-export const acceptPatch = jsonTypes.join(", ");
-
-/** The body is compressed, or says so: none of ours are read that way. */
-export class UnsupportedCoding extends Refusal {
+/** The request body is compressed. Compressed bodies are not supported. */
+export class UnsupportedEncoding extends Refusal {
   constructor() {
-    super("unsupported_media_type", "The body must not be compressed: leave out Content-Encoding.");
+    super("unsupported_media_type", compressedBody);
   }
 }
 
-/** Reads a JSON request's text within its bound; every way it can be wrong has its own refusal. */
-export async function readJsonText(request: Request, bytesMax: number): Promise<string> {
+/** Reads the text of a JSON body. The operation's rule gives its media types and its size. */
+export async function readJsonText(request: Request, operation: Operation): Promise<string> {
+  const { body: rule } = operation;
+  if (!rule) throw new Error(`operation ${operation.id} declares no body`);
   const type = request.headers.get("content-type");
-  if (type !== null && !isJsonType(type)) {
-    throw new Refusal("unsupported_media_type", `The body must be ${jsonTypes.join(" or ")}.`);
+  if (type !== null && !isAccepted(type, rule)) {
+    throw new Refusal("unsupported_media_type", unsupportedMediaType(rule.mediaTypes));
   }
-  const coding = request.headers.get("content-encoding");
-  if (coding !== null && coding.trim().toLowerCase() !== "identity") throw new UnsupportedCoding();
-  const bytes = await readBytes(request, bytesMax);
-  if (bytes.length === 0) throw new Refusal("invalid_request", "A JSON body is required.");
+  const encoding = request.headers.get("content-encoding");
+  if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
+    throw new UnsupportedEncoding();
+  }
+  const bytes = await readBytes(request, rule.bytesMax);
+  if (bytes.length === 0) throw new Refusal("invalid_request", bodyRequired);
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new Refusal("invalid_request", "The body is not valid UTF-8.");
+    throw new Refusal("invalid_request", invalidUtf8);
   }
 }
 
-function isJsonType(header: string): boolean {
-  const type = header.split(";")[0]!.trim().toLowerCase();
-  return jsonTypes.some((one) => one === type);
+function isAccepted(contentType: string, { mediaTypes }: BodyRule): boolean {
+  const type = contentType.split(";")[0]!.trim().toLowerCase();
+  return mediaTypes.includes(type);
 }
 
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
@@ -45,11 +55,11 @@ async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array
     return await readStream(request, bytesMax);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw new Refusal("invalid_request", "The body could not be read to its end.");
+    throw new Refusal("invalid_request", incompleteBody);
   }
 }
 
-/** Without a declared length only the bytes that arrive can tell, so they are counted. */
+/** Reads a body without a declared length. Counts the bytes, to stop as soon as there are too many. */
 async function readStream(request: Request, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -62,5 +72,5 @@ async function readStream(request: Request, bytesMax: number): Promise<Uint8Arra
 }
 
 function tooLarge(bytesMax: number): Refusal {
-  return new Refusal("payload_too_large", `The body may have at most ${bytesMax} bytes.`);
+  return new Refusal("payload_too_large", bodyTooLarge(bytesMax));
 }

@@ -2,10 +2,10 @@ import { BlockList, isIP } from "node:net";
 import { Refusal } from "../domain/errors.ts";
 
 /**
- * The client's address: the socket's, unless the socket is a trusted proxy's. Then it is the last
- * address in X-Forwarded-For that is not itself a trusted proxy; everything before it could have
- * been written by the client. The header Forwarded (RFC 7239) is not read: proxies that write
- * X-Forwarded-For commonly pass a client's own Forwarded on unchanged.
+ * Returns a function that determines the client's address. It is the address of the socket, unless
+ * that is a trusted proxy. Then it is the last address in X-Forwarded-For that is not a trusted
+ * proxy; the client could have written everything before it. The header Forwarded (RFC 7239) is not
+ * read, because proxies that write X-Forwarded-For often pass on the client's Forwarded unchanged.
  */
 export function createAddressReader(trustedProxies: readonly string[]) {
   const trusted = new BlockList();
@@ -27,7 +27,7 @@ export function createAddressReader(trustedProxies: readonly string[]) {
   };
 }
 
-/** `192.0.2.1:5678` and `[2001:db8::1]:5678` without port and brackets; anything else as it is. */
+/** Removes port and brackets from `192.0.2.1:5678` and `[2001:db8::1]:5678`. */
 function withoutPort(hop: string): string {
   const [, ipv6, ipv4] = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::[0-9]{1,5})?$/i.exec(hop) ?? [];
   if (ipv6 !== undefined) return isIP(ipv6) === 6 ? ipv6 : hop;
@@ -40,7 +40,7 @@ function addNetwork(list: BlockList, entry: string): void {
   const bitsMax = family === 6 ? 128 : 32;
   const prefix = bits === undefined ? bitsMax : Number(bits);
   if (family === 0 || prefix > bitsMax) {
-    throw new Refusal("invalid_request", `trusted proxy '${entry}' is no address or network`);
+    throw new Refusal("invalid_request", `trusted proxy '${entry}' is not an address or a network`);
   }
   list.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4");
 }

@@ -13,21 +13,21 @@ const exposed = [
   "Deprecation",
   "Sunset",
   "X-Stability",
-  // By it a client can tell how far its own clock is off.
+  // Shows a client how far its clock is off.
   "Date",
 ].join(", ");
 
 export interface Cors {
-  /** The headers that tell a browser what a page of this request's origin may do and read. */
+  /** The headers that show a browser what a page of the request's origin may send and read. */
   headersFor(request: Request, route: Route | undefined): Record<string, string>;
-  /** Whether a browser asks, on behalf of an allowed origin, about an operation that exists. */
+  /** Whether this is the preflight of an allowed origin for an operation that exists. */
   isPreflight(request: Request, route: Route | undefined): boolean;
 }
 
-/** Chrome keeps a preflight's answer for at most two hours. */
+/** Chrome caches the response to a preflight for at most two hours. */
 const maxAgeSeconds = 7_200;
 
-/** Cross-origin headers, for the configured origins only; none are sent until there are some. */
+/** Cross-origin headers for the configured origins. Undefined if none are configured. */
 export function createCors(origins: readonly string[]): Cors | undefined {
   if (origins.length === 0) return undefined;
   const any = origins.includes("*");

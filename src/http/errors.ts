@@ -1,6 +1,7 @@
 import { type ErrorCode, Refusal } from "../domain/errors.ts";
-import { acceptPatch, UnsupportedCoding } from "./body.ts";
-import type { Answer } from "./call.ts";
+import { UnsupportedEncoding } from "./body.ts";
+import { internalError } from "./messages.ts";
+import type { Reply } from "./operation.ts";
 
 /** A total record: a code without a status does not compile. */
 export const statusOf: Record<ErrorCode, number> = {
@@ -21,32 +22,31 @@ export const statusOf: Record<ErrorCode, number> = {
   unavailable: 503,
 };
 
-/** How long a client is asked to wait when the store cannot be reached. */
+/** The `Retry-After` of a 503. */
 const unavailableRetrySeconds = 1;
 
-export function errorAnswer(
+export function errorReply(
   code: ErrorCode,
   message: string,
   headers: Record<string, string> = {},
-): Answer {
+): Reply {
   const status = statusOf[code];
   const body = JSON.stringify({ code, message, status });
-  return { status, body, headers: { "Cache-Control": "no-store", ...headers } };
+  return { status, body, headers: { "Cache-Control": "no-store", ...headers }, errorCode: code };
 }
 
-/** For a path that names nothing. */
-export const nothingHere = "There is nothing at this path.";
-
-/** A refusal speaks for itself; a bug says nothing but its request id, under which it is logged. */
-export function answerFor(error: unknown, requestId: string, log: (bug: unknown) => void): Answer {
+/**
+ * Turns anything that was thrown into a reply. A Refusal has a code and a message for the client.
+ * Anything else is a bug: the client receives only the request id, under which the bug is logged.
+ */
+export function replyFor(error: unknown, requestId: string, logBug: (bug: unknown) => void): Reply {
   if (!(error instanceof Refusal)) {
-    log(error);
-    return errorAnswer("internal_error", `Something went wrong on our side (${requestId}).`);
+    logBug(error);
+    return errorReply("internal_error", internalError(requestId));
   }
   const headers: Record<string, string> = {};
   if (error.code === "unavailable") headers["Retry-After"] = String(unavailableRetrySeconds);
-  if (error.code === "unsupported_media_type") headers["Accept-Patch"] = acceptPatch;
-  // RFC 9110 12.5.3: this header tells that it is the coding, not the type, that is not read.
-  if (error instanceof UnsupportedCoding) headers["Accept-Encoding"] = "identity";
-  return errorAnswer(error.code, error.message, headers);
+  // RFC 9110 12.5.3: this header shows that the encoding, not the media type, is not supported.
+  if (error instanceof UnsupportedEncoding) headers["Accept-Encoding"] = "identity";
+  return errorReply(error.code, error.message, headers);
 }

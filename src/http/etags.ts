@@ -1,25 +1,25 @@
-import { isCoding } from "./list/encodings.ts";
+import { isEncoding } from "./list/encodings.ts";
 
 /**
- * RFC 9110 13.1: what a request may ask of the current state. `tag` is the opaque part of its ETag;
- * each compressed form of the same state has the coding's name behind it, and any of them will do.
+ * Preconditions (RFC 9110 13.1). `tag` is the opaque part of the current ETag. The ETag of a
+ * compressed form ends with the name of its encoding; every form matches.
  */
 
-/** Whether an If-Match allows the request. Tags are compared strongly: a weak one never matches. */
+/** Whether an If-Match allows the request. Compares strongly: a weak tag never matches. */
 export function satisfiesIfMatch(header: string, tag: string): boolean {
   if (header.trim() === "*") return true;
-  return tagsIn(header).some(({ weak, opaque }) => !weak && namesState(opaque, tag));
+  return tagsIn(header).some(({ weak, opaque }) => !weak && matchesState(opaque, tag));
 }
 
-/** Whether an If-None-Match names the state the client would get. Weak tags will do. */
+/** Whether an If-None-Match contains the current state. Weak tags match. */
 export function satisfiesIfNoneMatch(header: string, tag: string): boolean {
   if (header.trim() === "*") return true;
-  return tagsIn(header).some(({ opaque }) => namesState(opaque, tag));
+  return tagsIn(header).some(({ opaque }) => matchesState(opaque, tag));
 }
 
 const tagPattern = /(W\/)?"([^"]*)"/g;
 
-/** The tags of a list; none if anything else stands between them. */
+/** The tags of a list. A list with anything else between the tags has none. */
 function tagsIn(header: string): { weak: boolean; opaque: string }[] {
   if (/[^\s,]/.test(header.replaceAll(tagPattern, ""))) return [];
   return [...header.matchAll(tagPattern)].map(([, weak, opaque = ""]) => ({
@@ -28,7 +28,7 @@ function tagsIn(header: string): { weak: boolean; opaque: string }[] {
   }));
 }
 
-function namesState(opaque: string, tag: string): boolean {
+function matchesState(opaque: string, tag: string): boolean {
   if (opaque === tag) return true;
-  return opaque.startsWith(`${tag}-`) && isCoding(opaque.slice(tag.length + 1));
+  return opaque.startsWith(`${tag}-`) && isEncoding(opaque.slice(tag.length + 1));
 }

@@ -1,14 +1,14 @@
 import type { Verdict } from "../domain/limits.ts";
 
 /**
- * Headers ready to be sent, made once and stamped for every answer. Bun copies a Headers object
- * into a response three times as fast as it reads an object literal of the same size, and setting
- * a value costs as much as building it, so what did not change since the last answer stays.
+ * Response headers that are built once and reused. Bun copies a Headers object into a response three
+ * times as fast as it reads an object literal of the same size. Setting a value costs as much as
+ * building one, so values that are the same as in the last response are not set again.
  *
- * A sheet is stamped and copied into its response without a pause in between, and every stamp sets
- * everything that depends on the request, so that nothing of one answer can show in another.
+ * A template is filled and copied into its response without a pause in between, and filling it sets
+ * every value that depends on the request. So no response can show values of another.
  */
-export interface Sheet {
+export interface HeaderTemplate {
   readonly headers: Headers;
   limit: number;
   resetAt: number;
@@ -16,26 +16,30 @@ export interface Sheet {
   perDay: number | undefined;
 }
 
-export function createSheet(fixed: Readonly<Record<string, string>>): Sheet {
+export function createTemplate(fixed: Readonly<Record<string, string>>): HeaderTemplate {
   return { headers: new Headers(fixed), limit: -1, resetAt: -1, perMinute: -1, perDay: -1 };
 }
 
-/** Puts in what every answer carries: the limits, three ways, and the request's id. */
-export function stamp(sheet: Sheet, verdict: Verdict, requestId: string): Headers {
-  const { headers } = sheet;
+/** Sets the headers that differ between requests: the rate limits and the request id. */
+export function fillTemplate(
+  template: HeaderTemplate,
+  verdict: Verdict,
+  requestId: string,
+): Headers {
+  const { headers } = template;
   const { binding, minute, day, now } = verdict;
-  if (binding.limit !== sheet.limit) {
-    sheet.limit = binding.limit;
+  if (binding.limit !== template.limit) {
+    template.limit = binding.limit;
     headers.set("X-RateLimit-Limit", `${binding.limit}`);
   }
-  if (binding.resetAt !== sheet.resetAt) {
-    sheet.resetAt = binding.resetAt;
+  if (binding.resetAt !== template.resetAt) {
+    template.resetAt = binding.resetAt;
     headers.set("X-RateLimit-Reset", `${Math.ceil(binding.resetAt / 1000)}`);
   }
   headers.set("X-RateLimit-Remaining", `${binding.remaining}`);
-  if (minute.limit !== sheet.perMinute || day?.limit !== sheet.perDay) {
-    sheet.perMinute = minute.limit;
-    sheet.perDay = day?.limit;
+  if (minute.limit !== template.perMinute || day?.limit !== template.perDay) {
+    template.perMinute = minute.limit;
+    template.perDay = day?.limit;
     const perDay = day ? `, "day";q=${day.limit};w=86400` : "";
     headers.set("RateLimit-Policy", `"minute";q=${minute.limit};w=60${perDay}`);
   }

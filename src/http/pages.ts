@@ -1,43 +1,38 @@
-import type { Verdict } from "../domain/limits.ts";
 import type { MaybePromise } from "../domain/ports.ts";
-import type { Answer } from "./call.ts";
-import { errorAnswer } from "./errors.ts";
-import { hasValidHost, hostRule } from "./host.ts";
-import { denial } from "./rate-limits.ts";
+import { errorReply } from "./errors.ts";
+import { hasValidHost } from "./host.ts";
+import { invalidHost, methodNotAllowed } from "./messages.ts";
+import type { Reply } from "./operation.ts";
+import { type AddressLimiter, rateLimitError } from "./rate-limits.ts";
+import { jsonHeaders } from "./routes.ts";
 
-/** What is served outside the API: the reference, health checks. */
+/** A resource outside every surface: the API reference, a health check. */
 export type Page = (request: Request) => MaybePromise<Response>;
+/** By path. */
 export type Pages = Readonly<Record<string, Page>>;
 
-/** Counts requests for pages by client address. */
-export interface PageCount {
-  take(address: string): Verdict;
-}
-
-/** Answers 400 in place of the page if the request names no host or two. */
+/** Returns 400 instead of the page if the request has an invalid Host, or two. */
 export function withValidHost(page: Page): Page {
   return (request) =>
     hasValidHost(request.headers)
       ? page(request)
-      : toResponse(errorAnswer("invalid_request", hostRule));
+      : toResponse(errorReply("invalid_request", invalidHost));
 }
 
-/** A page that can be read and nothing else, as often as its count allows. */
+/** Returns the page to GET and HEAD, within the rate limit of the client's address. */
 export function readPage(
   page: Page,
   request: Request,
-  count: PageCount,
+  limiter: Pick<AddressLimiter, "take">,
   address: string,
 ): MaybePromise<Response> {
-  const verdict = count.take(address);
-  if (verdict.outcome !== "admitted") return toResponse(denial(verdict));
+  const verdict = limiter.take(address);
+  if (verdict.outcome !== "admitted") return toResponse(rateLimitError(verdict));
   if (request.method === "GET" || request.method === "HEAD") return page(request);
-  const allow = { Allow: "GET, HEAD" };
-  const message = "Method not allowed. Use GET or HEAD.";
-  return toResponse(errorAnswer("method_not_allowed", message, allow));
+  const allow = "GET, HEAD";
+  return toResponse(errorReply("method_not_allowed", methodNotAllowed(allow), { Allow: allow }));
 }
 
-export function toResponse(answer: Answer): Response {
-  const headers = { "Content-Type": "application/json", ...answer.headers };
-  return new Response(answer.body, { status: answer.status, headers });
+export function toResponse({ status, body, headers }: Reply): Response {
+  return new Response(body, { status, headers: { ...jsonHeaders, ...headers } });
 }

@@ -1,51 +1,86 @@
-import type { Operation } from "./api/operations.ts";
-import { acceptPatch } from "./body.ts";
+import { createTemplate } from "./headers.ts";
+import type { Deprecation, Operation, RoutedOperation } from "./operation.ts";
+import type { Surface } from "./surface.ts";
 
-/** One path with every operation on it, and the headers its answers always carry. */
+/** One path of a surface, with all its operations. */
 export interface Route {
-  /** As the HTTP server's router spells it. */
+  /** The path as Bun's router spells it. */
   readonly pattern: string;
+  /** The value of the header Allow. */
   readonly allow: string;
-  readonly operations: ReadonlyMap<string, Operation>;
+  /** By method. HEAD has the operation of GET. */
+  readonly operations: ReadonlyMap<string, RoutedOperation>;
+  /** The headers of responses that belong to no operation: OPTIONS, and methods that give 405. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export const basePath = "/v1";
+/** The headers of responses on paths that do not exist. All other routes add to them. */
+export const jsonHeaders = { "Content-Type": "application/json" };
 
-export function routesOf(operations: readonly Operation[], petsSunsetAt: number): Route[] {
-  const byPath = Map.groupBy(operations, (operation) => operation.path);
-  return [...byPath].map(([path, here]) => ({
-    pattern: basePath + path.replace(/\{(\w+)\}/g, ":$1"),
-    allow: here
-      .flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))
-      .concat("OPTIONS")
-      .join(", "),
-    operations: new Map(
-      here.flatMap((operation) =>
-        operation.method === "GET"
-          ? [
-              ["GET", operation],
-              ["HEAD", operation],
-            ]
-          : [[operation.method, operation]],
-      ),
-    ),
-    headers: {
-      ...deprecationHeaders(here, petsSunsetAt),
-      ...(here.some(({ method }) => method === "PATCH") ? { "Accept-Patch": acceptPatch } : {}),
-    },
-  }));
+export function routesOf({ basePath, operations }: Surface): Route[] {
+  const byPath = Map.groupBy(operations, ({ path }) => path);
+  return [...byPath].map(([path, here]) => {
+    const shared = { ...jsonHeaders, ...acceptHeaders(here) };
+    const routed = here.map((operation): RoutedOperation => {
+      const headers = { ...shared, ...operationHeaders(operation) };
+      return { ...operation, basePath, headers, defaultTemplate: createTemplate(headers) };
+    });
+    const byMethod = routed.flatMap((one) =>
+      methodsOf(one).map((method) => [method, one] as const),
+    );
+    return {
+      pattern: basePath + path.replace(/\{(\w+)\}/g, ":$1"),
+      allow: [...byMethod.map(([method]) => method), "OPTIONS"].join(", "),
+      operations: new Map(byMethod),
+      headers: { ...shared, ...pathDeprecation(here) },
+    };
+  });
 }
 
-/** RFC 9745 and RFC 8594: since when it is deprecated, until when it answers, and where to read. */
-function deprecationHeaders(
-  operations: readonly Operation[],
-  sunsetAt: number,
-): Record<string, string> {
-  const deprecatedAt = operations.find((operation) => operation.deprecatedAt)?.deprecatedAt;
-  if (deprecatedAt === undefined) return {};
+function methodsOf({ method }: Operation): readonly string[] {
+  return method === "GET" ? ["GET", "HEAD"] : [method];
+}
+
+/** The header that lists the media types of a request body, for the methods that have one. */
+const acceptHeaderOf: Readonly<Record<string, string>> = {
+  /** RFC 5789 3.1 */
+  PATCH: "Accept-Patch",
+  /** Linked Data Platform 1.0, 7.1 */
+  POST: "Accept-Post",
+};
+
+function acceptHeaders(operations: readonly Operation[]): Record<string, string> {
+  return Object.fromEntries(
+    operations.flatMap(({ method, body }) => {
+      const name = acceptHeaderOf[method];
+      return name && body ? [[name, body.mediaTypes.join(", ")]] : [];
+    }),
+  );
+}
+
+function operationHeaders({ method, stability, deprecation }: Operation): Record<string, string> {
   return {
-    Deprecation: `@${deprecatedAt / 1000}`,
+    ...(deprecation ? deprecationHeaders(deprecation) : {}),
+    ...(stability === "stable" ? {} : { "X-Stability": stability }),
+    // Caches may store a response but must revalidate it. Errors replace this with no-store.
+    ...(method === "GET" ? { "Cache-Control": "no-cache" } : {}),
+  };
+}
+
+/** A path is deprecated if all its operations are, until the sunset of the last one. */
+function pathDeprecation(operations: readonly Operation[]): Record<string, string> {
+  const all = operations.map(({ deprecation }) => deprecation);
+  if (!all.every((one) => one !== undefined)) return {};
+  return deprecationHeaders({
+    since: Math.max(...all.map(({ since }) => since)),
+    sunsetAt: Math.max(...all.map(({ sunsetAt }) => sunsetAt)),
+  });
+}
+
+/** The dates of deprecation (RFC 9745) and sunset (RFC 8594), and links to their documentation. */
+function deprecationHeaders({ since, sunsetAt }: Deprecation): Record<string, string> {
+  return {
+    Deprecation: `@${since / 1000}`,
     Sunset: new Date(sunsetAt).toUTCString(),
     Link: '</docs>; rel="deprecation"; type="text/html", </docs>; rel="sunset"; type="text/html"',
   };

@@ -1,17 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BunRequest, Server } from "bun";
 import { createAddressReader } from "./client-address.ts";
-import { errorAnswer, nothingHere } from "./errors.ts";
-import {
-  type Page,
-  type PageCount,
-  type Pages,
-  readPage,
-  toResponse,
-  withValidHost,
-} from "./pages.ts";
+import { errorReply } from "./errors.ts";
+import { internalError, pathNotFound } from "./messages.ts";
+import { type Page, type Pages, readPage, toResponse, withValidHost } from "./pages.ts";
 import type { Pipeline } from "./pipeline.ts";
-import { basePath, type Route } from "./routes.ts";
+import type { AddressLimiter } from "./rate-limits.ts";
+import type { Route } from "./routes.ts";
 
 export interface ServerOptions {
   readonly host: string;
@@ -24,68 +19,77 @@ export interface ServerOptions {
 export interface RunningServer {
   readonly url: URL;
   /**
-   * Answers what has arrived and what still arrives, each answer with `Connection: close`. The
-   * listener stays open for `drainMs`, and then until clients fall silent. Requests in flight after
-   * that get at most `graceMs`.
+   * Handles the requests that have arrived and those that still arrive, and sends
+   * `Connection: close` with each response. Listens for `drainMs`, and then until no request
+   * arrives. Requests in progress after that have at most `graceMs`.
    */
   stop(drainMs: number, graceMs: number): Promise<void>;
 }
 
-/** What the service says of itself. */
 export interface Health {
   isReady(): Promise<boolean>;
-  /** True once a stop was asked for: every answer then tells its client to close. */
+  /** True while the service stops. Every response then has `Connection: close`. */
   isStopping(): boolean;
 }
 
-/** What the server serves: the API, by its routes, and pages outside it, by path. */
-export interface Served {
-  readonly pipeline: Pipeline;
+/** A surface with the pipeline that handles its requests. */
+export interface ServedSurface {
+  readonly basePath: string;
   readonly routes: readonly Route[];
+  readonly pipeline: Pipeline;
+}
+
+export interface Served {
+  readonly surfaces: readonly ServedSurface[];
+  /** Resources outside the surfaces. */
   readonly pages: Pages;
-  readonly pageCount: PageCount;
+  readonly pageLimiter: Pick<AddressLimiter, "take">;
   readonly health: Health;
 }
 
-/** Puts the pipeline behind Bun's own HTTP server and router: the only file that knows them. */
+/** Connects pipelines and pages to Bun's HTTP server and router. The only file that uses them. */
 export function startServer(served: Served, options: ServerOptions): RunningServer {
-  const { pipeline, routes, pages, pageCount, health } = served;
+  const { surfaces, pages, pageLimiter, health } = served;
   const readAddress = createAddressReader(options.trustedProxies);
   const addressOf = (request: Request): string =>
     readAddress(server.requestIP(request)?.address ?? "unknown", request.headers);
   let arrived = 0;
 
-  const handle = (route: Route | undefined) => (request: BunRequest) => {
-    arrived += 1;
-    return pipeline({ request, route, address: () => addressOf(request) });
-  };
-  const unknown = handle(undefined);
-  /** What is outside the API keeps to the same rules about the Host and about stopping. */
+  const handler =
+    ({ pipeline }: ServedSurface, route: Route | undefined) =>
+    (request: BunRequest) => {
+      arrived += 1;
+      return pipeline({ request, route, address: () => addressOf(request) });
+    };
+  /** One handler per path for all methods: with a map by method, Bun would answer HEAD itself. */
+  const handlersOf = (surface: ServedSurface) => [
+    ...surface.routes.map((route) => [route.pattern, handler(surface, route)] as const),
+    [surface.basePath, handler(surface, undefined)] as const,
+    [`${surface.basePath}/*`, handler(surface, undefined)] as const,
+  ];
+  /** Pages have the same rules for the Host header and for stopping. */
   const outside = (page: Page) => async (request: Request) => {
     const response = await withValidHost(page)(request);
     if (health.isStopping()) response.headers.set("Connection", "close");
     return response;
   };
-  const counted = (page: Page) =>
-    outside((request) => readPage(page, request, pageCount, addressOf(request)));
+  const limited = (page: Page) =>
+    outside((request) => readPage(page, request, pageLimiter, addressOf(request)));
 
   const server: Server<undefined> = Bun.serve({
-    // Otherwise Bun tells anyone who asks at /bun:info its version and the machine's kernel.
+    // In development mode Bun publishes its version and the machine's kernel at /bun:info.
     development: false,
-    // And without it Bun would share a port that is taken, with whatever listens there.
+    // Otherwise Bun shares a port that another process already listens on.
     reusePort: false,
     hostname: options.host,
     port: options.port,
     maxRequestBodySize: options.bodyBytesBackstop,
     idleTimeout: options.idleTimeoutSeconds,
     routes: {
-      // One handler a path for all methods: a map by method would answer HEAD by itself.
-      ...Object.fromEntries(routes.map((route) => [route.pattern, handle(route)])),
-      // The router sees the path as it was sent. Nothing here may parse request.url instead: a
-      // Host header that is no host makes it no URL.
-      [basePath]: unknown,
-      [`${basePath}/*`]: unknown,
-      ...Object.fromEntries(Object.entries(pages).map(([path, page]) => [path, counted(page)])),
+      // The router reads the path as it was sent. Code behind it must not parse request.url: with
+      // an invalid Host header it is not a URL.
+      ...Object.fromEntries(surfaces.flatMap(handlersOf)),
+      ...Object.fromEntries(Object.entries(pages).map(([path, page]) => [path, limited(page)])),
       "/healthz": outside(() => json(200, { status: "ok" })),
       "/readyz": outside(async () =>
         (await health.isReady())
@@ -93,17 +97,17 @@ export function startServer(served: Served, options: ServerOptions): RunningServ
           : json(503, { status: "unavailable" }),
       ),
     },
-    fetch: outside(() => toResponse(errorAnswer("not_found", nothingHere))),
-    error: () => toResponse(errorAnswer("internal_error", "Something went wrong on our side.")),
+    fetch: outside(() => toResponse(errorReply("not_found", pathNotFound))),
+    error: () => toResponse(errorReply("internal_error", internalError())),
   });
 
   return {
     url: server.url,
     async stop(drainMs, graceMs) {
       await sleep(drainMs);
-      // Bun's stop closes every connection between two requests at once, even one whose next
-      // request lies unread in the kernel. By now the busy ones have been closed with an answer.
-      await untilSilent(() => arrived);
+      // Bun's stop closes every idle connection at once, even one whose next request is unread in
+      // the kernel. By now busy connections have been closed with a response.
+      await untilQuiet(() => arrived);
       const finished = server.stop();
       const late = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
       await Promise.race([finished, late]);
@@ -112,22 +116,23 @@ export function startServer(served: Served, options: ServerOptions): RunningServ
   };
 }
 
-/** If nothing arrives for so long right after the signal, no client is busy. */
-const firstSilenceMs = 10;
-/** Otherwise no request for so long means that the busy ones have been told to close. */
-const silenceMs = 100;
-/** Clients that come back although they were told to close are not waited for any longer. */
-const silenceWaitMsMax = 1_000;
+/** If no request arrives within this time after the signal, no client is busy. */
+const firstQuietMs = 10;
+/** Later, this time without a request means that busy clients have received `Connection: close`. */
+const quietMs = 100;
+/** Limits the wait for clients that connect again after `Connection: close`. */
+const quietWaitMsMax = 1_000;
 
-async function untilSilent(arrived: () => number): Promise<void> {
-  const givenUpAt = performance.now() + silenceWaitMsMax;
+/** Waits until no more requests arrive. */
+async function untilQuiet(arrived: () => number): Promise<void> {
+  const deadline = performance.now() + quietWaitMsMax;
   let before: number;
-  let waitMs = firstSilenceMs;
+  let waitMs = firstQuietMs;
   do {
     before = arrived();
     await sleep(waitMs);
-    waitMs = silenceMs;
-  } while (arrived() !== before && performance.now() < givenUpAt);
+    waitMs = quietMs;
+  } while (arrived() !== before && performance.now() < deadline);
 }
 
 function json(status: number, body: unknown): Response {

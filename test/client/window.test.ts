@@ -4,7 +4,7 @@ import { readLimitUpdate, readRetryAfterSeconds } from "../../client/src/limits.
 import { type Permit, WindowTracker } from "../../client/src/window.ts";
 import { readConfig } from "../../src/config.ts";
 import { newUsage, take } from "../../src/domain/limits.ts";
-import { createSheet, stamp } from "../../src/http/headers.ts";
+import { createTemplate, fillTemplate } from "../../src/http/headers.ts";
 
 interface SimulatedRequest {
   readonly permit: Permit;
@@ -45,7 +45,7 @@ function simulate(perMinute: number, delays: readonly (readonly [number, number]
       if (request.headers === undefined && request.countedAtMs <= nowMs) {
         const verdict = take(usage, limits, ban, nowMs);
         if (verdict.outcome !== "admitted") rejected++;
-        request.headers = stamp(createSheet({}), verdict, "");
+        request.headers = fillTemplate(createTemplate({}), verdict, "");
       } else if (request.headers !== undefined && request.respondedAtMs <= nowMs) {
         inFlight.delete(request);
         const update = readLimitUpdate(request.headers, nowMs);

@@ -46,9 +46,9 @@ onEveryEngine(
 
     test("[open.addresses-default] the limit is 300 per minute by default", async () => {
       await withService(engine, {}, async (plain) => {
-        const answer = await plain.call("GET", "/inventory");
-        expect(limitsOf(answer)).toMatchObject({ limit: 300, remaining: 299 });
-        expect(answer.headers.get("RateLimit-Policy")).toBe('"minute";q=300;w=60');
+        const response = await plain.call("GET", "/inventory");
+        expect(limitsOf(response)).toMatchObject({ limit: 300, remaining: 299 });
+        expect(response.headers.get("RateLimit-Policy")).toBe('"minute";q=300;w=60');
       });
     });
   },

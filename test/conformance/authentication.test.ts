@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { generateKeyText } from "../../src/domain/keys.ts";
-import { operations } from "../../src/http/api/operations.ts";
 import { expectError } from "../support/answers.ts";
 import { onEveryEngine } from "../support/conformance.ts";
+import { operations } from "../support/operations.ts";
 
 onEveryEngine("authentication", (service) => {
   const withHeader = (value: string) =>
@@ -38,20 +38,20 @@ onEveryEngine("authentication", (service) => {
     const { text } = await service().issueKey();
     const typo = text.slice(0, -1) + (text.endsWith("a") ? "b" : "a");
     const bad = [revoked.text, expired.text, typo, generateKeyText("production"), "x"];
-    const answers = [];
+    const responses = [];
     for (const key of [...bad, generateKeyText("staging")]) {
-      answers.push(await withHeader(`Bearer ${key}`));
+      responses.push(await withHeader(`Bearer ${key}`));
     }
-    answers.push(await withHeader("Bearer"), await withHeader(`Bearer ${text} ${text}`));
-    for (const answer of answers) {
-      expectError(answer, "unauthorized");
-      expect(answer.text).toBe(answers[0]!.text);
-      expect(answer.headers.get("WWW-Authenticate")).toBe(
+    responses.push(await withHeader("Bearer"), await withHeader(`Bearer ${text} ${text}`));
+    for (const response of responses) {
+      expectError(response, "unauthorized");
+      expect(response.text).toBe(responses[0]!.text);
+      expect(response.headers.get("WWW-Authenticate")).toBe(
         'Bearer realm="petstore", error="invalid_token"',
       );
     }
     const missing = await service().call("GET", "/inventory");
-    expect(missing.text).toBe(answers[0]!.text);
+    expect(missing.text).toBe(responses[0]!.text);
     expect(missing.headers.get("WWW-Authenticate")).toBe('Bearer realm="petstore"');
   });
 
@@ -61,9 +61,9 @@ onEveryEngine("authentication", (service) => {
     const ask = (key: string) => service().call("GET", "/store/orders", { key });
     expect((await ask(all.text)).status).toBe(200);
     const narrow = await service().issueKey({ scopes: ["inventory:read"] });
-    const answer = await ask(narrow.text);
-    expectError(answer, "insufficient_scope");
-    expect((answer.json as { message: string }).message).toContain("orders:read");
+    const response = await ask(narrow.text);
+    expectError(response, "insufficient_scope");
+    expect((response.json as { message: string }).message).toContain("orders:read");
     expect((await service().call("GET", "/inventory", { key: narrow.text })).status).toBe(200);
     const body = '{"quantity":1}';
     const write = await service().call("PATCH", "/inventory/1", { key: narrow.text, body });

@@ -11,7 +11,7 @@ onEveryEngine("bans", (service) => {
     service().clock.set(now - (now % 60_000) + 60_000);
   };
   const codeOf = async (key: string) => ((await ask(key)).json as { code?: string }).code;
-  /** Uses up a minute of 2 requests, lets the grace second pass and asks until the ban. */
+  /** Exhausts a limit of 2 per minute, waits for the grace period, and sends requests until the ban. */
   async function provoke(key: string): Promise<void> {
     nextMinute();
     await statusesOf(3, () => ask(key));
@@ -32,7 +32,7 @@ onEveryEngine("bans", (service) => {
     expect(limitsOf(banned)).toMatchObject({ remaining: 0, reset: Math.ceil(end / 1_000) });
     expect(banned.headers.get("Retry-After")).toBe("300");
     expect(banned.headers.get("Cache-Control")).toBe("no-store");
-    // Asking during the ban does not lengthen it.
+    // Requests during the ban do not extend it.
     clock.set(end - 1_000);
     await statusesOf(50, () => ask(key));
     expect((await ask(key)).headers.get("Retry-After")).toBe("1");
@@ -88,10 +88,10 @@ onEveryEngine("bans", (service) => {
     const { text: patient } = await issue(2, 40);
     let waitMs = 500;
     for (let attempt = 0; attempt < 200; attempt++) {
-      const answer = await ask(patient);
-      expect((answer.json as { code?: string }).code).not.toBe("key_banned");
-      waitMs = answer.status === 429 ? Math.min(2 * waitMs, 60_000) : 500;
-      clock.advance(answer.status === 429 ? waitMs : 0);
+      const response = await ask(patient);
+      expect((response.json as { code?: string }).code).not.toBe("key_banned");
+      waitMs = response.status === 429 ? Math.min(2 * waitMs, 60_000) : 500;
+      clock.advance(response.status === 429 ? waitMs : 0);
     }
   });
 

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * docs/conformance.md says for every clause which test holds it. This keeps the two in step: a
- * clause without a test, a test without a clause, or a title that was changed on one side fails.
+ * docs/conformance.md names the test of every clause. This test fails for a clause without a test,
+ * a test without a clause, and a title that differs.
  */
 
 const folder = "test/conformance";
@@ -22,14 +22,14 @@ function titlesInTests(): string[] {
   return [...new Set(found)].sort();
 }
 
-/** Rows look like `| limits.3 | what is asked | what we do | title |`, the id in code marks. */
+/** A row is `| limits.3 | requirement | behaviour | title |`, with the id in code marks. */
 function titlesInDocument(): string[] {
   const row = new RegExp(`^\\| \`(${clause})\` +\\|[^|]+\\|[^|]+\\| ([^|]+?) +\\|$`, "gm");
   const text = readFileSync("docs/conformance.md", "utf8");
   return [...text.matchAll(row)].map((match) => `[${match[1]}] ${match[2]}`).sort();
 }
 
-test("every clause in docs/conformance.md is held by the test it names, and every such test is listed", () => {
+test("every clause in docs/conformance.md has the test it names, and every such test is listed", () => {
   expect(titlesInDocument()).toEqual(titlesInTests());
 });
 

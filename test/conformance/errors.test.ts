@@ -7,8 +7,8 @@ import { apiDocument } from "../support/contract/document.ts";
 import type { TestAnswer } from "../support/service.ts";
 
 onEveryEngine("errors", (service) => {
-  /** One answer of every kind that a request alone can bring about. */
-  async function refusals(): Promise<[ErrorCode, TestAnswer][]> {
+  /** One response for every error that a single request can cause. */
+  async function errorResponses(): Promise<[ErrorCode, TestAnswer][]> {
     const { text: key } = await service().issueKey();
     const { text: narrow } = await service().issueKey({ scopes: ["pets:read"] });
     const limits = { perMinute: 1, perDay: 1 };
@@ -33,18 +33,18 @@ onEveryEngine("errors", (service) => {
   }
 
   test("[records.4] an Error has exactly code, message and status", async () => {
-    for (const [code, answer] of await refusals()) expectError(answer, code);
+    for (const [code, response] of await errorResponses()) expectError(response, code);
   });
 
   test("[errors.1] the status field repeats the HTTP status", async () => {
-    for (const [code, answer] of await refusals()) {
-      expect((answer.json as { status: number }).status).toBe(answer.status);
-      expect(answer.status).toBe(statusOf[code]);
+    for (const [code, response] of await errorResponses()) {
+      expect((response.json as { status: number }).status).toBe(response.status);
+      expect(response.status).toBe(statusOf[code]);
     }
   });
 
   test("[errors.2] 400, 401, 404 and 429 mean what the table of errors says", async () => {
-    const found = new Map(await refusals());
+    const found = new Map(await errorResponses());
     expect(found.get("invalid_request")?.status).toBe(400);
     expect(found.get("unauthorized")?.status).toBe(401);
     expect(found.get("not_found")?.status).toBe(404);
@@ -74,8 +74,8 @@ onEveryEngine("errors", (service) => {
   });
 
   test("[open.messages] a message never shows internal details", async () => {
-    for (const [, answer] of await refusals()) {
-      expect(answer.text).not.toMatch(/SQL|stack|\.ts|node_modules|Error:|undefined/i);
+    for (const [, response] of await errorResponses()) {
+      expect(response.text).not.toMatch(/SQL|stack|\.ts|node_modules|Error:|undefined/i);
     }
   });
 });

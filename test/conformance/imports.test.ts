@@ -63,12 +63,12 @@ onEveryEngine("imports of pets", (service) => {
     await service().addPets({ petId: 40n, quantity: 5 });
     const start = await seq();
     const body = '{"quantity":5}';
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => service().call("PATCH", "/inventory/40", { key, body })),
     );
     const rows = await service().store.inventory.ledgerAfter(start, 100);
     expect(rows).toHaveLength(10);
-    const requestIds = answers.map(({ headers }) => headers.get("X-Request-Id"));
+    const requestIds = responses.map(({ headers }) => headers.get("X-Request-Id"));
     expect(rows.map(({ requestId }) => requestId).sort()).toEqual(requestIds.sort());
     for (const row of rows) {
       expect(row).toMatchObject({ cause: "api", keyId: id, at: service().clock.now() });

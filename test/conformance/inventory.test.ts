@@ -15,10 +15,10 @@ onEveryEngine("the inventory", (service) => {
     const key = await issue();
     expect(await list(key)).toEqual([]);
     await service().addPets({ petId: 3n }, { petId: 1n, quantity: 7 }, { petId: 2n });
-    const answer = await service().call("GET", "/inventory", { key });
-    expect(answer.status).toBe(200);
-    expect((answer.json as { petId: number }[]).map((item) => item.petId)).toEqual([1, 2, 3]);
-    expectCommonHeaders(answer);
+    const response = await service().call("GET", "/inventory", { key });
+    expect(response.status).toBe(200);
+    expect((response.json as { petId: number }[]).map((item) => item.petId)).toEqual([1, 2, 3]);
+    expectCommonHeaders(response);
   });
 
   test("[list.2] the list takes no parameters: a query string has no effect", async () => {
@@ -128,7 +128,7 @@ onEveryEngine("the inventory", (service) => {
       expectCommonHeaders(same);
     }
     expect(limitsOf(await ask(tag)).remaining).toBe(95);
-    // Counting the same number again is a change too: somebody counted.
+    // An update to the same quantity is a change too: it confirms a count.
     expect((await patch(key, 70n, '{"quantity":1}')).status).toBe(200);
     const changed = await ask(tag);
     expect(changed.status).toBe(200);

@@ -79,7 +79,7 @@ onEveryEngine("keys", (service) => {
   });
 });
 
-/** The bytes of every file of an embedded database; a database elsewhere has none here. */
+/** The bytes of every file of an embedded database. Empty for a database server. */
 function databaseFiles(databaseUrl: string): Buffer[] {
   if (!databaseUrl.startsWith("sqlite:")) return [];
   const path = databaseUrl.slice("sqlite:".length);

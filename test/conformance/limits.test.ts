@@ -10,7 +10,7 @@ onEveryEngine("limits", (service) => {
     (await service().issueKey({ plan: "enterprise", limits: { perMinute, perDay } })).text;
   const planKey = async (plan: Exclude<Plan, "enterprise">) =>
     (await service().issueKey({ plan, limits: plans[plan] })).text;
-  /** Moves to the start of the next UTC minute, where a fresh window begins. */
+  /** Moves the clock to the start of the next UTC minute, where a new window begins. */
   const nextMinute = () => {
     const now = service().clock.now();
     service().clock.set(now - (now % 60_000) + 60_000);
@@ -57,7 +57,7 @@ onEveryEngine("limits", (service) => {
 
   test("[limits.1] every response has the three rate-limit headers, whatever its status", async () => {
     const { text: key } = await service().issueKey();
-    const answers = [
+    const responses = [
       await ask(key),
       await service().call("GET", "/inventory"),
       await service().call("PATCH", "/inventory/x", { key, body: "{}" }),
@@ -66,8 +66,8 @@ onEveryEngine("limits", (service) => {
       await service().call("OPTIONS", "/inventory"),
       await service().call("HEAD", "/inventory", { key }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 401, 400, 404, 405, 204, 200]);
-    for (const answer of answers) expectCommonHeaders(answer);
+    expect(responses.map(({ status }) => status)).toEqual([200, 401, 400, 404, 405, 204, 200]);
+    for (const response of responses) expectCommonHeaders(response);
   });
 
   test("[limits.2] Reset is the Unix time, in seconds, at which the window ends", async () => {
@@ -93,9 +93,9 @@ onEveryEngine("limits", (service) => {
     const key = await issue(1, 100);
     await ask(key);
     clock.advance(20_500);
-    const refused = await ask(key);
-    expectError(refused, "rate_limit_exceeded");
-    clock.advance(Number(refused.headers.get("Retry-After")) * 1_000);
+    const rejected = await ask(key);
+    expectError(rejected, "rate_limit_exceeded");
+    clock.advance(Number(rejected.headers.get("Retry-After")) * 1_000);
     expect((await ask(key)).status).toBe(200);
   });
 
@@ -106,19 +106,19 @@ onEveryEngine("limits", (service) => {
     const key = await issue(3, 5);
     const seen = async () => ({ ...(await ask(key).then(limitsOf)), at: clock.now() / 1_000 });
     const minute = () => clock.now() / 1_000 + 60;
-    // The fewer remaining binds: the minute first.
+    // The window with fewer requests left is reported: first the minute.
     expect(await seen()).toMatchObject({ limit: 3, remaining: 2, reset: minute() });
     expect(await statusesOf(4, () => ask(key))).toEqual([200, 200, 429, 429]);
     expect(await seen()).toMatchObject({ limit: 3, remaining: 0, reset: minute() });
-    // The refusals of the minute took nothing from the day: two are left of five.
+    // Rejected requests did not count in the day: two of five are left.
     nextMinute();
     expect(await seen()).toMatchObject({ limit: 5, remaining: 1, reset: day });
     expect(await seen()).toMatchObject({ limit: 5, remaining: 0, reset: day });
-    // The day is used up although the minute has room.
-    const refused = await ask(key);
-    expectError(refused, "rate_limit_exceeded");
-    expect(limitsOf(refused)).toEqual({ limit: 5, remaining: 0, reset: day });
-    // Midnight in UTC opens both.
+    // The day is exhausted although the minute is not.
+    const rejected = await ask(key);
+    expectError(rejected, "rate_limit_exceeded");
+    expect(limitsOf(rejected)).toEqual({ limit: 5, remaining: 0, reset: day });
+    // Both windows begin at midnight UTC.
     clock.set(day * 1_000 - 1);
     expect((await ask(key)).status).toBe(429);
     clock.set(day * 1_000);
@@ -146,10 +146,10 @@ onEveryEngine("limits", (service) => {
     ];
     for (const [waitedMs, seconds] of expected) {
       clock.advance(waitedMs);
-      const answer = await ask(key);
-      expectError(answer, "rate_limit_exceeded");
-      expect(answer.headers.get("Retry-After")).toBe(seconds);
-      expect(answer.headers.get("Cache-Control")).toBe("no-store");
+      const response = await ask(key);
+      expectError(response, "rate_limit_exceeded");
+      expect(response.headers.get("Retry-After")).toBe(seconds);
+      expect(response.headers.get("Cache-Control")).toBe("no-store");
     }
   });
 
@@ -186,11 +186,11 @@ onEveryEngine("limits", (service) => {
     expect(await statusesOf(3, () => ask(key))).toEqual([200, 200, 429]);
     for (const backMs of [1, 60_000, 86_400_000]) {
       clock.set(start - backMs);
-      const answer = await ask(key);
-      expectError(answer, "rate_limit_exceeded");
-      expect(limitsOf(answer).reset).toBe((start + 60_000) / 1_000);
-      // Whoever waits as long as told comes when the window has ended, not before.
-      const waitMs = Number(answer.headers.get("Retry-After")) * 1_000;
+      const response = await ask(key);
+      expectError(response, "rate_limit_exceeded");
+      expect(limitsOf(response).reset).toBe((start + 60_000) / 1_000);
+      // A client that waits for Retry-After returns after the window has ended, not before.
+      const waitMs = Number(response.headers.get("Retry-After")) * 1_000;
       expect(clock.now() + waitMs).toBeGreaterThanOrEqual(start + 60_000);
       expect(clock.now() + waitMs).toBeLessThan(start + 61_000);
     }

@@ -15,10 +15,10 @@ onEveryEngine("orders", (service) => {
 
   test("[others.2] GET /store/orders returns an array", async () => {
     const { text: key } = await service().issueKey();
-    const answer = await ask("", key);
-    expect(answer.status).toBe(200);
-    expect(answer.json).toEqual([]);
-    expectCommonHeaders(answer);
+    const response = await ask("", key);
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual([]);
+    expectCommonHeaders(response);
   });
 
   test("[open.orders] orders come by descending id, with six fields and exact ids", async () => {
@@ -44,10 +44,10 @@ onEveryEngine("orders", (service) => {
     let path: string | undefined = "~/v1/store/orders?limit=333";
     let pages = 0;
     while (path !== undefined) {
-      const answer = await service().call("GET", path, { key });
-      expect(answer.status).toBe(200);
-      seen.push(...idsOf(answer.text));
-      const next = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get("Link") ?? "");
+      const response = await service().call("GET", path, { key });
+      expect(response.status).toBe(200);
+      seen.push(...idsOf(response.text));
+      const next = /^<([^>]+)>; rel="next"$/.exec(response.headers.get("Link") ?? "");
       path = next ? `~${next[1]}` : undefined;
       pages += 1;
     }

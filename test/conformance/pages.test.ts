@@ -11,7 +11,7 @@ const decode = {
 
 onEveryEngine("pages", (service, engine) => {
   const paths = ["/docs", "/openapi.json", "/docs/style.css", "/docs/trial.ts"];
-  /** Asks without decoding, as a cache would see the answer. */
+  /** Does not decompress, so that the response is what a cache sees. */
   const ask = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
     const url = new URL(path, service().baseUrl);
     const response = await fetch(url, { method, headers, decompress: false });
@@ -25,22 +25,22 @@ onEveryEngine("pages", (service, engine) => {
       expect(plain.headers.has("Content-Encoding")).toBe(false);
       const tags = new Set([plain.headers.get("ETag")!]);
       for (const coding of ["gzip", "br", "zstd"] as const) {
-        const answer = await ask(path, { "Accept-Encoding": coding });
-        expect(answer.headers.get("Content-Encoding")).toBe(coding);
-        expect(answer.bytes.length).toBeLessThan(plain.bytes.length / 2);
-        expect(Buffer.from(decode[coding](answer.bytes)).equals(Buffer.from(plain.bytes))).toBe(
+        const response = await ask(path, { "Accept-Encoding": coding });
+        expect(response.headers.get("Content-Encoding")).toBe(coding);
+        expect(response.bytes.length).toBeLessThan(plain.bytes.length / 2);
+        expect(Buffer.from(decode[coding](response.bytes)).equals(Buffer.from(plain.bytes))).toBe(
           true,
         );
-        tags.add(answer.headers.get("ETag")!);
+        tags.add(response.headers.get("ETag")!);
         const head = await ask(path, { "Accept-Encoding": coding }, "HEAD");
-        expect(head.headers.get("Content-Length")).toBe(String(answer.bytes.length));
+        expect(head.headers.get("Content-Length")).toBe(String(response.bytes.length));
         for (const known of tags) {
           const headers = { "Accept-Encoding": coding, "If-None-Match": known };
           const same = await ask(path, headers);
           expect([same.status, same.bytes.length]).toEqual([304, 0]);
-          expect(same.headers.get("ETag")).toBe(answer.headers.get("ETag"));
+          expect(same.headers.get("ETag")).toBe(response.headers.get("ETag"));
         }
-        for (const { headers } of [answer, head]) {
+        for (const { headers } of [response, head]) {
           expect(headers.get("Cache-Control")).toBe("no-cache");
           expect(headers.get("Vary")).toBe("Accept-Encoding");
         }
@@ -49,7 +49,7 @@ onEveryEngine("pages", (service, engine) => {
       const changed = await ask(path, { "If-None-Match": '"other"' });
       expect(changed.status).toBe(200);
     }
-    // Both name the address they were asked at, so each address has its own tag.
+    // Both contain the origin of the request, so each origin has its own ETag.
     for (const path of ["/docs", "/openapi.json"]) {
       const here = (await ask(path)).headers.get("ETag")!;
       const elsewhere = await ask(path, { Host: "shop.example", "If-None-Match": here });
@@ -62,11 +62,11 @@ onEveryEngine("pages", (service, engine) => {
       const statuses = await statusesOf(7, () => few.call("GET", "~/docs"));
       expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200]);
       for (const path of ["~/docs", "~/openapi.json", "~/docs/style.css"]) {
-        const answer = await few.call("GET", path);
-        expect(answer.status).toBe(429);
-        expect(answer.json).toMatchObject({ code: "rate_limit_exceeded", status: 429 });
-        expect(Number(answer.headers.get("Retry-After"))).toBeGreaterThan(0);
-        expect(answer.headers.get("Cache-Control")).toBe("no-store");
+        const response = await few.call("GET", path);
+        expect(response.status).toBe(429);
+        expect(response.json).toMatchObject({ code: "rate_limit_exceeded", status: 429 });
+        expect(Number(response.headers.get("Retry-After"))).toBeGreaterThan(0);
+        expect(response.headers.get("Cache-Control")).toBe("no-store");
       }
       expectError(await few.call("GET", "/inventory"), "unauthorized");
       expect((await few.call("GET", "~/healthz")).status).toBe(200);

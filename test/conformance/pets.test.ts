@@ -11,9 +11,9 @@ onEveryEngine("pets", (service, engine) => {
   test("[others.1] GET /pets/{petId} returns one pet, or 404", async () => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n, name: "Rex" });
-    const answer = await ask(1n, key);
-    expect(answer.status).toBe(200);
-    expectCommonHeaders(answer);
+    const response = await ask(1n, key);
+    expect(response.status).toBe(200);
+    expectCommonHeaders(response);
     expectError(await ask(2n, key), "not_found");
     expectError(await ask("rex", key), "invalid_request");
   });
@@ -37,7 +37,7 @@ onEveryEngine("pets", (service, engine) => {
     const { text: key } = await service().issueKey();
     const { text: narrow } = await service().issueKey({ scopes: ["orders:read"] });
     await service().addPets({ petId: 1n });
-    const answers = [
+    const responses = [
       await ask(1n, key),
       await ask(404n, key),
       await ask("x", key),
@@ -47,8 +47,8 @@ onEveryEngine("pets", (service, engine) => {
       await service().call("HEAD", "/pets/1", { key }),
       await service().call("OPTIONS", "/pets/1"),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 404, 400, 401, 403, 405, 200, 204]);
-    for (const { headers } of answers) {
+    expect(responses.map(({ status }) => status)).toEqual([200, 404, 400, 401, 403, 405, 200, 204]);
+    for (const { headers } of responses) {
       expect(headers.get("Deprecation")).toBe(`@${Date.UTC(2026, 0, 1) / 1_000}`);
       expect(headers.get("Sunset")).toBe(sunset);
       expect(headers.get("Link")).toContain('rel="deprecation"');
@@ -67,10 +67,10 @@ onEveryEngine("pets", (service, engine) => {
       expect((await short.call("GET", "/pets/1", { key })).status).toBe(200);
       short.clock.advance(1);
       for (const path of ["/pets/1", "/pets/404", "/pets/x"]) {
-        const answer = await short.call("GET", path, { key });
-        expectError(answer, "gone");
-        expect(answer.headers.get("Sunset")).toBe("Sun, 15 Nov 2026 12:30:00 GMT");
-        expect(answer.headers.get("Deprecation")).toStartWith("@");
+        const response = await short.call("GET", path, { key });
+        expectError(response, "gone");
+        expect(response.headers.get("Sunset")).toBe("Sun, 15 Nov 2026 12:30:00 GMT");
+        expect(response.headers.get("Deprecation")).toStartWith("@");
       }
       expectError(await short.call("GET", "/pets/1"), "unauthorized");
       expect((await short.call("GET", "/inventory", { key })).status).toBe(200);

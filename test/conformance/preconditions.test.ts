@@ -22,7 +22,7 @@ onEveryEngine("preconditions", (service) => {
           .status,
       ).toBe(412);
     }
-    // RFC 9110 13.2.2: If-Match is judged first.
+    // RFC 9110 13.2.2: If-Match is evaluated first.
     const both = { "If-Match": '"other"', "If-None-Match": tag };
     expectError(await list(key, both), "precondition_failed");
     expect((await list(key, { ...both, "If-Match": tag })).status).toBe(304);
@@ -40,7 +40,7 @@ onEveryEngine("preconditions", (service) => {
       for (const given of [tag, '"1"', 'W/"1"', "", "nonsense", '*, "1"']) {
         expectError(await patch("/inventory/10", given), "precondition_failed");
       }
-      // RFC 9110 13.2.1: what would be refused without the condition is refused as it would be.
+      // RFC 9110 13.2.1: a request that fails without the condition fails in the same way with it.
       expectError(await patch("/inventory/404", '"1"'), "not_found");
       expectError(await patch("/inventory/10", '"1"', "{}"), "invalid_request");
       expectError(await patch("/inventory/404", "*"), "not_found");
@@ -64,7 +64,7 @@ onEveryEngine("preconditions", (service) => {
       ["gzip", plain, gzip],
       ["identity", plain, plain],
       ["identity", gzip, plain],
-      // Not compressed so yet, and a conditional request does not ask for it.
+      // This encoding does not exist yet, and a conditional request does not start to compress.
       ["br", gzip, plain],
       ["br", plain, plain],
       ["br", "*", plain],
@@ -72,9 +72,9 @@ onEveryEngine("preconditions", (service) => {
     ] as const;
     for (const [coding, known, expected] of asked) {
       const headers = { "Accept-Encoding": coding, "If-None-Match": known };
-      const answer = await list(key, headers);
-      expect([coding, known, answer.status]).toEqual([coding, known, 304]);
-      expect([coding, known, answer.headers.get("ETag")]).toEqual([coding, known, expected]);
+      const response = await list(key, headers);
+      expect([coding, known, response.status]).toEqual([coding, known, 304]);
+      expect([coding, known, response.headers.get("ETag")]).toEqual([coding, known, expected]);
     }
   });
 });

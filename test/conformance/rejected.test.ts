@@ -8,7 +8,7 @@ const chunked = "Transfer-Encoding: chunked";
 const counted = `Content-Length: ${update.length}`;
 const chunk = `${update.length.toString(16)}\r\n${update}\r\n`;
 
-/** Requests whose last bytes Bun's HTTP parser refuses, after it has handed the request over. */
+/** Requests whose last bytes Bun's HTTP parser rejects after it has passed on the request. */
 const rejectedEndings: readonly (readonly [length: string, body: string])[] = [
   [chunked, `${chunk}0\r\nX: y\r\n\r\n`],
   [chunked, `${chunk}0\r\ngarbage`],
@@ -29,11 +29,11 @@ onEveryEngine("a request that the parser rejects", (service) => {
     );
   const patch = (...more: string[]) => head("PATCH /v1/inventory/1", ...more);
   const seq = async () => (await service().store.inventory.readHead()).seq;
-  /** Sends the parts in packets of their own and gives all that came back. */
+  /** Sends each part in its own packet and returns everything that was received. */
   const exchange = async (...parts: string[]) => {
     const client = await connectRaw(service().baseUrl);
     for (const [at, part] of parts.entries()) {
-      // A request without a wait tells, once answered, that the service has read what came before.
+      // The response to this request shows that the service has read everything before it.
       if (at > 0) await service().call("GET", "~/healthz");
       client.send(part);
     }
@@ -46,18 +46,18 @@ onEveryEngine("a request that the parser rejects", (service) => {
         for (const [length, body] of rejectedEndings) {
           const whole = patch(length) + body;
           const cut = patch(length).length;
-          const answers = [
+          const responses = [
             await exchange(whole),
             await exchange(whole.slice(0, cut), whole.slice(cut)),
             await exchange(whole.slice(0, cut + 5), whole.slice(cut + 5)),
           ];
-          for (const answer of answers) expect(answer).toStartWith("HTTP/1.1 400 ");
+          for (const response of responses) expect(response).toStartWith("HTTP/1.1 400 ");
         }
       }
     });
   });
 
-  test("nothing of such an update is stored while other updates are, and those are all stored", async () => {
+  test("such an update is not stored while other updates are, and all of those are stored", async () => {
     const before = await seq();
     const good = async (quantity: number) => {
       const body = JSON.stringify({ quantity });
@@ -65,8 +65,8 @@ onEveryEngine("a request that the parser rejects", (service) => {
     };
     const rounds = Array.from({ length: 100 }, async (_, round) => {
       const [length, body] = rejectedEndings[round % rejectedEndings.length]!;
-      const [status, refused] = await Promise.all([good(round), exchange(patch(length) + body)]);
-      expect([status, refused.slice(0, 12)]).toEqual([200, "HTTP/1.1 400"]);
+      const [status, rejected] = await Promise.all([good(round), exchange(patch(length) + body)]);
+      expect([status, rejected.slice(0, 12)]).toEqual([200, "HTTP/1.1 400"]);
     });
     await Promise.all(rounds);
     const rows = await service().store.inventory.ledgerAfter(before, 1_000);
@@ -74,7 +74,7 @@ onEveryEngine("a request that the parser rejects", (service) => {
     expect(rows.every(({ petId }) => petId === 2n)).toBe(true);
   });
 
-  test("a body that is in order is stored, wherever its packets are cut", async () => {
+  test("a valid body is stored, however it is split into packets", async () => {
     const request = `${patch(chunked)}${chunk}0\r\n\r\n`;
     const begin = request.length - chunk.length - 5;
     for (let cut = begin; cut <= request.length; cut++) {

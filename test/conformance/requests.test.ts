@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { operations } from "../../src/http/api/operations.ts";
 import { expectCommonHeaders, expectError, limitsOf } from "../support/answers.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
+import { operations } from "../support/operations.ts";
 
 onEveryEngine("one request", (service, engine) => {
   test("[pipeline.1] 404 and 405 are returned only after authentication and the rate limit", async () => {
@@ -17,9 +17,9 @@ onEveryEngine("one request", (service, engine) => {
 
   test("[pipeline.2] health checks are outside /v1 and need no key", async () => {
     for (const path of ["~/healthz", "~/readyz"]) {
-      const answer = await service().call("GET", path);
-      expect(answer.status).toBe(200);
-      expect(answer.headers.has("X-RateLimit-Limit")).toBe(false);
+      const response = await service().call("GET", path);
+      expect(response.status).toBe(200);
+      expect(response.headers.has("X-RateLimit-Limit")).toBe(false);
     }
     const { text: key } = await service().issueKey();
     expectError(await service().call("GET", "/healthz", { key }), "not_found");
@@ -52,19 +52,19 @@ onEveryEngine("one request", (service, engine) => {
 
   test("[open.options] OPTIONS returns 204 with Allow, needs no key and is counted by address", async () => {
     for (const { method, path } of operations) {
-      const answer = await service().call("OPTIONS", path.replace(/\{\w+\}/, "1"));
-      expect(answer.status).toBe(204);
-      expect(answer.text).toBe("");
-      const allowed = answer.headers.get("Allow")!.split(", ");
+      const response = await service().call("OPTIONS", path.replace(/\{\w+\}/, "1"));
+      expect(response.status).toBe(204);
+      expect(response.text).toBe("");
+      const allowed = response.headers.get("Allow")!.split(", ");
       expect(allowed).toContain(method);
       expect(allowed).toContain("OPTIONS");
       expect(allowed.includes("HEAD")).toBe(allowed.includes("GET"));
-      expectCommonHeaders(answer);
+      expectCommonHeaders(response);
     }
     const limits = { perMinute: 1, perDay: 1 };
     const { text: key } = await service().issueKey({ plan: "enterprise", limits });
-    const answer = await service().call("OPTIONS", "/inventory", { key });
-    expect(limitsOf(answer).limit).toBe(300);
+    const response = await service().call("OPTIONS", "/inventory", { key });
+    expect(limitsOf(response).limit).toBe(300);
     expect((await service().call("GET", "/inventory", { key })).status).toBe(200);
     expectError(await service().call("OPTIONS", "/nothing"), "not_found");
   });
@@ -73,8 +73,8 @@ onEveryEngine("one request", (service, engine) => {
     const { text: key } = await service().issueKey();
     const headers = { Origin: "https://shop.example", "Access-Control-Request-Method": "PATCH" };
     for (const method of ["GET", "OPTIONS"]) {
-      const answer = await service().call(method, "/inventory", { key, headers });
-      const names = [...answer.headers.keys()];
+      const response = await service().call(method, "/inventory", { key, headers });
+      const names = [...response.headers.keys()];
       expect(names.filter((name) => name.startsWith("access-control"))).toEqual([]);
     }
   });
@@ -89,11 +89,11 @@ onEveryEngine("one request", (service, engine) => {
       expect(allow.get("Access-Control-Allow-Origin")).toBe("https://shop.example");
       expect(allow.get("Access-Control-Allow-Methods")).toContain("PATCH");
       expect(allow.get("Access-Control-Allow-Headers")).toContain("Authorization");
-      const answers = [
+      const responses = [
         await open.call("GET", "/inventory", { key, headers: asked }),
         await open.call("GET", "/inventory", { headers: asked }),
       ];
-      for (const { headers } of answers) {
+      for (const { headers } of responses) {
         expect(headers.get("Access-Control-Allow-Origin")).toBe("https://shop.example");
         expect(headers.get("Vary")).toContain("Origin");
         expect(headers.get("Content-Type")).toBe("application/json");
@@ -107,8 +107,8 @@ onEveryEngine("one request", (service, engine) => {
         expect(got.get("Vary")!.split(", ").sort()).toEqual(["Accept-Encoding", "Origin"]);
       }
       const stranger = { ...asked, Origin: "https://evil.example" };
-      const refused = await open.call("OPTIONS", "/inventory/1", { headers: stranger });
-      expect(refused.headers.has("Access-Control-Allow-Origin")).toBe(false);
+      const rejected = await open.call("OPTIONS", "/inventory/1", { headers: stranger });
+      expect(rejected.headers.has("Access-Control-Allow-Origin")).toBe(false);
     });
   });
 
@@ -124,14 +124,14 @@ onEveryEngine("one request", (service, engine) => {
       expectError(await open.call("GET", "/inventory"), "unauthorized");
       expectError(await open.call("GET", "/inventory"), "rate_limit_exceeded");
       for (let times = 0; times < 5; times++) {
-        const answer = await ask();
-        expect(answer.status).toBe(204);
-        expect(answer.headers.get("Access-Control-Max-Age")).toBe("7200");
-        expectCommonHeaders(answer);
+        const response = await ask();
+        expect(response.status).toBe(204);
+        expect(response.headers.get("Access-Control-Max-Age")).toBe("7200");
+        expectCommonHeaders(response);
       }
       const foreign = { ...headers, Origin: "https://evil.example" };
-      const refused = await open.call("OPTIONS", "/inventory/1", { headers: foreign });
-      expectError(refused, "rate_limit_exceeded");
+      const rejected = await open.call("OPTIONS", "/inventory/1", { headers: foreign });
+      expectError(rejected, "rate_limit_exceeded");
     });
   });
 });

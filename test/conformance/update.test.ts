@@ -10,8 +10,8 @@ onEveryEngine("the stock update", (service) => {
       body,
       headers: type === undefined ? {} : { "Content-Type": type },
     });
-  /** Expects a refusal that leaves the shop as it is. */
-  const refused = async (...[key, petId, body, type]: Parameters<typeof patch>) => {
+  /** Expects an error, and that the store did not change. */
+  const rejected = async (...[key, petId, body, type]: Parameters<typeof patch>) => {
     const ask = () => patch(key, petId, body, type);
     expectError(await expectUnchanged(service().store, ask), "invalid_request");
   };
@@ -19,37 +19,37 @@ onEveryEngine("the stock update", (service) => {
   test("[update.1] an update returns 200 with the updated entry", async () => {
     const key = await issue();
     await service().addPets({ petId: 1n, quantity: 3, status: "sold" });
-    const answer = await patch(key, 1n, '{"quantity":8}', "application/json");
-    expect(answer.status).toBe(200);
-    expect(answer.json).toEqual({ petId: 1, quantity: 8, status: "sold" });
-    expectCommonHeaders(answer);
+    const response = await patch(key, 1n, '{"quantity":8}', "application/json");
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual({ petId: 1, quantity: 8, status: "sold" });
+    expectCommonHeaders(response);
   });
 
   test("[update.2] the update is marked experimental", async () => {
     const key = await issue();
-    const answer = await patch(key, 1n, '{"quantity":8}');
-    expect(answer.headers.get("X-Stability")).toBe("experimental");
+    const response = await patch(key, 1n, '{"quantity":8}');
+    expect(response.headers.get("X-Stability")).toBe("experimental");
   });
 
   test("[update.3] petId in the path is a 64-bit integer, exact at both ends", async () => {
     const key = await issue();
     for (const petId of [9223372036854775807n, -9223372036854775808n, 9007199254740993n]) {
       await service().addPets({ petId });
-      const answer = await patch(key, petId, '{"quantity":6}');
-      expect(answer.text).toBe(`{"petId":${petId},"quantity":6,"status":"available"}`);
+      const response = await patch(key, petId, '{"quantity":6}');
+      expect(response.text).toBe(`{"petId":${petId},"quantity":6,"status":"available"}`);
     }
   });
 
   test("[update.4] an update without a body gets 400", async () => {
     const key = await issue();
-    await refused(key, 1n, "");
-    await refused(key, 1n, "", "application/json");
+    await rejected(key, 1n, "");
+    await rejected(key, 1n, "", "application/json");
   });
 
   test("[update.5] missing or invalid values get 400 with the name of the field", async () => {
     const key = await issue();
     for (const body of ["{}", '{"count":1}', '{"quantity":null}', '{"quantity":1.5}']) {
-      await refused(key, 1n, body);
+      await rejected(key, 1n, body);
       const { json } = await patch(key, 1n, body);
       expect((json as { message: string }).message).toContain("'quantity'");
     }
@@ -97,22 +97,22 @@ onEveryEngine("the stock update", (service) => {
     }
     const wrong =
       '5.0000000000000000001 "5" true null 1.5 -1 1e300 9007199254740992 1e999999999 [] {}';
-    for (const written of wrong.split(" ")) await refused(key, 80n, `{"quantity":${written}}`);
+    for (const written of wrong.split(" ")) await rejected(key, 80n, `{"quantity":${written}}`);
   });
 
   test("[open.unknown-fields] unknown fields are ignored", async () => {
     const key = await issue();
     await service().addPets({ petId: 90n });
     const body = '{"status":"sold","petId":1,"quantity":4,"note":{"quantity":"x"}}';
-    const answer = await patch(key, 90n, body);
-    expect(answer.json).toEqual({ petId: 90, quantity: 4, status: "available" });
+    const response = await patch(key, 90n, body);
+    expect(response.json).toEqual({ petId: 90, quantity: 4, status: "available" });
   });
 
   test("[open.pet-id] any other format of an id in the path gets 400", async () => {
     const key = await issue();
     const wrong = ["01", "+1", "-0", "1.0", "1e0", "0x1", "%201", "1%20", "a", "%D9%A1", "1,2"];
     const outside = ["9223372036854775808", "-9223372036854775809", "9".repeat(40)];
-    for (const petId of [...wrong, ...outside]) await refused(key, petId, '{"quantity":1}');
+    for (const petId of [...wrong, ...outside]) await rejected(key, petId, '{"quantity":1}');
     const encoded = await patch(key, "%31", '{"quantity":2}');
     expect(encoded.json).toEqual({ petId: 1, quantity: 2, status: "sold" });
   });
@@ -126,17 +126,17 @@ onEveryEngine("the stock update", (service) => {
     }
     for (const type of ["text/plain", "application/json-patch+json", "application/jsonp"]) {
       const ask = () => patch(key, 1n, body, type);
-      const answer = await expectUnchanged(service().store, ask);
-      expectError(answer, "unsupported_media_type");
-      expect(answer.headers.get("Accept-Patch")).toContain("application/merge-patch+json");
+      const response = await expectUnchanged(service().store, ask);
+      expectError(response, "unsupported_media_type");
+      expect(response.headers.get("Accept-Patch")).toContain("application/merge-patch+json");
     }
     const untyped = await patch(key, 1n, new TextEncoder().encode(body));
     expect(untyped.status).toBe(200);
     for (const broken of ["{", '{"quantity":4}}', "[4]", "4", '"4"', "null", "\u00a0{}"]) {
-      await refused(key, 1n, broken);
+      await rejected(key, 1n, broken);
     }
-    await refused(key, 1n, `\u00a0${body}`);
-    await refused(key, 1n, new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]));
+    await rejected(key, 1n, `\u00a0${body}`);
+    await rejected(key, 1n, new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]));
     expect((await patch(key, 1n, body.padEnd(65_536))).status).toBe(200);
     const large = () => patch(key, 1n, body.padEnd(65_537));
     expectError(await expectUnchanged(service().store, large), "payload_too_large");

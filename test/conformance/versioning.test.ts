@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { generateKeyText } from "../../src/domain/keys.ts";
-import { operations } from "../../src/http/api/operations.ts";
 import { expectError, expectUnchanged } from "../support/answers.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
 import { type ApiDocument, operationsOf } from "../support/contract/document.ts";
+import { operations } from "../support/operations.ts";
 
 onEveryEngine("versions and environments", (service, engine) => {
   test("[service.3] both environments are served under /v1", async () => {
@@ -34,9 +34,9 @@ onEveryEngine("versions and environments", (service, engine) => {
   test("[open.description] the description is served in OpenAPI 3.1 and 3.0, without a key", async () => {
     const served = { "~/openapi.json": "3.1.1", "~/openapi-3.0.json": "3.0.4" };
     for (const [path, version] of Object.entries(served)) {
-      const answer = await service().call("GET", path);
-      expect(answer.status).toBe(200);
-      const api = answer.json as ApiDocument;
+      const response = await service().call("GET", path);
+      expect(response.status).toBe(200);
+      const api = response.json as ApiDocument;
       expect(api.openapi).toBe(version);
       expect(api.info.version).toBe("1.0.0");
       expect(operationsOf(api).map(({ operation }) => operation.operationId)).toEqual(
@@ -47,9 +47,9 @@ onEveryEngine("versions and environments", (service, engine) => {
 
   test("[open.additions] the description allows new fields and codes in responses", async () => {
     for (const path of ["~/openapi.json", "~/openapi-3.0.json"]) {
-      const answer = await service().call("GET", path);
-      expect(answer.text).not.toContain("additionalProperties");
-      const { code } = (answer.json as ApiDocument).components.schemas.Error!.properties!;
+      const response = await service().call("GET", path);
+      expect(response.text).not.toContain("additionalProperties");
+      const { code } = (response.json as ApiDocument).components.schemas.Error!.properties!;
       expect([code!.type, code!.enum, code!.$ref]).toEqual(["string", undefined, undefined]);
     }
   });
@@ -57,9 +57,9 @@ onEveryEngine("versions and environments", (service, engine) => {
   test("[versioning.1] the version is part of the path: other prefixes get 404", async () => {
     const { text: key } = await service().issueKey();
     for (const path of ["~/inventory", "~/v2/inventory", "~/V1/inventory", "~/v10/inventory"]) {
-      const answer = await service().call("GET", path, { key });
-      expect(answer.status).toBe(404);
-      expect(Object.keys(answer.json as object).sort()).toEqual(["code", "message", "status"]);
+      const response = await service().call("GET", path, { key });
+      expect(response.status).toBe(404);
+      expect(Object.keys(response.json as object).sort()).toEqual(["code", "message", "status"]);
     }
   });
 
@@ -90,9 +90,9 @@ onEveryEngine("versions and environments", (service, engine) => {
     const { text: key } = await service().issueKey();
     await service().addPets({ petId: 1n });
     for (const path of ["/inventory", "/pets/1", "/store/orders", "/nothing"]) {
-      const answer = await service().call("GET", path, { key });
-      expect(answer.headers.get("Content-Type")).toBe("application/json");
-      expect(answer.json).toBeDefined();
+      const response = await service().call("GET", path, { key });
+      expect(response.headers.get("Content-Type")).toBe("application/json");
+      expect(response.json).toBeDefined();
     }
     const headers = { "Content-Type": "application/x-www-form-urlencoded" };
     const ask = () => service().call("PATCH", "/inventory/1", { key, headers, body: "quantity=1" });

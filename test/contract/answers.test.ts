@@ -17,23 +17,23 @@ async function seen(method = "GET", path = "/inventory"): Promise<SeenAnswer> {
   return { method, pathname: `/v1${path}`, status, headers: new Headers(headers), text };
 }
 
-describe("an answer fails the test that met it", () => {
+describe("a response fails the test that receives it", () => {
   test("when its status is not documented", async () => {
     const answer = { ...(await seen()), status: 418 };
     expect(() => checkAgainstContract(answer)).toThrow("status 418 is not documented");
   });
 
-  test("when a header is missing, is not of its type, or is documented nowhere", async () => {
+  test("when a header is missing, has the wrong type, or is not documented", async () => {
     const answer = await seen();
     answer.headers.delete("X-RateLimit-Limit");
     answer.headers.set("X-RateLimit-Reset", "soon");
     answer.headers.set("X-Surprise", "1");
     expect(() => checkAgainstContract(answer)).toThrow(
-      /X-RateLimit-Limit is missing\n.*X-RateLimit-Reset is no integer: soon\n.*x-surprise is not doc/,
+      /X-RateLimit-Limit is missing\n.*X-RateLimit-Reset is not an integer: soon\n.*x-surprise is not doc/,
     );
   });
 
-  test("when its body lacks a field, has one too many, or a number that is no int64", async () => {
+  test("when its body lacks a field, has an unknown field, or has a number that is not an int64", async () => {
     for (const text of [
       '[{"petId":7,"quantity":0}]',
       '[{"petId":7,"quantity":0,"status":"available","extra":1}]',
@@ -46,7 +46,7 @@ describe("an answer fails the test that met it", () => {
     }
   });
 
-  test("when a refusal has a code or a status that it does not have there, or another field", async () => {
+  test("when an error has a code or status that is not documented for it, or an unknown field", async () => {
     const answer = await seen("GET", "/pets/8");
     const text = '{"code":"gone","message":"","status":404}';
     expect(() => checkAgainstContract({ ...answer, text })).toThrow("body/code");
@@ -56,7 +56,7 @@ describe("an answer fails the test that met it", () => {
     expect(() => checkAgainstContract({ ...answer, text: wider })).toThrow("additional properties");
   });
 
-  test("when an unknown path answers with anything but an Error and the limits", async () => {
+  test("when an unknown path returns anything but an Error with the rate limit headers", async () => {
     const answer = await seen("GET", "/nothing");
     checkAgainstContract(answer);
     expect(() => checkAgainstContract({ ...answer, text: "{}" })).toThrow("required property");
@@ -67,7 +67,7 @@ describe("an answer fails the test that met it", () => {
   });
 });
 
-test("every documented status but a failure of ours can be had", async () => {
+test("every documented status below 500 can be reached", async () => {
   const narrow = (await service.issueKey({ scopes: [] })).text;
   const spent = await service.issueKey({ limits: { perMinute: 1, perDay: 1 } });
   const etag = (await seen()).headers.get("etag")!;

@@ -9,20 +9,20 @@ import {
   operationsOf,
 } from "../support/contract/document.ts";
 
-/** What code generators need from both documents. docs/contract.md says which ones stumbled. */
+/** What code generators need from both documents. docs/contract.md lists the generators tried. */
 
 const documents = { "openapi.json": documentText, "openapi-3.0.json": documentText30 };
 
 describe.each(Object.entries(documents))("%s", (_file, text) => {
   const api: ApiDocument = JSON.parse(text);
   const operations = operationsOf(api);
-  const refusals = operations.flatMap(({ operation }) =>
+  const errors = operations.flatMap(({ operation }) =>
     Object.entries(operation.responses)
       .filter(([status]) => Number(status) >= 400)
       .map(([status, response]) => ({ id: operation.operationId, status, response })),
   );
 
-  test("gives every integer a width, and 64 bits to all but an HTTP status", () => {
+  test("gives every integer a format: int64, except for the HTTP status", () => {
     const integers = schemasIn(api).filter(({ schema }) =>
       [schema.type].flat().includes("integer"),
     );
@@ -36,7 +36,7 @@ describe.each(Object.entries(documents))("%s", (_file, text) => {
     expect(places).toContain("paths./store/orders.get.parameters.0.schema");
   });
 
-  test("gives a 64-bit integer that can have any value the exact bounds of int64", () => {
+  test("gives unbounded 64-bit integers the exact bounds of int64", () => {
     const lower = [...text.matchAll(/"minimum": (-\d+)/g)].map((match) => match[1]);
     const upper = [...text.matchAll(/"maximum": (\d{17,})/g)].map((match) => match[1]);
     expect(new Set(lower)).toEqual(new Set(["-9223372036854775808"]));
@@ -44,9 +44,9 @@ describe.each(Object.entries(documents))("%s", (_file, text) => {
     expect(upper.length).toBe(lower.length);
   });
 
-  test("describes every refusal with the one schema Error, nothing around it", () => {
-    expect(refusals.length).toBeGreaterThan(20);
-    for (const { id, status, response } of refusals) {
+  test("describes every error with a plain reference to the schema Error", () => {
+    expect(errors.length).toBeGreaterThan(20);
+    for (const { id, status, response } of errors) {
       expect([id, status, response.content?.["application/json"].schema]).toEqual([
         id,
         status,
@@ -55,12 +55,12 @@ describe.each(Object.entries(documents))("%s", (_file, text) => {
     }
   });
 
-  test("lists the codes of every refusal as data, and closes no set of codes", () => {
+  test("lists the codes of every error as data, not as a closed enum", () => {
     const { code } = api.components.schemas.Error!.properties!;
     expect(code!.enum).toBeUndefined();
     expect(code!["x-error-codes"]).toEqual(statusOf);
     for (const one of errorCodes) expect(code!.description).toContain(`\`${one}\``);
-    for (const { status, response } of refusals) {
+    for (const { status, response } of errors) {
       const codes = response["x-error-codes"]!;
       expect(codes.length).toBeGreaterThan(0);
       for (const one of codes) {
@@ -70,15 +70,15 @@ describe.each(Object.entries(documents))("%s", (_file, text) => {
     }
   });
 
-  test("leaves every answer open to fields of later versions", () => {
+  test("allows additional fields in every response", () => {
     const closed = schemasIn(api).filter(({ schema }) => schema.additionalProperties !== undefined);
     expect(closed.map(({ place }) => place)).toEqual([]);
   });
 
-  test("names one media type for a body and leaves Accept-Encoding to HTTP libraries", () => {
+  test("documents one media type for a body, and no header that HTTP libraries set", () => {
     for (const { operation } of operations) {
       const names = (operation.parameters ?? []).map(({ name }) => name.toLowerCase());
-      // Generated code would set these three itself, against the library that sends the request.
+      // Generated code would set these headers and override the HTTP library.
       for (const name of ["accept-encoding", "content-type", "authorization"]) {
         expect(names).not.toContain(name);
       }
@@ -87,7 +87,7 @@ describe.each(Object.entries(documents))("%s", (_file, text) => {
     }
   });
 
-  test("says whom to ask and under which licence, without an address it does not own", () => {
+  test("names a contact and a license, without an address that could be wrong", () => {
     const { contact, license } = api.info;
     expect(contact).toEqual({ name: "The operator of this service" });
     expect(license).toEqual({
@@ -106,7 +106,7 @@ describe.each(Object.entries(documents))("%s", (_file, text) => {
 describe("openapi-3.0.json", () => {
   const api: ApiDocument = JSON.parse(documentText30);
 
-  test("uses only words that OpenAPI 3.0 knows", () => {
+  test("uses only keywords of OpenAPI 3.0", () => {
     expect(api.openapi).toBe("3.0.4");
     expect(Object.keys(api.info)).not.toContain("summary");
     for (const { place, schema } of schemasIn(api)) {
@@ -145,14 +145,14 @@ describe("openapi-3.0.json", () => {
   });
 });
 
-interface PlacedSchema {
+interface LocatedSchema {
   readonly place: string;
   readonly schema: DocumentedSchema;
 }
 
-/** Every schema of a document with its place, however deep. */
-function schemasIn(api: ApiDocument): PlacedSchema[] {
-  const found: PlacedSchema[] = [];
+/** Returns every schema of a document with its location, at any depth. */
+function schemasIn(api: ApiDocument): LocatedSchema[] {
+  const found: LocatedSchema[] = [];
   const walk = (node: unknown, place: string, isSchema: boolean): void => {
     if (typeof node !== "object" || node === null) return;
     if (isSchema) found.push({ place, schema: node as DocumentedSchema });

@@ -3,12 +3,12 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startTestService, type TestService } from "../support/service.ts";
-import { type Journey, largeQuantity, wideId } from "./journey.ts";
+import { type CallResults, largeQuantity, wideId } from "./call-results.ts";
 
 /**
  * Generates a client from the served description, compiles it and calls the service with it. The
- * generators come from npm into a folder that is removed again, since they bring 84 packages and a
- * TypeScript of their own that nothing else needs.
+ * generators are installed from npm into a temporary folder, because they need 84 packages and
+ * another TypeScript that nothing else needs.
  */
 
 const root = join(import.meta.dir, "../..");
@@ -45,23 +45,23 @@ afterAll(async () => {
   rmSync(installed, { recursive: true, force: true });
 });
 
-for (const [name, [script, ...words]] of Object.entries(generators)) {
+for (const [name, [script, ...flags]] of Object.entries(generators)) {
   describe.each(["openapi.json", "openapi-3.0.json"])(`${name} on %s`, (document) => {
     test(
-      "makes a client that compiles and reads every answer, large numbers and refusals too",
+      "generates a client that compiles and reads every response, including large numbers and errors",
       async () => {
         const folder = mkdtempSync(join(installed, `${name}-`));
         await service.addPets({ petId: 7n, quantity: 3 }, { petId: wideId, quantity: 2 ** 53 - 1 });
         const { text } = await service.call("GET", `~/${document}`);
         writeFileSync(join(folder, "openapi.json"), text);
-        // Bun runs the generators: some of them refuse the oldest Node that this project supports.
-        await run(folder, [process.execPath, join(installed, "node_modules", script!), ...words]);
-        cpSync(join(import.meta.dir, "journey.ts"), join(folder, "journey.ts"));
+        // Bun runs the generators: some of them do not run on the oldest supported Node.
+        await run(folder, [process.execPath, join(installed, "node_modules", script!), ...flags]);
+        cpSync(join(import.meta.dir, "call-results.ts"), join(folder, "call-results.ts"));
         cpSync(join(import.meta.dir, "programs", `${name}.ts`), join(folder, "program.ts"));
         writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
         await run(folder, [join(root, "node_modules/.bin/tsc"), "--project", "."]);
-        const { travel } = await import(join(folder, "program.ts"));
-        expect(await travel(service.baseUrl, key)).toEqual(expected);
+        const { callService } = await import(join(folder, "program.ts"));
+        expect(await callService(service.baseUrl, key)).toEqual(expected);
       },
       minutesMs,
     );
@@ -79,10 +79,10 @@ const compilerOptions = {
   types: [],
 };
 
-const expected: Journey = {
+const expected: CallResults = {
   listed: [
     { petId: 7, quantity: 3, status: "available" },
-    // JSON.parse rounds this id, as in any JavaScript program; the quantity is exact.
+    // JSON.parse rounds this id, as in any JavaScript program. The quantity is exact.
     { petId: Number(wideId), quantity: 2 ** 53 - 1, status: "available" },
   ],
   updated: { petId: 7, quantity: largeQuantity, status: "available" },
@@ -91,7 +91,7 @@ const expected: Journey = {
   ordered: [expect.objectContaining({ id: 5, quantity: largeQuantity, shipDate: null })],
 };
 
-/** Runs a command to its end and fails with everything it printed. */
+/** Runs a command and waits for it. If it fails, the error contains its output. */
 async function run(cwd: string, command: readonly string[]): Promise<void> {
   const child = Bun.spawn([...command], { cwd, stdout: "pipe", stderr: "pipe" });
   const [out, err, code] = await Promise.all([
@@ -99,5 +99,5 @@ async function run(cwd: string, command: readonly string[]): Promise<void> {
     new Response(child.stderr).text(),
     child.exited,
   ]);
-  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}:\n${out}${err}`);
+  if (code !== 0) throw new Error(`${command.join(" ")} exited with ${code}:\n${out}${err}`);
 }

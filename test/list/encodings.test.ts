@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { preferredCoding } from "../../src/http/list/encodings.ts";
+import { preferredEncoding } from "../../src/http/list/encodings.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 describe("the content coding of a response", () => {
@@ -19,7 +19,7 @@ describe("the content coding of a response", () => {
     ["gzip;q=0.5, identity", undefined],
     ["gzip;q=nonsense", undefined],
   ])("for Accept-Encoding %p is %p", (accept, coding) => {
-    expect(preferredCoding(accept)).toBe(coding as never);
+    expect(preferredEncoding(accept)).toBe(coding as never);
   });
 });
 

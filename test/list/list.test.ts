@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Entry, petStatuses, type Stock } from "../../src/domain/inventory.ts";
 import { type Chunk, entryJson } from "../../src/http/list/chunks.ts";
-import { createListing, type ListVersion } from "../../src/http/list/list.ts";
+import { createInventoryList, type ListVersion } from "../../src/http/list/list.ts";
 
 const stock = fc.record({
   quantity: fc.nat(),
@@ -28,10 +28,10 @@ function entriesUpTo(count: number): Entry[] {
 }
 
 /** Collects the chunks that were replaced, one array per call. */
-function createCountedListing(chunkEntries: number) {
+function createCountedList(chunkEntries: number) {
   const superseded: (readonly Chunk[])[] = [];
   const onSuperseded = (chunks: readonly Chunk[]) => void superseded.push(chunks);
-  return { listing: createListing({ chunkEntries, onSuperseded }), superseded };
+  return { list: createInventoryList({ chunkEntries, onSuperseded }), superseded };
 }
 
 describe("the list's bytes", () => {
@@ -43,18 +43,18 @@ describe("the list's bytes", () => {
         fc.uniqueArray(fc.tuple(petId, stock), { selector: ([id]) => id, maxLength: 30 }),
         fc.array(step, { maxLength: 60 }),
         async (chunkEntries, initial, steps) => {
-          const { listing } = createCountedListing(chunkEntries);
+          const { list } = createCountedList(chunkEntries);
           const stocks = new Map<bigint, Stock>(initial);
           const sorted = initial.toSorted(([a], [b]) => (a < b ? -1 : 1));
-          listing.load(sorted.map(([id, one]): Entry => ({ petId: id, version: 1, ...one })));
+          list.load(sorted.map(([id, one]): Entry => ({ petId: id, version: 1, ...one })));
           const handedOut: [ListVersion, string][] = [];
           for (const { petId: id, after, publish } of steps) {
-            listing.apply(id, after);
+            list.apply(id, after);
             if (after) stocks.set(id, after);
             else stocks.delete(id);
             if (!publish) continue;
-            await listing.publish(here);
-            const version = listing.version();
+            await list.publish(here);
+            const version = list.current();
             expect(textOf(version)).toBe(expected(stocks));
             expect(version.byteLength).toBe(textOf(version).length);
             handedOut.push([version, textOf(version)]);
@@ -67,7 +67,7 @@ describe("the list's bytes", () => {
   });
 
   test("of ids around every power of two are found again", async () => {
-    const { listing } = createCountedListing(16);
+    const { list } = createCountedList(16);
     const ids = new Set<bigint>();
     for (let bit = 0n; bit < 63n; bit++) {
       for (const near of [-1n, 0n, 1n]) ids.add(2n ** bit + near).add(-(2n ** bit) + near);
@@ -76,37 +76,37 @@ describe("the list's bytes", () => {
     const stocks = new Map<bigint, Stock>();
     for (const quantity of [1, 2]) {
       for (const id of ids) {
-        listing.apply(id, { quantity, status: "sold" });
+        list.apply(id, { quantity, status: "sold" });
         stocks.set(id, { quantity, status: "sold" });
       }
-      await listing.publish(here);
-      expect(textOf(listing.version())).toBe(expected(stocks));
+      await list.publish(here);
+      expect(textOf(list.current())).toBe(expected(stocks));
     }
   });
 
   test("of an unchanged chunk are shared between versions", () => {
-    const { listing } = createCountedListing(10);
-    listing.load(entriesUpTo(100));
-    listing.publish(here);
-    const before = listing.version();
-    listing.apply(55n, { quantity: 7, status: "sold" });
-    expect(listing.publish(here)).toBeUndefined();
-    const after = listing.version();
+    const { list } = createCountedList(10);
+    list.load(entriesUpTo(100));
+    list.publish(here);
+    const before = list.current();
+    list.apply(55n, { quantity: 7, status: "sold" });
+    expect(list.publish(here)).toBeUndefined();
+    const after = list.current();
     const fresh = after.chunks.filter((chunk) => !before.chunks.includes(chunk));
     expect(fresh).toHaveLength(1);
   });
 
   test("show nothing of a change before it is published, and have the position as their tag", () => {
-    const { listing } = createCountedListing(10);
-    listing.load(entriesUpTo(2));
-    listing.publish({ epoch: "x", seq: 7 });
-    const before = listing.version();
-    listing.apply(1n, null);
-    expect(listing.version()).toBe(before);
-    listing.publish({ epoch: "x", seq: 8 });
+    const { list } = createCountedList(10);
+    list.load(entriesUpTo(2));
+    list.publish({ epoch: "x", seq: 7 });
+    const before = list.current();
+    list.apply(1n, null);
+    expect(list.current()).toBe(before);
+    list.publish({ epoch: "x", seq: 8 });
     expect(before.tag).toBe("x-7");
-    expect(listing.version().tag).toBe("x-8");
-    expect(textOf(listing.version())).toBe(`[${entryJson(0n, entriesUpTo(1)[0]!)}]`);
+    expect(list.current().tag).toBe("x-8");
+    expect(textOf(list.current())).toBe(`[${entryJson(0n, entriesUpTo(1)[0]!)}]`);
   });
 });
 
@@ -128,24 +128,24 @@ describe("a list with many changes", () => {
   }
 
   test("is written in slices, in several turns of the event loop", async () => {
-    const { listing } = createCountedListing(100);
-    listing.load(entriesUpTo(20_000));
-    listing.publish(here);
-    const before = listing.version();
+    const { list } = createCountedList(100);
+    list.load(entriesUpTo(20_000));
+    list.publish(here);
+    const before = list.current();
     const text = textOf(before);
-    for (let id = 0n; id < 20_000n; id++) listing.apply(id, { quantity: 1, status: "sold" });
-    const turns = await turnsOf(listing.publish(here), () => {
-      if (listing.version() === before) expect(textOf(before)).toBe(text);
+    for (let id = 0n; id < 20_000n; id++) list.apply(id, { quantity: 1, status: "sold" });
+    const turns = await turnsOf(list.publish(here), () => {
+      if (list.current() === before) expect(textOf(before)).toBe(text);
     });
     // 2,048 changes, or 16 chunks, in one turn.
     expect(turns).toBeGreaterThanOrEqual(9);
-    expect(listing.version()).not.toBe(before);
+    expect(list.current()).not.toBe(before);
   });
 
   test("accepts changes while it is written, and shows them with the next publication", async () => {
-    const { listing } = createCountedListing(10);
+    const { list } = createCountedList(10);
     const stocks = new Map<bigint, Stock>();
-    listing.load(entriesUpTo(1_000));
+    list.load(entriesUpTo(1_000));
     for (const { petId: id, quantity, status } of entriesUpTo(1_000)) {
       stocks.set(id, { quantity, status });
     }
@@ -158,36 +158,36 @@ describe("a list with many changes", () => {
       const id = BigInt(random(1_500) - 250);
       const after: Stock | null =
         random(3) === 0 ? null : { quantity: random(1_000), status: "pending" };
-      listing.apply(id, after);
+      list.apply(id, after);
       if (after) stocks.set(id, after);
       else stocks.delete(id);
     };
     for (let round = 0; round < 30; round++) {
       for (let count = 0; count < 600; count++) change();
       const promised = expected(stocks);
-      const turns = await turnsOf(listing.publish(here), () => {
+      const turns = await turnsOf(list.publish(here), () => {
         for (let count = 0; count < 50; count++) change();
       });
       expect(turns).toBeGreaterThan(1);
-      expect(textOf(listing.version())).toBe(promised);
+      expect(textOf(list.current())).toBe(promised);
     }
-    await listing.publish(here);
-    expect(textOf(listing.version())).toBe(expected(stocks));
+    await list.publish(here);
+    expect(textOf(list.current())).toBe(expected(stocks));
   });
 
   test("is full before there are too many new entries for one slice", async () => {
-    const { listing } = createCountedListing(100);
+    const { list } = createCountedList(100);
     let most = 0;
     for (let id = 0n, waiting = 0; id < 5_000n; id++) {
-      listing.apply(id, { quantity: 1, status: "sold" });
+      list.apply(id, { quantity: 1, status: "sold" });
       most = Math.max(most, ++waiting);
-      if (!listing.isFull) continue;
-      await listing.write();
+      if (!list.isFull) continue;
+      await list.write();
       waiting = 0;
     }
     expect(most).toBeLessThanOrEqual(201);
-    await listing.publish(here);
-    expect(listing.version().chunks.length).toBeGreaterThan(20);
-    expect(listing.size).toBe(5_000);
+    await list.publish(here);
+    expect(list.current().chunks.length).toBeGreaterThan(20);
+    expect(list.size).toBe(5_000);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Entry } from "../../src/domain/inventory.ts";
-import { createListing } from "../../src/http/list/list.ts";
+import { createInventoryList } from "../../src/http/list/list.ts";
 import { createReaders, type ListReader } from "../../src/http/list/readers.ts";
 
 const chunkBytes = 480;
@@ -12,16 +12,16 @@ function startReading(heldBytesMax: number) {
   const logged: [string, unknown][] = [];
   const log = (event: string, details?: unknown) => void logged.push([event, details]);
   const readers = createReaders(heldBytesMax, () => now, log);
-  const listing = createListing({ chunkEntries: 10, onSuperseded: readers.supersede });
-  listing.load(
+  const list = createInventoryList({ chunkEntries: 10, onSuperseded: readers.supersede });
+  list.load(
     Array.from({ length: 10 }, (_, at): Entry => {
       return { petId: BigInt(at), quantity: 1, status: "available", version: at + 1 };
     }),
   );
   const change = () => {
     seq += 1;
-    listing.apply(3n, { quantity: seq % 10, status: "available" });
-    listing.publish({ epoch: "e", seq });
+    list.apply(3n, { quantity: seq % 10, status: "available" });
+    list.publish({ epoch: "e", seq });
   };
   change();
   return {
@@ -32,12 +32,12 @@ function startReading(heldBytesMax: number) {
     },
     /** A response whose client reads nothing. */
     stall(keyId: string): ListReader {
-      const reader = readers.begin(listing.version(), keyId);
+      const reader = readers.begin(list.current(), keyId);
       void reader.waitFor(new Promise(() => {}));
       change();
       return reader;
     },
-    begin: (keyId: string) => readers.begin(listing.version(), keyId),
+    begin: (keyId: string) => readers.begin(list.current(), keyId),
   };
 }
 
@@ -54,7 +54,7 @@ describe("responses under way", () => {
     expect(isCutOff.filter((cut) => cut).length).toBeGreaterThanOrEqual(14);
     // The oldest were cut off first.
     expect(isCutOff).toEqual(isCutOff.toSorted().reverse());
-    expect(logged).toEqual([["slow readers cut off", { keyId: "slow", answers: 1 }]]);
+    expect(logged).toEqual([["slow readers cut off", { keyId: "slow", responses: 1 }]]);
   });
 
   test("of a key with one slow reader are kept longer than those of a key with many", () => {

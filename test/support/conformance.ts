@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe } from "bun:test";
 import { type Engine, engines, startTestService, type TestService } from "./service.ts";
 
 /**
- * Runs a part of the conformance suite once on every engine, each time on a service of its own.
- * The tests reach it through a function, since it starts only after they were declared.
+ * Runs a part of the conformance suite once on every engine, each time on a new service. Tests get
+ * the service from a function, because it starts after they are declared.
  */
 export function onEveryEngine(
   title: string,
@@ -20,7 +20,7 @@ export function onEveryEngine(
   });
 }
 
-/** Runs `work` against a service with settings of its own, and stops it whatever happens. */
+/** Starts a service with these settings, runs `work` and stops the service. */
 export async function withService(
   engine: Engine,
   flags: Record<string, string>,
@@ -34,7 +34,7 @@ export async function withService(
   }
 }
 
-/** Sends `count` requests one after the other and gives their statuses. */
+/** Sends `count` requests one after the other and returns their statuses. */
 export async function statusesOf(
   count: number,
   ask: () => Promise<{ status: number }>,

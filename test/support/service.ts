@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Service, startService } from "../../src/compose.ts";
+import { type Service, type ServiceOptions, startService } from "../../src/compose.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { issueKey } from "../../src/domain/key-lifecycle.ts";
 import type { Key } from "../../src/domain/keys.ts";
@@ -13,7 +13,7 @@ import { checkAgainstContract } from "./contract/answer-check.ts";
 import { petRow } from "./pets.ts";
 import { migratedDatabase } from "./postgres-template.ts";
 
-/** The engines the service runs on; suites that speak HTTP loop over them. */
+/** The engines that the service supports. HTTP suites run on each of them. */
 export const engines = ["sqlite", "postgres"] as const;
 export type Engine = (typeof engines)[number];
 
@@ -21,7 +21,7 @@ export interface TestAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body parsed by JSON.parse: fit for shapes and small numbers, not for 64-bit ids. */
+  /** The body as JSON.parse reads it. Not exact for 64-bit ids. */
   readonly json: unknown;
 }
 
@@ -31,7 +31,7 @@ export interface CallOptions {
   readonly body?: BodyInit;
 }
 
-/** The composed service on a real database and a real socket, with a clock that can be moved. */
+/** The composed service on a real database and a real socket, with a clock that tests move. */
 export interface TestService {
   readonly baseUrl: string;
   readonly databaseUrl: string;
@@ -45,16 +45,17 @@ export interface TestService {
   issueKey(fields?: Partial<Omit<Key, "id">>): Promise<{ id: string; text: string }>;
   addPets(...pets: readonly (Partial<PetRecord> & { petId: bigint })[]): Promise<void>;
   addOrders(...orders: readonly OrderRecord[]): Promise<void>;
-  /** Stops and starts again on the same database, as a deployment would. */
+  /** Stops the service and starts it again on the same database, like a deployment. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `bounds` replaces bounds that no flag sets, to reach them sooner. */
+/** `bounds` replaces bounds that no flag sets, so that a test reaches them sooner. */
 export async function startTestService(
   engine: Engine = "sqlite",
   flags: Record<string, string> = {},
   bounds: Partial<Config> = {},
+  extras: Pick<ServiceOptions, "observer" | "surfaces"> = {},
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), `petstore-${engine}-`));
   const databaseUrl =
@@ -64,7 +65,8 @@ export async function startTestService(
   const logged: string[] = [];
   const log = (event: string, details?: Record<string, unknown>) =>
     void logged.push(JSON.stringify({ event, ...details }));
-  let service: Service = await startService(config, clock, log, clock);
+  const options = { config, clock, log, databaseClock: clock, ...extras };
+  let service: Service = await startService(options);
 
   return {
     get baseUrl() {
@@ -94,7 +96,7 @@ export async function startTestService(
     },
     async restart() {
       await service.stop();
-      service = await startService(config, clock, log, clock);
+      service = await startService(options);
     },
     async stop() {
       await service.stop();
@@ -103,15 +105,14 @@ export async function startTestService(
   };
 }
 
-/** A database of its own for every service, so that no test sees another's rows. */
+/** Creates a database for each service, so that tests do not share rows. */
 const freshDatabase: Record<Engine, (folder: string, env: string) => Promise<string>> = {
   sqlite: async (folder) => `sqlite:${join(folder, "test.db")}`,
   postgres: (_folder, env) => migratedDatabase(env),
 };
 
 /**
- * One request; the only place where tests speak HTTP to the service. Every answer is held against
- * openapi.json before the test sees it.
+ * Sends one request. Every response is checked against openapi.json before the test sees it.
  */
 export async function call(
   baseUrl: string,

@@ -1,16 +1,16 @@
 import { connect, type Socket } from "node:net";
 import type { TestAnswer } from "./service.ts";
 
-/** A client that speaks bytes: for what no well-behaved HTTP library would send. */
+/** A client that sends raw bytes, for requests that no HTTP library sends. */
 export interface RawClient {
   send(bytes: string | Uint8Array): void;
-  /** The next answer, in order; `noBody` for answers to HEAD, which say a length and send none. */
+  /** The next response. `noBody` for responses to HEAD, which have a length and no body. */
   answer(noBody?: "noBody"): Promise<TestAnswer>;
-  /** Resolves, with what was left unread, once the server has closed the connection. */
+  /** Resolves with the unread bytes once the server has closed the connection. */
   closed(): Promise<string>;
-  /** Sends no more, and goes on reading. */
+  /** Closes the sending side. Reading continues. */
   end(): void;
-  /** Drops the connection in the middle of whatever is going on. */
+  /** Resets the connection. */
   abort(): void;
 }
 
@@ -27,14 +27,14 @@ export async function connectRaw(baseUrl: string): Promise<RawClient> {
     received = Buffer.concat([received, chunk]);
     wake();
   });
-  // A reset is one of the ways a server may close; "close" follows in any case.
+  // A server may close by a reset. The event "close" follows in any case.
   socket.on("error", () => {});
   socket.on("close", () => {
     isClosed = true;
     wake();
   });
 
-  /** Waits until `read` finds what it looks for in the bytes that have come. */
+  /** Waits until `read` returns a value for the bytes received so far. */
   async function until<T>(read: () => T | undefined): Promise<T> {
     for (;;) {
       const found = read();

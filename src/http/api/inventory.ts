@@ -1,131 +1,88 @@
 import { Refusal } from "../../domain/errors.ts";
-import { quantityRule, readQuantity } from "../../domain/inventory.ts";
 import { petNotFound } from "../../domain/pets.ts";
 import type { MaybePromise } from "../../domain/ports.ts";
 import { setQuantity } from "../../domain/shop.ts";
-import { parseInt64 } from "../../domain/values/int64.ts";
-import { isJsonObject, parseJson } from "../../domain/values/json.ts";
 import { readJsonText } from "../body.ts";
-import type { Answer, Call, Context } from "../call.ts";
 import { satisfiesIfMatch, satisfiesIfNoneMatch } from "../etags.ts";
-import { createSheet, type Sheet } from "../headers.ts";
+import { createTemplate, type HeaderTemplate } from "../headers.ts";
 import { entryJson } from "../list/chunks.ts";
-import { compressedBytesMin, preferredCoding } from "../list/encodings.ts";
+import { compressedBytesMin, preferredEncoding } from "../list/encodings.ts";
 import type { ListVersion } from "../list/list.ts";
+import { listChanged, noEntryTags } from "../messages.ts";
+import type { Call, Context, Reply } from "../operation.ts";
+import { readPetId } from "./parameters.ts";
+import { parseStockUpdate } from "./stock-update.ts";
 
-export function listInventory(shop: Context, call: Call): MaybePromise<Answer> {
-  const wait = shop.follower.catchUp(call.head);
-  return wait ? wait.then(() => currentList(shop, call)) : currentList(shop, call);
+export function listInventory(context: Context, call: Call): MaybePromise<Reply> {
+  const wait = context.follower.catchUp(call.head);
+  return wait ? wait.then(() => currentList(context, call)) : currentList(context, call);
 }
 
-/** The list as it was published last: nothing here may wait. */
-function currentList(shop: Context, call: Call): Answer {
-  const { listing, codings } = shop;
+/** Replies with the published list. It must not wait, because the list could change meanwhile. */
+function currentList({ list }: Context, call: Call): Reply {
   const { headers, method } = call.request;
-  const version = listing.version();
+  const version = list.versions.current();
   const { tag } = version;
-  const wanted = headers.get("if-match");
-  if (wanted !== null && !satisfiesIfMatch(wanted, tag)) {
-    throw new Refusal("precondition_failed", "The list has changed: If-Match does not name it.");
+  const expected = headers.get("if-match");
+  if (expected !== null && !satisfiesIfMatch(expected, tag)) {
+    throw new Refusal("precondition_failed", listChanged);
   }
   const known = headers.get("if-none-match");
   const isShort = version.byteLength < compressedBytesMin;
-  const coding = isShort ? undefined : preferredCoding(headers.get("accept-encoding"));
+  const encoding = isShort ? undefined : preferredEncoding(headers.get("accept-encoding"));
   if (known !== null && satisfiesIfNoneMatch(known, tag)) {
-    const etag = coding && codings.has(version, coding) ? `"${tag}-${coding}"` : `"${tag}"`;
+    const isEncoded = encoding && list.encodings.has(version, encoding);
+    const etag = isEncoded ? `"${tag}-${encoding}"` : `"${tag}"`;
     return { status: 304, body: null, headers: { ETag: etag, ...listHeaders } };
   }
-  const compressed = coding && codings.find(version, coding);
-  if (coding && compressed) {
-    const tagged = { ETag: `"${tag}-${coding}"`, "Content-Encoding": coding, ...listHeaders };
-    return { status: 200, body: compressed, headers: tagged };
+  const compressed = encoding && list.encodings.find(version, encoding);
+  if (encoding && compressed) {
+    const encoded = { ETag: `"${tag}-${encoding}"`, "Content-Encoding": encoding, ...listHeaders };
+    return { status: 200, body: compressed, headers: encoded };
   }
   if (method === "HEAD") {
     const length = { "Content-Length": String(version.byteLength) };
     return { status: 200, body: null, headers: { ETag: `"${tag}"`, ...length, ...listHeaders } };
   }
-  const body = shop.sender.bodyOf(version, call.request, call.caller.keyId);
-  return { status: 200, body, sheet: listSheet(version) };
+  const body = list.bodies.bodyOf(version, call.request, call.caller.keyId);
+  return {
+    status: 200,
+    body,
+    streamBytes: version.byteLength,
+    template: listTemplate(version, call),
+  };
 }
 
-/** Caches may keep the list and must ask before they use it: it is never shown stale. */
+/** Caches may store the list but must revalidate it, so that a client never sees an old one. */
 const listHeaders = { "Cache-Control": "private, no-cache", Vary: "Accept-Encoding" };
 
-const sheets = new WeakMap<ListVersion, Sheet>();
+const templates = new WeakMap<ListVersion, HeaderTemplate>();
 
-function listSheet(version: ListVersion): Sheet {
-  let sheet = sheets.get(version);
-  if (!sheet) {
-    const type = { "Content-Type": "application/json" };
-    sheet = createSheet({ ...type, ETag: `"${version.tag}"`, ...listHeaders });
-    sheets.set(version, sheet);
+function listTemplate(version: ListVersion, { operation }: Call): HeaderTemplate {
+  let template = templates.get(version);
+  if (!template) {
+    template = createTemplate({ ...operation.headers, ETag: `"${version.tag}"`, ...listHeaders });
+    templates.set(version, template);
   }
-  return sheet;
+  return template;
 }
 
-export async function updateInventory(shop: Context, call: Call): Promise<Answer> {
-  const petId = readPetId(call);
-  const quantity = parseInventoryUpdate(await readJsonText(call.request, shop.bodyBytesMax));
-  const { requestId, request } = call;
-  const wanted = request.headers.get("if-match");
-  if (wanted !== null && wanted.trim() !== "*") await refuseIfMatch(shop, petId);
+export async function updateInventory(context: Context, call: Call): Promise<Reply> {
+  const { requestId, request, caller, operation } = call;
+  const petId = readPetId(request);
+  const quantity = parseStockUpdate(await readJsonText(request, operation));
+  const expected = request.headers.get("if-match");
+  if (expected !== null && expected.trim() !== "*") await rejectIfMatch(context, petId);
   const change = { petId, quantity, requestId, signal: request.signal };
-  const entry = await setQuantity(shop, call.caller, change);
+  const entry = await setQuantity(context, caller, change);
   return { status: 200, body: entryJson(entry.petId, entry) };
 }
 
 /**
- * Entries have no ETag yet, so no tag can name one: the update must not be made. RFC 9110 13.2.1: a
- * request that would fail anyway fails as it would without the condition.
+ * Entries have no ETag yet, so no If-Match with a tag can be true. RFC 9110 13.2.1: a request that
+ * would fail without the condition fails in the same way with it.
  */
-async function refuseIfMatch(shop: Context, petId: bigint): Promise<never> {
-  if (!(await shop.store.catalogue.findPet(petId))) throw new Refusal("not_found", petNotFound);
-  throw new Refusal(
-    "precondition_failed",
-    "If-Match names no version of this entry: entries have no ETag. Leave it out, or send '*'.",
-  );
-}
-
-export function readPetId(call: Call): bigint {
-  const petId = parseInt64(call.request.params?.petId ?? "");
-  if (petId === undefined) {
-    throw new Refusal(
-      "invalid_request",
-      "Path parameter 'petId' must be a 64-bit integer in plain decimal digits.",
-    );
-  }
-  return petId;
-}
-
-/**
- * The body nearly every client sends; anything else takes the thorough way below. JSON knows four
- * kinds of white space; \s would let a no-break space pass.
- */
-const plainUpdate =
-  /^[ \t\n\r]*\{[ \t\n\r]*"quantity"[ \t\n\r]*:[ \t\n\r]*(0|[1-9][0-9]{0,14})[ \t\n\r]*\}[ \t\n\r]*$/;
-
-/** Reads the body of a stock update: the new quantity, or a refusal that names the broken rule. */
-export function parseInventoryUpdate(text: string): number {
-  const plain = plainUpdate.exec(text);
-  if (plain) return Number(plain[1]);
-  let body: unknown;
-  try {
-    body = parseJson(text);
-  } catch {
-    throw new Refusal("invalid_request", "The body is not valid JSON.");
-  }
-  if (!isJsonObject(body)) {
-    throw new Refusal(
-      "invalid_request",
-      "The body must be a JSON object with the field 'quantity'.",
-    );
-  }
-  if (!Object.hasOwn(body, "quantity")) {
-    throw new Refusal("invalid_request", `Field 'quantity' is required and ${quantityRule}.`);
-  }
-  const quantity = readQuantity(body.quantity);
-  if (quantity === undefined) {
-    throw new Refusal("invalid_request", `Field 'quantity' ${quantityRule}.`);
-  }
-  return quantity;
+async function rejectIfMatch({ store }: Context, petId: bigint): Promise<never> {
+  if (!(await store.catalogue.findPet(petId))) throw new Refusal("not_found", petNotFound);
+  throw new Refusal("precondition_failed", noEntryTags);
 }

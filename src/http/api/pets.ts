@@ -1,13 +1,10 @@
 import { Refusal } from "../../domain/errors.ts";
 import { petNotFound } from "../../domain/pets.ts";
-import type { Answer, Call, Context } from "../call.ts";
-import { readPetId } from "./inventory.ts";
+import type { Call, Context, Reply } from "../operation.ts";
+import { readPetId } from "./parameters.ts";
 
-export async function getPet(shop: Context, call: Call): Promise<Answer> {
-  if (shop.clock.now() >= shop.petsSunsetAt) {
-    throw new Refusal("gone", "This operation was retired on its sunset date.");
-  }
-  const pet = await shop.store.catalogue.findPet(readPetId(call));
+export async function getPet({ store }: Context, call: Call): Promise<Reply> {
+  const pet = await store.catalogue.findPet(readPetId(call.request));
   if (!pet) throw new Refusal("not_found", petNotFound);
   const { name, category, photoUrls, tags, status } = pet;
   const rest = JSON.stringify({ name, category, photoUrls, tags, status });

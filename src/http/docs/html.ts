@@ -1,4 +1,4 @@
-/** Text that is HTML already and is not to be escaped again. */
+/** Text that is already HTML. It is not escaped again. */
 export class Html {
   readonly text: string;
 
@@ -9,11 +9,11 @@ export class Html {
 
 type Part = Html | string | number | undefined | false | readonly Part[];
 
-/** Writes HTML; whatever is put into it is escaped unless it was made by this function too. */
+/** Template tag for HTML. Escapes every value, except the results of this function. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   let text = texts[0]!;
-  parts.forEach((part, at) => {
-    text += render(part) + texts[at + 1]!;
+  parts.forEach((part, index) => {
+    text += render(part) + texts[index + 1]!;
   });
   return new Html(text);
 }

@@ -2,50 +2,51 @@ import { STATUS_CODES } from "node:http";
 import type { DescribedOperation, DescribedResponse } from "../api/contract/document.ts";
 import { type Html, html } from "./html.ts";
 import { inline, prose } from "./prose.ts";
-import { curlLine, requestFrom } from "./request.ts";
-import { jsonBlock, rulesOf, typeOf } from "./schema.ts";
+import { buildRequest, curlCommand } from "./request.ts";
+import { constraintsOf, jsonBlock, typeOf } from "./schema.ts";
 
-export interface PlacedOperation {
+/** An operation with its method and path. */
+export interface Endpoint {
   readonly path: string;
   readonly method: string;
   readonly operation: DescribedOperation;
 }
 
-export function operationSection(placed: PlacedOperation, base: string): Html {
-  const { path, method, operation } = placed;
+export function operationSection(endpoint: Endpoint, base: string): Html {
+  const { path, method, operation } = endpoint;
   const id = operation.operationId;
   return html`<section class="operation" id="${id}" aria-labelledby="${id}-title">
     <header>
       <h2 id="${id}-title">${operation.summary}</h2>
-      <p class="address"><span class="method ${method.toLowerCase()}">${method}</span>
+      <p class="endpoint"><span class="method ${method.toLowerCase()}">${method}</span>
         <code>${pathWithBreaks(path)}</code></p>
-      ${marks(operation)}
+      ${badges(operation)}
     </header>
     <div class="columns">
-      <div class="words">
+      <div class="prose">
         ${prose(operation.description)}
         ${parameters(operation)}
         ${requestBody(operation)}
-        <h3>Answers</h3>
-        ${Object.entries(operation.responses).map(([status, response]) => answer(status, response))}
+        <h3>Responses</h3>
+        ${Object.entries(operation.responses).map(([status, response]) => responseDetails(status, response))}
       </div>
-      <div class="trial">${trial(placed, base)}</div>
+      <div class="try-it">${requestForm(endpoint, base)}</div>
     </div>
   </section>`;
 }
 
-/** Long paths may break before a slash, and nowhere else. */
+/** Allows a long path to break before a slash, and only there. */
 export function pathWithBreaks(path: string): Html[] {
   return path.split(/(?=\/)/).map((part) => html`${part}<wbr>`);
 }
 
-function marks(operation: DescribedOperation): Html {
+function badges(operation: DescribedOperation): Html {
   const sunset = operation["x-sunset"]?.slice(0, 10);
   const since = operation["x-deprecated-since"]?.slice(0, 10);
-  return html`<p class="marks">
-    <span class="mark">scope <code>${operation["x-required-scope"]}</code></span>
-    ${operation["x-stability"] && html`<span class="mark loud">${operation["x-stability"]}</span>`}
-    ${operation.deprecated && html`<span class="mark loud">deprecated since ${since}, gone from ${sunset}</span>`}
+  return html`<p class="badges">
+    <span class="badge">scope <code>${operation["x-required-scope"]}</code></span>
+    ${operation["x-stability"] && html`<span class="badge warning">${operation["x-stability"]}</span>`}
+    ${operation.deprecated && html`<span class="badge warning">deprecated since ${since}, removed on ${sunset}</span>`}
   </p>`;
 }
 
@@ -55,8 +56,8 @@ function parameters(operation: DescribedOperation): Html | undefined {
     (parameter) => html`<div class="field">
       <dt><code>${parameter.name}</code> <span class="type">${typeOf(parameter.schema)}</span>
         <span class="type">in ${parameter.in}${parameter.required ? ", required" : ""}</span></dt>
-      <dd>${inline(parameter.description)} ${rulesOf(parameter.schema)}
-        <span class="sample"><code>${String(parameter.example)}</code></span></dd>
+      <dd>${inline(parameter.description)} ${constraintsOf(parameter.schema)}
+        <span class="sample">Example: <code>${String(parameter.example)}</code></span></dd>
     </div>`,
   )}</dl>`;
 }
@@ -65,7 +66,7 @@ function requestBody(operation: DescribedOperation): Html | undefined {
   const body = operation.requestBody;
   if (!body) return undefined;
   const { schema, examples } = body.content["application/json"];
-  return html`<h3>Body</h3>
+  return html`<h3>Request body</h3>
     <p class="media">${typeOf(schema)} as ${Object.keys(body.content).map((type) => html`<code>${type}</code> `)}</p>
     <p>${inline(body.description)}</p>
     ${Object.values(examples).map(
@@ -73,15 +74,15 @@ function requestBody(operation: DescribedOperation): Html | undefined {
     )}`;
 }
 
-function answer(status: string, response: DescribedResponse): Html {
+function responseDetails(status: string, response: DescribedResponse): Html {
   const content = response.content?.["application/json"];
   const names = Object.entries(response.headers).map(
     ([name, { $ref }]) => html`<a href="#header-${$ref.split("/").at(-1)}">${name}</a> `,
   );
-  return html`<details class="answer"${status === "200" && html` open`}>
+  return html`<details class="response"${status === "200" && html` open`}>
     <summary><span class="status s${status[0]}">${status}</span>
       <span>${STATUS_CODES[status]}</span></summary>
-    <p>${inline(response.description)}</p>
+    ${prose(response.description)}
     ${content && html`<p>Body: <span class="type">${typeOf(content.schema)}</span></p>`}
     ${
       content &&
@@ -94,22 +95,21 @@ function answer(status: string, response: DescribedResponse): Html {
   </details>`;
 }
 
-function trial({ path, method, operation }: PlacedOperation, base: string): Html {
+function requestForm({ path, method, operation }: Endpoint, base: string): Html {
   const id = operation.operationId;
-  const inputs = operation.parameters ?? [];
-  const example = Object.values(operation.requestBody?.content["application/json"].examples ?? {});
-  const body = example[0] ? JSON.stringify(example[0].value) : undefined;
-  const fields = inputs.map((parameter) => ({
+  const examples = Object.values(operation.requestBody?.content["application/json"].examples ?? {});
+  const body = examples[0] ? JSON.stringify(examples[0].value) : undefined;
+  const fields = (operation.parameters ?? []).map((parameter) => ({
     name: parameter.name,
     in: parameter.in,
     value: parameter.required ? String(parameter.example) : "",
   }));
-  const line = curlLine(requestFrom(base, method, path, fields, body), "");
+  const command = curlCommand(buildRequest(base, method, path, fields, body), "");
   return html`<form data-operation="${id}" data-method="${method}" data-path="${path}" data-base="${base}">
     <div class="block">
-      <div class="bar"><span id="${id}-curl">Shell</span>
-        <button type="button" class="quiet" data-copy hidden>Copy</button></div>
-      <pre tabindex="0" role="region" aria-labelledby="${id}-curl"><code data-curl>${line}</code></pre>
+      <div class="bar"><span id="${id}-curl">curl</span>
+        <button type="button" class="secondary" data-copy hidden>Copy</button></div>
+      <pre tabindex="0" role="region" aria-labelledby="${id}-curl"><code class="command" data-curl>${command}</code></pre>
     </div>
     <fieldset disabled>
       <legend>Try it</legend>
@@ -119,12 +119,12 @@ function trial({ path, method, operation }: PlacedOperation, base: string): Html
       )}
       ${
         body !== undefined &&
-        html`<label>Body <span class="type">JSON</span>
+        html`<label>Request body <span class="type">JSON</span>
           <textarea name="body" rows="2" spellcheck="false">${body}</textarea></label>`
       }
-      ${method !== "GET" && html`<p class="note">This changes the real stock of this environment.</p>`}
+      ${method !== "GET" && html`<p class="note">This request changes the stock in this environment.</p>`}
       <button type="submit">Send ${method}</button>
     </fieldset>
-    <div class="outcome" role="status" data-outcome></div>
+    <div class="result" role="status" data-result></div>
   </form>`;
 }

@@ -1,16 +1,16 @@
 import type { ApiDocument } from "../api/contract/document.ts";
 import { type Header, type HeaderId, headerName } from "../api/contract/headers.ts";
 import { type Html, html } from "./html.ts";
-import { operationSection, type PlacedOperation, pathWithBreaks } from "./operation.ts";
+import { type Endpoint, operationSection, pathWithBreaks } from "./operation.ts";
 import { headingsOf, inline, prose } from "./prose.ts";
-import { rulesOf, schemaSection, typeOf } from "./schema.ts";
+import { constraintsOf, schemaSection, typeOf } from "./schema.ts";
 
-/** The reference page: the whole API description as HTML, readable before any script has run. */
+/** Renders the API description as HTML. The page is complete before any script runs. */
 export function referencePage(document: ApiDocument): string {
   const { info, servers, components } = document;
   const base = servers[0]!.url;
-  const operations = Object.entries(document.paths).flatMap(([path, here]) =>
-    Object.entries(here).map(([method, operation]) => ({
+  const endpoints = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({
       path,
       method: method.toUpperCase(),
       operation,
@@ -29,30 +29,30 @@ export function referencePage(document: ApiDocument): string {
   <script type="module" src="/docs/trial.ts"></script>
 </head>
 <body>
-  <a class="skip" href="#content">Skip to the content</a>
-  ${contents(document, operations)}
+  <a class="skip" href="#content">Skip to content</a>
+  ${contents(document, endpoints)}
   <main id="content">
-    <section class="opening" aria-labelledby="title">
+    <section class="overview" aria-labelledby="title">
       <h1 id="title">${info.title}</h1>
       <p class="lead">${info.summary}</p>
       <dl class="facts">
-        <div><dt>Base address</dt><dd><code>${base}</code></dd></div>
+        <div><dt>Base URL</dt><dd><code>${base}</code></dd></div>
         <div><dt>Environment</dt><dd>${servers[0]!.description}</dd></div>
         <div><dt>Version</dt><dd>${info.version}</dd></div>
-        <div><dt>Description</dt><dd><a href="/openapi.json">OpenAPI 3.1</a>, <a href="/openapi-3.0.json">3.0</a></dd></div>
+        <div><dt>OpenAPI</dt><dd><a href="/openapi.json">3.1</a>, <a href="/openapi-3.0.json">3.0</a></dd></div>
         <div><dt>Contact</dt><dd>${info.contact.name}</dd></div>
-        <div><dt>Licence</dt><dd><a href="${info.license.url}" rel="license noreferrer">${info.license.name}</a></dd></div>
+        <div><dt>License</dt><dd><a href="${info.license.url}" rel="license noreferrer">${info.license.name}</a></dd></div>
       </dl>
-      <div class="words">${prose(info.description)}</div>
+      <div class="prose">${prose(info.description)}</div>
     </section>
     ${keyForm()}
-    ${operations.map((placed) => operationSection(placed, base))}
-    <section class="listing" aria-labelledby="schemas">
+    ${endpoints.map((endpoint) => operationSection(endpoint, base))}
+    <section class="reference" aria-labelledby="schemas">
       <h2 id="schemas">Schemas</h2>
       ${Object.entries(components.schemas).map(([name, schema]) => schemaSection(name, schema))}
     </section>
-    <section class="listing" aria-labelledby="headers">
-      <h2 id="headers">Headers of answers</h2>
+    <section class="reference" aria-labelledby="headers">
+      <h2 id="headers">Response headers</h2>
       <dl class="fields">${Object.entries(components.headers).map(([id, header]) => headerField(id, header))}</dl>
     </section>
   </main>
@@ -61,40 +61,41 @@ export function referencePage(document: ApiDocument): string {
 `.text;
 }
 
-function contents(document: ApiDocument, operations: readonly PlacedOperation[]): Html {
+function contents(document: ApiDocument, endpoints: readonly Endpoint[]): Html {
   return html`<nav aria-label="Contents">
     <p class="brand"><a href="#content">${document.info.title}</a></p>
     <p class="group">Overview</p>
-    <ul>${headingsOf(document.info.description).map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
+    <ul>${headingsOf(document.info.description).map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
+      <li><a href="#key-title">Try the API</a></li></ul>
     <p class="group">Operations</p>
-    <ul class="calls">${operations.map(
+    <ul class="endpoints">${endpoints.map(
       ({ path, method, operation }) => html`<li><a href="#${operation.operationId}">
         <span class="method ${method.toLowerCase()}">${method}</span>
-        <span class="${operation.deprecated ? "past" : "path"}">${pathWithBreaks(path)}</span></a></li>`,
+        <span class="${operation.deprecated ? "deprecated" : "path"}">${pathWithBreaks(path)}</span></a></li>`,
     )}</ul>
     <p class="group">Reference</p>
-    <ul><li><a href="#schemas">Schemas</a></li><li><a href="#headers">Headers</a></li></ul>
+    <ul><li><a href="#schemas">Schemas</a></li><li><a href="#headers">Response headers</a></li></ul>
   </nav>`;
 }
 
 function keyForm(): Html {
-  return html`<section class="sign-in" aria-labelledby="key-title">
-    <h2 id="key-title">Try it with your key</h2>
-    <p id="key-note">Each operation below can be sent from this page. Your key stays in this browser tab and goes
-      to this service only; closing the tab forgets it.</p>
+  return html`<section class="api-key" aria-labelledby="key-title">
+    <h2 id="key-title">Try the API</h2>
+    <p id="key-note">Enter your API key to send requests from this page. The key is stored in this browser tab and sent to this
+      service only. It is deleted when you close the tab.</p>
     <form id="key-form"><fieldset disabled>
       <label for="key">API key</label>
       <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="psk_…" aria-describedby="key-note">
-      <button type="reset" class="quiet">Forget</button>
+      <button type="reset" class="secondary">Clear</button>
     </fieldset></form>
-    <noscript><p class="note">Sending needs JavaScript. The shell lines work without it.</p></noscript>
+    <noscript><p class="note">Sending requests from this page requires JavaScript. The curl commands work without it.</p></noscript>
   </section>`;
 }
 
 function headerField(id: string, header: Header): Html {
   return html`<div class="field" id="header-${id}">
     <dt><code>${headerName(id as HeaderId)}</code> <span class="type">${typeOf(header.schema)}</span></dt>
-    <dd>${inline(header.description)} ${rulesOf(header.schema)}
-      <span class="sample"><code>${header.example}</code></span></dd>
+    <dd>${inline(header.description)} ${constraintsOf(header.schema)}
+      ${header.schema.const === undefined && html`<span class="sample">Example: <code>${header.example}</code></span>`}</dd>
   </div>`;
 }

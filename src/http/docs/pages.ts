@@ -2,19 +2,18 @@ import { readFileSync } from "node:fs";
 import type { Environment } from "../../domain/keys.ts";
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
-import type { Operation } from "../api/operations.ts";
+import type { ApiOperation as Operation } from "../api/operations.ts";
 import type { Page, Pages } from "../pages.ts";
-import { basePath } from "../routes.ts";
 import { createFile } from "./files.ts";
 import { referencePage } from "./page.ts";
 
 export interface ReferenceOptions {
   readonly environment: Environment;
-  readonly petsSunsetAt: number;
+  readonly basePath: string;
 }
 
-/** Nothing but this service's own files may load, and the page may speak to nobody else. */
-const policy = [
+/** The page loads files from and sends requests to this service only, and cannot be framed. */
+const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -25,36 +24,34 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const guards = {
-  "Content-Security-Policy": policy,
+const securityHeaders = {
+  "Content-Security-Policy": contentSecurityPolicy,
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
 };
 
-/** Stands for the base address in texts that are made once and sent at any address. */
-const anywhere = "http://address.invalid";
+/** Placeholder for the origin of the service. It is replaced by the origin of each request. */
+const originPlaceholder = "http://address.invalid";
 
-/** The API description as JSON and as a page. Neither needs a key. */
+/** Serves the API description as JSON and as a page. Neither requires a key. */
 export function referencePages(operations: readonly Operation[], options: ReferenceOptions): Pages {
   const document = describeApi(operations, {
-    petsSunsetAt: options.petsSunsetAt,
     servers: [
       {
-        url: anywhere + basePath,
+        url: originPlaceholder + options.basePath,
         description: options.environment === "production" ? "Production" : "Staging",
       },
     ],
   });
   const json = JSON.stringify(document);
   const json30 = JSON.stringify(asOpenApi30(document));
-  const text = referencePage(document);
-  const page = atAnyAddress(text, { "Content-Type": "text/html; charset=utf-8" });
-  // Free of secrets: pages of any origin may read them.
-  const description = (text: string) =>
-    atAnyAddress(text, { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" });
+  const page = withOrigin(referencePage(document), { "Content-Type": "text/html; charset=utf-8" });
+  // The documents contain no secrets, so every origin can read them.
+  const jsonFile = (text: string) =>
+    withOrigin(text, { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" });
   return {
-    "/openapi.json": description(json),
-    "/openapi-3.0.json": description(json30),
+    "/openapi.json": jsonFile(json),
+    "/openapi-3.0.json": jsonFile(json30),
     "/docs": page,
     "/docs/": page,
     "/docs/style.css": asset("style.css", "text/css; charset=utf-8"),
@@ -65,19 +62,22 @@ export function referencePages(operations: readonly Operation[], options: Refere
   };
 }
 
-/** A service is known by few addresses; whoever invents more only makes us write the text anew. */
-const addressesMax = 8;
+/** A service has few origins. Made-up Host headers beyond this number only evict cached texts. */
+const originsMax = 8;
 
-/** A text that names the address it was asked at. Each address has its own ETag. */
-function atAnyAddress(text: string, headers: Readonly<Record<string, string>>): Page {
+/** Serves a text that contains the origin of the request. The ETag depends on the origin. */
+function withOrigin(text: string, headers: Readonly<Record<string, string>>): Page {
   const files = new Map<string, Page>();
   return (request) => {
-    const address = addressOf(request);
-    let file = files.get(address);
+    const origin = originOf(request);
+    let file = files.get(origin);
     if (!file) {
-      if (files.size >= addressesMax) files.clear();
-      file = createFile(text.replaceAll(anywhere, address), { ...guards, ...headers });
-      files.set(address, file);
+      if (files.size >= originsMax) files.clear();
+      file = createFile(text.replaceAll(originPlaceholder, origin), {
+        ...securityHeaders,
+        ...headers,
+      });
+      files.set(origin, file);
     }
     return file(request);
   };
@@ -86,16 +86,16 @@ function atAnyAddress(text: string, headers: Readonly<Record<string, string>>): 
 const plainHost = /^[\w.:[\]-]+$/;
 
 /**
- * The service's address as the client knows it; a proxy in front tells of its TLS. A Host that is no
- * plain name would end up in a page and in shell lines, so it does not.
+ * Returns the origin of the service as the client sees it. A proxy reports TLS in X-Forwarded-Proto.
+ * The origin is written into the page and into curl commands, so an unusual Host is not used.
  */
-function addressOf({ headers }: Request): string {
+function originOf({ headers }: Request): string {
   const host = headers.get("host") ?? "";
   const isSecure = headers.get("x-forwarded-proto") === "https";
   return `${isSecure ? "https" : "http"}://${plainHost.test(host) ? host : "localhost"}`;
 }
 
-/** Scripts are TypeScript here and JavaScript on the wire: their types are stripped at start. */
+/** Serves a TypeScript file as JavaScript. The types are stripped when the service starts. */
 function script(name: string) {
   return file(
     new Bun.Transpiler({ loader: "ts", target: "browser" }).transformSync(read(name)),
@@ -108,7 +108,7 @@ function asset(name: string, type: string) {
 }
 
 function file(text: string, type: string): Page {
-  return createFile(text, { ...guards, "Content-Type": type });
+  return createFile(text, { ...securityHeaders, "Content-Type": type });
 }
 
 function read(name: string): string {

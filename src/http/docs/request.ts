@@ -1,8 +1,8 @@
 /**
- * One request as the reference page shows and sends it. This file runs on the server, which writes
- * the page, and in the browser, which keeps the curl line in step with what is typed.
+ * A request as the reference page shows and sends it. This file runs on the server, which renders
+ * the page, and in the browser, which updates the curl command as the user types.
  */
-export interface ShownRequest {
+export interface ExampleRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,20 +15,20 @@ export interface Field {
   readonly value: string;
 }
 
-/** Puts the filled-in fields where they belong; an empty one is left out. */
-export function requestFrom(
+/** Builds a request from the fields of a form. Empty query and header fields are omitted. */
+export function buildRequest(
   base: string,
   method: string,
   path: string,
   fields: readonly Field[],
   body: string | undefined,
-): ShownRequest {
+): ExampleRequest {
   const query = new URLSearchParams();
   const headers: Record<string, string> = {};
-  let filled = path;
+  let filledPath = path;
   for (const field of fields) {
     if (field.in === "path") {
-      filled = filled.replace(`{${field.name}}`, encodeURIComponent(field.value));
+      filledPath = filledPath.replace(`{${field.name}}`, encodeURIComponent(field.value));
     } else if (field.value !== "") {
       if (field.in === "query") query.set(field.name, field.value);
       else headers[field.name] = field.value;
@@ -36,23 +36,23 @@ export function requestFrom(
   }
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const search = query.size > 0 ? `?${query}` : "";
-  return { method, url: base + filled + search, headers, body };
+  return { method, url: base + filledPath + search, headers, body };
 }
 
-/** The line to paste into a shell. Without a key it reads the variable API_KEY. */
-export function curlLine(request: ShownRequest, key: string): string {
+/** Returns a curl command for the request. Without a key, it reads the variable API_KEY. */
+export function curlCommand(request: ExampleRequest, key: string): string {
   const authorization = `"Authorization: Bearer ${key === "" ? "$API_KEY" : key}"`;
-  const words = ["curl -i"];
-  if (request.method !== "GET") words[0] += ` -X ${request.method}`;
-  words.push(`-H ${authorization}`);
+  const parts = ["curl -i"];
+  if (request.method !== "GET") parts[0] += ` -X ${request.method}`;
+  parts.push(`-H ${authorization}`);
   for (const [name, value] of Object.entries(request.headers)) {
-    words.push(`-H ${quote(`${name}: ${value}`)}`);
+    parts.push(`-H ${shellQuote(`${name}: ${value}`)}`);
   }
-  if (request.body !== undefined) words.push(`-d ${quote(request.body)}`);
-  words.push(quote(request.url));
-  return words.join(" \\\n  ");
+  if (request.body !== undefined) parts.push(`-d ${shellQuote(request.body)}`);
+  parts.push(shellQuote(request.url));
+  return parts.join(" \\\n  ");
 }
 
-function quote(text: string): string {
+function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,9 +1,9 @@
 import type { Schema } from "../api/contract/schemas.ts";
 import { type Html, html } from "./html.ts";
-import { jsonTokens } from "./json.ts";
+import { formatJson } from "./json.ts";
 import { inline } from "./prose.ts";
 
-/** A value's kind in a few words, with a link where it has a name. */
+/** Renders the type of a value. A named schema becomes a link. */
 export function typeOf(schema: Schema): Html {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split("/").at(-1)!;
@@ -15,39 +15,43 @@ export function typeOf(schema: Schema): Html {
   return html`${types.join(" or ") + format}`;
 }
 
-/** The rules a value has to keep, in words. */
-export function rulesOf(schema: Schema): Html[] {
-  const rules: Html[] = [];
+/** Renders the constraints of a value. */
+export function constraintsOf(schema: Schema): Html[] {
+  const constraints: Html[] = [];
   if (schema.minimum !== undefined && schema.maximum !== undefined) {
-    rules.push(html`${exact(schema.minimum)} to ${exact(schema.maximum)}`);
-  } else if (schema.minimum !== undefined) rules.push(html`at least ${exact(schema.minimum)}`);
-  if (schema.default !== undefined) rules.push(html`${exact(schema.default)} unless given`);
+    constraints.push(html`From ${exact(schema.minimum)} to ${exact(schema.maximum)}`);
+  } else if (schema.minimum !== undefined)
+    constraints.push(html`At least ${exact(schema.minimum)}`);
+  if (schema.default !== undefined) constraints.push(html`Default: ${exact(schema.default)}`);
   if (schema.enum) {
-    rules.push(html`one of ${schema.enum.map((value) => html`<code>${String(value)}</code> `)}`);
+    constraints.push(
+      html`One of ${schema.enum.map((value) => html`<code>${String(value)}</code> `)}`,
+    );
   }
-  if (schema.const !== undefined) rules.push(html`always <code>${String(schema.const)}</code>`);
-  return rules.map((rule) => html`<span class="rule">${rule}</span>`);
+  if (schema.const !== undefined)
+    constraints.push(html`Always <code>${String(schema.const)}</code>`);
+  return constraints.map((text) => html`<span class="constraint">${text}</span>`);
 }
 
-/** The fields of an object, or the values of an enumeration. */
+/** Renders one named schema: the fields of an object, or the values of an enumeration. */
 export function schemaSection(name: string, schema: Schema): Html {
   const fields = Object.entries(schema.properties ?? {}).map(
     ([field, property]) => html`<div class="field">
       <dt><code>${field}</code> <span class="type">${typeOf(property)}</span>
         ${schema.required?.includes(field) ? "" : html`<span class="type">optional</span>`}</dt>
-      <dd>${inline(property.description ?? "")} ${rulesOf(property)}</dd>
+      <dd>${inline(property.description ?? "")} ${constraintsOf(property)}</dd>
     </div>`,
   );
   return html`<section class="schema" id="schema-${name}">
     <h3>${name}</h3>
     <p>${inline(schema.description ?? "")}</p>
-    ${fields.length > 0 ? html`<dl class="fields">${fields}</dl>` : html`<p>${rulesOf(schema)}</p>`}
-    ${schema.examples?.slice(0, 1).map((example) => jsonBlock(example, `Example of ${name}`))}
+    ${fields.length > 0 ? html`<dl class="fields">${fields}</dl>` : html`<p>${constraintsOf(schema)}</p>`}
+    ${schema.examples?.slice(0, 1).map((example) => jsonBlock(example, `${name} example`))}
   </section>`;
 }
 
 export function jsonBlock(value: unknown, label: string): Html {
-  const tokens = jsonTokens(JSON.stringify(value)).map(({ kind, text }) =>
+  const tokens = formatJson(JSON.stringify(value)).map(({ kind, text }) =>
     kind === "plain" ? html`${text}` : html`<span class="${kind}">${text}</span>`,
   );
   return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${tokens}</code></pre>`;

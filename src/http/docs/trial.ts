@@ -1,11 +1,11 @@
-/** Runs in the browser: keeps the shell lines in step with what is typed, and sends requests. */
-import { jsonTokens } from "./json.ts";
-import { curlLine, requestFrom, type ShownRequest } from "./request.ts";
+/** Runs in the browser. Updates the curl commands as the user types, and sends requests. */
+import { formatJson } from "./json.ts";
+import { buildRequest, curlCommand, type ExampleRequest } from "./request.ts";
 
-const storedAs = "petstore-key";
-/** More of an answer than this is not worth a page's memory. */
+const storageKey = "petstore-key";
+/** Longer response bodies are cut, to save the memory of the page. */
 const shownCharactersMax = 20_000;
-/** What tells most about an answer; the network panel of the browser has the rest. */
+/** The most useful response headers. The network panel of the browser shows all of them. */
 const shownHeaders = [
   "x-ratelimit-limit",
   "x-ratelimit-remaining",
@@ -21,33 +21,33 @@ const shownHeaders = [
 
 const keyForm = document.querySelector<HTMLFormElement>("#key-form")!;
 const keyInput = document.querySelector<HTMLInputElement>("#key")!;
-const trials = [...document.querySelectorAll<HTMLFormElement>("form[data-operation]")];
+const requestForms = [...document.querySelectorAll<HTMLFormElement>("form[data-operation]")];
 
-keyInput.value = sessionStorage.getItem(storedAs) ?? "";
+keyInput.value = sessionStorage.getItem(storageKey) ?? "";
 keyInput.addEventListener("input", () => {
-  if (keyInput.value === "") sessionStorage.removeItem(storedAs);
-  else sessionStorage.setItem(storedAs, keyInput.value.trim());
+  if (keyInput.value === "") sessionStorage.removeItem(storageKey);
+  else sessionStorage.setItem(storageKey, keyInput.value.trim());
 });
-keyForm.addEventListener("reset", () => sessionStorage.removeItem(storedAs));
+keyForm.addEventListener("reset", () => sessionStorage.removeItem(storageKey));
 keyForm.addEventListener("submit", (event) => event.preventDefault());
 for (const fieldset of document.querySelectorAll("fieldset")) fieldset.disabled = false;
-for (const form of trials) prepare(form);
+for (const form of requestForms) prepare(form);
 
 function prepare(form: HTMLFormElement): void {
-  const line = form.querySelector<HTMLElement>("[data-curl]")!;
+  const command = form.querySelector<HTMLElement>("[data-curl]")!;
   const copy = form.querySelector<HTMLButtonElement>("[data-copy]")!;
   form.addEventListener("input", () => {
-    line.textContent = curlLine(requestOf(form), "");
+    command.textContent = curlCommand(requestOf(form), "");
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     void send(form);
   });
-  // Pages that came over plain HTTP from another machine have no clipboard.
+  // Pages loaded over plain HTTP from another machine have no clipboard.
   copy.hidden = navigator.clipboard === undefined;
   copy.addEventListener("click", async () => {
-    // The key is put in only here: a page on a projector should not show it.
-    await navigator.clipboard.writeText(curlLine(requestOf(form), keyInput.value.trim()));
+    // Only the copied command contains the key, so a shared screen does not show it.
+    await navigator.clipboard.writeText(curlCommand(requestOf(form), keyInput.value.trim()));
     copy.textContent = "Copied";
     setTimeout(() => {
       copy.textContent = "Copy";
@@ -55,7 +55,7 @@ function prepare(form: HTMLFormElement): void {
   });
 }
 
-function requestOf(form: HTMLFormElement): ShownRequest {
+function requestOf(form: HTMLFormElement): ExampleRequest {
   const { method = "", path = "", base = "" } = form.dataset;
   const inputs = [...form.querySelectorAll<HTMLInputElement>("input[data-in]")];
   const fields = inputs.map((input) => ({
@@ -63,43 +63,47 @@ function requestOf(form: HTMLFormElement): ShownRequest {
     in: input.dataset.in ?? "",
     value: input.value,
   }));
-  return requestFrom(base, method, path, fields, form.querySelector("textarea")?.value);
+  return buildRequest(base, method, path, fields, form.querySelector("textarea")?.value);
 }
 
 async function send(form: HTMLFormElement): Promise<void> {
-  const outcome = form.querySelector<HTMLElement>("[data-outcome]")!;
+  const result = form.querySelector<HTMLElement>("[data-result]")!;
   const button = form.querySelector<HTMLButtonElement>("button[type=submit]")!;
   const { method, url, headers, body } = requestOf(form);
-  // The page was served from the same place, whatever a proxy made of its address.
+  // The path alone works behind every proxy: the page has the same origin as the API.
   const { pathname, search } = new URL(url);
   const key = keyInput.value.trim();
   button.disabled = true;
-  outcome.setAttribute("aria-busy", "true");
+  result.setAttribute("aria-busy", "true");
   const startedAt = performance.now();
   try {
     const response = await fetch(pathname + search, {
       method,
       headers: key === "" ? headers : { ...headers, Authorization: `Bearer ${key}` },
-      // A 304 is of interest here; the browser's own cache would turn it into a 200.
+      // The cache of the browser would turn a 304 into a 200.
       cache: "no-store",
       ...(body === undefined ? {} : { body }),
     });
     const text = await response.text();
-    outcome.replaceChildren(...answered(response, text, performance.now() - startedAt));
+    result.replaceChildren(...renderResponse(response, text, performance.now() - startedAt));
   } catch (error) {
-    const note = element("p", "note", `No answer: ${(error as Error).message}`);
-    outcome.replaceChildren(note);
+    const note = element("p", "note", `Request failed: ${(error as Error).message}`);
+    result.replaceChildren(note);
   } finally {
     button.disabled = false;
-    outcome.removeAttribute("aria-busy");
+    result.removeAttribute("aria-busy");
   }
 }
 
-function answered(response: Response, text: string, ms: number): Node[] {
-  const head = element("p", "result");
+function renderResponse(response: Response, text: string, ms: number): Node[] {
+  const statusLine = element("p", "status-line");
   const status = element("span", `status s${String(response.status)[0]}`, String(response.status));
-  head.append(status, ` ${response.statusText} `, element("span", "type", `${Math.round(ms)} ms`));
-  const list = element("dl", "received");
+  statusLine.append(
+    status,
+    ` ${response.statusText} `,
+    element("span", "type", `${Math.round(ms)} ms`),
+  );
+  const list = element("dl", "response-headers");
   for (const name of shownHeaders) {
     const value = response.headers.get(name);
     if (value === null) continue;
@@ -107,7 +111,7 @@ function answered(response: Response, text: string, ms: number): Node[] {
     row.append(element("dt", "", name), element("dd", "", value));
     list.append(row);
   }
-  const nodes: Node[] = [head, list];
+  const nodes: Node[] = [statusLine, list];
   if (text !== "") nodes.push(bodyBlock(text));
   return nodes;
 }
@@ -116,9 +120,9 @@ function bodyBlock(text: string): Node {
   const pre = element("pre", "");
   pre.tabIndex = 0;
   pre.setAttribute("role", "region");
-  pre.setAttribute("aria-label", "Body of the answer");
+  pre.setAttribute("aria-label", "Response body");
   const code = element("code", "");
-  for (const { kind, text: piece } of jsonTokens(text.slice(0, shownCharactersMax))) {
+  for (const { kind, text: piece } of formatJson(text.slice(0, shownCharactersMax))) {
     code.append(kind === "plain" ? piece : element("span", kind, piece));
   }
   if (text.length > shownCharactersMax) {
@@ -129,8 +133,8 @@ function bodyBlock(text: string): Node {
 }
 
 function element(tag: string, className: string, text?: string): HTMLElement {
-  const made = document.createElement(tag);
-  if (className !== "") made.className = className;
-  if (text !== undefined) made.textContent = text;
-  return made;
+  const created = document.createElement(tag);
+  if (className !== "") created.className = className;
+  if (text !== undefined) created.textContent = text;
+  return created;
 }

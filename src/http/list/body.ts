@@ -3,41 +3,41 @@ import type { ListVersion } from "./list.ts";
 import type { ListReader, Readers } from "./readers.ts";
 
 /**
- * How a version of the list becomes a response body.
+ * Turns a version of the list into a response body.
  *
- * A Blob is the cheapest: Bun sends its bytes without copying them and shares it between answers.
- * But it has to be joined from the chunks, and nobody can see when its last reader is done. A
- * stream of chunks costs a fifth or more to send and nothing to make; readers that stall share the
- * chunks, and say when they are done.
+ * A Blob is the cheapest body: Bun sends its bytes without a copy, and responses share it. But it
+ * has to be joined from the chunks, and nothing shows when its last reader has finished. A stream of
+ * chunks costs at least a fifth more to send and nothing to make. Its readers share the chunks, and
+ * it is known when each has finished.
  *
- * So a short list is always a Blob: joining it takes microseconds, and the kernel's socket buffers
- * swallow it whole. A long list is streamed when it is fresh and becomes a Blob on its second
- * reading, but only if every reader of the Blob before it must be gone by now: connections that
- * take less than `slowestBytesPerMs` fall silent for longer than the idle timeout and are closed.
- * So however many slow readers there are, they hold one old Blob, and chunks, which are counted.
+ * A short list is always a Blob: joining takes microseconds, and the kernel's socket buffers take
+ * all of it. A long list is streamed on its first read and becomes a Blob on its second, but only if
+ * every reader of the previous Blob must have finished by now. Connections that take less than
+ * `slowestBytesPerMs` are silent for longer than the idle timeout and are closed. So any number of
+ * slow readers holds one old Blob, and chunks, which are counted.
  *
- * A very long list is always streamed. Joining it would block the event loop for too long.
+ * A very long list is always streamed, because joining it would block the event loop for too long.
  */
-export interface Sender {
-  /** The body of one answer to a request of this key. */
-  bodyOf(version: ListVersion, request: Request, keyId: string): SentBody;
+export interface ListBodies {
+  /** The body of one response to a request of this key. */
+  bodyOf(version: ListVersion, request: Request, keyId: string): ListBody;
 }
 
-export type SentBody = Blob | ReadableStream<Uint8Array>;
+export type ListBody = Blob | ReadableStream<Uint8Array>;
 
 const shortBytesMax = 1024 * 1024;
 /** Joining takes about 0.6 ms per MB. */
 const joinedBytesMax = 16 * 1024 * 1024;
 const slowestBytesPerMs = 100;
-/** Bytes that one answer writes in one turn of the event loop: a quarter of a millisecond. */
+/** Bytes that one response writes in one turn of the event loop: a quarter of a millisecond. */
 const turnBytesMax = 1024 * 1024;
 
-/** How long until the last reader of so many bytes in one Blob must be gone. */
-export function goneAfterMs(byteLength: number): number {
+/** The time after which the last reader of a Blob of this length must have finished. */
+export function readersGoneAfterMs(byteLength: number): number {
   return byteLength <= shortBytesMax ? 0 : byteLength / slowestBytesPerMs;
 }
 
-export function createSender(readers: Readers, monotonicMs: () => number): Sender {
+export function createListBodies(readers: Readers, monotonicMs: () => number): ListBodies {
   const blobs = new WeakMap<ListVersion, Blob>();
   const readBefore = new WeakSet<ListVersion>();
   let longBlobAllowedAt = 0;
@@ -51,7 +51,7 @@ export function createSender(readers: Readers, monotonicMs: () => number): Sende
     }
     const now = monotonicMs();
     if (now < longBlobAllowedAt) return false;
-    longBlobAllowedAt = now + goneAfterMs(version.byteLength);
+    longBlobAllowedAt = now + readersGoneAfterMs(version.byteLength);
     return true;
   }
 
@@ -73,8 +73,8 @@ function stream(reader: ListReader, signal: AbortSignal): ReadableStream<Uint8Ar
     async pull(controller: ReadableStreamDirectController) {
       try {
         await send(reader, controller, signal);
-        // Bun resets the connection, and prints nothing because no reason is given. An end would
-        // make the client take half of a list for the whole.
+        // Makes Bun reset the connection, and print nothing because there is no reason. After a
+        // normal end the client would take a part of the list for the whole.
         if (reader.isCutOff()) return await Promise.reject();
         controller.end();
       } finally {
@@ -91,9 +91,10 @@ async function send(
   signal: AbortSignal,
 ): Promise<void> {
   let turnBytes = 0;
-  // A reader that went away leaves its write resolved as if all were well: ask the signal.
+  // When a client disconnects, its pending write resolves as if it had succeeded. Only the signal
+  // shows the difference.
   for (let chunk = reader.next(); chunk && !signal.aborted; chunk = reader.next()) {
-    // A promise: the client does not keep up.
+    // write() returns a promise if the client does not keep up.
     const written: unknown = controller.write(chunk.bytes);
     turnBytes += chunk.bytes.length;
     if (written instanceof Promise || turnBytes >= turnBytesMax) {

@@ -1,18 +1,18 @@
 import type { Stock } from "../../domain/inventory.ts";
 
-/** A run of consecutive entries. Each entry starts with a comma, the list's first with a bracket. */
+/** Consecutive entries. Each starts with a comma, and the first of the list with a bracket. */
 export interface Chunk {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly ids: BigInt64Array;
   /** Where each entry's text ends. */
   readonly ends: Uint32Array;
-  /** Answers under way that still have to send this chunk. */
+  /** Responses in progress that have not sent this chunk yet. */
   readers: number;
-  /** True once a newer chunk has taken its place. */
+  /** True once a newer chunk has replaced it. */
   superseded: boolean;
 }
 
-/** Changes to entries of one chunk; null removes. */
+/** Changes to the entries of one chunk. Null removes an entry. */
 export type Changes = Map<bigint, Stock | null>;
 
 const comma = 0x2c;
@@ -20,12 +20,12 @@ const openingBracket = 0x5b;
 export const closing = fixedChunk("]");
 export const empty = fixedChunk("[]");
 
-/** Digits are written as they are, never through a number: ids have 64 bits. */
+/** Writes the digits of the bigint, because a JavaScript number cannot hold all 64-bit ids. */
 export function entryJson(petId: bigint, stock: Stock): string {
   return `{"petId":${petId},"quantity":${stock.quantity},"status":"${stock.status}"}`;
 }
 
-/** Text is ASCII throughout, so a string's length is its number of bytes. */
+/** The text is ASCII, so the length of a string is its number of bytes. */
 export function encode(petIds: readonly bigint[], stocks: readonly Stock[]): Chunk {
   let text = "";
   const ends: number[] = [];
@@ -40,24 +40,24 @@ export function encode(petIds: readonly bigint[], stocks: readonly Stock[]): Chu
   return chunk;
 }
 
-/** Whether this is the beginning of the list. */
+/** Whether this is the first chunk of the list. */
 export function isFirst(chunk: Chunk): boolean {
   return chunk.bytes[0] === openingBracket;
 }
 
-/** The same entries as the beginning of the list. */
+/** The same entries as the first chunk of the list. */
 export function asFirst(chunk: Chunk): Chunk {
-  // Not slice(): of a Buffer that is a view, and the old bytes may be on their way to somebody.
+  // A copy. The slice() of a Buffer is a view, and responses may be sending the old bytes.
   const bytes = new Uint8Array(chunk.bytes);
   bytes[0] = openingBracket;
   return { ...chunk, bytes, readers: 0, superseded: false };
 }
 
-/** A chunk with its changes in place: unchanged runs are copied whole, changed entries written. */
+/** Applies changes to a chunk. Copies unchanged entries in blocks and writes changed ones. */
 export function rewrite(chunk: Chunk, changes: Changes): Chunk {
   const order = ascending([...changes.keys()]);
   const search = createSearch(chunk.ids);
-  const places = order.map(search.placeOf);
+  const indexes = order.map(search.indexOf);
   const kept = order.filter((petId) => changes.get(petId) !== null);
   const written = encode(
     kept,
@@ -65,11 +65,11 @@ export function rewrite(chunk: Chunk, changes: Changes): Chunk {
   );
   let count = chunk.ids.length + written.ids.length;
   let length = chunk.bytes.length + written.bytes.length;
-  const isReplaced = order.map((petId, at) => search.isAt(petId, places[at]!));
-  places.forEach((place, at) => {
+  const isReplaced = order.map((petId, at) => search.isAt(petId, indexes[at]!));
+  indexes.forEach((index, at) => {
     if (!isReplaced[at]) return;
     count -= 1;
-    length -= chunk.ends[place]! - startOf(chunk, place);
+    length -= chunk.ends[index]! - startOf(chunk, index);
   });
   const fresh = emptyChunk(count, length);
   const target = { entries: 0, bytes: 0 };
@@ -77,24 +77,24 @@ export function rewrite(chunk: Chunk, changes: Changes): Chunk {
   let pasted = 0;
   let next = 0;
   order.forEach((petId, at) => {
-    const place = places[at]!;
-    // Changes in a row are copied in one go, once an unchanged entry follows.
-    if (place > copied) {
+    const index = indexes[at]!;
+    // Consecutive changes are copied together, once an unchanged entry follows.
+    if (index > copied) {
       copyEntries(written, pasted, next, fresh, target);
       pasted = next;
-      copyEntries(chunk, copied, place, fresh, target);
+      copyEntries(chunk, copied, index, fresh, target);
     }
-    copied = isReplaced[at] ? place + 1 : place;
+    copied = isReplaced[at] ? index + 1 : index;
     if (changes.get(petId) !== null) next += 1;
   });
   copyEntries(written, pasted, next, fresh, target);
   copyEntries(chunk, copied, chunk.ids.length, fresh, target);
-  // The list's first chunk begins with a bracket; whatever comes first now takes that place.
+  // The first chunk of the list begins with a bracket, whichever entry comes first now.
   if (length > 0) fresh.bytes[0] = chunk.bytes[0] ?? comma;
   return fresh;
 }
 
-/** Imports change entries in order, so there is mostly nothing to sort. */
+/** Sorts only if needed. Imports change entries in order. */
 function ascending(petIds: bigint[]): bigint[] {
   for (let at = 1; at < petIds.length; at++) {
     if (petIds[at]! < petIds[at - 1]!) return petIds.sort((a, b) => (a < b ? -1 : 1));
@@ -102,7 +102,7 @@ function ascending(petIds: bigint[]): bigint[] {
   return petIds;
 }
 
-/** Copies entries `from` up to `to` of one chunk behind what another has already. */
+/** Appends the entries `from` up to `to` of one chunk to another. */
 function copyEntries(
   source: Chunk,
   from: number,
@@ -123,7 +123,7 @@ function copyEntries(
   target.bytes += end - start;
 }
 
-/** One chunk, or none when it became empty, or several when it grew to more than twice its size. */
+/** Returns no chunk if it is empty, and several if it has more than twice `chunkEntries`. */
 export function split(chunk: Chunk, chunkEntries: number): Chunk[] {
   const count = chunk.ids.length;
   if (count === 0) return [];
@@ -144,15 +144,15 @@ function startOf(chunk: Chunk, index: number): number {
 }
 
 /**
- * Finds ids among sorted ones. It compares halves of 32 bits: each look into a BigInt64Array would
- * make a BigInt, and a long import would leave millions of them to the garbage collector.
+ * Finds ids by binary search. It compares 32-bit halves, because each read from a BigInt64Array
+ * allocates a BigInt, and a long import would leave millions of them to the garbage collector.
  */
 function createSearch(ids: BigInt64Array) {
   const halves = new Int32Array(ids.buffer);
   const [low, high] = isLittleEndian ? [0, 1] : [1, 0];
 
-  /** Where this id is, or belongs. */
-  function placeOf(petId: bigint): number {
+  /** The index of this id, or the index at which it belongs. */
+  function indexOf(petId: bigint): number {
     const wantedHigh = Number(petId >> 32n);
     const wantedLow = Number(petId & 0xffff_ffffn);
     let from = 0;
@@ -168,12 +168,12 @@ function createSearch(ids: BigInt64Array) {
     return from;
   }
 
-  return { placeOf, isAt: (petId: bigint, place: number) => ids[place] === petId };
+  return { indexOf, isAt: (petId: bigint, index: number) => ids[index] === petId };
 }
 
 const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
 
-/** Room for so many entries; the bytes are not cleared, every one of them will be written. */
+/** Allocates a chunk. Does not clear the bytes, because the caller writes all of them. */
 function emptyChunk(entries: number, byteLength: number): Chunk {
   return {
     bytes: Buffer.allocUnsafeSlow(byteLength),

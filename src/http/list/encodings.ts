@@ -1,70 +1,70 @@
 import { constants, createBrotliCompress, createGzip, createZstdCompress } from "node:zlib";
-import { goneAfterMs } from "./body.ts";
+import { readersGoneAfterMs } from "./body.ts";
 import type { ListVersion } from "./list.ts";
 
-/** In order of preference where a client takes several alike. */
+/** In order of preference, for clients that accept several equally. */
 const compressors = {
   zstd: () => createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 3 } }),
   br: () => createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
   gzip: () => createGzip({ level: 6 }),
 } as const;
 
-export type Coding = keyof typeof compressors;
-const codings = Object.keys(compressors) as Coding[];
+export type Encoding = keyof typeof compressors;
+const encodings = Object.keys(compressors) as Encoding[];
 
-export function isCoding(name: string): name is Coding {
+export function isEncoding(name: string): name is Encoding {
   return Object.hasOwn(compressors, name);
 }
 
-/** Below this a list fits into one packet anyway, and is not compressed. */
+/** A shorter list fits into one packet and is not compressed. */
 export const compressedBytesMin = 1_400;
 
-export interface Codings {
-  /** The version in this coding if it is there already; otherwise it may be made for later. */
-  find(version: ListVersion, coding: Coding): Blob | undefined;
-  /** Whether `find` would give it; nothing is made for the asking. */
-  has(version: ListVersion, coding: Coding): boolean;
+export interface ListEncodings {
+  /** The compressed version, if it exists. Otherwise may start to compress it for later requests. */
+  find(version: ListVersion, encoding: Encoding): Blob | undefined;
+  /** Whether `find` would return it. Never starts to compress. */
+  has(version: ListVersion, encoding: Encoding): boolean;
 }
 
 /**
- * Compressed versions of the list, made in the background and once. A version is worth it from
- * the second time it is asked for; until it is there, answers go out uncompressed, which is sooner.
+ * Compresses the list in the background, once per version and encoding, from the second request for
+ * it on. Until it is ready, responses are sent uncompressed, which is sooner.
  */
-export function createCodings(monotonicMs: () => number): Codings {
+export function createListEncodings(monotonicMs: () => number): ListEncodings {
   let current: ListVersion | undefined;
-  let made = new Map<Coding, Blob | "asked" | "making">();
-  /** One at a time: a list that changes faster than it compresses must not pile up work. */
+  let made = new Map<Encoding, Blob | "requested" | "compressing">();
+  /** One at a time, so that work cannot pile up if the list changes faster than it compresses. */
   let busy = false;
-  /** As with any Blob: none is made while slow readers may still hold the long one before it. */
+  /** No new Blob is made while slow readers may hold the long one before it. */
   let allowedAt = 0;
 
-  async function make(version: ListVersion, coding: Coding): Promise<void> {
+  async function make(version: ListVersion, encoding: Encoding): Promise<void> {
     busy = true;
     try {
-      const blob = await compress(version, coding, () => version === current);
+      const blob = await compress(version, encoding, () => version === current);
       if (version !== current || !blob) return;
-      made.set(coding, blob);
-      allowedAt = monotonicMs() + goneAfterMs(blob.size);
+      made.set(encoding, blob);
+      allowedAt = monotonicMs() + readersGoneAfterMs(blob.size);
     } catch {
-      // Out of memory or the like: the list is still there uncompressed.
+      // For example out of memory. Responses stay uncompressed.
     } finally {
       busy = false;
     }
   }
 
   return {
-    has: (version, coding) => version === current && made.get(coding) instanceof Blob,
-    find(version, coding) {
+    has: (version, encoding) => version === current && made.get(encoding) instanceof Blob,
+    find(version, encoding) {
       if (version !== current) {
         current = version;
         made = new Map();
       }
-      const state = made.get(coding);
+      const state = made.get(encoding);
       if (state instanceof Blob) return state;
-      if (state === undefined) made.set(coding, "asked");
-      else if (state === "asked" && !busy && monotonicMs() >= allowedAt) {
-        made.set(coding, "making");
-        void make(version, coding);
+      if (state === undefined) made.set(encoding, "requested");
+      else if (state === "requested" && !busy && monotonicMs() >= allowedAt) {
+        made.set(encoding, "compressing");
+        void make(version, encoding);
       }
       return undefined;
     },
@@ -73,10 +73,10 @@ export function createCodings(monotonicMs: () => number): Codings {
 
 async function compress(
   version: ListVersion,
-  coding: Coding,
+  encoding: Encoding,
   isWanted: () => boolean,
 ): Promise<Blob | undefined> {
-  const compressor = compressors[coding]();
+  const compressor = compressors[encoding]();
   const collected: Uint8Array<ArrayBuffer>[] = [];
   const finished = (async () => {
     for await (const piece of compressor) collected.push(piece as Uint8Array<ArrayBuffer>);
@@ -92,20 +92,20 @@ async function compress(
   return isWanted() ? new Blob(collected) : undefined;
 }
 
-const rememberedMax = 1_000;
-const remembered = new Map<string, Coding | undefined>();
+const cachedMax = 1_000;
+const cached = new Map<string, Encoding | undefined>();
 
-/** The coding a client likes best among ours, by its `Accept-Encoding`; undefined for none. */
-export function preferredCoding(accept: string | null): Coding | undefined {
+/** The supported encoding that an `Accept-Encoding` prefers; undefined if it accepts none. */
+export function preferredEncoding(accept: string | null): Encoding | undefined {
   if (!accept) return undefined;
-  if (remembered.has(accept)) return remembered.get(accept);
-  const coding = parseAccept(accept);
-  if (remembered.size >= rememberedMax) remembered.clear();
-  if (accept.length <= 200) remembered.set(accept, coding);
-  return coding;
+  if (cached.has(accept)) return cached.get(accept);
+  const encoding = parseAccept(accept);
+  if (cached.size >= cachedMax) cached.clear();
+  if (accept.length <= 200) cached.set(accept, encoding);
+  return encoding;
 }
 
-function parseAccept(accept: string): Coding | undefined {
+function parseAccept(accept: string): Encoding | undefined {
   const weights = new Map<string, number>();
   for (const part of accept.toLowerCase().split(",")) {
     const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim());
@@ -114,12 +114,12 @@ function parseAccept(accept: string): Coding | undefined {
     weights.set(name, weight >= 0 && weight <= 1 ? weight : 0);
   }
   const weightOf = (name: string) => weights.get(name) ?? weights.get("*") ?? 0;
-  // Uncompressed is always good; a coding liked less than it is not worth the work.
+  // Uncompressed is always acceptable. An encoding with less weight than it is not used.
   const identity = weights.get("identity") ?? 0;
-  let best: Coding | undefined;
-  for (const coding of codings) {
-    const weight = weightOf(coding);
-    if (weight > 0 && weight >= identity && weight > (best ? weightOf(best) : 0)) best = coding;
+  let best: Encoding | undefined;
+  for (const encoding of encodings) {
+    const weight = weightOf(encoding);
+    if (weight > 0 && weight >= identity && weight > (best ? weightOf(best) : 0)) best = encoding;
   }
   return best;
 }

@@ -15,59 +15,62 @@ import {
 } from "./chunks.ts";
 
 /**
- * The inventory as the bytes that answer `GET /inventory`. The list is cut into chunks of some
- * thousand entries. A change waits beside its chunk until the list is published; then that chunk
- * alone is written anew, in one pass over all its waiting changes, and every other chunk is shared
- * with the version before. Bytes once handed out are never changed.
+ * The inventory as the bytes of `GET /inventory`. The list consists of chunks of several thousand
+ * entries. Changes are collected per chunk until the list is published. Then each changed chunk is
+ * rewritten in one pass over its changes, and the new version shares all other chunks with the
+ * previous one. The bytes of a version never change.
  */
-export interface Listing extends Replica {
-  /** The list as it was published last. */
-  version(): ListVersion;
+export interface InventoryList extends Replica {
+  /** The version that was published last. */
+  current(): ListVersion;
 }
 
-/** One state of the list. `chunks` joined are the JSON text. */
+/** One state of the list. Its chunks, joined, are the JSON text. */
 export interface ListVersion {
-  /** Names the state: the store's epoch and `seq`. */
+  /** Identifies the state: the store's epoch and `seq`. */
   readonly tag: string;
   readonly chunks: readonly Chunk[];
   readonly byteLength: number;
 }
 
-export interface ListingOptions {
+export interface InventoryListOptions {
   readonly chunkEntries: number;
-  /** Called with the chunks that newer ones have replaced. */
+  /** Called with the chunks that were replaced. */
   onSuperseded(chunks: readonly Chunk[]): void;
 }
 
-/** What is written in one turn of the event loop at most: some milliseconds of work. */
+/** The most that one turn of the event loop writes: a few milliseconds of work. */
 const sliceChunksMax = 16;
 const sliceChangesMax = 2_048;
 
-/** Changes that may wait before they are written though nobody reads. */
+/** More collected changes than this are written even if no request reads the list. */
 const waitingMax = 131_072;
 
-/** A chunk in its place in the list, and the changes that are not in its bytes yet. */
+/** A chunk at its position in the list, with the changes that its bytes do not contain yet. */
 interface Run {
   readonly chunk: Chunk;
-  /** The smallest id it holds. Smaller ones belong to the run before. */
+  /** Its smallest id. Smaller ids belong to the run before. */
   readonly first: bigint;
   waiting: Changes | undefined;
 }
 
-/** One writing of all changes that waited when it began. */
+/** Writes all changes that were collected when it began, from the last run to the first. */
 interface Pass {
   readonly changes: readonly (Changes | undefined)[];
-  /** What takes the place of each chunk; a chunk without changes stays. */
+  /** The replacement of each chunk; undefined for a chunk without changes. */
   readonly written: (readonly Chunk[] | undefined)[];
-  /** Runs from here on are done. */
+  /** Runs from this index on are done. */
   at: number;
 }
 
-export function createListing({ chunkEntries, onSuperseded }: ListingOptions): Listing {
+export function createInventoryList({
+  chunkEntries,
+  onSuperseded,
+}: InventoryListOptions): InventoryList {
   let runs: Run[] = [];
   let waitingChanges = 0;
   let waitingRuns = 0;
-  /** True when one run alone has more changes than a turn should write. */
+  /** True when a single run has more changes than one turn should write. */
   let isCrowded = false;
   let current = versionOf("", runs);
 
@@ -81,11 +84,11 @@ export function createListing({ chunkEntries, onSuperseded }: ListingOptions): L
     const before = run.waiting.size;
     run.waiting.set(petId, after);
     waitingChanges += run.waiting.size - before;
-    // Only new entries can be so many: a chunk has at most twice its usual number.
+    // Only new entries can add up to this: a chunk has at most twice its usual number of entries.
     if (run.waiting.size > 2 * chunkEntries) isCrowded = true;
   }
 
-  /** Takes the waiting changes out; what is applied from now on waits for the next pass. */
+  /** Takes the collected changes. Later changes belong to the next pass. */
   function beginPass(): Pass {
     const changes = runs.map((run) => run.waiting);
     for (const run of runs) run.waiting = undefined;
@@ -95,7 +98,7 @@ export function createListing({ chunkEntries, onSuperseded }: ListingOptions): L
     return { changes, written: new Array(runs.length), at: runs.length };
   }
 
-  /** Writes chunks until a slice is full; false once none is left. */
+  /** Writes one slice. Returns false when no chunk is left. */
   function writeSlice(pass: Pass): boolean {
     let chunksLeft = sliceChunksMax;
     let changesLeft = sliceChangesMax;
@@ -113,24 +116,24 @@ export function createListing({ chunkEntries, onSuperseded }: ListingOptions): L
 
   function endPass({ written }: Pass): void {
     const superseded: Chunk[] = [];
-    const homeless: Changes[] = [];
+    const displaced: Changes[] = [];
     runs = runs.flatMap((run, at) => {
       const chunks = written[at];
       if (!chunks) return run;
       superseded.push(run.chunk);
       const fresh = chunks.map(toRun);
-      // Changes that came during the pass stay where they are, unless the run's bounds have moved.
+      // Changes that arrived during the pass stay with their run unless its bounds have moved.
       if (fresh.length === 1 && fresh[0]!.first === run.first) fresh[0]!.waiting = run.waiting;
-      else if (run.waiting) homeless.push(run.waiting);
+      else if (run.waiting) displaced.push(run.waiting);
       return fresh;
     });
     const [first] = runs;
-    // What was second may become first; its bytes may be on their way to somebody, so copy.
+    // The second run may have become the first. Responses may be sending its bytes, so it is copied.
     if (first && !isFirst(first.chunk)) {
       runs[0] = { ...first, chunk: asFirst(first.chunk) };
       superseded.push(first.chunk);
     }
-    for (const changes of homeless) {
+    for (const changes of displaced) {
       waitingChanges -= changes.size;
       waitingRuns -= 1;
       for (const [petId, after] of changes) apply(petId, after);
@@ -138,7 +141,7 @@ export function createListing({ chunkEntries, onSuperseded }: ListingOptions): L
     onSuperseded(superseded);
   }
 
-  /** Puts the changes back, under those that came since. */
+  /** Puts the changes back. Changes that arrived since take precedence. */
   function undoPass({ changes }: Pass): void {
     runs.forEach((run, at) => {
       const later = run.waiting;
@@ -204,7 +207,7 @@ export function createListing({ chunkEntries, onSuperseded }: ListingOptions): L
       const writing = write();
       return writing ? writing.then(show) : show();
     },
-    version: () => current,
+    current: () => current,
   };
 }
 
@@ -212,7 +215,7 @@ function toRun(chunk: Chunk): Run {
   return { chunk, first: chunk.ids[0]!, waiting: undefined };
 }
 
-/** The run that holds this id or would: the last one that does not start behind it. */
+/** The index of the run that contains this id, or would: the last one that starts at or before it. */
 function runFor(runs: readonly Run[], petId: bigint): number {
   let low = 0;
   let high = runs.length - 1;

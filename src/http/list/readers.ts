@@ -3,27 +3,27 @@ import type { Chunk } from "./chunks.ts";
 import type { ListVersion } from "./list.ts";
 
 /**
- * The answers under way that send a list chunk by chunk. A slow one keeps chunks in memory that
- * newer ones have replaced. What they keep is bounded: beyond the bound the slowest answers are
- * cut off, so that no reader is refused because of another.
+ * The responses in progress that stream the list chunk by chunk. A slow one keeps chunks in memory
+ * that newer chunks have replaced. This memory is bounded: beyond the bound the slowest responses
+ * are cut off, so that slow readers cannot cause errors for others.
  */
 export interface Readers {
   begin(version: ListVersion, keyId: string): ListReader;
-  /** Newer chunks have taken the place of these. */
+  /** Marks chunks as replaced. */
   supersede(chunks: readonly Chunk[]): void;
 }
 
-/** One answer. It keeps every chunk that it has not sent yet. */
+/** One response. It holds every chunk that it has not sent yet. */
 export interface ListReader {
-  /** The chunk to send next; undefined when there is none. */
+  /** The next chunk to send; undefined after the last. */
   next(): Chunk | undefined;
-  /** That chunk was sent. */
+  /** Marks that chunk as sent. */
   sent(): void;
-  /** Waits until the client has taken what was written, or the answer is cut off. */
-  waitFor(taken: Promise<unknown>): Promise<void>;
-  /** True once the answer must not go on: its connection has to be closed, the list is not whole. */
+  /** Waits until the client has received what was written, or until the response is cut off. */
+  waitFor(received: Promise<unknown>): Promise<void>;
+  /** True once the response must stop. Its connection must be closed, because the list is incomplete. */
   isCutOff(): boolean;
-  /** Gives up all chunks. To be called in the end, whatever happened. */
+  /** Releases all chunks. Must be called when the response ends, whether it succeeded or not. */
   end(): void;
 }
 
@@ -31,17 +31,17 @@ interface Holder {
   readonly keyId: string;
   readonly unsent: Chunk[];
   isCutOff: boolean;
-  /** Ends its wait for the client. Only answers that wait are cut off: a part of them was sent. */
+  /** Ends its wait for the client. Only waiting responses are cut off: they have begun to send. */
   wake: (() => void) | undefined;
   waitingSince: number;
 }
 
 const logEveryMs = 60_000;
-const nobody = { own: [] as { holder: Holder; burden: number }[], total: 0 };
+const none = { own: [] as { holder: Holder; burden: number }[], total: 0 };
 
 export function createReaders(heldBytesMax: number, monotonicMs: () => number, log: Log): Readers {
   const holders = new Set<Holder>();
-  /** Bytes of superseded chunks that answers under way keep alive. */
+  /** Bytes of replaced chunks that responses in progress hold. */
   let heldBytes = 0;
   let cutSinceLogged = 0;
   let loggedAt = -logEveryMs;
@@ -57,9 +57,10 @@ export function createReaders(heldBytesMax: number, monotonicMs: () => number, l
   }
 
   /**
-   * Cuts off answers until there is room again. What an answer holds counts by how long its client
-   * has taken nothing. The key whose answers add up to most pays first. So a client that reads is
-   * safe from those that do not, and a key with one slow client from a key with many.
+   * Cuts off responses until the memory is within its bound. The burden of a response is the bytes
+   * it holds times the time its client has received nothing. The key with the largest total loses
+   * its heaviest response first. This protects clients that read from those that do not, and a key
+   * with one slow client from a key with many.
    */
   function makeRoom(): void {
     if (heldBytes <= heldBytesMax) return;
@@ -74,7 +75,7 @@ export function createReaders(heldBytesMax: number, monotonicMs: () => number, l
       total: own.reduce((sum, { burden }) => sum + burden, 0),
     }));
     while (heldBytes > heldBytesMax) {
-      const most = keys.reduce((one, other) => (other.total > one.total ? other : one), nobody);
+      const most = keys.reduce((one, other) => (other.total > one.total ? other : one), none);
       const heaviest = most.own.pop();
       if (!heaviest) return;
       most.total -= heaviest.burden;
@@ -92,7 +93,7 @@ export function createReaders(heldBytesMax: number, monotonicMs: () => number, l
   function report(keyId: string, now: number): void {
     cutSinceLogged += 1;
     if (now - loggedAt < logEveryMs) return;
-    log("slow readers cut off", { keyId, answers: cutSinceLogged });
+    log("slow readers cut off", { keyId, responses: cutSinceLogged });
     loggedAt = now;
     cutSinceLogged = 0;
   }
@@ -113,11 +114,11 @@ export function createReaders(heldBytesMax: number, monotonicMs: () => number, l
           const chunk = unsent.pop();
           if (chunk) release(chunk);
         },
-        async waitFor(taken) {
+        async waitFor(received) {
           const { promise, resolve } = Promise.withResolvers<void>();
           holder.wake = resolve;
           holder.waitingSince = monotonicMs();
-          await Promise.race([taken, promise]);
+          await Promise.race([received, promise]);
           holder.wake = undefined;
         },
         isCutOff: () => holder.isCutOff,
@@ -134,7 +135,7 @@ export function createReaders(heldBytesMax: number, monotonicMs: () => number, l
   };
 }
 
-/** The superseded bytes that an answer holds, times how long its client has taken nothing. */
+/** The replaced bytes that a response holds, times how long its client has received nothing. */
 function burdenOf(holder: Holder, now: number): number {
   let bytes = 0;
   for (const chunk of holder.unsent) if (chunk.superseded) bytes += chunk.bytes.length;

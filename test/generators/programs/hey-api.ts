@@ -1,18 +1,18 @@
+import { type CallResults, largeQuantity, type Same, unknownId, wideId } from "./call-results.ts";
 import { client } from "./hey/client.gen.ts";
 import { listInventory, listOrders, updateInventory } from "./hey/sdk.gen.ts";
 import type { Error as ErrorBody } from "./hey/types.gen.ts";
-import { type Journey, largeQuantity, type Same, unknownId, wideId } from "./journey.ts";
 
-export async function travel(baseUrl: string, key: string): Promise<Journey> {
+export async function callService(baseUrl: string, key: string): Promise<CallResults> {
   client.setConfig({ baseUrl, auth: key });
   const listed = await listInventory();
   const body = { quantity: largeQuantity };
   const updated = await updateInventory({ path: { petId: 7 }, body });
   const refused = await updateInventory({ path: { petId: unknownId }, body });
   const isError: Same<NonNullable<typeof refused.error>, ErrorBody> = true;
-  if (!isError || !refused.error) throw new Error("an update of an unknown pet was not refused");
+  if (!isError || !refused.error) throw new Error("an update of an unknown pet did not fail");
   const wide = await updateInventory({
-    // The generated type is number, which cannot hold this id; the client writes a bigint as it is.
+    // The generated type is number, which cannot represent this id. The client sends a bigint exactly.
     path: { petId: wideId as unknown as number },
     body,
     parseAs: "text",

@@ -1,8 +1,8 @@
 import createClient from "openapi-fetch";
-import { type Journey, largeQuantity, type Same, unknownId, wideId } from "./journey.ts";
+import { type CallResults, largeQuantity, type Same, unknownId, wideId } from "./call-results.ts";
 import type { components, paths } from "./schema.ts";
 
-export async function travel(baseUrl: string, key: string): Promise<Journey> {
+export async function callService(baseUrl: string, key: string): Promise<CallResults> {
   const client = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${key}` } });
   const listed = await client.GET("/inventory");
   const body = { quantity: largeQuantity };
@@ -15,9 +15,9 @@ export async function travel(baseUrl: string, key: string): Promise<Journey> {
     body,
   });
   const isError: Same<NonNullable<typeof refused.error>, components["schemas"]["Error"]> = true;
-  if (!isError || !refused.error) throw new Error("an update of an unknown pet was not refused");
+  if (!isError || !refused.error) throw new Error("an update of an unknown pet did not fail");
   const wide = await client.PATCH("/inventory/{petId}", {
-    // The generated type is number, which cannot hold this id; the client writes a bigint as it is.
+    // The generated type is number, which cannot represent this id. The client sends a bigint exactly.
     params: { path: { petId: wideId as unknown as number } },
     body,
     parseAs: "text",

@@ -10,8 +10,8 @@ import {
 } from "./document.ts";
 
 /**
- * Holds an answer of the service against the API description. Every answer that any test receives
- * comes through here, so that no test can pass on a status, a header or a body nobody documented.
+ * A response to check against the API description. Every response that a test receives is checked,
+ * so no test can pass with an undocumented status, header or body.
  */
 export interface SeenAnswer {
   readonly method: string;
@@ -21,14 +21,14 @@ export interface SeenAnswer {
   readonly text: string;
 }
 
-/** Throws with every deviation named. What lies outside /v1 is no part of the contract. */
+/** Throws an error that lists every deviation. Paths outside /v1 are not part of the contract. */
 export function checkAgainstContract(answer: SeenAnswer): void {
   if (!/^\/v1(\/|$)/.test(answer.pathname)) return;
   const faults = [...faultsOf(answer)];
   if (faults.length === 0) return;
   const { method, pathname, status, text } = answer;
   throw new Error(
-    `${method} ${pathname} answered ${status} against openapi.json:\n  ${faults.join("\n  ")}\n${text.slice(0, 500)}`,
+    `${method} ${pathname} returned ${status} against openapi.json:\n  ${faults.join("\n  ")}\n${text.slice(0, 500)}`,
   );
 }
 
@@ -52,17 +52,17 @@ function* faultsInResponse(answer: SeenAnswer, response: DocumentedResponse): Ge
   yield* undocumentedHeaders(answer.headers, Object.keys(response.headers));
   const schema = response.content?.["application/json"].schema;
   if (schema === undefined || answer.method === "HEAD") {
-    if (answer.text !== "") yield "there is a body where none is documented";
+    if (answer.text !== "") yield "the body is not documented";
     if (schema === undefined) return;
   }
   if (answer.headers.get("content-type") !== "application/json") {
     yield `Content-Type is ${answer.headers.get("content-type")}`;
   }
   if (answer.method === "HEAD") return;
-  yield* faultsInBody(answer.text, bodyPlace(response));
+  yield* faultsInBody(answer.text, bodyPointer(response));
 }
 
-/** Unknown paths, methods a path does not have, and OPTIONS: described in the overview's prose. */
+/** Unknown paths, unsupported methods and OPTIONS: documented in the overview only. */
 function* faultsOutsideOperations(
   answer: SeenAnswer,
   methods: readonly string[],
@@ -73,23 +73,23 @@ function* faultsOutsideOperations(
   const known = methods.length > 0;
   const isOptions = answer.method === "OPTIONS";
   const possible = known ? (isOptions ? [204, 429] : [401, 405, 429]) : [401, 404, 429];
-  if (![...possible, 500, 503].includes(status)) yield `status ${status} has no place here`;
+  if (![...possible, 500, 503].includes(status)) yield `status ${status} is not possible here`;
   if (status === 405 || status === 204) {
     for (const method of methods) {
       if (!headers.get("allow")?.includes(method.toUpperCase())) yield `Allow lacks ${method}`;
     }
   }
   if (status === 401) {
-    yield* faultsInHeader(headers, "WWW-Authenticate", headerPlace("WWW-Authenticate"), true);
+    yield* faultsInHeader(headers, "WWW-Authenticate", headerPointer("WWW-Authenticate"), true);
   }
   if (status === 429 || status === 503) {
-    yield* faultsInHeader(headers, "Retry-After", headerPlace("Retry-After"), true);
+    yield* faultsInHeader(headers, "Retry-After", headerPointer("Retry-After"), true);
   }
   if (status < 300 || answer.method === "HEAD") {
-    if (text !== "") yield "there is a body where none is documented";
+    if (text !== "") yield "the body is not documented";
     return;
   }
-  if (headers.get("content-type") !== "application/json") yield "an error that is not JSON";
+  if (headers.get("content-type") !== "application/json") yield "the error is not JSON";
   yield* faultsInBody(text, "#/components/schemas/Error");
   if (!text.startsWith("{")) return;
   const body = JSON.parse(text);
@@ -100,9 +100,9 @@ function* faultsOutsideOperations(
 const statusOfCode: Readonly<Record<string, number>> =
   apiDocument.components.schemas.Error!.properties!.code!["x-error-codes"]!;
 
-const headerPlace = (id: string) => `#/components/headers/${id}`;
+const headerPointer = (id: string) => `#/components/headers/${id}`;
 
-/** Those of the listed headers that a documented answer of every status has. */
+/** The headers that every documented response has. */
 const commonHeaders: Readonly<Record<string, string>> = Object.fromEntries(
   Object.values(apiDocument.paths)
     .flatMap((here) => Object.values(here))
@@ -117,7 +117,7 @@ const commonHeaders: Readonly<Record<string, string>> = Object.fromEntries(
 function* faultsInHeader(
   headers: Headers,
   name: string,
-  place: string,
+  pointer: string,
   required: boolean,
 ): Generator<string> {
   const text = headers.get(name);
@@ -125,24 +125,25 @@ function* faultsInHeader(
     if (required) yield `header ${name} is missing`;
     return;
   }
-  const validate = validator(`${place}/schema`);
-  const numeric = headerOf({ $ref: place }).schema.type === "integer";
-  if (numeric && !/^(0|[1-9][0-9]*)$/.test(text)) yield `header ${name} is no integer: ${text}`;
+  const validate = validator(`${pointer}/schema`);
+  const numeric = headerOf({ $ref: pointer }).schema.type === "integer";
+  if (numeric && !/^(0|[1-9][0-9]*)$/.test(text)) yield `header ${name} is not an integer: ${text}`;
   else if (!validate(numeric ? Number(text) : text)) yield `header ${name}: ${text}`;
 }
 
-/** HTTP's own fields, and those of CORS, which come only to configured origins. */
-const plumbing =
+/** Headers of HTTP itself, and those of CORS, which only configured origins get. */
+const undescribedHeaders =
   /^(content-type|content-length|content-encoding|transfer-encoding|date|connection|keep-alive|vary|access-control-.*)$/;
 
 function* undocumentedHeaders(headers: Headers, documented: readonly string[]): Generator<string> {
   const names = new Set(documented.map((name) => name.toLowerCase()));
   for (const name of headers.keys()) {
-    if (!names.has(name) && !plumbing.test(name)) yield `header ${name} is not documented`;
+    if (!names.has(name) && !undescribedHeaders.test(name))
+      yield `header ${name} is not documented`;
   }
 }
 
-function* faultsInBody(text: string, place: string): Generator<string> {
+function* faultsInBody(text: string, pointer: string): Generator<string> {
   let body: unknown;
   const wide: string[] = [];
   try {
@@ -153,8 +154,8 @@ function* faultsInBody(text: string, place: string): Generator<string> {
     yield "the body is not JSON";
     return;
   }
-  if (wide.length > 0) yield `numbers that are no int64 in plain digits: ${wide.join()}`;
-  const validate = validator(place);
+  if (wide.length > 0) yield `numbers that are not an int64 in plain digits: ${wide.join()}`;
+  const validate = validator(pointer);
   if (!validate(body)) {
     for (const fault of (validate.errors ?? []).slice(0, 5)) {
       yield `body${fault.instancePath} ${fault.message} ${JSON.stringify(fault.params)}`;
@@ -162,9 +163,9 @@ function* faultsInBody(text: string, place: string): Generator<string> {
   }
 }
 
-/** Every number this API sends is an integer; JSON.parse would hide digits beyond 2^53. */
+/** Parses JSON and reports the source of every number, because JSON.parse rounds beyond 2^53. */
 function parseNoting(text: string, note: (source: string) => void): unknown {
-  // Most texts hold short plain digits only, and the careful way takes thirty times as long.
+  // Most texts have short plain numbers only. The reviver is thirty times slower.
   if (!/\d{16}|\d[.eE]|-0/.test(text)) return JSON.parse(text);
   const parse = JSON.parse as (
     text: string,
@@ -183,8 +184,8 @@ function isInt64(source: string): boolean {
 }
 
 /**
- * The schemas of bodies, stricter than the document, which leaves answers open for later versions:
- * a refusal has one of the codes listed for it, and its own status.
+ * The schemas of response bodies. They are stricter than the document, which allows additions by
+ * later versions: an error must have one of the documented codes and the status of the response.
  */
 const bodies = new Map<DocumentedResponse, object>();
 for (const { operation } of documentedOperations) {
@@ -197,12 +198,12 @@ for (const { operation } of documentedOperations) {
   }
 }
 
-/** Where the validator finds the schema of a response's body. */
-export function bodyPlace(response: DocumentedResponse): string {
+/** Returns the JSON pointer to the schema of a response body, for `validator`. */
+export function bodyPointer(response: DocumentedResponse): string {
   return `#/components/x-bodies/${[...bodies.keys()].indexOf(response)}`;
 }
 
-/** The documented schemas, and no field beyond them; request bodies stay open. */
+/** The documented schemas without additional fields. Request bodies still allow them. */
 const closedSchemas = Object.fromEntries(
   Object.entries(apiDocument.components.schemas).map(([name, schema]) => [
     name,
@@ -225,11 +226,11 @@ ajv.addSchema({
 });
 const validators = new Map<string, ValidateFunction>();
 
-export function validator(place: string): ValidateFunction {
-  let found = validators.get(place);
+export function validator(pointer: string): ValidateFunction {
+  let found = validators.get(pointer);
   if (!found) {
-    found = ajv.compile({ $ref: `api${place}` });
-    validators.set(place, found);
+    found = ajv.compile({ $ref: `api${pointer}` });
+    validators.set(pointer, found);
   }
   return found;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ErrorCode } from "../../../src/domain/errors.ts";
 
-/** The committed API description, as far as the tests read it. */
+/** The parts of the committed API description that the tests read. */
 export interface DocumentedSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -15,7 +15,7 @@ export interface DocumentedSchema {
   readonly properties?: Readonly<Record<string, DocumentedSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: unknown;
-  /** On the field `code` of an Error: every code there is, and its status. */
+  /** On the field `code` of an Error: every code with its status. */
   readonly "x-error-codes"?: Readonly<Record<ErrorCode, number>>;
 }
 
@@ -33,7 +33,7 @@ export interface DocumentedContent {
 
 export interface DocumentedResponse {
   readonly description: string;
-  /** On a refusal: the codes it can carry. */
+  /** On an error: its possible codes. */
   readonly "x-error-codes"?: readonly ErrorCode[];
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
   readonly content?: { readonly "application/json": DocumentedContent };
@@ -77,18 +77,18 @@ export interface ApiDocument {
 const read = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), "utf8");
 
 export const documentText = read("openapi.json");
-/** The same description in the words of OpenAPI 3.0. */
+/** The same description in OpenAPI 3.0. */
 export const documentText30 = read("openapi-3.0.json");
 export const apiDocument: ApiDocument = JSON.parse(documentText);
 
-export interface PlacedOperation {
+export interface Endpoint {
   readonly path: string;
-  /** In capitals, as it is sent. */
+  /** In upper case, as in a request. */
   readonly method: string;
   readonly operation: DocumentedOperation;
 }
 
-export function operationsOf(document: ApiDocument): PlacedOperation[] {
+export function operationsOf(document: ApiDocument): Endpoint[] {
   return Object.entries(document.paths).flatMap(([path, here]) =>
     Object.entries(here).map(([method, operation]) => ({
       path,
@@ -98,9 +98,9 @@ export function operationsOf(document: ApiDocument): PlacedOperation[] {
   );
 }
 
-export const documentedOperations: readonly PlacedOperation[] = operationsOf(apiDocument);
+export const documentedOperations: readonly Endpoint[] = operationsOf(apiDocument);
 
-/** The path template that an address falls under, or undefined. */
+/** Returns the path template that matches a path, or undefined. */
 export function findTemplate(pathname: string): string | undefined {
   return Object.keys(apiDocument.paths).find((template) =>
     new RegExp(`^/v1${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(pathname),

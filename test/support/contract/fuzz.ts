@@ -5,18 +5,18 @@ import { startTestService, type TestService } from "../service.ts";
 import { anyRequest, type FuzzedRequest, type KeyKind, knownPets } from "./requests.ts";
 
 /**
- * Sends that many requests drawn from openapi.json and judges every answer: none is a failure of
- * ours or undocumented (the harness sees to the latter), no broken request is taken, and none that
- * keeps the contract is refused.
+ * Sends requests generated from openapi.json and checks every response. No response may be
+ * undocumented (the test service checks this) or a 5xx, no invalid request may succeed, and no valid
+ * request may fail.
  */
 export async function fuzz(cases: number, seed: number): Promise<Map<number, number>> {
-  const plenty = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+  const highLimits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
   const service = await startTestService("sqlite", { "address-per-minute": "100000000" });
   const statuses = new Map<number, number>();
   try {
     await service.addPets(...knownPets.map((petId) => ({ petId })));
-    const good = await service.issueKey({ plan: "enterprise", limits: plenty });
-    const narrow = await service.issueKey({ plan: "enterprise", limits: plenty, scopes: [] });
+    const good = await service.issueKey({ plan: "enterprise", limits: highLimits });
+    const narrow = await service.issueKey({ plan: "enterprise", limits: highLimits, scopes: [] });
     const authorization: Record<KeyKind, string | undefined> = {
       good: `Bearer ${good.text}`,
       narrow: `Bearer ${narrow.text}`,
@@ -51,12 +51,12 @@ async function send(
   return answer.status;
 }
 
-/** One of a broken request's own faults, the one met first; otherwise only success, or no such pet. */
+/** Returns the possible statuses: those of the request's faults, or success or 404 if it has none. */
 function expectedFor({ faults, namesKnownPet, key, method }: FuzzedRequest): readonly number[] {
   if (method === "OPTIONS") return [404];
   if (faults.includes(401)) return [401];
   if (key === "narrow" && !faults.includes(404) && !faults.includes(405)) return [403];
-  // A condition counts only for what would succeed without it.
+  // A precondition is evaluated only if the request would succeed without it.
   const others = faults.filter((status) => status !== 412);
   if (others.length > 0) return others;
   if (faults.length > 0 && namesKnownPet) return faults;

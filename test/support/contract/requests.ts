@@ -3,29 +3,29 @@ import {
   apiDocument,
   type DocumentedSchema,
   documentedOperations,
-  type PlacedOperation,
+  type Endpoint,
 } from "./document.ts";
 
 /**
- * Requests made from openapi.json alone: every part is drawn as the document allows it, or broken
- * on purpose, and remembers which. A broken part names the statuses that may refuse it.
+ * A request generated from openapi.json. Every part is valid according to the document, or invalid
+ * on purpose. An invalid part lists the error statuses that it can cause.
  */
 export interface FuzzedRequest {
   readonly method: string;
-  /** Relative to the base address, with its query. */
+  /** Relative to the base URL, including the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
   readonly key: KeyKind;
-  /** The statuses of every fault; empty for a request that has to be taken. */
+  /** The statuses of all faults. Empty if the request is valid. */
   readonly faults: readonly number[];
-  /** Whether the pet that the path names exists, where it names one. */
+  /** Whether the pet in the path exists. True if the path has no pet. */
   readonly namesKnownPet: boolean;
 }
 
 export type KeyKind = "good" | "narrow" | "missing" | "unknown" | "malformed";
 
-/** The pets that the service under test has. */
+/** The pets in the service under test. */
 export const knownPets = [1n, 7n, 9007199254740993n, -9223372036854775808n, 9223372036854775807n];
 
 interface Part<T> {
@@ -33,18 +33,18 @@ interface Part<T> {
   readonly faults: readonly number[];
 }
 
-const fine = <T>(value: T): Part<T> => ({ value, faults: [] });
-const broken =
+const valid = <T>(value: T): Part<T> => ({ value, faults: [] });
+const invalid =
   (status: number) =>
   <T>(value: T): Part<T> => ({ value, faults: [status] });
 
-/** Mostly fine, so that single faults are not hidden behind others. */
-function mostly<T>(good: fc.Arbitrary<Part<T>>, bad: fc.Arbitrary<Part<T>>) {
+/** Two thirds valid, so that one fault does not hide another. */
+function mostlyValid<T>(good: fc.Arbitrary<Part<T>>, bad: fc.Arbitrary<Part<T>>) {
   return fc.oneof({ arbitrary: good, weight: 2 }, { arbitrary: bad, weight: 1 });
 }
 
 function boundsOf(schema: DocumentedSchema): { min: bigint; max: bigint } {
-  // The ends of int64 were rounded when the document was parsed.
+  // Parsing the document rounded the bounds of int64.
   if (schema.minimum! < -(2 ** 53)) return { min: -(2n ** 63n), max: 2n ** 63n - 1n };
   return { min: BigInt(schema.minimum!), max: BigInt(schema.maximum!) };
 }
@@ -62,7 +62,7 @@ function integerOutside({ min, max }: { min: bigint; max: bigint }): fc.Arbitrar
   );
 }
 
-/** A number that is no integer, in the ways in which JSON may write it. */
+/** A number that is not an integer, in the notations of JSON. */
 const writtenFraction = fc
   .record({
     whole: fc.bigInt({ min: -99n, max: 2n ** 60n }),
@@ -77,16 +77,16 @@ const notDigits = fc.oneof(
   fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/^-?\d+$|^\.{1,2}$/.test(text)),
 );
 
-/** An integer in a path or a query: plain decimal digits within its bounds, or not. */
+/** An integer in a path or a query: valid decimal digits within the bounds, or not. */
 function integerText(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
   const bounds = boundsOf(schema);
-  return mostly(
-    integerIn(bounds).map((value) => fine(String(value))),
-    fc.oneof(notDigits, integerOutside(bounds).map(String)).map(broken(400)),
+  return mostlyValid(
+    integerIn(bounds).map((value) => valid(String(value))),
+    fc.oneof(notDigits, integerOutside(bounds).map(String)).map(invalid(400)),
   );
 }
 
-/** The ways in which JSON may write an integer. */
+/** An integer in the notations of JSON. */
 function writtenInteger(schema: DocumentedSchema): fc.Arbitrary<string> {
   return fc
     .tuple(integerIn(boundsOf(schema)), fc.constantFrom("", ".0", "e0", "E+0", "0e-1"))
@@ -127,9 +127,9 @@ function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
   );
   const oversized = object(writtenInteger(property)).map((text) => text + " ".repeat(65_536));
   return fc.oneof(
-    { arbitrary: object(writtenInteger(property)).map(fine), weight: 10 },
-    { arbitrary: malformed.map(broken(400)), weight: 9 },
-    { arbitrary: oversized.map(broken(413)), weight: 1 },
+    { arbitrary: object(writtenInteger(property)).map(valid), weight: 10 },
+    { arbitrary: malformed.map(invalid(400)), weight: 9 },
+    { arbitrary: oversized.map(invalid(413)), weight: 1 },
   );
 }
 const notAnObject = fc.jsonValue().filter((value) => !isObject(value));
@@ -138,31 +138,31 @@ function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The body's one documented type, and what `Accept-Patch` announces beside it. */
+/** The media types in `Accept-Patch`. The document lists only the first for the body. */
 const acceptedTypes = String(apiDocument.components.headers["Accept-Patch"]!.schema.const).split(
   ", ",
 );
 
 const contentType = (types: readonly string[]): fc.Arbitrary<Part<string | undefined>> =>
-  mostly(
+  mostlyValid(
     fc
       .constantFrom(undefined, ...types, ...types.map((type) => `${type}; charset=utf-8`))
-      .map(fine<string | undefined>),
-    fc.constantFrom("text/plain", "application/xml", "application/jsonx", "*/*").map(broken(415)),
+      .map(valid<string | undefined>),
+    fc.constantFrom("text/plain", "application/xml", "application/jsonx", "*/*").map(invalid(415)),
   );
 
 const keyKinds: fc.Arbitrary<Part<KeyKind>> = fc.oneof(
-  { arbitrary: fc.constant(fine<KeyKind>("good")), weight: 12 },
-  { arbitrary: fc.constant(broken(403)<KeyKind>("narrow")), weight: 1 },
+  { arbitrary: fc.constant(valid<KeyKind>("good")), weight: 12 },
+  { arbitrary: fc.constant(invalid(403)<KeyKind>("narrow")), weight: 1 },
   {
-    arbitrary: fc.constantFrom<KeyKind>("missing", "unknown", "malformed").map(broken(401)),
+    arbitrary: fc.constantFrom<KeyKind>("missing", "unknown", "malformed").map(invalid(401)),
     weight: 2,
   },
 );
 
 /** A request to one documented operation. */
-function toOperation(placed: PlacedOperation): fc.Arbitrary<FuzzedRequest> {
-  const { operation, method, path } = placed;
+function toOperation(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
+  const { operation, method, path } = endpoint;
   const parameters = operation.parameters ?? [];
   const inPath = parameters.filter((one) => one.in === "path");
   const inQuery = parameters.filter((one) => one.in === "query");
@@ -174,8 +174,8 @@ function toOperation(placed: PlacedOperation): fc.Arbitrary<FuzzedRequest> {
       path: fc.tuple(...inPath.map((one) => pathValue(one.schema))),
       query: fc.tuple(...inQuery.map((one) => queryValues(one.name, one.schema))),
       headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name))),
-      type: content.length > 0 ? contentType(acceptedTypes) : fc.constant(fine(undefined)),
-      body: content[0] ? bodyOf(content[0][1].schema) : fc.constant(fine(undefined)),
+      type: content.length > 0 ? contentType(acceptedTypes) : fc.constant(valid(undefined)),
+      body: content[0] ? bodyOf(content[0][1].schema) : fc.constant(valid(undefined)),
       stray: fc.constantFrom("", "", "color=blue"),
       head: fc.boolean(),
     })
@@ -203,17 +203,17 @@ function toOperation(placed: PlacedOperation): fc.Arbitrary<FuzzedRequest> {
 }
 
 function pathValue(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
-  const known = fc.constantFrom(...knownPets).map((value) => fine(String(value)));
+  const known = fc.constantFrom(...knownPets).map((value) => valid(String(value)));
   return fc.oneof({ arbitrary: known, weight: 2 }, { arbitrary: integerText(schema), weight: 1 });
 }
 
-/** A query parameter: left out, given once, or given twice, which is one time too many. */
+/** A query parameter: absent, present once, or present twice, which is invalid. */
 function queryValues(name: string, schema: DocumentedSchema): fc.Arbitrary<Part<string[]>> {
   const pair = (value: string) => `${name}=${encodeURIComponent(value)}`;
   return fc.oneof(
-    fc.constant(fine<string[]>([])),
+    fc.constant(valid<string[]>([])),
     integerText(schema).map(({ value, faults }) => ({ value: [pair(value)], faults })),
-    fc.constant(broken(400)([pair("1"), pair("2")])),
+    fc.constant(invalid(400)([pair("1"), pair("2")])),
   );
 }
 
@@ -222,13 +222,13 @@ function headerValue(name: string): fc.Arbitrary<Part<Record<string, string>>> {
     value === undefined ? {} : { [name]: value };
   const text = fc.stringMatching(/^[!-~]{1,20}$/).filter((one) => one !== "*");
   if (name === "If-Match") {
-    const any = fc.constantFrom(undefined, undefined, undefined, "*").map(given).map(fine);
-    return fc.oneof({ arbitrary: any, weight: 4 }, text.map(given).map(broken(412)));
+    const any = fc.constantFrom(undefined, undefined, undefined, "*").map(given).map(valid);
+    return fc.oneof({ arbitrary: any, weight: 4 }, text.map(given).map(invalid(412)));
   }
-  return fc.option(text, { nil: undefined }).map(given).map(fine);
+  return fc.option(text, { nil: undefined }).map(given).map(valid);
 }
 
-/** A method that a documented path does not have. */
+/** A request with a method that its path does not support. */
 const undeclaredMethod: fc.Arbitrary<FuzzedRequest> = fc
   .record({
     path: fc.constantFrom(...Object.keys(apiDocument.paths)),
@@ -264,10 +264,10 @@ const unknownPath: fc.Arbitrary<FuzzedRequest> = fc
   }));
 
 export const anyRequest: fc.Arbitrary<FuzzedRequest> = fc.oneof(
-  ...documentedOperations.map((placed) => ({
-    arbitrary: toOperation(placed),
-    // The more there is to get wrong, the more often.
-    weight: placed.operation.requestBody ? 12 : 3 * (placed.operation.parameters ?? []).length,
+  ...documentedOperations.map((endpoint) => ({
+    arbitrary: toOperation(endpoint),
+    // Operations with more input are called more often.
+    weight: endpoint.operation.requestBody ? 12 : 3 * (endpoint.operation.parameters ?? []).length,
   })),
   { arbitrary: undeclaredMethod, weight: 2 },
   { arbitrary: unknownPath, weight: 1 },

@@ -1,8 +1,9 @@
 import { statusOf } from "../../errors.ts";
-import type { Operation } from "../operations.ts";
+import { missingScope } from "../../messages.ts";
+import type { ApiOperation as Operation } from "../operations.ts";
 import { type DescribedCode, type ErrorDescription, errors } from "./errors.ts";
-import { everyAnswer, type Header, type HeaderId, headerName, headers } from "./headers.ts";
-import { type Contract, type Example, everyOperation, type Success } from "./operation.ts";
+import { commonHeaders, type Header, type HeaderId, headerName, headers } from "./headers.ts";
+import { type Contract, commonErrors, type Example, type Success } from "./operation.ts";
 import { overview } from "./overview.ts";
 import { reference, type Schema, schemas } from "./schemas.ts";
 
@@ -14,19 +15,18 @@ export interface ServerEntry {
 
 export interface DocumentOptions {
   readonly servers: readonly ServerEntry[];
-  readonly petsSunsetAt: number;
 }
 
-/** The version of the API described; the package that serves it has its own. */
+/** The version of the API. The version of the package is independent of it. */
 const apiVersion = "1.0.0";
 
-/** The whole API description, made from the table of operations. */
+/** Generates the API description from the table of operations. */
 export function describeApi(operations: readonly Operation[], options: DocumentOptions) {
   const byPath = Map.groupBy(operations, (operation) => operation.path);
   const paths: Record<string, Record<string, DescribedOperation>> = {};
-  for (const [path, here] of byPath) {
+  for (const [path, atPath] of byPath) {
     paths[path] = Object.fromEntries(
-      here.map((operation) => [operation.method.toLowerCase(), describe(operation, options)]),
+      atPath.map((operation) => [operation.method.toLowerCase(), describe(operation)]),
     );
   }
   return {
@@ -34,18 +34,18 @@ export function describeApi(operations: readonly Operation[], options: DocumentO
     info: {
       title: "Pet Store Inventory",
       version: apiVersion,
-      summary: "What is in stock, and setting it right.",
+      summary: "Read and update stock levels.",
       description: overview,
-      // Whoever runs the service answers for it; only they know at which address.
+      // Only the operator knows a contact address, so the document has none.
       contact: { name: "The operator of this service" },
       license: { name: "Apache 2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
     servers: options.servers,
     security: [{ apiKey: [] }],
     tags: [
-      { name: "Inventory", description: "How many of each pet there are." },
-      { name: "Pets", description: "The catalogue behind the inventory." },
-      { name: "Orders", description: "What customers have ordered." },
+      { name: "Inventory", description: "Stock levels." },
+      { name: "Pets", description: "The pet catalogue." },
+      { name: "Orders", description: "Customer orders." },
     ],
     paths,
     components: {
@@ -53,7 +53,7 @@ export function describeApi(operations: readonly Operation[], options: DocumentO
         apiKey: {
           type: "http",
           scheme: "bearer",
-          description: "The API key as the store's operator issued it.",
+          description: "An API key issued by the operator of the store.",
         },
       },
       headers: Object.fromEntries(
@@ -79,30 +79,24 @@ export interface DescribedContent {
   readonly examples: Readonly<Record<string, Example>>;
 }
 
-/** The committed document: both environments, their addresses left open. */
-export function committedDocument(
-  operations: readonly Operation[],
-  petsSunsetAt: number,
-): ApiDocument {
-  const address = (name: string, port: number, environment: string): ServerEntry => ({
+/** The committed document. The base URLs of both environments are variables. */
+export function committedDocument(operations: readonly Operation[]): ApiDocument {
+  const server = (name: string, port: number, environment: string): ServerEntry => ({
     url: `{${name}}`,
     description: `${environment}.`,
     variables: {
       [name]: {
         default: `http://127.0.0.1:${port}/v1`,
-        description: `The base address of the ${environment.toLowerCase()} environment; it ends in /v1.`,
+        description: `The base URL of the ${environment.toLowerCase()} environment, ending in /v1.`,
       },
     },
   });
-  const servers = [
-    address("base_url", 8080, "Production"),
-    address("staging_url", 8081, "Staging"),
-  ];
-  return describeApi(operations, { servers, petsSunsetAt });
+  const servers = [server("base_url", 8080, "Production"), server("staging_url", 8081, "Staging")];
+  return describeApi(operations, { servers });
 }
 
-function describe(operation: Operation, options: DocumentOptions) {
-  const { contract } = operation;
+function describe(operation: Operation) {
+  const { contract, deprecation } = operation;
   return {
     operationId: operation.id,
     tags: [contract.tag],
@@ -110,12 +104,12 @@ function describe(operation: Operation, options: DocumentOptions) {
     description: contract.description,
     "x-required-scope": operation.scope,
     ...(operation.stability === "stable" ? {} : { "x-stability": operation.stability }),
-    ...(operation.deprecatedAt === undefined
+    ...(deprecation === undefined
       ? {}
       : {
           deprecated: true,
-          "x-deprecated-since": instant(operation.deprecatedAt),
-          "x-sunset": instant(options.petsSunsetAt),
+          "x-deprecated-since": instant(deprecation.since),
+          "x-sunset": instant(deprecation.sunsetAt),
         }),
     ...(contract.parameters
       ? {
@@ -131,7 +125,7 @@ function describe(operation: Operation, options: DocumentOptions) {
 }
 
 function describeBody({ description, schema, examples }: NonNullable<Contract["body"]>) {
-  // One media type only: generators make a method or a union type for each.
+  // Only one media type: generators create a method or a union type for each.
   return { required: true, description, content: { "application/json": { schema, examples } } };
 }
 
@@ -140,49 +134,51 @@ function describeResponses(contract: Contract, scope: string) {
   for (const [status, success] of Object.entries(contract.success)) {
     responses[status] = describeSuccess(success, contract.headers ?? []);
   }
-  const codes = [...contract.errors, ...everyOperation];
+  const codes = [...contract.errors, ...commonErrors];
   const byStatus = Map.groupBy(codes, (code) => statusOf[code]);
-  for (const [status, here] of [...byStatus].sort(([a], [b]) => a - b)) {
-    responses[status] = describeRefusals(status, here, contract, scope);
+  for (const [status, codesOfStatus] of [...byStatus].sort(([a], [b]) => a - b)) {
+    responses[status] = describeErrors(status, codesOfStatus, contract, scope);
   }
   return responses;
 }
 
-function describeSuccess(success: Success, also: readonly HeaderId[]): DescribedResponse {
+function describeSuccess(success: Success, shared: readonly HeaderId[]): DescribedResponse {
   const { description, schema, examples = {} } = success;
   return {
     description,
-    headers: headerReferences([...everyAnswer, ...(success.headers ?? []), ...also]),
+    headers: headerReferences([...commonHeaders, ...(success.headers ?? []), ...shared]),
     ...(schema ? { content: { "application/json": { schema, examples } } } : {}),
   };
 }
 
 /**
- * All refusals of one status: their texts and an example of each. The schema is Error and nothing
- * around it, since generators lose the type of anything more exact; the codes are listed as data.
+ * Describes all errors of one status, with an example of each. The schema is a plain reference to
+ * Error, because generators lose the type of anything more exact. The codes are listed as data.
  */
-function describeRefusals(
+function describeErrors(
   status: number,
   codes: readonly DescribedCode[],
   contract: Contract,
   scope: string,
 ): DescribedResponse {
   const described = codes.map((code): ErrorDescription => errors[code]);
-  const texts = codes.map((code) => `\`${code}\`: ${errors[code].description}`);
+  const descriptions = described.map(({ description, afterUpdate }, index) =>
+    [`\`${codes[index]}\`: ${description}`, contract.body && afterUpdate].filter(Boolean).join(" "),
+  );
   const examples = codes.flatMap((code) =>
     Object.entries(messages(code, contract, scope)).map(([name, message]) => [
       name,
-      { summary: name.replaceAll("_", " "), value: { code, message, status } },
+      { summary: sentenceCase(name), value: { code, message, status } },
     ]),
   );
-  const own = described.flatMap((error) => error.headers ?? []);
+  const errorHeaders = described.flatMap((error) => error.headers ?? []);
   return {
-    description: texts.join(" "),
+    description: descriptions.join("\n\n"),
     "x-error-codes": codes,
     headers: headerReferences([
-      ...everyAnswer,
+      ...commonHeaders,
       "Cache-Control",
-      ...own,
+      ...errorHeaders,
       ...(contract.headers ?? []),
     ]),
     content: {
@@ -194,10 +190,14 @@ function describeRefusals(
   };
 }
 
+/** "rate_limit_exceeded" becomes "Rate limit exceeded". */
+function sentenceCase(name: string): string {
+  return name[0]!.toUpperCase() + name.slice(1).replaceAll("_", " ");
+}
+
 function messages(code: DescribedCode, contract: Contract, scope: string): Record<string, string> {
-  if (code === "invalid_request") return { ...contract.invalid };
-  if (code === "insufficient_scope") return { [code]: `This API key lacks the scope ${scope}.` };
-  return { ...errors[code].examples };
+  if (code === "insufficient_scope") return { [code]: missingScope(scope) };
+  return contract.messages?.[code] ?? errors[code].examples;
 }
 
 function headerReferences(ids: readonly HeaderId[]) {

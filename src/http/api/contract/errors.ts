@@ -1,86 +1,86 @@
-import type { ErrorCode } from "../../../domain/errors.ts";
+import { type ErrorCode, unavailableMessages } from "../../../domain/errors.ts";
 import { petNotFound } from "../../../domain/pets.ts";
+import { mergePatchTypes } from "../../body.ts";
+import * as messages from "../../messages.ts";
 import type { HeaderId } from "./headers.ts";
 
 export interface ErrorDescription {
-  /** What happened and what to do, for someone reading the answer for the first time. */
+  /** What happened and what the client can do about it. */
   readonly description: string;
-  /** Messages as the service words them, by their example's name; none where operations differ. */
+  /** Added to the description on operations that change data. */
+  readonly afterUpdate?: string;
+  /** The messages the service sends, by the name of their example. Empty if operations differ. */
   readonly examples: Readonly<Record<string, string>>;
   readonly headers?: readonly HeaderId[];
 }
 
-/** The refusals that operations of today can give. */
+/** The errors that the current operations can return. */
 export const errors = {
   invalid_request: {
-    description: "A part of the request breaks a rule; the message names it. Correct it first.",
+    description:
+      "Part of the request is invalid. `message` names the part and the rule. Do not retry the request unchanged.",
     examples: {},
   },
   unauthorized: {
     description:
-      "No good API key came with the request. A missing, mistyped, unknown, expired or revoked key and one of the other environment all look the same.",
-    examples: {
-      unauthorized:
-        "The API key is missing or invalid; send it as 'Authorization: Bearer <API_KEY>'.",
-    },
+      "Missing or invalid API key. The response is the same for a mistyped, unknown, expired or revoked key, and for a key from the other environment.",
+    examples: { unauthorized: messages.missingKey },
     headers: ["WWW-Authenticate"],
   },
   insufficient_scope: {
-    description: "The key is good, but was issued without the scope this operation needs.",
+    description: "The API key is valid but does not have the scope that this operation requires.",
     examples: {},
     headers: ["ScopeChallenge"],
   },
   not_found: {
-    description: "The store has no pet with this id.",
+    description: "No pet has this ID.",
     examples: { not_found: petNotFound },
   },
   gone: {
-    description: "The sunset date has passed; the operation will not come back.",
-    examples: { gone: "This operation was retired on its sunset date." },
+    description: "The sunset date has passed. The operation is permanently removed.",
+    examples: { gone: messages.operationGone },
   },
   precondition_failed: {
-    description: "`If-Match` does not name the current state. Nothing was done.",
-    examples: { precondition_failed: "The list has changed: If-Match does not name it." },
+    description: "`If-Match` does not match the current state. Nothing was changed.",
+    examples: { precondition_failed: messages.listChanged },
   },
   payload_too_large: {
-    description: "The body has more than 64 KiB.",
-    examples: { payload_too_large: "The body may have at most 65536 bytes." },
+    description: "The body is larger than 64 KiB.",
+    examples: { payload_too_large: messages.bodyTooLarge(65_536) },
   },
   unsupported_media_type: {
     description:
-      "`Content-Type` names something other than JSON; `Accept-Patch` lists what is read. Or the body is compressed; then `Accept-Encoding` says so.",
+      "Either `Content-Type` is not a supported JSON type, or the body is compressed. `Accept-Patch` lists the supported types. For a compressed body, the response has `Accept-Encoding: identity`.",
     examples: {
-      unsupported_media_type: "The body must be application/json or application/merge-patch+json.",
-      compressed: "The body must not be compressed: leave out Content-Encoding.",
+      unsupported_media_type: messages.unsupportedMediaType(mergePatchTypes),
+      compressed_body: messages.compressedBody,
     },
     headers: ["Accept-Patch", "Accept-Encoding"],
   },
   rate_limit_exceeded: {
     description:
-      "The minute or the day is used up. Wait for `Retry-After`, then back off exponentially: whoever keeps asking is banned for a while.",
+      "The limit per minute or per day is reached. Wait for the time in `Retry-After` before you retry, and back off exponentially. Clients that keep sending requests are temporarily banned.",
     examples: {
-      rate_limit_exceeded:
-        "The limit of 1000 requests per minute is used up. It resets at 2026-11-15T12:01:00Z, in 42 s.",
+      rate_limit_exceeded: messages.rateLimitExceeded(1000, "minute", "2026-11-15T12:01:00Z", 42),
     },
     headers: ["Retry-After"],
   },
   key_banned: {
-    description: "The key kept asking after 429 and is refused until `X-RateLimit-Reset`.",
-    examples: {
-      key_banned:
-        "This API key is banned until 2026-11-15T12:05:00Z because it kept sending requests after 429. Wait 300 s.",
-    },
+    description:
+      "The key is temporarily banned because it kept sending requests after a 429. The ban ends at `X-RateLimit-Reset`.",
+    examples: { key_banned: messages.keyBanned("2026-11-15T12:05:00Z", 300) },
     headers: ["Retry-After"],
   },
   internal_error: {
-    description:
-      "A fault of ours. It is logged under the request id; whether an update was recorded can be read from the list.",
-    examples: { internal_error: "Something went wrong on our side (req_5f0c1e9a2b7d_42)." },
+    description: "An error in the service. The operator can find it in the log by the request ID.",
+    afterUpdate: "The update may have been stored: read the list to check.",
+    examples: { internal_error: messages.internalError("req_5f0c1e9a2b7d_42") },
   },
   unavailable: {
     description:
-      "The store cannot be reached or is overloaded; wait for `Retry-After` and try again. If it went away during an update, the update may have been stored all the same: the list tells.",
-    examples: { unavailable: "Too many updates are waiting to be stored; try again." },
+      "The database is unavailable or overloaded. Wait for the time in `Retry-After`, then retry.",
+    afterUpdate: "The update may have been stored: read the list to check.",
+    examples: { unavailable: unavailableMessages.unreachable },
     headers: ["Retry-After"],
   },
 } as const satisfies Partial<Record<ErrorCode, ErrorDescription>>;

@@ -1,17 +1,19 @@
+import { unavailableMessages } from "../../../domain/errors.ts";
+import { noEntryTags } from "../../messages.ts";
+import { petIdRule } from "../parameters.ts";
+import { quantityInvalid, quantityMissing } from "../stock-update.ts";
 import type { Contract, Parameter } from "./operation.ts";
 import { exampleItem, exampleUpdate, int64, reference } from "./schemas.ts";
 
 export const petIdParameter: Parameter = {
   name: "petId",
   in: "path",
-  description: "Which pet, in plain decimal digits: no plus sign, no leading zeros.",
-  schema: int64("A pet's identifier."),
+  description: "The ID of the pet, in decimal digits without a plus sign or leading zeros.",
+  schema: int64("The ID of a pet."),
   example: 7,
 };
 
-export const petIdRule = {
-  petId: "Path parameter 'petId' must be a 64-bit integer in plain decimal digits.",
-};
+export const petIdMessage = { invalid_petId: petIdRule };
 
 function ifMatch(description: string): Parameter {
   return { name: "If-Match", in: "header", description, schema: { type: "string" }, example: "*" };
@@ -19,23 +21,26 @@ function ifMatch(description: string): Parameter {
 
 export const listInventory: Contract = {
   tag: "Inventory",
-  summary: "List the stock of all pets",
-  description: `Gives the whole inventory in one answer: one entry for each pet, by ascending \`petId\`. There are no pages and no filters.
+  summary: "List inventory",
+  description: `Returns the whole inventory: one entry for each pet, by ascending \`petId\`. There is no pagination and no filter.
 
-The list is never stale: it shows every update that was answered before this request was sent.
+The list is never stale. It includes every update that was confirmed before you sent the request.
 
-If you ask often, keep the \`ETag\` of the last answer and send it in \`If-None-Match\`. While nothing has changed you get a 304 without a body. It counts as a request all the same.
+To poll efficiently, save the \`ETag\` of the last response and send it in \`If-None-Match\`. If nothing has changed, the response is a 304 without a body. A 304 counts as a request.
 
-A large list is compressed if your HTTP library accepts zstd, br or gzip. Most libraries ask for compression and undo it by themselves.`,
+Large lists can be compressed with zstd, br or gzip, if the request accepts it. Most HTTP libraries handle this automatically.`,
   parameters: [
     {
       name: "If-None-Match",
       in: "header",
-      description: "The `ETag` of the list you already have, quotes included, or several of them.",
+      description:
+        "The `ETag` of the list you already have, including the quotes. Separate several with commas.",
       schema: { type: "string" },
       example: '"k3v9x2-1207"',
     },
-    ifMatch("The `ETag` that the list must still have; otherwise the answer is 412."),
+    ifMatch(
+      "The `ETag` that the list must have, or `*` for any. If the list has a different one, the response is 412.",
+    ),
   ],
   success: {
     200: {
@@ -44,14 +49,14 @@ A large list is compressed if your HTTP library accepts zstd, br or gzip. Most l
       schema: { type: "array", items: reference("schemas", "InventoryItem") },
       examples: {
         two_pets: {
-          summary: "A shop with two pets",
+          summary: "Two pets",
           value: [exampleItem, { petId: 8, quantity: 0, status: "sold" }],
         },
-        empty: { summary: "A shop without pets", value: [] },
+        empty: { summary: "No pets", value: [] },
       },
     },
     304: {
-      description: "Nothing has changed since the list whose `ETag` you sent.",
+      description: "The list has not changed since the `ETag` you sent.",
       headers: ["ETag", "CacheList", "Vary"],
     },
   },
@@ -60,28 +65,30 @@ A large list is compressed if your HTTP library accepts zstd, br or gzip. Most l
 
 export const updateInventory: Contract = {
   tag: "Inventory",
-  summary: "Set the stock of one pet",
-  description: `Records a new count for one pet: after a delivery, a return, or a walk along the shelves. The number you send replaces the old one; the pet's status stays as it is.
+  summary: "Update the stock of a pet",
+  description: `Sets the stock count of one pet, for example after a delivery, a return or a stocktake. The new count replaces the old one. The status of the pet does not change.
 
-The answer comes once the change is stored for good, and every list asked for afterwards shows it. Sending the number that is already there is fine: it is recorded as a confirmation.
+The response is sent after the update is stored durably. Every list requested after that includes it. Sending the current count again is valid: the service records it as a confirmation.
 
-*Experimental:* the request may still change its shape. Watch \`X-Stability\`.`,
+*Experimental:* the request format can still change. See \`X-Stability\`.`,
   parameters: [
     petIdParameter,
-    ifMatch("Only `*` is possible: entries have no `ETag` yet. Any other value is 412."),
+    ifMatch(
+      "Only `*` is supported, because entries have no `ETag`. With any other value, the response is 412.",
+    ),
   ],
   body: {
     description:
-      "The new count. At most 64 KiB. `application/merge-patch+json` and JSON without a `Content-Type` are accepted too.",
+      "The new count, at most 64 KiB. The body can also be sent as `application/merge-patch+json`, or without a `Content-Type`.",
     schema: reference("schemas", "InventoryUpdate"),
     examples: {
-      arrival: { summary: "There are twelve now", value: exampleUpdate },
-      sold_out: { summary: "None are left", value: { quantity: 0 } },
+      arrival: { summary: "Twelve in stock", value: exampleUpdate },
+      sold_out: { summary: "Out of stock", value: { quantity: 0 } },
     },
   },
   success: {
     200: {
-      description: "The entry as it is now.",
+      description: "The updated entry.",
       schema: reference("schemas", "InventoryItem"),
       examples: { updated: { summary: "The new count", value: exampleItem } },
     },
@@ -93,10 +100,16 @@ The answer comes once the change is stored for good, and every list asked for af
     "payload_too_large",
     "unsupported_media_type",
   ],
-  invalid: {
-    quantity: "Field 'quantity' must be an integer from 0 to 9007199254740991.",
-    missing: "Field 'quantity' is required and must be an integer from 0 to 9007199254740991.",
-    ...petIdRule,
+  messages: {
+    invalid_request: {
+      invalid_quantity: quantityInvalid,
+      missing_quantity: quantityMissing,
+      ...petIdMessage,
+    },
+    precondition_failed: { precondition_failed: noEntryTags },
+    unavailable: {
+      too_many_updates: unavailableMessages.tooManyUpdates,
+    },
   },
   headers: ["Accept-Patch", "X-Stability"],
 };

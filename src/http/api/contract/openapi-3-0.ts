@@ -1,7 +1,7 @@
 import type { ApiDocument } from "./document.ts";
 import type { Schema } from "./schemas.ts";
 
-/** The same description for tools that do not read OpenAPI 3.1. Nothing but the notation differs. */
+/** Converts the description to OpenAPI 3.0, for tools that do not read 3.1. The content is the same. */
 export function asOpenApi30(document: ApiDocument) {
   const { summary: _summary, ...info } = document.info;
   const { schemas, ...components } = document.components;
@@ -19,7 +19,7 @@ export function asOpenApi30(document: ApiDocument) {
   };
 }
 
-/** Converts what stands under a key called `schema`; examples and exact numbers stay as they are. */
+/** Converts every value under a `schema` key. Examples and exact numbers do not change. */
 function convertSchemasIn(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(convertSchemasIn);
   if (typeof node !== "object" || node === null) return node;
@@ -31,17 +31,17 @@ function convertSchemasIn(node: unknown): unknown {
   );
 }
 
-/** JSON Schema 2020-12 in the dialect of OpenAPI 3.0. */
+/** Converts JSON Schema 2020-12 to the schema dialect of OpenAPI 3.0. */
 function convertSchema(schema: Schema): object {
-  // OpenAPI 3.0 ignores whatever stands beside a reference.
+  // OpenAPI 3.0 ignores everything beside a reference.
   if (schema.$ref !== undefined) return { $ref: schema.$ref };
-  const { type, const: only, examples, items, properties, ...same } = schema;
+  const { type, const: constant, examples, items, properties, ...same } = schema;
   const types = typeof type === "string" ? [type] : (type ?? []);
   return {
     type: types.find((one) => one !== "null"),
     ...(types.includes("null") ? { nullable: true } : {}),
     ...same,
-    ...(only === undefined ? {} : { enum: [only] }),
+    ...(constant === undefined ? {} : { enum: [constant] }),
     ...(items === undefined ? {} : { items: convertSchema(items) }),
     ...(properties === undefined
       ? {}

@@ -2,8 +2,8 @@ import type { DescribedCode } from "./errors.ts";
 import type { HeaderId } from "./headers.ts";
 import type { Schema } from "./schemas.ts";
 
-/** An example, by name, and one line on what it shows. */
 export interface Example {
+  /** One line that says what the example shows. */
   readonly summary: string;
   readonly value: unknown;
 }
@@ -16,16 +16,16 @@ export interface Parameter {
   readonly example: unknown;
 }
 
-/** A success: the refusals are made from the codes. */
+/** A response other than an error. Error responses are generated from the error codes. */
 export interface Success {
   readonly description: string;
   readonly headers?: readonly HeaderId[];
-  /** Absent where the answer has no body. */
+  /** Absent if the response has no body. */
   readonly schema?: Schema;
   readonly examples?: Readonly<Record<string, Example>>;
 }
 
-/** What one operation promises, told to someone who has never seen it. */
+/** The documentation of one operation, written for readers who are new to it. */
 export interface Contract {
   readonly summary: string;
   readonly description: string;
@@ -37,16 +37,16 @@ export interface Contract {
     readonly examples: Readonly<Record<string, Example>>;
   };
   readonly success: Readonly<Record<number, Success>>;
-  /** Codes beyond those that every operation can give. */
+  /** Error codes in addition to `commonErrors`. */
   readonly errors: readonly DescribedCode[];
-  /** What `invalid_request` says here, by the name of its example. */
-  readonly invalid?: Readonly<Record<string, string>>;
-  /** Headers on every answer of this operation, refusals included. */
+  /** Messages that replace those of an error code, by the name of their example. */
+  readonly messages?: Readonly<Partial<Record<DescribedCode, Readonly<Record<string, string>>>>>;
+  /** Headers on every response of this operation, errors included. */
   readonly headers?: readonly HeaderId[];
 }
 
-/** Any operation can answer these: they arise before it is reached, or beneath it. */
-export const everyOperation: readonly DescribedCode[] = [
+/** The errors of every operation. They occur before its handler runs, or in the store below it. */
+export const commonErrors: readonly DescribedCode[] = [
   "unauthorized",
   "insufficient_scope",
   "rate_limit_exceeded",

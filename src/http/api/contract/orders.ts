@@ -1,24 +1,26 @@
 import { ordersPerPageDefault, ordersPerPageMax } from "../../../domain/orders.ts";
+import { afterRule, limitRule } from "../parameters.ts";
 import type { Contract } from "./operation.ts";
-import { exampleOrder, int64, reference, wholeNumber } from "./schemas.ts";
+import { boundedInteger, exampleOrder, int64, reference } from "./schemas.ts";
 
 export const listOrders: Contract = {
   tag: "Orders",
-  summary: "List the orders, newest first",
-  description: `Gives one page of orders by descending \`id\`. While there are older ones, \`Link\` holds the address of the next page; follow it until an answer comes without. Orders that arrive meanwhile do not shift the pages.`,
+  summary: "List orders",
+  description: `Returns one page of orders, newest first (by descending \`id\`). If there are older orders, \`Link\` contains the URL of the next page. Follow it until a response has no \`Link\`. New orders do not shift the pages.`,
   parameters: [
     {
       name: "limit",
       in: "query",
-      description: "How many orders a page may have.",
-      schema: { ...wholeNumber(1, ordersPerPageMax), default: ordersPerPageDefault },
+      description: "The maximum number of orders on the page.",
+      schema: { ...boundedInteger(1, ordersPerPageMax), default: ordersPerPageDefault },
       example: 100,
     },
     {
       name: "after",
       in: "query",
-      description: "The last `id` of the page before; this page begins with the next smaller one.",
-      schema: int64("An order's identifier."),
+      description:
+        "The last `id` of the previous page. This page starts with the next smaller `id`.",
+      schema: int64("The ID of an order."),
       example: 1042,
     },
   ],
@@ -29,7 +31,7 @@ export const listOrders: Contract = {
       schema: { type: "array", items: reference("schemas", "Order") },
       examples: {
         page: {
-          summary: "A placed order, and a delivered one",
+          summary: "A placed order and a delivered order",
           value: [
             exampleOrder,
             {
@@ -45,8 +47,10 @@ export const listOrders: Contract = {
     },
   },
   errors: ["invalid_request"],
-  invalid: {
-    limit: `Parameter 'limit' must be an integer from 1 to ${ordersPerPageMax}.`,
-    after: "Parameter 'after' must be the id of an order: a 64-bit integer in decimal digits.",
+  messages: {
+    invalid_request: {
+      invalid_limit: limitRule(ordersPerPageMax),
+      invalid_after: afterRule,
+    },
   },
 };

@@ -1,37 +1,63 @@
 import { planNames, plans } from "../../../domain/plans.ts";
 
-/** The opening of the API description: what every operation has in common, told once. */
-export const overview = `Stock levels of a pet store, over HTTP and JSON. Read the whole inventory with one request, set the count of one pet with another.
+/** The introduction of the API description: what all operations have in common. */
+export const overview = `This API reads and updates the stock levels of a pet store over HTTP, in JSON. One request reads the whole inventory. Another sets the stock count of one pet.
 
-## Keys
+## Authentication
 
-Every request carries an API key: \`Authorization: Bearer <API_KEY>\`. Keys come from the operator of the store, belong to one environment (\`psk_live_…\` production, \`psk_test_…\` staging), and hold scopes that say which operations they open. A key is a password: keep it on a server of yours, out of pages and repositories.
+Send an API key with every request, in the header \`Authorization: Bearer <API_KEY>\`. The operator of the store issues keys. The scopes of a key define which operations it allows. Each operation lists the scope it requires.
 
-## Limits
+A key is a secret. Keep it on your server. Do not put it in web pages or source code.
 
-A key's plan says how many requests it has in a minute and in a day. Both windows are fixed, in UTC, and a request needs room in both.
+## First request
+
+Set \`BASE_URL\` to the base URL of your environment and \`API_KEY\` to your key. Then list the inventory:
+
+\`\`\`sh
+curl -i \\
+  -H "Authorization: Bearer $API_KEY" \\
+  "$BASE_URL/inventory"
+\`\`\`
+
+The response is a JSON array with one entry for each pet.
+
+## Environments
+
+Production and staging have separate base URLs, data and keys. Every base URL ends in \`/v1\`. Production keys start with \`psk_live_\`, staging keys with \`psk_test_\`. A key from one environment returns 401 in the other.
+
+## Rate limits
+
+The plan of a key limits its requests per minute and per day. Both are fixed windows: they reset at the start of every minute and every day in UTC. Each request counts against both.
 
 ${planTable()}
 
-Every answer tells how much is left in \`X-RateLimit-Remaining\`, and when the window starts anew in \`X-RateLimit-Reset\`. A request beyond the limit is answered 429 and uses nothing up. Wait as long as \`Retry-After\` says, and double your pause while refusals go on: a key that keeps asking is banned, for five minutes at first and longer each time.
+In every response, \`X-RateLimit-Remaining\` is the number of requests left, and \`X-RateLimit-Reset\` is the time when the window resets, in Unix seconds. Requests without a valid key are limited per minute, by client address.
 
-Requests without a good key are counted by client address.
+A request over the limit returns 429 and does not count against it. Wait for the number of seconds in \`Retry-After\`, then retry. If the response is 429 again, double the wait each time. If a client keeps sending requests, its key is temporarily banned. By default, the first ban lasts five minutes, and repeated bans last longer.
 
 ## Errors
 
-Every refusal has the same JSON body: \`code\` for programs, \`message\` for people, \`status\` the HTTP status once more. A path that does not exist is 404; a method that a path does not have is 405, with \`Allow\` listing those it has. Both are told to holders of a key only. A request with two \`Host\` headers or an invalid one is 400, whatever it asks for. What is so malformed that it is no HTTP request at all is refused without a body.
+Every error has the same JSON body. \`code\` identifies the error for your program, \`message\` explains it to people, and \`status\` is the HTTP status.
 
-## Methods
+An unknown path returns 404. A method that the path does not support returns 405, and \`Allow\` lists the supported ones. Without a valid key, both return 401. A request with an invalid \`Host\` header, or with more than one, returns 400. A request that is not valid HTTP is rejected without a response body.
 
-\`HEAD\` works wherever \`GET\` does, and answers the same without a body. \`OPTIONS\` needs no key and answers 204 with \`Allow\`. Browsers of other origins may call the API once the operator has listed them; the headers named here are readable to them.
+Every response has an \`X-Request-Id\`. Include it when you report a problem.
 
-## Numbers
+## Versioning and stability
 
-Identifiers are signed 64-bit integers and come as JSON numbers with all their digits. JavaScript's \`JSON.parse\` rounds those beyond 2^53: use a parser that keeps them, or the TypeScript client, which hands them over as \`bigint\`. Quantities never exceed 2^53 − 1.
+The version in the path, \`/v1\`, changes only when a change can break clients. New fields, error codes and operations can appear at any time. Ignore fields you do not know, and handle an unknown error code by its HTTP status.
 
-## Changes
+Operations that send \`X-Stability\` are not covered by this promise: \`experimental\` ones can change without notice, \`beta\` ones with notice. Operations that send \`Deprecation\` work until the date in \`Sunset\`, then return 410.
 
-\`/v1\` in the address changes when a client could break. New fields, error codes and operations may appear without that, so ignore what you do not know. An operation with \`X-Stability\` is outside this promise until the header is gone; one with \`Deprecation\` works until the date in \`Sunset\`.`;
+## Large numbers
+
+Identifiers are signed 64-bit integers, sent as JSON numbers. JavaScript's \`JSON.parse\` rounds integers beyond ±2^53. Use a parser that keeps all digits, or the TypeScript client, which returns identifiers as \`bigint\`. Quantities never exceed 2^53 − 1, so they are always exact.
+
+## HEAD, OPTIONS and CORS
+
+\`HEAD\` works wherever \`GET\` does and returns the same headers without a body. \`OPTIONS\` needs no key and returns 204 with \`Allow\`.
+
+Web pages from other origins can call the API if the operator allows their origin. Their scripts can read the rate limit and versioning headers, \`Retry-After\`, \`ETag\`, \`Link\`, \`Date\` and \`X-Request-Id\`.`;
 
 function planTable(): string {
   const rows = planNames.map((plan) => {
@@ -41,5 +67,5 @@ function planTable(): string {
       : ["agreed per key", "agreed per key"];
     return `| ${[plan[0]!.toUpperCase() + plan.slice(1), ...cells].join(" | ")} |`;
   });
-  return ["| Plan | per minute | per day |", "|---|---|---|", ...rows].join("\n");
+  return ["| Plan | Per minute | Per day |", "|---|---|---|", ...rows].join("\n");
 }

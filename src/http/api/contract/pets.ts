@@ -1,13 +1,13 @@
-import { petIdParameter, petIdRule } from "./inventory.ts";
+import { petIdMessage, petIdParameter } from "./inventory.ts";
 import type { Contract } from "./operation.ts";
 import { examplePet, reference } from "./schemas.ts";
 
 export const getPet: Contract = {
   tag: "Pets",
-  summary: "Read one pet",
-  description: `Gives what the catalogue says about one pet.
+  summary: "Get a pet",
+  description: `Returns one pet from the catalogue.
 
-*Deprecated:* build nothing new on it. Until the date in \`Sunset\` it works as it always did; from then on it answers 410.`,
+*Deprecated:* do not use this operation in new code. It works unchanged until the date in \`Sunset\`, then returns 410.`,
   parameters: [petIdParameter],
   success: {
     200: {
@@ -15,15 +15,15 @@ export const getPet: Contract = {
       headers: ["CacheCurrent"],
       schema: reference("schemas", "Pet"),
       examples: {
-        full: { summary: "A pet with everything", value: examplePet },
+        full: { summary: "All fields set", value: examplePet },
         bare: {
-          summary: "A pet with only a name",
+          summary: "No category, photos or tags",
           value: { ...examplePet, category: null, photoUrls: [], tags: [] },
         },
       },
     },
   },
   errors: ["invalid_request", "not_found", "gone"],
-  invalid: petIdRule,
+  messages: { invalid_request: petIdMessage },
   headers: ["Deprecation", "Sunset", "Link"],
 };

@@ -4,7 +4,7 @@ import { petNotFound } from "../../../domain/pets.ts";
 import { int64Max, int64Min } from "../../../domain/values/int64.ts";
 import { statusOf } from "../../errors.ts";
 
-/** JSON Schema 2020-12, as far as this API needs it. Plain data: it is written out as it stands. */
+/** The part of JSON Schema 2020-12 that the API uses. Plain data, serialized as is. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -21,30 +21,30 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly examples?: readonly unknown[];
-  /** The codes an Error can carry, and their statuses. Data, not an enum: later versions add some. */
+  /** Error codes with their statuses. Not an enum, because later versions can add codes. */
   readonly "x-error-codes"?: Readonly<Record<string, number>>;
 }
 
-/** Writes an integer's digits as they are; a JavaScript number would round the ends of int64. */
-const exactly = (value: bigint): unknown =>
+/** Serializes all digits of an integer. A JavaScript number would round the bounds of int64. */
+const exactInteger = (value: bigint): unknown =>
   (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
 
-/** A signed 64-bit integer of any value. */
+/** Any signed 64-bit integer. */
 export function int64(description: string): Schema {
   return {
     type: "integer",
     format: "int64",
-    minimum: exactly(int64Min),
-    maximum: exactly(int64Max),
+    minimum: exactInteger(int64Min),
+    maximum: exactInteger(int64Max),
     description,
   };
 }
 
 /**
- * An integer with bounds of its own. Without the format, generators for Java, Kotlin, Go and Rust
- * read it into 32 bits, and one large value makes a whole list unreadable.
+ * An integer within bounds. Without the format, generators for Java, Kotlin, Go and Rust use 32
+ * bits, and one large value makes a whole list unreadable.
  */
-export function wholeNumber(minimum: number, maximum?: number): Schema {
+export function boundedInteger(minimum: number, maximum?: number): Schema {
   const upper = maximum === undefined ? {} : { maximum };
   return { type: "integer", format: "int64", minimum, ...upper };
 }
@@ -54,7 +54,7 @@ export function reference(kind: "schemas" | "headers", name: string) {
 }
 
 const quantity = (description: string): Schema => ({
-  ...wholeNumber(0, quantityMax),
+  ...boundedInteger(0, quantityMax),
   description,
 });
 
@@ -64,10 +64,10 @@ const petStatus = (description: string): Schema => ({
 });
 
 /**
- * Part of a response. Every listed field is always there. The schema stays open: a later version
- * may add fields, and a client generated from this one must not fail on them.
+ * An object in a response. Every listed field is present. Additional fields are allowed: a later
+ * version can add some, and a client generated from this one must not fail on them.
  */
-const answered = (
+const responseObject = (
   description: string,
   properties: Record<string, Schema>,
   example: Record<string, unknown>,
@@ -110,89 +110,88 @@ export const schemas: Readonly<Record<string, Schema>> = {
     type: "string",
     enum: petStatuses,
     description:
-      "Where a pet stands: `available` to buy, `pending` while a sale is under way, `sold` once it is done.",
+      "The sales status of a pet: `available` for sale, `pending` while a sale is in progress, or `sold`.",
   },
-  InventoryItem: answered(
-    "How much of one pet is in stock.",
+  InventoryItem: responseObject(
+    "The stock of one pet.",
     {
-      petId: int64("The pet this stock belongs to. Keep all 64 bits: see *Numbers*."),
-      quantity: quantity("How many there are now."),
-      status: petStatus("The pet's own status. A stock update leaves it as it is."),
+      petId: int64("The ID of the pet. It can be larger than 2^53."),
+      quantity: quantity("The number in stock."),
+      status: petStatus("The status of the pet. Stock updates do not change it."),
     },
     exampleItem,
   ),
   InventoryUpdate: {
     type: "object",
-    description: "A new count for one pet. Fields that are not listed here are ignored.",
+    description: "A new stock count for one pet. Unknown fields are ignored.",
     required: ["quantity"],
     properties: {
       quantity: quantity(
-        "How many there are from now on: the whole count, not a difference. `5`, `5.0` and `5e0` are the same integer.",
+        "The new number in stock: the total, not a difference. `5`, `5.0` and `5e0` are the same integer.",
       ),
     },
     examples: [exampleUpdate],
   },
-  Pet: answered(
-    "A pet as the catalogue knows it.",
+  Pet: responseObject(
+    "A pet in the catalogue.",
     {
-      id: int64("The pet's identifier; the inventory calls it `petId`."),
-      name: { type: "string", description: "What the pet is called." },
-      category: { type: ["string", "null"], description: "Its kind; null where none was given." },
+      id: int64("The ID of the pet. The inventory calls it `petId`."),
+      name: { type: "string", description: "The name of the pet." },
+      category: { type: ["string", "null"], description: "The category of the pet, or null." },
       photoUrls: {
         type: "array",
         items: { type: "string" },
-        description: "Addresses of pictures, in the order in which to show them.",
+        description: "URLs of photos, in display order.",
       },
       tags: {
         type: "array",
         items: { type: "string" },
-        description: "Free words by which the shop sorts its pets.",
+        description: "Labels that the store uses to group pets.",
       },
-      status: petStatus("The same status as in the pet's inventory entry."),
+      status: petStatus("The status of the pet. Its inventory entry has the same status."),
     },
     examplePet,
   ),
   OrderStatus: {
     type: "string",
     enum: orderStatuses,
-    description: "How far an order is: `placed`, then `approved`, then `delivered`.",
+    description: "The progress of an order: `placed`, then `approved`, then `delivered`.",
   },
-  Order: answered(
-    "One order. Orders are records only: they do not move stock.",
+  Order: responseObject(
+    "An order. Orders do not change the stock.",
     {
-      id: int64("The order's identifier."),
-      petId: int64("The pet that was ordered."),
-      quantity: quantity("How many were ordered."),
+      id: int64("The ID of the order."),
+      petId: int64("The ID of the ordered pet."),
+      quantity: quantity("The number ordered."),
       shipDate: {
         type: ["string", "null"],
         format: "date-time",
-        description: "When it ships, in UTC; null while no date is set.",
+        description: "The shipping date and time in UTC, or null if none is set.",
       },
-      status: { ...reference("schemas", "OrderStatus"), description: "How far the order is." },
-      complete: { type: "boolean", description: "Whether nothing is left to be done for it." },
+      status: { ...reference("schemas", "OrderStatus"), description: "The progress of the order." },
+      complete: { type: "boolean", description: "Whether the order is complete." },
     },
     exampleOrder,
   ),
-  Error: answered(
-    "The body of every refusal.",
+  Error: responseObject(
+    "The body of every error response.",
     {
       code: {
         type: "string",
-        description: `What went wrong, as a word a program can switch over. Each code has one status: ${knownCodes}. A later version may add codes; treat one you do not know by its status.`,
+        description: `The error code, for programs. Each code has one HTTP status: ${knownCodes}. Later versions can add codes. Handle an unknown code by its status.`,
         "x-error-codes": statusOf,
       },
       message: {
         type: "string",
         description:
-          "The same for a person: which field or header, and which rule. Do not parse it.",
+          "The error message, for people. It names the field or header and the rule. Do not parse it.",
       },
       status: {
         type: "integer",
         format: "int32",
         minimum: 400,
         maximum: 599,
-        description:
-          "The HTTP status of the answer once more, for bodies that got separated from it.",
+        description: "The HTTP status of the response.",
       },
     },
     { code: "not_found", message: petNotFound, status: 404 },

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { scopes } from "../../src/domain/keys.ts";
-import { operations } from "../../src/http/api/operations.ts";
 import { expectError, expectUnchanged } from "../support/answers.ts";
 import { onEveryEngine, statusesOf, withService } from "../support/conformance.ts";
+import { operations } from "../support/operations.ts";
 import type { TestAnswer } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
 
-const messageOf = (answer: TestAnswer) => (answer.json as { message: string }).message;
+const messageOf = (response: TestAnswer) => (response.json as { message: string }).message;
 
-onEveryEngine("answers", (service, engine) => {
+onEveryEngine("responses", (service, engine) => {
   const limited = (perMinute: number, perDay: number) =>
     service().issueKey({ plan: "enterprise", limits: { perMinute, perDay } });
   const list = (key?: string) => service().call("GET", "/inventory", { key });
@@ -21,16 +21,16 @@ onEveryEngine("answers", (service, engine) => {
     await statusesOf(2, () => list(minute));
     await statusesOf(2, () => list(day));
     expect(messageOf(await list(minute))).toBe(
-      "The limit of 2 requests per minute is used up. It resets at 2026-11-20T12:01:00Z, in 42 s.",
+      "The rate limit of 2 requests per minute is exceeded. It resets at 2026-11-20T12:01:00Z, in 42 s.",
     );
     expect(messageOf(await list(day))).toBe(
-      "The limit of 2 requests per day is used up. It resets at 2026-11-21T00:00:00Z, in 43182 s.",
+      "The rate limit of 2 requests per day is exceeded. It resets at 2026-11-21T00:00:00Z, in 43182 s.",
     );
     await withService(engine, { "address-per-minute": "1" }, async (few) => {
       few.clock.set(Date.UTC(2026, 10, 20, 12, 0, 18));
       await few.call("GET", "/inventory");
       expect(messageOf(await few.call("GET", "/inventory"))).toBe(
-        "The limit of 1 request per minute without a valid API key is used up for this address. It resets at 2026-11-20T12:01:00Z, in 42 s.",
+        "The rate limit of 1 request per minute without a valid API key is exceeded for this address. It resets at 2026-11-20T12:01:00Z, in 42 s.",
       );
     });
   });
@@ -47,7 +47,7 @@ onEveryEngine("answers", (service, engine) => {
     expect(banned.headers.get("Retry-After")).toBe("300");
     expect(banned.headers.get("RateLimit")).toBe('"minute";r=0;t=300, "day";r=998;t=300');
     expect(messageOf(banned)).toBe(
-      "This API key is banned until 2026-11-21T00:03:02Z because it kept sending requests after 429. Wait 300 s.",
+      "This API key is banned until 2026-11-21T00:03:02Z because it kept sending requests after 429 responses. Retry in 300 s.",
     );
     service().clock.advance(299_000);
     const late = await list(key);
@@ -61,9 +61,9 @@ onEveryEngine("answers", (service, engine) => {
     for (const { method, path, scope } of operations) {
       const others = scopes.filter((one) => one !== scope);
       const { text: key } = await service().issueKey({ scopes: others });
-      const answer = await service().call(method, path.replace("{petId}", "1"), { key });
-      expectError(answer, "insufficient_scope");
-      expect(answer.headers.get("WWW-Authenticate")).toBe(
+      const response = await service().call(method, path.replace("{petId}", "1"), { key });
+      expectError(response, "insufficient_scope");
+      expect(response.headers.get("WWW-Authenticate")).toBe(
         `Bearer realm="petstore", error="insufficient_scope", scope="${scope}"`,
       );
     }
@@ -87,9 +87,9 @@ onEveryEngine("answers", (service, engine) => {
         ["nonsense", body],
       ];
       for (const [coding, bytes] of sent) {
-        const answer = await patch(coding, bytes);
-        expectError(answer, "unsupported_media_type");
-        expect(answer.headers.get("Accept-Encoding")).toBe("identity");
+        const response = await patch(coding, bytes);
+        expectError(response, "unsupported_media_type");
+        expect(response.headers.get("Accept-Encoding")).toBe("identity");
       }
       const headers = { "Content-Type": "text/plain" };
       const other = await service().call("PATCH", "/inventory/1", { key, body, headers });
@@ -104,12 +104,12 @@ onEveryEngine("answers", (service, engine) => {
     await service().addPets({ petId: 1n });
     for (const path of ["/pets/1", "/store/orders"]) {
       for (const method of ["GET", "HEAD"]) {
-        const answer = await service().call(method, path, { key });
-        expect(answer.headers.get("Cache-Control")).toBe("no-cache");
+        const response = await service().call(method, path, { key });
+        expect(response.headers.get("Cache-Control")).toBe("no-cache");
       }
     }
-    const refused = await service().call("GET", "/pets/404", { key });
-    expect(refused.headers.get("Cache-Control")).toBe("no-store");
+    const rejected = await service().call("GET", "/pets/404", { key });
+    expect(rejected.headers.get("Cache-Control")).toBe("no-store");
     expect((await list(key)).headers.get("Cache-Control")).toBe("private, no-cache");
   });
 
@@ -121,17 +121,17 @@ onEveryEngine("answers", (service, engine) => {
       const client = await connectRaw(service().baseUrl);
       const authorization = `Authorization: Bearer ${key}\r\nContent-Length: ${body.length}`;
       client.send(`${line} ${path} HTTP/1.1\r\n${hosts}\r\n${authorization}\r\n\r\n${body}`);
-      const answer = await client.answer();
+      const response = await client.answer();
       client.abort();
-      return answer;
+      return response;
     };
     const wrong = ["::::", "a b", "a%", "a?b#c", "x/v1/y?", "a@b", "[::1", "a:b", "a:80:80", "é"];
     const hosts = wrong.map((host) => `Host: ${host}`);
     await expectUnchanged(service().store, async () => {
       for (const host of [...hosts, "Host: shop\r\nHost: shop", "Host: shop\r\nHost: other"]) {
-        const answer = await ask(host, "PATCH", "/v1/inventory/1");
-        expectError(answer, "invalid_request");
-        expect(messageOf(answer)).toContain("Host");
+        const response = await ask(host, "PATCH", "/v1/inventory/1");
+        expectError(response, "invalid_request");
+        expect(messageOf(response)).toContain("Host");
         for (const path of ["/v1/nothing", "/v1/inventory"]) {
           expectError(await ask(host, "GET", path), "invalid_request");
         }
@@ -144,8 +144,8 @@ onEveryEngine("answers", (service, engine) => {
     });
     const right = ["shop", "shop:8080", "127.0.0.1:1", "[::1]:80", "[::1]", "a_b.example.", "a%41"];
     for (const host of [...right, "", "xn--bcher-kva.example", "shop:"]) {
-      const answer = await ask(`Host: ${host}`, "GET", "/v1/inventory");
-      expect([host, answer.status]).toEqual([host, 200]);
+      const response = await ask(`Host: ${host}`, "GET", "/v1/inventory");
+      expect([host, response.status]).toEqual([host, 200]);
     }
   });
 });

@@ -1,0 +1,80 @@
+import { resolve } from "node:path";
+import type { Config } from "./config.ts";
+import type { Clock, Limiter, Log, Store } from "./domain/ports.ts";
+import { createLocalLimiter } from "./limits/local.ts";
+import { createSharedLimiter } from "./limits/shared.ts";
+import { createDatabase } from "./store/postgres/engine/database.ts";
+import { openPostgres } from "./store/postgres/store.ts";
+import { createSharedUsage } from "./store/postgres/usage.ts";
+import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
+import { openSqlite } from "./store/sqlite/store.ts";
+
+/** A store and the rate limiter that fits it. */
+export interface Engine {
+  readonly store: Store;
+  readonly limiter: Limiter;
+  /** How long the first read of the inventory is retried if the database is unavailable. */
+  readonly patienceMs: number;
+  /** Opens every connection that is not open. Returns false if one cannot be opened. */
+  connect(): Promise<boolean>;
+}
+
+export interface EngineOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly databaseClock?: Clock | undefined;
+  readonly log: Log;
+}
+
+/** Opens the engine that the database address names. `opened` closes it. */
+export function openEngine(options: EngineOptions, opened: AsyncDisposableStack): Promise<Engine> {
+  const path = sqlitePath(options.config);
+  return path === undefined
+    ? openPostgresEngine(options, opened)
+    : openSqliteEngine(path, options, opened);
+}
+
+/** Only one process may serve from a SQLite file, so it counts requests in memory. */
+async function openSqliteEngine(
+  path: string,
+  { config, clock, log }: EngineOptions,
+  opened: AsyncDisposableStack,
+): Promise<Engine> {
+  opened.defer(lockForServing(path));
+  const { environment } = config;
+  const store = await openSqlite({ path, environment, clock, threaded: true, log });
+  opened.defer(() => store.close());
+  const limiter = await createLocalLimiter({ usage: store.usage, clock, rules: config.ban, log });
+  opened.defer(() => limiter.close());
+  return { store, limiter, patienceMs: 0, connect: async () => true };
+}
+
+/** A request that has not been counted after this time receives 503. */
+const limiterDeadlineMs = 2_000;
+
+/**
+ * Several processes share a PostgreSQL database, so they count requests in it, by its clock. A
+ * database that is still starting is retried, because machines that start together start in any
+ * order.
+ */
+async function openPostgresEngine(
+  { config, databaseClock: clock, log }: EngineOptions,
+  opened: AsyncDisposableStack,
+): Promise<Engine> {
+  const database = createDatabase(config.databaseUrl, log);
+  const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
+  const store = await openPostgres({ database, environment, clock, patienceMs });
+  opened.defer(() => store.close());
+  const { query } = database.connection(limiterDeadlineMs);
+  const usage = createSharedUsage(query, clock);
+  const limiter = createSharedLimiter({ usage, rules, log });
+  opened.defer(() => limiter.close());
+  database.watch();
+  return { store, limiter, patienceMs, connect: database.openConnections };
+}
+
+/** The file that a database address names; undefined for a database server. */
+export function sqlitePath({ databaseUrl }: Config): string | undefined {
+  if (!databaseUrl.startsWith("sqlite:")) return undefined;
+  return resolve(databaseUrl.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""));
+}

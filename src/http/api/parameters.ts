@@ -1,0 +1,55 @@
+import { Refusal } from "../../domain/errors.ts";
+import { parseInt64 } from "../../domain/values/int64.ts";
+import type { IncomingRequest } from "../operation.ts";
+
+/** The rules of path and query parameters. The API description shows the messages as examples. */
+
+export const petIdRule =
+  "Path parameter 'petId' must be a 64-bit integer in decimal digits, without leading zeros.";
+
+export function readPetId({ params }: IncomingRequest): bigint {
+  const petId = parseInt64(params?.petId ?? "");
+  if (petId === undefined) throw new Refusal("invalid_request", petIdRule);
+  return petId;
+}
+
+/** The query, cut from the URL. With an invalid Host header, request.url cannot be parsed as a URL. */
+export function queryOf({ url }: IncomingRequest): URLSearchParams {
+  const mark = url.indexOf("?");
+  return new URLSearchParams(mark < 0 ? "" : url.slice(mark));
+}
+
+export function limitRule(max: number): string {
+  return `Query parameter 'limit' must be an integer from 1 to ${max}.`;
+}
+
+/** The number of items on a page. */
+export function readLimit(
+  query: URLSearchParams,
+  bounds: { initial: number; max: number },
+): number {
+  const text = singleValue(query, "limit");
+  if (text === undefined) return bounds.initial;
+  const limit = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(limit <= bounds.max)) throw new Refusal("invalid_request", limitRule(bounds.max));
+  return limit;
+}
+
+export const afterRule =
+  "Query parameter 'after' must be the id of an order: a 64-bit integer in decimal digits.";
+
+/** The id after which a page starts; null for the first page. */
+export function readAfter(query: URLSearchParams): bigint | null {
+  const text = singleValue(query, "after");
+  const after = text === undefined ? null : parseInt64(text);
+  if (after === undefined) throw new Refusal("invalid_request", afterRule);
+  return after;
+}
+
+function singleValue(query: URLSearchParams, name: string): string | undefined {
+  const values = query.getAll(name);
+  if (values.length > 1) {
+    throw new Refusal("invalid_request", `Query parameter '${name}' must not be repeated.`);
+  }
+  return values[0];
+}

@@ -1,0 +1,73 @@
+/** The messages of error responses. The API description shows them as examples. */
+
+export const missingKey =
+  "Missing or invalid API key. Send it as 'Authorization: Bearer <API_KEY>'.";
+
+export const pathNotFound = "Path not found.";
+
+export const invalidHost = "The request must have exactly one valid Host header.";
+
+export const operationGone = "This operation was removed on its sunset date.";
+
+export const listChanged = "The list has changed. Its ETag does not match If-Match.";
+
+export const noEntryTags =
+  "If-Match cannot match because entries have no ETag. Remove the header or send '*'.";
+
+export const compressedBody =
+  "The body must not be compressed. Remove the Content-Encoding header.";
+
+export const bodyRequired = "A JSON body is required.";
+
+export const invalidJson = "The body is not valid JSON.";
+
+export const invalidUtf8 = "The body is not valid UTF-8.";
+
+export const incompleteBody = "The body is incomplete.";
+
+export function missingScope(scope: string): string {
+  return `This API key does not have the scope '${scope}'.`;
+}
+
+/** `allow` is the value of the header Allow: "GET, HEAD, OPTIONS". */
+export function methodNotAllowed(allow: string): string {
+  return `Method not allowed. Use ${allow.replace(/, (\w+)$/, " or $1")}.`;
+}
+
+export function unsupportedMediaType(mediaTypes: readonly string[]): string {
+  return `The body must be ${mediaTypes.join(" or ")}.`;
+}
+
+export function bodyTooLarge(bytesMax: number): string {
+  return `The body is larger than ${bytesMax} bytes.`;
+}
+
+/** A request id lets the operator find the cause in the log. */
+export function internalError(requestId?: string): string {
+  return requestId === undefined
+    ? "An internal error occurred."
+    : `An internal error occurred. Request id: ${requestId}.`;
+}
+
+/** `resetsAt` and `until` are instants in ISO 8601. */
+export function rateLimitExceeded(
+  limit: number,
+  window: "minute" | "day",
+  resetsAt: string,
+  seconds: number,
+): string {
+  return `The rate limit of ${requests(limit)} per ${window} is exceeded. It resets at ${resetsAt}, in ${seconds} s.`;
+}
+
+/** For requests without a valid key, which are counted by client address. */
+export function addressLimitExceeded(limit: number, resetsAt: string, seconds: number): string {
+  return `The rate limit of ${requests(limit)} per minute without a valid API key is exceeded for this address. It resets at ${resetsAt}, in ${seconds} s.`;
+}
+
+export function keyBanned(until: string, seconds: number): string {
+  return `This API key is banned until ${until} because it kept sending requests after 429 responses. Retry in ${seconds} s.`;
+}
+
+function requests(count: number): string {
+  return count === 1 ? "1 request" : `${count} requests`;
+}

@@ -1,0 +1,80 @@
+import type { ErrorCode } from "../domain/errors.ts";
+import type { Caller, Scope } from "../domain/keys.ts";
+import type { Head, MaybePromise } from "../domain/ports.ts";
+import type { Shop } from "../domain/shop.ts";
+import type { HeaderTemplate } from "./headers.ts";
+import type { ListBodies, ListBody } from "./list/body.ts";
+import type { ListEncodings } from "./list/encodings.ts";
+import type { InventoryList } from "./list/list.ts";
+
+/** One operation of a surface: one method on one path. */
+export interface Operation {
+  readonly id: string;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Relative to the surface's base path; parameters in braces. */
+  readonly path: string;
+  readonly scope: Scope;
+  /** Responses of an operation that is not stable have the header `X-Stability`. */
+  readonly stability: "stable" | "beta" | "experimental";
+  readonly deprecation?: Deprecation;
+  /** The request body it reads. An operation without this field ignores any body. */
+  readonly body?: BodyRule;
+  readonly handle: (context: Context, call: Call) => MaybePromise<Reply>;
+}
+
+/** Times in milliseconds since 1970. */
+export interface Deprecation {
+  readonly since: number;
+  /** From this time on the operation returns 410. */
+  readonly sunsetAt: number;
+}
+
+export interface BodyRule {
+  /** The values of `Content-Type` that are accepted, in lower case. */
+  readonly mediaTypes: readonly string[];
+  readonly bytesMax: number;
+}
+
+/** Everything that operations use: the shop, and the inventory list as bytes. */
+export interface Context extends Shop {
+  readonly list: {
+    readonly versions: InventoryList;
+    readonly encodings: ListEncodings;
+    readonly bodies: ListBodies;
+  };
+}
+
+/** An operation as a part of its route. */
+export interface RoutedOperation extends Operation {
+  readonly basePath: string;
+  /** The headers of all its responses, errors included. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** For responses that need no other headers. */
+  readonly defaultTemplate: HeaderTemplate;
+}
+
+/** A request from Bun's router, with its path parameters. */
+export type IncomingRequest = Request & { readonly params?: Readonly<Record<string, string>> };
+
+/** An authenticated request within its rate limit, for an operation to handle. */
+export interface Call {
+  readonly request: IncomingRequest;
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly operation: RoutedOperation;
+  /** The store's head when the request arrived, if the engine knows it without a wait. */
+  readonly head: Head | undefined;
+}
+
+/** A response without the headers that all responses have. */
+export interface Reply {
+  readonly status: number;
+  readonly body: string | ListBody | null;
+  /** The length of a body that is a stream. */
+  readonly streamBytes?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** All headers of a response that is sent often, prepared. `headers` is then not used. */
+  readonly template?: HeaderTemplate;
+  /** Set on errors. */
+  readonly errorCode?: ErrorCode;
+}
