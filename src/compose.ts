@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "./config.ts";
 import { createCommitter } from "./domain/commits.ts";
-import { Refusal } from "./domain/errors.ts";
+import { ServiceError } from "./domain/errors.ts";
 import { createFollower, type Follower } from "./domain/follower.ts";
 import { announceKeyChanges, createHeadWatcher, type HeadWatcher } from "./domain/head.ts";
 import { createKeyring } from "./domain/keyring.ts";
 import type { Clock, Log, Store } from "./domain/ports.ts";
 import type { Shop } from "./domain/shop.ts";
-import { type Engine, openEngine, sqlitePath } from "./engines.ts";
+import { type Engine, openEngine } from "./engines.ts";
 import { apiBasePath, apiOperations } from "./http/api/operations.ts";
 import { createKeyAuthenticator } from "./http/authentication.ts";
 import { createCors } from "./http/cors.ts";
@@ -23,14 +23,8 @@ import { routesOf } from "./http/routes.ts";
 import { type RunningServer, type Served, startServer } from "./http/server.ts";
 import type { Surface } from "./http/surface.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
-import { createDatabase } from "./store/postgres/engine/database.ts";
-import { openPostgres } from "./store/postgres/store.ts";
-import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
-import { openSqlite } from "./store/sqlite/store.ts";
 
 const monotonicMs = () => performance.now();
-
-export const systemClock: Clock = { now: () => Date.now() };
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -64,8 +58,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const context = await openContext(options, store, head, engine.patienceMs);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
-  const keyring = createKeyring(store.keys, clock, config.environment, config.keysRememberedMax);
-  head.subscribe({ keysChanged: keyring.forget });
+  const keyring = createKeyring(store.keys, clock, config.environment, config.keysCachedMax);
+  head.subscribe({ keysChanged: keyring.clear });
   head.subscribe({ keysChanged: engine.limiter.refresh });
   const api = {
     basePath: apiBasePath,
@@ -114,7 +108,7 @@ async function openContext(
   const bounds = {
     groupMax: config.writesPerGroupMax,
     queueMax: config.writesWaitingMax,
-    answerMsMax: config.updateAnswerMsMax,
+    timeoutMs: config.updateTimeoutMs,
   };
   const committer = createCommitter(store.inventory, bounds, head.committed);
   const encodings = createListEncodings(monotonicMs);
@@ -132,8 +126,8 @@ async function firstCatchUp(follower: Follower, patienceMs: number): Promise<voi
     try {
       return await follower.catchUp();
     } catch (error) {
-      if (follower.fault !== undefined) throw new Refusal("unavailable", follower.fault);
-      const isTemporary = error instanceof Refusal && error.code === "unavailable";
+      if (follower.fault !== undefined) throw new ServiceError("unavailable", follower.fault);
+      const isTemporary = error instanceof ServiceError && error.code === "unavailable";
       if (!isTemporary || performance.now() > giveUpAt) throw error;
       await sleep(retryMs);
     }
@@ -168,9 +162,9 @@ function listen(config: Config, served: Served): RunningServer {
   try {
     return startServer(served, config);
   } catch (error) {
-    if (error instanceof Refusal) throw error;
+    if (error instanceof ServiceError) throw error;
     const where = `${config.host}:${config.port}`;
-    throw new Refusal("unavailable", `cannot listen on ${where}: ${(error as Error).message}`);
+    throw new ServiceError("unavailable", `cannot listen on ${where}: ${(error as Error).message}`);
   }
 }
 
@@ -190,19 +184,4 @@ async function isReady(
   } catch {
     return false;
   }
-}
-
-/** Opens the store that the database address names, for a command that does one thing and ends. */
-export function openStore(config: Config, clock: Clock): Promise<Store> {
-  const { databaseUrl, environment } = config;
-  const path = sqlitePath(config);
-  return path === undefined
-    ? openPostgres({ database: createDatabase(databaseUrl), environment, patienceMs: 0 })
-    : openSqlite({ path, environment, clock, threaded: false });
-}
-
-/** Prevents services from using a SQLite file while it is moved. Returns what releases the lock. */
-export function claimStore(config: Config): () => void {
-  const path = sqlitePath(config);
-  return path === undefined ? () => {} : lockForServing(path);
 }

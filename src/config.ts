@@ -1,4 +1,4 @@
-import { Refusal } from "./domain/errors.ts";
+import { ServiceError } from "./domain/errors.ts";
 import { type BanRules, dayMs } from "./domain/limits.ts";
 import { type Setting, type SettingName, type SettingValues, settings } from "./settings.ts";
 
@@ -7,8 +7,8 @@ const fixedBounds = {
   bodyBytesMax: 64 * 1024,
   /** The limit of the HTTP parser, which responds without an Error body. Reached only by a bug. */
   bodyBytesBackstop: 1024 * 1024,
-  updateAnswerMsMax: 9_000,
-  keysRememberedMax: 10_000,
+  updateTimeoutMs: 9_000,
+  keysCachedMax: 10_000,
   /** Entries per chunk of the list. A change to one entry rewrites the bytes of its chunk. */
   listChunkEntries: 4_096,
   /** Memory for old lists that slow clients are still reading. */
@@ -53,7 +53,7 @@ export function readConfig(
       strikesDivisor: banStrikesDivisor,
       banMs,
       banMsMax,
-      ladderMs: banLadderMs,
+      escalationMs: banLadderMs,
     }),
   });
 }
@@ -75,6 +75,6 @@ function readSetting(
     return setting.read(text);
   } catch (error) {
     const value = setting.isSecret ? "" : `, not '${text}'`;
-    throw new Refusal("invalid_request", `${source} ${(error as Error).message}${value}`);
+    throw new ServiceError("invalid_request", `${source} ${(error as Error).message}${value}`);
   }
 }

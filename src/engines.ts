@@ -9,6 +9,8 @@ import { createSharedUsage } from "./store/postgres/usage.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 import { openSqlite } from "./store/sqlite/store.ts";
 
+export const systemClock: Clock = { now: () => Date.now() };
+
 /** A store and the rate limiter that fits it. */
 export interface Engine {
   readonly store: Store;
@@ -74,7 +76,22 @@ async function openPostgresEngine(
 }
 
 /** The file that a database address names; undefined for a database server. */
-export function sqlitePath({ databaseUrl }: Config): string | undefined {
+function sqlitePath({ databaseUrl }: Config): string | undefined {
   if (!databaseUrl.startsWith("sqlite:")) return undefined;
   return resolve(databaseUrl.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""));
+}
+
+/** Opens the store that the database address names, for a command that does one thing and ends. */
+export function openStore(config: Config, clock: Clock): Promise<Store> {
+  const { databaseUrl, environment } = config;
+  const path = sqlitePath(config);
+  return path === undefined
+    ? openPostgres({ database: createDatabase(databaseUrl), environment, patienceMs: 0 })
+    : openSqlite({ path, environment, clock, threaded: false });
+}
+
+/** Prevents services from using a SQLite file while it is moved. Returns what releases the lock. */
+export function lockStore(config: Config): () => void {
+  const path = sqlitePath(config);
+  return path === undefined ? () => {} : lockForServing(path);
 }

@@ -1,5 +1,5 @@
 import { run } from "./cli/run.ts";
-import { Refusal } from "./domain/errors.ts";
+import { ServiceError } from "./domain/errors.ts";
 import { logToStderr } from "./log.ts";
 import { printError } from "./output.ts";
 
@@ -11,7 +11,7 @@ function report(error: unknown): void {
   isReported = true;
   const message = error instanceof Error ? error.message : String(error);
   // Errors of the service are one line, whatever they quote. Others may have many.
-  printError(error instanceof Refusal ? asFragment(message) : message.split("\n")[0]!);
+  printError(error instanceof ServiceError ? asFragment(message) : message.split("\n")[0]!);
   process.exitCode = 2;
 }
 

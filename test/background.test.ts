@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { every, inBackground } from "../src/domain/background.ts";
-import { enterPlace } from "./support/process.ts";
+import { openWorkspace } from "./support/process.ts";
 
 test("work in the background that fails is logged once, counted, and logged again when it succeeds", async () => {
   const logged: unknown[] = [];
@@ -77,7 +77,7 @@ test("every timer and every listener catches what it throws", () => {
 });
 
 test("a service that cannot save usage logs one line of JSON, and another when it can again", async () => {
-  const place = enterPlace();
+  const place = openWorkspace();
   const { key } = await place.json<{ key: string }>(
     "keys",
     "create",

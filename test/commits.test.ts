@@ -44,7 +44,7 @@ test("no update waits for a disk that hangs, and what the disk stores in the end
       return { ...unknown(units), rows: [row] };
     },
   };
-  const bounds = { groupMax: 10, queueMax: 10, answerMsMax: 50 };
+  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 50 };
   const committer = createCommitter(store, bounds, (rows) => committed.push(rows));
   const refused = expect.objectContaining({ code: "unavailable" });
 
@@ -76,7 +76,7 @@ test("an update whose request is rejected in the turn in which a commit ends is 
       return unknown(units);
     },
   };
-  const bounds = { groupMax: 10, queueMax: 10, answerMsMax: 1_000 };
+  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 1_000 };
   const committer = createCommitter(store, bounds, () => {});
   const underWay = committer.submit(unit(1n));
   await Bun.sleep(1);
@@ -98,7 +98,7 @@ test("an update whose request is rejected in the turn in which a commit ends is 
 });
 
 describe("a group", () => {
-  const bounds = { groupMax: 4, queueMax: 20, answerMsMax: 1_000 };
+  const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000 };
 
   test("is bounded by its changes, not its units, and keeps the order of arrival", async () => {
     const store = recordingStore();
@@ -128,7 +128,7 @@ describe("a group", () => {
 
 test("the queue is bounded by its changes, and rejected or dropped units leave room for others", async () => {
   const store = recordingStore();
-  const bounds = { groupMax: 10, queueMax: 5, answerMsMax: 1_000 };
+  const bounds = { groupMax: 10, queueMax: 5, timeoutMs: 1_000 };
   const committer = createCommitter(store, bounds, () => {});
   const full = { code: "unavailable", message: expect.stringContaining("Too many updates") };
   const underWay = committer.submit(unitOf(5, "under way"));
@@ -152,7 +152,7 @@ test("rows are announced before the callers learn the outcome, and only when the
   const row = { seq: 1, petId: 1n } as LedgerRow;
   let rows: LedgerRow[] = [];
   const store = { commit: async (units: readonly Unit[]) => ({ ...unknown(units), rows }) };
-  const bounds = { groupMax: 4, queueMax: 4, answerMsMax: 1_000 };
+  const bounds = { groupMax: 4, queueMax: 4, timeoutMs: 1_000 };
   const committer = createCommitter(store, bounds, () => void events.push("announced"));
   const submit = () => committer.submit(unit(1n)).then(() => events.push("resolved"));
   await submit();

@@ -1,8 +1,13 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { expectError } from "./support/answers.ts";
-import { engines, startTestService, type TestAnswer, type TestService } from "./support/service.ts";
+import { expectError } from "./support/responses.ts";
+import {
+  engines,
+  startTestService,
+  type TestResponse,
+  type TestService,
+} from "./support/service.ts";
 
 /** Changes the database as an operator with a database shell would. */
 async function tamper(service: TestService, ...statements: string[]): Promise<void> {
@@ -38,7 +43,7 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
   const ready = () => service.call("GET", "~/readyz");
 
   /** A change by another program is noticed soon, but not necessarily by the next request. */
-  async function until(status: number, ask: () => Promise<TestAnswer>): Promise<TestAnswer> {
+  async function until(status: number, ask: () => Promise<TestResponse>): Promise<TestResponse> {
     const giveUpAt = Date.now() + 4_000;
     for (;;) {
       const answer = await ask();

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { verify } from "../src/domain/verify.ts";
-import { expectError } from "./support/answers.ts";
+import { expectError } from "./support/responses.ts";
 import { startTestService } from "./support/service.ts";
 
 test("a bug returns a fixed 500 with all headers and is logged with its request id", async () => {

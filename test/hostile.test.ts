@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "./support/answers.ts";
+import {
+  expectCommonHeaders,
+  expectError,
+  expectUnchanged,
+  limitsOf,
+} from "./support/responses.ts";
 import { engines, startTestService, type TestService } from "./support/service.ts";
 import { connectRaw, type RawClient } from "./support/socket.ts";
 

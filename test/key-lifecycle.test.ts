@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore } from "../src/compose.ts";
 import { readConfig } from "../src/config.ts";
-import { Refusal } from "../src/domain/errors.ts";
+import { ServiceError } from "../src/domain/errors.ts";
 import { InvalidField } from "../src/domain/invalid-field.ts";
 import {
   defaultOverlapMs,
@@ -18,6 +17,7 @@ import {
 import type { KeyTerms } from "../src/domain/key-terms.ts";
 import { callerOf, defaultScopes, digestOf, isKeyText } from "../src/domain/keys.ts";
 import type { Store } from "../src/domain/ports.ts";
+import { openStore } from "../src/engines.ts";
 import { createTestClock } from "./support/clock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-keys-"));
@@ -178,7 +178,7 @@ test("an id without a key is not found", async () => {
     () => getKeyStatus(store, now, "key_none"),
   ]) {
     const error = await work().catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(Refusal);
+    expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({ code: "not_found", message: "There is no key key_none." });
   }
 });

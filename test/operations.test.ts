@@ -2,8 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorCode } from "../src/domain/errors.ts";
 import { generateKeyText, scopes } from "../src/domain/keys.ts";
 import type { Operation } from "../src/http/operation.ts";
-import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "./support/answers.ts";
 import { operations } from "./support/operations.ts";
+import {
+  expectCommonHeaders,
+  expectError,
+  expectUnchanged,
+  limitsOf,
+} from "./support/responses.ts";
 import {
   type CallOptions,
   engines,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { openStore, systemClock } from "../src/compose.ts";
 import { readConfig } from "../src/config.ts";
+import { openStore, systemClock } from "../src/engines.ts";
 import { lockHead } from "../src/store/postgres/engine/head-lock.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { startStandby } from "./support/postgres-standby.ts";
-import { startTestService, type TestAnswer, type TestService } from "./support/service.ts";
+import { startTestService, type TestResponse, type TestService } from "./support/service.ts";
 
 let server: PostgresServer;
 let service: TestService;
@@ -25,7 +25,7 @@ const list = () => service.call("GET", "/inventory", { key });
 const update = (quantity: number) =>
   service.call("PATCH", "/inventory/1", { key, body: `{"quantity":${quantity}}` });
 
-function expectUnavailable(response: TestAnswer): void {
+function expectUnavailable(response: TestResponse): void {
   expect(response.status).toBe(503);
   expect(response.json).toMatchObject({ code: "unavailable", status: 503 });
   expect(Number(response.headers.get("Retry-After"))).toBeGreaterThan(0);
@@ -38,7 +38,7 @@ async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
 }
 
 /** Sends requests until the status is 200 again, and returns how long that took. */
-async function recovery(ask: () => Promise<TestAnswer>): Promise<number> {
+async function recovery(ask: () => Promise<TestResponse>): Promise<number> {
   const start = performance.now();
   while ((await ask()).status !== 200) await Bun.sleep(20);
   return performance.now() - start;
@@ -59,7 +59,8 @@ describe.each(["stopped", "killed", "paused"] as const)("a database that was %s"
       expectUnavailable(result);
       expect(ms).toBeLessThan(5_000);
       // The remaining requests when the key was last counted.
-      const left = (response: TestAnswer) => Number(response.headers.get("X-RateLimit-Remaining"));
+      const left = (response: TestResponse) =>
+        Number(response.headers.get("X-RateLimit-Remaining"));
       expect(left(result)).toBe(left(before));
       expect(result.headers.get("X-RateLimit-Limit")).toBe("1000");
     }

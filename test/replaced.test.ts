@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cpSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { enterLoadedPlace, type LoadedPlace } from "./support/crashes.ts";
-import { expectRefused, type Served } from "./support/process.ts";
+import { expectUsageError, type Served } from "./support/process.ts";
 import { call } from "./support/service.ts";
 
 let loaded: LoadedPlace;
@@ -51,6 +51,6 @@ test("after the file was moved away, updates are refused and reads continue", as
   // A new file with the old name is not the one that the service has open, and commands refuse it.
   writeFileSync(file, "");
   expect((await ask(service, clients[0]!)).status).toBe(503);
-  expectRefused(await place.run(["keys", "list"]), "restart that process first");
+  expectUsageError(await place.run(["keys", "list"]), "restart that process first");
   expect(statSync(file).size).toBe(0);
 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { Refusal } from "../src/domain/errors.ts";
+import { ServiceError } from "../src/domain/errors.ts";
 import type { Caller } from "../src/domain/keys.ts";
 import { readJsonText } from "../src/http/body.ts";
 import { errorReply } from "../src/http/errors.ts";
 import type { Call, Context, Operation, Reply } from "../src/http/operation.ts";
 import type { Authenticator, Surface } from "../src/http/surface.ts";
-import { expectCommonHeaders, expectError } from "./support/answers.ts";
+import { expectCommonHeaders, expectError } from "./support/responses.ts";
 import { type CallOptions, startTestService, type TestService } from "./support/service.ts";
 
 const operators: Readonly<Record<string, Caller>> = {
@@ -26,7 +26,7 @@ const callerOf = (request: Request) => operators[request.headers.get("x-operator
 /** Authenticates operators by name. */
 const authenticator: Authenticator = {
   async identify(request) {
-    if (isDirectoryDown) throw new Refusal("unavailable", "The directory is unavailable.");
+    if (isDirectoryDown) throw new ServiceError("unavailable", "The directory is unavailable.");
     return callerOf(request);
   },
   lastKnownCaller: callerOf,

@@ -1,4 +1,4 @@
-import { Refusal } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 import type { Source } from "./lines.ts";
 
 /**
@@ -28,13 +28,13 @@ function nextComma(row: string, at: number): number {
 function closingQuote(line: number, row: string, opening: number): number {
   for (let at = opening + 1; ; at += 2) {
     at = row.indexOf('"', at);
-    if (at < 0) throw new Refusal("invalid_request", `line ${line}: unclosed quote`);
+    if (at < 0) throw new ServiceError("invalid_request", `line ${line}: unclosed quote`);
     if (row[at + 1] !== '"') return at;
   }
 }
 
-function unexpectedQuote(line: number): Refusal {
-  return new Refusal("invalid_request", `line ${line}: unexpected quote`);
+function unexpectedQuote(line: number): ServiceError {
+  return new ServiceError("invalid_request", `line ${line}: unexpected quote`);
 }
 
 /** Quotes a cell if it needs quotes. */

@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { extname } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { Refusal } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 import { printableLines } from "../output.ts";
 import { isSpecial, replaceFile } from "./replacement.ts";
 
@@ -16,7 +16,7 @@ export function formatOf(file: string, given: string | undefined): Format {
   const found = formats.find((format) => format === name);
   if (found) return found;
   const source = given === undefined ? `the extension of ${file}` : "--format";
-  throw new Refusal("invalid_request", `${source} must be one of ${formats.join(", ")}`);
+  throw new ServiceError("invalid_request", `${source} must be one of ${formats.join(", ")}`);
 }
 
 /** Reads a file or standard input in pieces. Rejects text that is not valid UTF-8. */
@@ -29,8 +29,8 @@ export async function* readText(file: string): AsyncGenerator<string> {
     for await (const chunk of stream) yield decode(decoder, name, chunk as Uint8Array);
     yield decode(decoder, name, undefined);
   } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw new Refusal("invalid_request", `cannot read ${name}: ${reasonOf(error)}`);
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError("invalid_request", `cannot read ${name}: ${reasonOf(error)}`);
   }
 }
 
@@ -38,7 +38,7 @@ function decode(decoder: TextDecoder, name: string, bytes: Uint8Array | undefine
   try {
     return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode();
   } catch {
-    throw new Refusal("invalid_request", `${name} is not valid UTF-8`);
+    throw new ServiceError("invalid_request", `${name} is not valid UTF-8`);
   }
 }
 
@@ -59,11 +59,11 @@ export async function writeText(file: string, pieces: AsyncIterable<string>): Pr
       });
     }
   } catch (error) {
-    if (error instanceof Refusal) throw error;
+    if (error instanceof ServiceError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === "ENOENT" ? "no such folder" : reasonOf(error);
     const target = file === "-" ? "to stdout" : file;
-    throw new Refusal("invalid_request", `cannot write ${target}: ${reason}`);
+    throw new ServiceError("invalid_request", `cannot write ${target}: ${reason}`);
   }
 }
 

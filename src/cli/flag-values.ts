@@ -1,4 +1,4 @@
-import { Refusal } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 import { parseInstant } from "../domain/values/instants.ts";
 
 /** Converts the texts of flags. The domain rejects NaN and names the rule. */
@@ -28,5 +28,5 @@ export function parseDuration(flag: string, text: string | undefined): number | 
   if (text === "0") return 0;
   const [, count, unit] = /^([0-9]{1,6})([smhd])$/.exec(text) ?? [];
   if (count !== undefined) return Number(count) * unitMs[unit!]!;
-  throw new Refusal("invalid_request", `--${flag} must be a duration such as 30m, 24h or 7d`);
+  throw new ServiceError("invalid_request", `--${flag} must be a duration such as 30m, 24h or 7d`);
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { Refusal } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 import { settings } from "../settings.ts";
 import type { Command, Input } from "./command.ts";
 import { synopsisOf } from "./help.ts";
@@ -54,7 +54,7 @@ function tokenize(command: Command, args: readonly string[]): Tokens {
     else if (!token.inlineValue && /^-./.test(value)) {
       // A forgotten value must not swallow the flag that follows.
       const rule = `needs a value; write ${rawName}=VALUE for one that starts with '-'`;
-      throw new Refusal("invalid_request", `${rawName} ${rule}`);
+      throw new ServiceError("invalid_request", `${rawName} ${rule}`);
     }
     flags.set(name, value ?? "");
   }
@@ -68,10 +68,10 @@ function checkOperands(command: Command, operands: readonly string[]): void {
   if (extra !== undefined) throw invalid(command, `unexpected operand '${extra}'`);
 }
 
-function incomplete(command: Command, problem: string): Refusal {
-  return new Refusal("invalid_request", `${problem}; usage: ${synopsisOf(command)}`);
+function incomplete(command: Command, problem: string): ServiceError {
+  return new ServiceError("invalid_request", `${problem}; usage: ${synopsisOf(command)}`);
 }
 
-function invalid(command: Command, problem: string): Refusal {
-  return new Refusal("invalid_request", `${problem}; see petstore help ${command.name}`);
+function invalid(command: Command, problem: string): ServiceError {
+  return new ServiceError("invalid_request", `${problem}; see petstore help ${command.name}`);
 }

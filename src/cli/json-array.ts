@@ -1,4 +1,4 @@
-import { Refusal } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 import { boundRecord, type Source, type Splitter } from "./lines.ts";
 
 const [quote, backslash, comma, lineFeed] = ['"', "\\", ",", "\n"].map(codeOf);
@@ -79,7 +79,10 @@ export function createJsonArraySplitter(): Splitter {
     end() {
       if (ended) return [];
       if (depth === 0) throw notAnArray(line);
-      throw new Refusal("invalid_request", `line ${line}: the file ends inside the JSON array`);
+      throw new ServiceError(
+        "invalid_request",
+        `line ${line}: the file ends inside the JSON array`,
+      );
     },
   };
 }
@@ -88,6 +91,6 @@ function codeOf(character: string): number {
   return character.charCodeAt(0);
 }
 
-function notAnArray(line: number): Refusal {
-  return new Refusal("invalid_request", `line ${line}: expected one JSON array of objects`);
+function notAnArray(line: number): ServiceError {
+  return new ServiceError("invalid_request", `line ${line}: expected one JSON array of objects`);
 }

@@ -1,4 +1,4 @@
-import { Refusal } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 
 /** The text of one record of an import file, and the line on which it starts. */
 export interface Source {
@@ -21,7 +21,10 @@ const recordCharactersMax = 2_000_000;
 export function boundRecord(line: number, text: string): string {
   if (text.length <= recordCharactersMax) return text;
   const problem = `the row has more than ${recordCharactersMax} characters`;
-  throw new Refusal("invalid_request", `line ${line}: ${problem}; is a quote or bracket unclosed?`);
+  throw new ServiceError(
+    "invalid_request",
+    `line ${line}: ${problem}; is a quote or bracket unclosed?`,
+  );
 }
 
 /**

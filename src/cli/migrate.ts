@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { claimStore, openStore, systemClock } from "../compose.ts";
 import { readConfig } from "../config.ts";
-import { Refusal } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 import type { RowsOf, Store } from "../domain/ports.ts";
 import { verify } from "../domain/verify.ts";
+import { lockStore, openStore, systemClock } from "../engines.ts";
 import { print } from "../output.ts";
 import { tables } from "../store/tables.ts";
 import type { Input } from "./command.ts";
@@ -21,12 +21,12 @@ interface MigrateFlags {
  */
 export async function migrateStore({ flags, settings }: Input<MigrateFlags>): Promise<number> {
   if (flags.from === flags.to) {
-    throw new Refusal("invalid_request", "--from and --to must be different databases");
+    throw new ServiceError("invalid_request", "--from and --to must be different databases");
   }
   const source = readConfig({ ...settings, ...flags }, undefined, "from");
   const target = readConfig({ ...settings, ...flags }, undefined, "to");
   await using opened = new AsyncDisposableStack();
-  for (const config of [source, target]) opened.defer(claimStore(config));
+  for (const config of [source, target]) opened.defer(lockStore(config));
   const from = await openStore(source, systemClock);
   opened.defer(() => from.close());
   const to = await openStore(target, systemClock);

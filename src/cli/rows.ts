@@ -1,4 +1,4 @@
-import { Refusal } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 import type { Fields } from "../domain/imports.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../domain/values/json.ts";
 import { splitCells } from "./csv.ts";
@@ -44,10 +44,10 @@ function parseObject({ line, text }: Source): Row {
   try {
     fields = parseJson(text);
   } catch {
-    throw new Refusal("invalid_request", `line ${line}: invalid JSON`);
+    throw new ServiceError("invalid_request", `line ${line}: invalid JSON`);
   }
   if (!isJsonObject(fields)) {
-    throw new Refusal("invalid_request", `line ${line}: expected a JSON object`);
+    throw new ServiceError("invalid_request", `line ${line}: expected a JSON object`);
   }
   return { line, fields };
 }
@@ -64,7 +64,7 @@ function csvReader(columns: readonly string[]): RowReader["read"] {
     }
     if (cells.length !== header.length) {
       const counts = `expected ${header.length} cells, found ${cells.length}`;
-      throw new Refusal("invalid_request", `line ${line}: ${counts}`);
+      throw new ServiceError("invalid_request", `line ${line}: ${counts}`);
     }
     const fields: Record<string, unknown> = {};
     for (const [at, column] of header.entries()) {
@@ -80,10 +80,10 @@ function readHeader(line: number, cells: readonly string[], columns: readonly st
   for (const [at, column] of header.entries()) {
     if (!columns.includes(column)) {
       const problem = `unknown column '${column}'; expected ${columns.join(", ")}`;
-      throw new Refusal("invalid_request", `line ${line}: ${problem}`);
+      throw new ServiceError("invalid_request", `line ${line}: ${problem}`);
     }
     if (header.indexOf(column) !== at) {
-      throw new Refusal("invalid_request", `line ${line}: duplicate column '${column}'`);
+      throw new ServiceError("invalid_request", `line ${line}: duplicate column '${column}'`);
     }
   }
   return header;

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Refusal } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 import { InvalidField } from "../domain/invalid-field.ts";
 import { print } from "../output.ts";
 import type { Command } from "./command.ts";
@@ -48,18 +48,18 @@ function helpFor(args: readonly string[]): string {
   return generalHelp(commands);
 }
 
-function unknownCommand(args: readonly string[]): Refusal {
+function unknownCommand(args: readonly string[]): ServiceError {
   const hasGroup = groupOf(args[0]).length > 0;
   const name = args.slice(0, hasGroup ? 2 : 1).join(" ");
   const help = hasGroup ? `petstore help ${args[0]}` : "petstore --help";
-  return new Refusal("invalid_request", `unknown command '${name}'; see ${help}`);
+  return new ServiceError("invalid_request", `unknown command '${name}'; see ${help}`);
 }
 
 /** The same error with the name of the flag instead of the domain's name for the field. */
-function withFlagName({ field, rule, code }: InvalidField, { flags }: Command): Refusal {
+function withFlagName({ field, rule, code }: InvalidField, { flags }: Command): ServiceError {
   const [name = field] =
     Object.entries(flags).find(([flag, definition]) => (definition.field ?? flag) === field) ?? [];
-  return new Refusal(code, `--${name} ${rule}`);
+  return new ServiceError(code, `--${name} ${rule}`);
 }
 
 function packageVersion(): string {

@@ -1,6 +1,7 @@
-import { type Service, startService, systemClock } from "../compose.ts";
+import { type Service, startService } from "../compose.ts";
 import { type Config, readConfig } from "../config.ts";
 import type { Store } from "../domain/ports.ts";
+import { systemClock } from "../engines.ts";
 import { logToStderr } from "../log.ts";
 import { print } from "../output.ts";
 import type { Input } from "./command.ts";

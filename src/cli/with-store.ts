@@ -1,6 +1,6 @@
-import { openStore, systemClock } from "../compose.ts";
 import { type Config, readConfig } from "../config.ts";
 import type { Store } from "../domain/ports.ts";
+import { openStore, systemClock } from "../engines.ts";
 import type { Input } from "./command.ts";
 
 /** The input of a command that works on one store. */

@@ -1,4 +1,4 @@
-import { Refusal, type UnavailableReason, unavailable } from "./errors.ts";
+import { ServiceError, type UnavailableReason, unavailable } from "./errors.ts";
 import type { Committed, LedgerRow, Outcome, Unit } from "./ledger.ts";
 import type { InventoryStore } from "./ports.ts";
 import { yieldToEventLoop } from "./turns.ts";
@@ -9,7 +9,7 @@ export interface CommitBounds {
   /** Changes that wait for a transaction. A unit that would exceed this is rejected. */
   readonly queueMax: number;
   /** The longest time that a caller waits for the outcome of a unit. */
-  readonly answerMsMax: number;
+  readonly timeoutMs: number;
 }
 
 export interface Committer {
@@ -99,7 +99,7 @@ export function createCommitter(
 
   async function settle(group: readonly Waiting[]): Promise<void> {
     const begunAt = performance.now();
-    const leftMs = bounds.answerMsMax - (begunAt - group[0]!.submittedAt);
+    const leftMs = bounds.timeoutMs - (begunAt - group[0]!.submittedAt);
     const late = setTimeout(() => {
       isStuck = true;
       rejectAll(group, "unknownOutcome");
@@ -165,7 +165,10 @@ function withoutAborted(taken: readonly Waiting[]): readonly Waiting[] {
   if (!taken.some(isAborted)) return taken;
   for (const one of taken.filter(isAborted)) {
     one.reject(
-      new Refusal("invalid_request", "The connection was closed before the update was stored."),
+      new ServiceError(
+        "invalid_request",
+        "The connection was closed before the update was stored.",
+      ),
     );
   }
   return taken.filter((one) => !isAborted(one));

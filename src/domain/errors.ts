@@ -23,12 +23,12 @@ export type ErrorCode = (typeof errorCodes)[number];
  * An error that the client caused or must know about. Its message is safe to show to any client.
  * Every other exception is a bug: it is logged with its request id, and the client gets a fixed text.
  */
-export class Refusal extends Error {
+export class ServiceError extends Error {
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string) {
     super(message);
-    this.name = "Refusal";
+    this.name = "ServiceError";
     this.code = code;
   }
 }
@@ -59,6 +59,6 @@ export const unavailableMessages = {
 
 export type UnavailableReason = keyof typeof unavailableMessages;
 
-export function unavailable(reason: UnavailableReason): Refusal {
-  return new Refusal("unavailable", unavailableMessages[reason]);
+export function unavailable(reason: UnavailableReason): ServiceError {
+  return new ServiceError("unavailable", unavailableMessages[reason]);
 }

@@ -1,5 +1,5 @@
 import type { Position } from "./epochs.ts";
-import { type Refusal, unavailable } from "./errors.ts";
+import { type ServiceError, unavailable } from "./errors.ts";
 import type { LedgerRow } from "./ledger.ts";
 import type { Head, InventoryReader, Log, MaybePromise } from "./ports.ts";
 import { createReplay, LedgerGap, nowhere } from "./replay.ts";
@@ -95,7 +95,7 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
   }
 
   /** Nothing is shown until the gap is closed. Logged once, however many requests fail. */
-  function damaged(found: string): Refusal {
+  function damaged(found: string): ServiceError {
     if (found !== fault) log("ledger damaged", { error: found });
     fault = found;
     shown = nowhere;

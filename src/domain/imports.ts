@@ -1,4 +1,4 @@
-import { Refusal } from "./errors.ts";
+import { ServiceError } from "./errors.ts";
 import { isPetStatus, petStatuses, quantityMax, readQuantity } from "./inventory.ts";
 import { type OrderRecord, type OrderStatus, orderStatuses } from "./orders.ts";
 import type { PetRecord } from "./pets.ts";
@@ -53,13 +53,13 @@ export function toOrderRecord(line: number, fields: Fields): OrderRecord {
 }
 
 /** The error for a rule that only a store can check, after all rows are staged. */
-export function repeatedId(line: unknown, field: "petId" | "id", id: unknown): Refusal {
-  return new Refusal("invalid_request", `line ${line}: duplicate ${field} ${id}`);
+export function repeatedId(line: unknown, field: "petId" | "id", id: unknown): ServiceError {
+  return new ServiceError("invalid_request", `line ${line}: duplicate ${field} ${id}`);
 }
 
-export function namelessPet(line: unknown, petId: unknown): Refusal {
+export function namelessPet(line: unknown, petId: unknown): ServiceError {
   const rule = `field 'name' is required for a new pet (petId ${petId})`;
-  return new Refusal("invalid_request", `line ${line}: ${rule}`);
+  return new ServiceError("invalid_request", `line ${line}: ${rule}`);
 }
 
 interface Rule<T> {
@@ -71,7 +71,7 @@ interface Rule<T> {
 
 function openRow(line: number, fields: Fields, columns: readonly string[]) {
   const fail = (field: string, rule: string): never => {
-    throw new Refusal("invalid_request", `line ${line}: field '${field}' ${rule}`);
+    throw new ServiceError("invalid_request", `line ${line}: field '${field}' ${rule}`);
   };
   for (const field of Object.keys(fields)) {
     if (!columns.includes(field)) fail(field, `is not one of ${columns.join(", ")}`);

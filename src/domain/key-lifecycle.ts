@@ -1,4 +1,4 @@
-import { Refusal } from "./errors.ts";
+import { ServiceError } from "./errors.ts";
 import { InvalidField } from "./invalid-field.ts";
 import { checkTerms, type KeyTerms } from "./key-terms.ts";
 import { digestOf, type Environment, generateKeyId, generateKeyText, type Key } from "./keys.ts";
@@ -53,7 +53,7 @@ export async function rotateKey(
 ): Promise<RotatedKey> {
   const key = await getKey({ keys }, id);
   if (key.revokedAt !== null) {
-    throw new Refusal("invalid_request", `Key ${id} is revoked; issue a new one.`);
+    throw new ServiceError("invalid_request", `Key ${id} is revoked; issue a new one.`);
   }
   if (!(overlapMs >= 0)) throw new InvalidField("overlap", "must not be negative");
   const text = generateKeyText(environment);
@@ -98,7 +98,7 @@ export async function getKeyStatus(
 
 async function getKey({ keys }: Keys, id: string): Promise<Key> {
   const key = await keys.findKey(id);
-  if (!key) throw new Refusal("not_found", `There is no key ${id}.`);
+  if (!key) throw new ServiceError("not_found", `There is no key ${id}.`);
   return key;
 }
 

@@ -9,9 +9,9 @@ export interface Keyring {
    * Returns the last known caller of a key, valid or not. Only for the headers of a response to a
    * request that could not be authenticated because the store is unavailable.
    */
-  recall(text: string): Caller | undefined;
+  lastKnown(text: string): Caller | undefined;
   /** Clears the cache. Call after any key is issued, changed or revoked. */
-  forget(): void;
+  clear(): void;
 }
 
 type Found = { readonly key: Key; readonly secret: Secret } | undefined;
@@ -27,9 +27,9 @@ export function createKeyring(
   knownMax: number,
 ): Keyring {
   let known = new Map<string, Caller>();
-  /** Callers from before the cache was last cleared, for `recall`. */
+  /** Callers from before the cache was last cleared, for `lastKnown`. */
   let former = new Map<string, Caller>();
-  /** Counts calls of `forget`: a query that began before one must not be cached after it. */
+  /** Counts calls of `clear`: a query that began before one must not be cached after it. */
   let generation = 0;
 
   function remember(digest: string, found: Found, readIn: number): Caller | undefined {
@@ -54,11 +54,11 @@ export function createKeyring(
         ? found.then((later) => remember(digest, later, readIn))
         : remember(digest, found, readIn);
     },
-    recall(text) {
+    lastKnown(text) {
       const digest = digestOf(text);
       return known.get(digest) ?? former.get(digest);
     },
-    forget() {
+    clear() {
       generation += 1;
       if (former.size + known.size > knownMax) former = known;
       else for (const [digest, caller] of known) former.set(digest, caller);

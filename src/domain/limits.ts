@@ -16,20 +16,20 @@ export interface BanRules {
   /** max(strikesMin, perMinute / strikesDivisor) strikes in one minute start a ban. */
   readonly strikesMin: number;
   readonly strikesDivisor: number;
-  /** The length of the first ban. Each ban within `ladderMs` of the last one takes twice as long. */
+  /** The length of the first ban. Each ban within `escalationMs` of the last one takes twice as long. */
   readonly banMs: number;
   readonly banMsMax: number;
-  readonly ladderMs: number;
+  readonly escalationMs: number;
 }
 
 /** The requests, strikes and ban of one key. Times are milliseconds since 1970; 0 means never. */
 export interface Usage {
   minuteStart: number;
   minuteCount: number;
-  minuteRefusedAt: number;
+  minuteExceededAt: number;
   dayStart: number;
   dayCount: number;
-  dayRefusedAt: number;
+  dayExceededAt: number;
   strikesMinute: number;
   strikes: number;
   banStartedAt: number;
@@ -43,7 +43,7 @@ export interface Window {
   readonly resetAt: number;
 }
 
-export interface Verdict {
+export interface LimitDecision {
   readonly outcome: "admitted" | "limited" | "banned";
   /** True only for the request whose strike started the ban. */
   readonly banBegan: boolean;
@@ -60,10 +60,10 @@ export function newUsage(): Usage {
   return {
     minuteStart: 0,
     minuteCount: 0,
-    minuteRefusedAt: 0,
+    minuteExceededAt: 0,
     dayStart: 0,
     dayCount: 0,
-    dayRefusedAt: 0,
+    dayExceededAt: 0,
     strikesMinute: 0,
     strikes: 0,
     banStartedAt: 0,
@@ -73,28 +73,28 @@ export function newUsage(): Usage {
 }
 
 /** Counts one request and updates `usage`. `now` must never decrease. */
-export function take(usage: Usage, limits: Limits, rules: BanRules, now: number): Verdict {
+export function take(usage: Usage, limits: Limits, rules: BanRules, now: number): LimitDecision {
   roll(usage, now);
-  if (now < usage.bannedUntil) return verdict("banned", usage, limits, now, false);
+  if (now < usage.bannedUntil) return decision("banned", usage, limits, now, false);
   if (usage.minuteCount < limits.perMinute && usage.dayCount < limits.perDay) {
     usage.minuteCount += 1;
     usage.dayCount += 1;
     usage.lastUsedAt = now;
-    return verdict("admitted", usage, limits, now, false);
+    return decision("admitted", usage, limits, now, false);
   }
   const banBegan = countRejection(usage, limits, rules, now);
-  return verdict(banBegan ? "banned" : "limited", usage, limits, now, banBegan);
+  return decision(banBegan ? "banned" : "limited", usage, limits, now, banBegan);
 }
 
 /** The state of a key at `now`, for the headers of a response that did not count a request. */
-export function standing(usage: Usage, limits: Limits, now: number): Verdict {
+export function limitState(usage: Usage, limits: Limits, now: number): LimitDecision {
   const rolled = { ...usage };
   roll(rolled, now);
-  return verdict(now < usage.bannedUntil ? "banned" : "admitted", rolled, limits, now, false);
+  return decision(now < usage.bannedUntil ? "banned" : "admitted", rolled, limits, now, false);
 }
 
 /** Returns true if a request at `now` would be rejected. Does not change `usage`. */
-export function isRefused(usage: Usage, limits: Limits, now: number): boolean {
+export function isExhausted(usage: Usage, limits: Limits, now: number): boolean {
   return (
     now < usage.bannedUntil ||
     (now < usage.minuteStart + minuteMs && usage.minuteCount >= limits.perMinute) ||
@@ -108,19 +108,19 @@ function roll(usage: Usage, now: number): void {
   if (minuteStart > usage.minuteStart) {
     usage.minuteStart = minuteStart;
     usage.minuteCount = 0;
-    usage.minuteRefusedAt = 0;
+    usage.minuteExceededAt = 0;
   }
   const dayStart = now - (now % dayMs);
   if (dayStart > usage.dayStart) {
     usage.dayStart = dayStart;
     usage.dayCount = 0;
-    usage.dayRefusedAt = 0;
+    usage.dayExceededAt = 0;
   }
 }
 
 /** Counts a rejection. Returns true if it starts a ban. */
 function countRejection(usage: Usage, limits: Limits, rules: BanRules, now: number): boolean {
-  const window = usage.dayCount >= limits.perDay ? "dayRefusedAt" : "minuteRefusedAt";
+  const window = usage.dayCount >= limits.perDay ? "dayExceededAt" : "minuteExceededAt";
   if (usage[window] === 0) {
     usage[window] = now;
     return false;
@@ -157,7 +157,7 @@ export function strikesForBan(limits: Limits, rules: BanRules): number {
 
 /** Doubles the length of the last ban if that was recent. */
 function nextBanMs(usage: Usage, rules: BanRules, now: number): number {
-  if (usage.banStartedAt === 0 || now - usage.banStartedAt > rules.ladderMs) return rules.banMs;
+  if (usage.banStartedAt === 0 || now - usage.banStartedAt > rules.escalationMs) return rules.banMs;
   return Math.min(2 * (usage.bannedUntil - usage.banStartedAt), rules.banMsMax);
 }
 
@@ -168,13 +168,13 @@ export function lift(usage: Usage): void {
   usage.bannedUntil = 0;
 }
 
-function verdict(
-  outcome: Verdict["outcome"],
+function decision(
+  outcome: LimitDecision["outcome"],
   usage: Usage,
   limits: Limits,
   now: number,
   banBegan: boolean,
-): Verdict {
+): LimitDecision {
   const minute: Window = {
     limit: limits.perMinute,
     remaining: Math.max(0, limits.perMinute - usage.minuteCount),

@@ -2,7 +2,7 @@ import type { EpochStart } from "./epochs.ts";
 import type { Entry } from "./inventory.ts";
 import type { Key, Secret } from "./keys.ts";
 import type { Committed, LedgerRow, StockRow, Unit } from "./ledger.ts";
-import type { Usage, Verdict } from "./limits.ts";
+import type { LimitDecision, Usage } from "./limits.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetRecord } from "./pets.ts";
 import type { Limits } from "./plans.ts";
@@ -185,7 +185,7 @@ export interface TransferStore {
 
 /**
  * Everything that a store keeps, by what it is for. Every write is one transaction and durable when
- * its promise resolves. An engine that cannot be reached or has no space throws a Refusal
+ * its promise resolves. An engine that cannot be reached or has no space throws a ServiceError
  * `unavailable`; the outcome of that write is then unknown.
  */
 export interface Store {
@@ -199,9 +199,9 @@ export interface Store {
 
 /** Admits or rejects requests of valid keys. */
 export interface Limiter {
-  take(keyId: string, limits: Limits): MaybePromise<Verdict>;
+  take(keyId: string, limits: Limits): MaybePromise<LimitDecision>;
   /** The last known state of a key, for the headers of a response that could not count. */
-  recall(keyId: string, limits: Limits): Verdict;
+  lastKnown(keyId: string, limits: Limits): LimitDecision;
   /** Reads bans again. Call after keys or bans changed in the store. */
   refresh(): void;
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 import type { Committer } from "./commits.ts";
-import { Refusal } from "./errors.ts";
+import { ServiceError } from "./errors.ts";
 import type { Follower } from "./follower.ts";
 import type { HeadWatcher } from "./head.ts";
 import type { Entry } from "./inventory.ts";
@@ -34,6 +34,6 @@ export async function setQuantity(
   const unit = { changes: [change], cause: "api", keyId, requestId } as const;
   const outcome = await committer.submit(unit, signal);
   if (outcome.kind === "stored") return outcome.entries[0]!;
-  if (outcome.reason === "not_found") throw new Refusal("not_found", petNotFound);
+  if (outcome.reason === "not_found") throw new ServiceError("not_found", petNotFound);
   throw new Error(`an absolute change was rejected: ${outcome.reason}`);
 }

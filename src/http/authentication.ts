@@ -16,7 +16,7 @@ export function createKeyAuthenticator(keyring: Keyring): Authenticator {
     },
     lastKnownCaller(request) {
       const key = keyIn(request);
-      return key === undefined ? undefined : keyring.recall(key);
+      return key === undefined ? undefined : keyring.lastKnown(key);
     },
     /** The message is the same for every invalid key, so it does not reveal which keys exist. */
     unauthorized(request) {

@@ -1,4 +1,4 @@
-import { Refusal } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 import {
   bodyRequired,
   bodyTooLarge,
@@ -15,7 +15,7 @@ export const mergePatchTypes = ["application/json", "application/merge-patch+jso
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** The request body is compressed. Compressed bodies are not supported. */
-export class UnsupportedEncoding extends Refusal {
+export class UnsupportedEncoding extends ServiceError {
   constructor() {
     super("unsupported_media_type", compressedBody);
   }
@@ -27,18 +27,18 @@ export async function readJsonText(request: Request, operation: Operation): Prom
   if (!rule) throw new Error(`operation ${operation.id} declares no body`);
   const type = request.headers.get("content-type");
   if (type !== null && !isAccepted(type, rule)) {
-    throw new Refusal("unsupported_media_type", unsupportedMediaType(rule.mediaTypes));
+    throw new ServiceError("unsupported_media_type", unsupportedMediaType(rule.mediaTypes));
   }
   const encoding = request.headers.get("content-encoding");
   if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
     throw new UnsupportedEncoding();
   }
   const bytes = await readBytes(request, rule.bytesMax);
-  if (bytes.length === 0) throw new Refusal("invalid_request", bodyRequired);
+  if (bytes.length === 0) throw new ServiceError("invalid_request", bodyRequired);
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new Refusal("invalid_request", invalidUtf8);
+    throw new ServiceError("invalid_request", invalidUtf8);
   }
 }
 
@@ -54,8 +54,8 @@ async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array
     if (declared !== null) return await request.bytes();
     return await readStream(request, bytesMax);
   } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw new Refusal("invalid_request", incompleteBody);
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError("invalid_request", incompleteBody);
   }
 }
 
@@ -71,6 +71,6 @@ async function readStream(request: Request, bytesMax: number): Promise<Uint8Arra
   return Buffer.concat(chunks);
 }
 
-function tooLarge(bytesMax: number): Refusal {
-  return new Refusal("payload_too_large", bodyTooLarge(bytesMax));
+function tooLarge(bytesMax: number): ServiceError {
+  return new ServiceError("payload_too_large", bodyTooLarge(bytesMax));
 }

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { Refusal } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 
 /**
  * Returns a function that determines the client's address. It is the address of the socket, unless
@@ -40,7 +40,10 @@ function addNetwork(list: BlockList, entry: string): void {
   const bitsMax = family === 6 ? 128 : 32;
   const prefix = bits === undefined ? bitsMax : Number(bits);
   if (family === 0 || prefix > bitsMax) {
-    throw new Refusal("invalid_request", `trusted proxy '${entry}' is not an address or a network`);
+    throw new ServiceError(
+      "invalid_request",
+      `trusted proxy '${entry}' is not an address or a network`,
+    );
   }
   list.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4");
 }

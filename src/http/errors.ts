@@ -1,4 +1,4 @@
-import { type ErrorCode, Refusal } from "../domain/errors.ts";
+import { type ErrorCode, ServiceError } from "../domain/errors.ts";
 import { UnsupportedEncoding } from "./body.ts";
 import { internalError } from "./messages.ts";
 import type { Reply } from "./operation.ts";
@@ -36,11 +36,11 @@ export function errorReply(
 }
 
 /**
- * Turns anything that was thrown into a reply. A Refusal has a code and a message for the client.
+ * Turns anything that was thrown into a reply. A ServiceError has a code and a message for the client.
  * Anything else is a bug: the client receives only the request id, under which the bug is logged.
  */
 export function replyFor(error: unknown, requestId: string, logBug: (bug: unknown) => void): Reply {
-  if (!(error instanceof Refusal)) {
+  if (!(error instanceof ServiceError)) {
     logBug(error);
     return errorReply("internal_error", internalError(requestId));
   }

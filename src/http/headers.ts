@@ -1,4 +1,4 @@
-import type { Verdict } from "../domain/limits.ts";
+import type { LimitDecision } from "../domain/limits.ts";
 
 /**
  * Response headers that are built once and reused. Bun copies a Headers object into a response three
@@ -23,11 +23,11 @@ export function createTemplate(fixed: Readonly<Record<string, string>>): HeaderT
 /** Sets the headers that differ between requests: the rate limits and the request id. */
 export function fillTemplate(
   template: HeaderTemplate,
-  verdict: Verdict,
+  decision: LimitDecision,
   requestId: string,
 ): Headers {
   const { headers } = template;
-  const { binding, minute, day, now } = verdict;
+  const { binding, minute, day, now } = decision;
   if (binding.limit !== template.limit) {
     template.limit = binding.limit;
     headers.set("X-RateLimit-Limit", `${binding.limit}`);

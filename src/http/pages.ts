@@ -26,8 +26,8 @@ export function readPage(
   limiter: Pick<AddressLimiter, "take">,
   address: string,
 ): MaybePromise<Response> {
-  const verdict = limiter.take(address);
-  if (verdict.outcome !== "admitted") return toResponse(rateLimitError(verdict));
+  const decision = limiter.take(address);
+  if (decision.outcome !== "admitted") return toResponse(rateLimitError(decision));
   if (request.method === "GET" || request.method === "HEAD") return page(request);
   const allow = "GET, HEAD";
   return toResponse(errorReply("method_not_allowed", methodNotAllowed(allow), { Allow: allow }));

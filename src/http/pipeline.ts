@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { Refusal } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 import type { Caller } from "../domain/keys.ts";
-import type { Verdict } from "../domain/limits.ts";
+import type { LimitDecision } from "../domain/limits.ts";
 import type { Head, Limiter, Log, MaybePromise } from "../domain/ports.ts";
 import type { Cors } from "./cors.ts";
 import { errorReply, replyFor } from "./errors.ts";
@@ -52,13 +52,13 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     caller: Caller,
     head: Head | undefined,
   ): MaybePromise<Reply> {
-    if (!route) throw new Refusal("not_found", pathNotFound);
+    if (!route) throw new ServiceError("not_found", pathNotFound);
     const operation = route.operations.get(request.method);
     if (!operation) return methodError(route);
     const { scope, deprecation } = operation;
     if (!caller.scopes.includes(scope)) return authenticator.insufficientScope(scope);
     if (deprecation && context.clock.now() >= deprecation.sunsetAt) {
-      throw new Refusal("gone", operationGone);
+      throw new ServiceError("gone", operationGone);
     }
     return operation.handle(context, { request, requestId, caller, operation, head });
   }
@@ -83,17 +83,17 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
    * Preflights are not counted. Browsers send them before requests with a valid key, and rejecting
    * one costs as much as answering it.
    */
-  function takeFromAddress(routed: RoutedRequest): Verdict {
+  function takeFromAddress(routed: RoutedRequest): LimitDecision {
     const address = routed.address();
     return cors?.isPreflight(routed.request, routed.route)
-      ? addresses.standing(address)
+      ? addresses.peek(address)
       : addresses.take(address);
   }
 
   /** The limits to report when a request failed before it was counted. */
-  function lastKnownLimits(routed: RoutedRequest, caller: Caller | undefined): Verdict {
+  function lastKnownLimits(routed: RoutedRequest, caller: Caller | undefined): LimitDecision {
     const known = caller ?? authenticator.lastKnownCaller(routed.request);
-    return known ? limiter.recall(known.keyId, known.limits) : addresses.take(routed.address());
+    return known ? limiter.lastKnown(known.keyId, known.limits) : addresses.take(routed.address());
   }
 
   return async (routed) => {
@@ -101,7 +101,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     const { request, route } = routed;
     const requestId = nextRequestId();
     let caller: Caller | undefined;
-    let verdict: Verdict | undefined;
+    let decision: LimitDecision | undefined;
     let reply: Reply;
     try {
       const head = context.head.cachedHead();
@@ -110,8 +110,8 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       const found = isAnonymous ? undefined : authenticator.identify(request);
       caller = found instanceof Promise ? await found : found;
       const taken = caller ? limiter.take(caller.keyId, caller.limits) : takeFromAddress(routed);
-      verdict = taken instanceof Promise ? await taken : taken;
-      if (verdict.outcome !== "admitted") reply = rateLimitError(verdict);
+      decision = taken instanceof Promise ? await taken : taken;
+      if (decision.outcome !== "admitted") reply = rateLimitError(decision);
       else if (caller) {
         const operated = operate(routed, requestId, caller, head);
         reply = operated instanceof Promise ? await operated : operated;
@@ -123,8 +123,8 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
         log("bug", { requestId, error: bug instanceof Error ? bug.stack : String(bug) }),
       );
     }
-    verdict ??= lastKnownLimits(routed, caller);
-    const headers = fillTemplate(templateFor(routed, reply), verdict, requestId);
+    decision ??= lastKnownLimits(routed, caller);
+    const headers = fillTemplate(templateFor(routed, reply), decision, requestId);
     const response = new Response(reply.body, { status: reply.status, headers });
     if (parts.isStopping()) response.headers.set("Connection", "close");
     if (observation) {
@@ -140,7 +140,7 @@ function methodError({ allow }: Route): Reply {
 }
 
 function optionsReply(route: Route | undefined): Reply {
-  if (!route) throw new Refusal("not_found", pathNotFound);
+  if (!route) throw new ServiceError("not_found", pathNotFound);
   return { status: 204, body: null, headers: { Allow: route.allow } };
 }
 

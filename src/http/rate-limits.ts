@@ -1,4 +1,4 @@
-import type { Verdict } from "../domain/limits.ts";
+import type { LimitDecision } from "../domain/limits.ts";
 import { formatInstant } from "../domain/values/instants.ts";
 import { errorReply } from "./errors.ts";
 import { secondsUntil } from "./headers.ts";
@@ -7,14 +7,14 @@ import type { Reply } from "./operation.ts";
 
 /** Limits requests by client address. */
 export interface AddressLimiter {
-  take(address: string): Verdict;
+  take(address: string): LimitDecision;
   /** The state of an address. Counts nothing. */
-  standing(address: string): Verdict;
+  peek(address: string): LimitDecision;
 }
 
 /** The 429. `Retry-After` is in whole seconds and at least 1. */
-export function rateLimitError(verdict: Verdict): Reply {
-  const { outcome, binding, day, now } = verdict;
+export function rateLimitError(decision: LimitDecision): Reply {
+  const { outcome, binding, day, now } = decision;
   const seconds = Math.max(1, secondsUntil(binding.resetAt, now));
   const headers = { "Retry-After": String(seconds) };
   const resetsAt = formatInstant(binding.resetAt);

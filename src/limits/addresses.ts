@@ -1,10 +1,10 @@
-import { minuteMs, type Verdict, type Window } from "../domain/limits.ts";
+import { type LimitDecision, minuteMs, type Window } from "../domain/limits.ts";
 import type { Clock } from "../domain/ports.ts";
 
 export interface AddressLimiter {
-  take(address: string): Verdict;
+  take(address: string): LimitDecision;
   /** The current state of an address, for a response that counts nothing. */
-  standing(address: string): Verdict;
+  peek(address: string): LimitDecision;
 }
 
 /**
@@ -31,7 +31,7 @@ export function createAddressLimiter(
     return counts.has(own) || counts.size < addressesMax ? own : "others";
   }
 
-  function verdict(outcome: Verdict["outcome"], now: number, used: number): Verdict {
+  function decision(outcome: LimitDecision["outcome"], now: number, used: number): LimitDecision {
     const remaining = perMinute - used;
     const minute: Window = { limit: perMinute, remaining, resetAt: minuteStart + minuteMs };
     return { outcome, banBegan: false, now, binding: minute, minute, day: null };
@@ -42,13 +42,13 @@ export function createAddressLimiter(
       const now = clock.now();
       const bucket = bucketAt(now, address);
       const used = counts.get(bucket) ?? 0;
-      if (used >= perMinute) return verdict("limited", now, used);
+      if (used >= perMinute) return decision("limited", now, used);
       counts.set(bucket, used + 1);
-      return verdict("admitted", now, used + 1);
+      return decision("admitted", now, used + 1);
     },
-    standing(address) {
+    peek(address) {
       const now = clock.now();
-      return verdict("admitted", now, counts.get(bucketAt(now, address)) ?? 0);
+      return decision("admitted", now, counts.get(bucketAt(now, address)) ?? 0);
     },
   };
 }

@@ -1,12 +1,12 @@
 import { every } from "../domain/background.ts";
 import {
   type BanRules,
+  type LimitDecision,
   lift,
+  limitState,
   newUsage,
-  standing,
   take,
   type Usage,
-  type Verdict,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
 import type { Ban, Clock, Limiter, Log, SavedUsage, UsageStore } from "../domain/ports.ts";
@@ -71,18 +71,18 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
 
   const stopSaving = every(saveEveryMs, "saving usage and bans", log, save);
 
-  function takeNow(keyId: string, limits: Limits): Verdict {
+  function takeNow(keyId: string, limits: Limits): LimitDecision {
     let usage = usages.get(keyId);
     if (!usage) {
       usage = newUsage();
       usages.set(keyId, usage);
     }
-    const verdict = take(usage, limits, rules, now());
-    if (verdict.outcome === "admitted") unsaved.add(keyId);
-    else if (verdict.banBegan) saveBan(keyId, usage);
+    const decision = take(usage, limits, rules, now());
+    if (decision.outcome === "admitted") unsaved.add(keyId);
+    else if (decision.banBegan) saveBan(keyId, usage);
     // After the clock went back, a window ends when the clock reaches its end again. A wait is
     // therefore counted from the clock's time.
-    return clock.now() < verdict.now ? { ...verdict, now: clock.now() } : verdict;
+    return clock.now() < decision.now ? { ...decision, now: clock.now() } : decision;
   }
 
   async function readLifts(): Promise<void> {
@@ -100,7 +100,7 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
     take(keyId, limits) {
       return refreshing ? refreshing.then(() => takeNow(keyId, limits)) : takeNow(keyId, limits);
     },
-    recall: (keyId, limits) => standing(usages.get(keyId) ?? newUsage(), limits, now()),
+    lastKnown: (keyId, limits) => limitState(usages.get(keyId) ?? newUsage(), limits, now()),
     refresh() {
       const reading = (refreshing ?? Promise.resolve()).then(readLifts).then(() => {
         if (refreshing === reading) refreshing = undefined;

@@ -1,12 +1,12 @@
 import { unavailable } from "../domain/errors.ts";
 import {
   type BanRules,
-  isRefused,
+  isExhausted,
+  type LimitDecision,
+  limitState,
   newUsage,
-  standing,
   take,
   type Usage,
-  type Verdict,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
 import type {
@@ -26,7 +26,7 @@ export interface SharedLimiterOptions {
 }
 
 interface Waiter {
-  readonly resolve: (verdict: MaybePromise<Verdict>) => void;
+  readonly resolve: (decision: MaybePromise<LimitDecision>) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -120,24 +120,29 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
   }
 
   /** Applies the rules to cached usage. Strikes go to the database, which adds up all instances. */
-  function decide(keyId: string, usage: Usage, limits: Limits, at: number): MaybePromise<Verdict> {
-    const verdict = take(usage, limits, rulesWithoutBans, at);
-    if (verdict.outcome === "admitted") return verdict;
+  function decide(
+    keyId: string,
+    usage: Usage,
+    limits: Limits,
+    at: number,
+  ): MaybePromise<LimitDecision> {
+    const decision = take(usage, limits, rulesWithoutBans, at);
+    if (decision.outcome === "admitted") return decision;
     const flushed = strikes.add(keyId, usage, limits);
-    return flushed ? flushed.then(() => bannedOr(verdict, keyId, limits)) : verdict;
+    return flushed ? flushed.then(() => bannedOr(decision, keyId, limits)) : decision;
   }
 
-  /** The verdict, unless the database has banned the key meanwhile. */
-  function bannedOr(verdict: Verdict, keyId: string, limits: Limits): Verdict {
-    const current = standing(cache.get(keyId) ?? newUsage(), limits, verdict.now);
-    return current.outcome === "banned" ? current : verdict;
+  /** The decision, unless the database has banned the key meanwhile. */
+  function bannedOr(decision: LimitDecision, keyId: string, limits: Limits): LimitDecision {
+    const current = limitState(cache.get(keyId) ?? newUsage(), limits, decision.now);
+    return current.outcome === "banned" ? current : decision;
   }
 
   return {
     take(keyId, limits) {
       const usage = cache.get(keyId);
       const at = now();
-      if (usage && fresh.has(usage) && isRefused(usage, limits, at)) {
+      if (usage && fresh.has(usage) && isExhausted(usage, limits, at)) {
         return decide(keyId, usage, limits, at);
       }
       if (waitingCount >= waitingMax) throw unavailable("tooManyRequests");
@@ -149,7 +154,7 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
         running ??= run();
       });
     },
-    recall: (keyId, limits) => standing(cache.get(keyId) ?? newUsage(), limits, now()),
+    lastKnown: (keyId, limits) => limitState(cache.get(keyId) ?? newUsage(), limits, now()),
     refresh() {
       // A ban may have been lifted, with the strikes that led to it, or a plan may have changed, so
       // the next request of each key queries the database.
@@ -172,10 +177,10 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
  */
 function keepFirstRefusals(before: Usage, usage: Usage): void {
   if (before.minuteStart === usage.minuteStart) {
-    usage.minuteRefusedAt = earlier(before.minuteRefusedAt, usage.minuteRefusedAt);
+    usage.minuteExceededAt = earlier(before.minuteExceededAt, usage.minuteExceededAt);
   }
   if (before.dayStart === usage.dayStart) {
-    usage.dayRefusedAt = earlier(before.dayRefusedAt, usage.dayRefusedAt);
+    usage.dayExceededAt = earlier(before.dayExceededAt, usage.dayExceededAt);
   }
 }
 

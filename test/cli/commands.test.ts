@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { enterPlace, expectRefused, petstore } from "../support/process.ts";
+import { expectUsageError, openWorkspace, petstore } from "../support/process.ts";
 
-const place = enterPlace();
+const place = openWorkspace();
 afterAll(() => place.leave());
 
 describe("a command that fails prints one line and exits with code 2", () => {
@@ -87,7 +87,7 @@ describe("a command that fails prints one line and exits with code 2", () => {
   ];
   for (const [words, sentence] of cases) {
     test(`petstore ${words.join(" ").slice(0, 80)}`, async () =>
-      expectRefused(await place.run(words), sentence));
+      expectUsageError(await place.run(words), sentence));
   }
 
   test("a database that cannot be opened, is not a database or has another program's tables", async () => {
@@ -102,15 +102,15 @@ describe("a command that fails prints one line and exits with code 2", () => {
       ["sqlite:text.db/below.db", "text.db"],
       ["sqlite:songs.db", "not a petstore database"],
     ] as const) {
-      expectRefused(await place.run(["verify", "--database", database]), sentence);
-      expectRefused(await place.run(["serve", "--database", database, "--port", "0"]), "");
+      expectUsageError(await place.run(["verify", "--database", database]), sentence);
+      expectUsageError(await place.run(["serve", "--database", database, "--port", "0"]), "");
     }
   });
 
   test("a service that cannot open a file next to its database", async () => {
     mkdirSync(place.path("beside/shop.db-changes"), { recursive: true });
     const words = ["serve", "--port", "0", "--database", "sqlite:./beside/shop.db"];
-    expectRefused(await place.run(words), "shop.db-changes");
+    expectUsageError(await place.run(words), "shop.db-changes");
   });
 
   test("output to a pipe that its reader has closed", async () => {
@@ -126,7 +126,7 @@ describe("a command that fails prints one line and exits with code 2", () => {
   test("a database of the other environment", async () => {
     const database = ["--database", "sqlite:./environments.db"];
     expect((await place.run(["verify", ...database])).code).toBe(0);
-    expectRefused(
+    expectUsageError(
       await place.run(["keys", "list", ...database, "--env", "staging"]),
       "the database belongs to the production environment, not to staging",
     );
@@ -142,14 +142,14 @@ describe("settings", () => {
     const flags = ["--env", "production", "--database", "sqlite:./from-flag.db"];
     const byFlag = await place.run([...create, ...flags], { env });
     expect(JSON.parse(byFlag.out).key).toStartWith("psk_live_");
-    expectRefused(
+    expectUsageError(
       await place.run(["keys", "list"], { env: { ...env, PETSTORE_ENV: "moon" } }),
       "PETSTORE_ENV must be production or staging, not 'moon'",
     );
   });
 
   test("are not read from .env or bunfig.toml in the current folder", async () => {
-    const elsewhere = enterPlace();
+    const elsewhere = openWorkspace();
     try {
       writeFileSync(elsewhere.path(".env"), "PETSTORE_ENV=moon\n");
       writeFileSync(elsewhere.path("bunfig.toml"), 'preload = ["./loud.ts"]\n');

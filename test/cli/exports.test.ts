@@ -7,9 +7,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { enterPlace, expectRefused, petstore } from "../support/process.ts";
+import { expectUsageError, openWorkspace, petstore } from "../support/process.ts";
 
-const place = enterPlace();
+const place = openWorkspace();
 afterAll(() => place.leave());
 
 const petCount = 5_000;
@@ -60,7 +60,7 @@ test("an export that fails leaves no file and does not change an existing one", 
   const command = after("trap '' XFSZ; ulimit -f 256");
   for (const name of ["kept.csv", "new.csv"]) {
     const ran = await place.run(["pets", "export", name], { command });
-    expectRefused(ran, `cannot write ${name}: the file would be too large`);
+    expectUsageError(ran, `cannot write ${name}: the file would be too large`);
   }
   expect(readFileSync(place.path("kept.csv"), "utf8")).toBe("yesterday's\n");
   expect(readdirSync(place.folder)).not.toContain("new.csv");

@@ -4,9 +4,9 @@ import { withTables } from "../../scripts/operating-tables.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { synopsisOf } from "../../src/cli/help.ts";
 import { settings } from "../../src/settings.ts";
-import { enterPlace, expectRefused } from "../support/process.ts";
+import { expectUsageError, openWorkspace } from "../support/process.ts";
 
-const place = enterPlace();
+const place = openWorkspace();
 afterAll(() => place.leave());
 
 const root = new URL("../..", import.meta.url);
@@ -70,8 +70,8 @@ describe("help for one command", () => {
   });
 
   test("an unknown command is an error", async () => {
-    expectRefused(await place.run(["help", "fly"]), "unknown command 'fly'");
-    expectRefused(await place.run(["help", "__proto__"]), "unknown command '__proto__'");
+    expectUsageError(await place.run(["help", "fly"]), "unknown command 'fly'");
+    expectUsageError(await place.run(["help", "__proto__"]), "unknown command '__proto__'");
   });
 });
 

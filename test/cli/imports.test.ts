@@ -2,12 +2,12 @@ import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { enterPlace, expectRefused, type Place } from "../support/process.ts";
+import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
 import { call } from "../support/service.ts";
 
-let place: Place;
+let place: Workspace;
 beforeEach(() => {
-  place = enterPlace();
+  place = openWorkspace();
 });
 afterEach(() => place.leave());
 
@@ -120,10 +120,10 @@ describe("an invalid file is rejected with its line, field and rule, and nothing
     ["csv", gzipSync("petId,name\n5,Good\n"), "stdin is not valid UTF-8"],
     ["csv", Buffer.from("petId,name\n5,Goo\xC3", "latin1"), "stdin is not valid UTF-8"],
   ];
-  let shared: Place;
+  let shared: Workspace;
   let watcher: Database;
   beforeAll(async () => {
-    shared = enterPlace();
+    shared = openWorkspace();
     await shared.run(["pets", "import", "-"], { stdin: '{"petId":5,"name":"Kept"}' });
     watcher = new Database(shared.path("data/production.db"), { readonly: true });
   });
@@ -137,7 +137,7 @@ describe("an invalid file is rejected with its line, field and rule, and nothing
       // This number changes if another connection commits.
       const before = watcher.query("PRAGMA data_version").get();
       const words = ["pets", "import", "-", "--format", format];
-      expectRefused(await shared.run(words, { stdin: text }), sentence);
+      expectUsageError(await shared.run(words, { stdin: text }), sentence);
       expect(watcher.query("PRAGMA data_version").get()).toEqual(before);
     });
   }
@@ -147,18 +147,21 @@ describe("an invalid file is rejected with its line, field and rule, and nothing
       place.run(["orders", "import", "-", "--format", "csv"], { stdin });
     const header = "id,petId,quantity,shipDate,status,complete\n";
     for (const date of ["2026-02-30", "0000-01-01T00:00:00+00:01", "9999-12-31T23:59:00-00:01"]) {
-      expectRefused(await run(`${header}1,1,1,${date},placed,true\n`), "field 'shipDate' must be");
+      expectUsageError(
+        await run(`${header}1,1,1,${date},placed,true\n`),
+        "field 'shipDate' must be",
+      );
     }
-    expectRefused(
+    expectUsageError(
       await run(`${header}1,1,1,,sold,true\n`),
       "line 2: field 'status' must be one of",
     );
-    expectRefused(await run(`${header}1,1,1,,placed,yes\n`), "line 2: field 'complete' must be");
-    expectRefused(
+    expectUsageError(await run(`${header}1,1,1,,placed,yes\n`), "line 2: field 'complete' must be");
+    expectUsageError(
       await run(`${header}1,1,,,placed,true\n`),
       "line 2: field 'quantity' is required",
     );
-    expectRefused(
+    expectUsageError(
       await run("petId,name\n1,Rex\n"),
       "line 1: unknown column 'name'; expected id, petId",
     );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { enterPlace, expectRefused, type Served } from "../support/process.ts";
+import { expectUsageError, openWorkspace, type Served } from "../support/process.ts";
 import { call } from "../support/service.ts";
 
 interface IssuedKey {
@@ -8,7 +8,7 @@ interface IssuedKey {
   readonly key: string;
 }
 
-const place = enterPlace();
+const place = openWorkspace();
 let service: Served;
 beforeAll(async () => {
   service = await place.serve();
@@ -38,7 +38,7 @@ describe("while the service runs", () => {
     const first = await place.json("keys", "revoke", id);
     expect((await list(key)).status).toBe(401);
     expect(await place.json("keys", "revoke", id)).toEqual(first);
-    expectRefused(await place.run(["keys", "rotate", id]), `key ${id} is revoked`);
+    expectUsageError(await place.run(["keys", "rotate", id]), `key ${id} is revoked`);
   });
 
   test("both secrets of a rotated key work during the overlap, and only the new one after it", async () => {
@@ -50,7 +50,10 @@ describe("while the service runs", () => {
     expect((await list(key)).status).toBe(401);
     expect((await list(second.key)).status).toBe(401);
     expect((await list(third.key)).status).toBe(200);
-    expectRefused(await place.run(["keys", "rotate", id, "--overlap", "soon"]), "--overlap must");
+    expectUsageError(
+      await place.run(["keys", "rotate", id, "--overlap", "soon"]),
+      "--overlap must",
+    );
   });
 
   test("both secrets of a rotated key count against one limit", async () => {

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Store } from "../../src/domain/ports.ts";
-import { expectError } from "../support/answers.ts";
+import { openStore, systemClock } from "../../src/engines.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
-import { enterPlace, type Place } from "../support/process.ts";
+import { openWorkspace, type Workspace } from "../support/process.ts";
+import { expectError } from "../support/responses.ts";
 import { call } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
 
-let place: Place;
+let place: Workspace;
 beforeAll(() => {
-  place = enterPlace();
+  place = openWorkspace();
 });
 afterAll(() => place.leave());
 

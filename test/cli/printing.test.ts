@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { printable } from "../../src/output.ts";
-import { enterPlace, petstore } from "../support/process.ts";
+import { openWorkspace, petstore } from "../support/process.ts";
 
-const place = enterPlace();
+const place = openWorkspace();
 afterAll(() => place.leave());
 
 /** Escape sequence, bell, DEL, C1 sequence, bidirectional controls and a line separator. */
@@ -87,7 +87,7 @@ test("an uncaught error is one escaped log line without a database address", asy
 });
 
 test("an export is exact in a file or pipe, and escaped on a terminal", async () => {
-  const shop = enterPlace();
+  const shop = openWorkspace();
   try {
     const stdin = `${JSON.stringify({ petId: 1, name: hostile })}\n`;
     await shop.run(["pets", "import", "-"], { stdin });

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { enterPlace, type Ran } from "../support/process.ts";
+import { openWorkspace, type Ran } from "../support/process.ts";
 
-const place = enterPlace();
+const place = openWorkspace();
 afterAll(() => place.leave());
 
 /** Port 1 refuses every connection, so a valid address fails at once. */

@@ -2,12 +2,12 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, linkSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { enterPlace, expectRefused, type Place } from "../support/process.ts";
+import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
 import { call } from "../support/service.ts";
 
-let place: Place;
+let place: Workspace;
 beforeEach(() => {
-  place = enterPlace();
+  place = openWorkspace();
 });
 afterEach(() => place.leave());
 
@@ -26,9 +26,12 @@ describe("serve", () => {
 
   test("fails on a database that another process serves, also through a link", async () => {
     await place.serve();
-    expectRefused(await place.run(["serve", "--port", "0"]), "another petstore is already serving");
+    expectUsageError(
+      await place.run(["serve", "--port", "0"]),
+      "another petstore is already serving",
+    );
     symlinkSync("production.db", place.path("data/link.db"));
-    expectRefused(
+    expectUsageError(
       await place.run(["serve", "--port", "0", "--database", "sqlite:./data/link.db"]),
       "another petstore is already serving",
     );
@@ -40,7 +43,7 @@ describe("serve", () => {
     const database = (name: string) => ["serve", "--database", `sqlite:./data/${name}`];
     await place.serve(database("link.db"));
     for (const name of ["real.db", "link.db"]) {
-      expectRefused(await place.run([...database(name), "--port", "0"]), "already serving");
+      expectUsageError(await place.run([...database(name), "--port", "0"]), "already serving");
     }
   });
 
@@ -49,7 +52,7 @@ describe("serve", () => {
     linkSync(place.path("data/production.db"), place.path("data/second.db"));
     for (const name of ["production.db", "second.db"]) {
       const words = ["serve", "--port", "0", "--database", `sqlite:./data/${name}`];
-      expectRefused(await place.run(words), "has a second name");
+      expectUsageError(await place.run(words), "has a second name");
     }
     rmSync(place.path("data/second.db"));
     await place.serve();
@@ -59,7 +62,7 @@ describe("serve", () => {
     const service = await place.serve();
     const { port } = new URL(service.baseUrl);
     const refused = await place.run(["serve", "--port", port, "--database", "sqlite:./other.db"]);
-    expectRefused(refused, `cannot listen on 127.0.0.1:${port}`);
+    expectUsageError(refused, `cannot listen on 127.0.0.1:${port}`);
   });
 
   test("can be started again at once after kill -9", async () => {
@@ -181,9 +184,9 @@ describe("quickstart", () => {
   });
 
   test("creates no key if it cannot listen, so that the next run can print one", async () => {
-    const other = enterPlace();
+    const other = openWorkspace();
     const taken = new URL((await other.serve()).baseUrl).port;
-    expectRefused(await place.run(["quickstart", "--port", taken]), "cannot listen");
+    expectUsageError(await place.run(["quickstart", "--port", taken]), "cannot listen");
     await other.leave();
     const service = await place.serve(["quickstart"]);
     await service.wrote("curl");

@@ -1,12 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { enterPlace, expectRefused, type Place, type Served } from "../support/process.ts";
+import {
+  expectUsageError,
+  openWorkspace,
+  type Served,
+  type Workspace,
+} from "../support/process.ts";
 import { call } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
 
-let place: Place;
+let place: Workspace;
 let key: string;
 beforeEach(async () => {
-  place = enterPlace();
+  place = openWorkspace();
   const plan = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
   ({ key } = await place.json<{ key: string }>("keys", "create", "--name", "till", ...plan));
   await place.run(["pets", "import", "-"], { stdin: '{"petId":1,"name":"Rex"}\n' });
@@ -87,7 +92,7 @@ describe("with --drain-seconds", () => {
   test("a value that is not a number of seconds is rejected", async () => {
     for (const seconds of ["-1", "1.5", "3601", "soon"]) {
       const ran = await place.run(["serve", `--drain-seconds=${seconds}`]);
-      expectRefused(ran, "--drain-seconds must be from 0 to 3600 seconds");
+      expectUsageError(ran, "--drain-seconds must be from 0 to 3600 seconds");
     }
   });
 });

@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
-import { enterPlace, expectRefused, type Place } from "../support/process.ts";
+import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
 
-let place: Place;
+let place: Workspace;
 beforeEach(async () => {
-  place = enterPlace();
+  place = openWorkspace();
   const stdin = '{"petId":1,"name":"Rex","quantity":3}\n{"petId":2,"name":"Luna"}\n';
   await place.run(["pets", "import", "-"], { stdin });
 });
@@ -83,12 +83,12 @@ const wrongs: [name: string, statements: string[], fault: string][] = [
   [
     "a ledger that lost a trigger",
     ["DROP TRIGGER ledger_rows_stay"],
-    "trigger ledger_rows_stay: is missing; expected it as this version of petstore makes it",
+    "trigger ledger_rows_stay: is missing; expected its definition in this version of petstore",
   ],
   [
     "a table that was altered",
     ["ALTER TABLE inventory ADD COLUMN shelf TEXT"],
-    "table inventory: was altered; expected it as this version of petstore makes it",
+    "table inventory: was altered; expected its definition in this version of petstore",
   ],
 ];
 for (const [name, statements, fault] of wrongs) {
@@ -136,5 +136,5 @@ test("a file with a damaged page is reported as damaged, with exit code 1", asyn
 
 test("a store without its head row is rejected with one error", async () => {
   tamper("DELETE FROM head");
-  expectRefused(await place.run(["verify"]), "the database has lost its head; restore a backup");
+  expectUsageError(await place.run(["verify"]), "the database has lost its head; restore a backup");
 });

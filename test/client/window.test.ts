@@ -43,9 +43,9 @@ function simulate(perMinute: number, delays: readonly (readonly [number, number]
     nowMs = Math.max(nowMs, Math.min(...events));
     for (const request of inFlight) {
       if (request.headers === undefined && request.countedAtMs <= nowMs) {
-        const verdict = take(usage, limits, ban, nowMs);
-        if (verdict.outcome !== "admitted") rejected++;
-        request.headers = fillTemplate(createTemplate({}), verdict, "");
+        const decision = take(usage, limits, ban, nowMs);
+        if (decision.outcome !== "admitted") rejected++;
+        request.headers = fillTemplate(createTemplate({}), decision, "");
       } else if (request.headers !== undefined && request.respondedAtMs <= nowMs) {
         inFlight.delete(request);
         const update = readLimitUpdate(request.headers, nowMs);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { expectError, limitsOf } from "../support/answers.ts";
 import { onEveryEngine, statusesOf, withService } from "../support/conformance.ts";
+import { expectError, limitsOf } from "../support/responses.ts";
 
 onEveryEngine(
   "requests without a valid key",

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { generateKeyText } from "../../src/domain/keys.ts";
-import { expectError } from "../support/answers.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { operations } from "../support/operations.ts";
+import { expectError } from "../support/responses.ts";
 
 onEveryEngine("authentication", (service) => {
   const withHeader = (value: string) =>

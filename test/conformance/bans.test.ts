@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { expectError, limitsOf } from "../support/answers.ts";
 import { onEveryEngine, statusesOf } from "../support/conformance.ts";
+import { expectError, limitsOf } from "../support/responses.ts";
 
 onEveryEngine("bans", (service) => {
   const ask = (key: string) => service().call("GET", "/inventory", { key });

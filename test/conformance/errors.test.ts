@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import type { ErrorCode } from "../../src/domain/errors.ts";
 import { statusOf } from "../../src/http/errors.ts";
-import { expectError } from "../support/answers.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { apiDocument } from "../support/contract/document.ts";
-import type { TestAnswer } from "../support/service.ts";
+import { expectError } from "../support/responses.ts";
+import type { TestResponse } from "../support/service.ts";
 
 onEveryEngine("errors", (service) => {
   /** One response for every error that a single request can cause. */
-  async function errorResponses(): Promise<[ErrorCode, TestAnswer][]> {
+  async function errorResponses(): Promise<[ErrorCode, TestResponse][]> {
     const { text: key } = await service().issueKey();
     const { text: narrow } = await service().issueKey({ scopes: ["pets:read"] });
     const limits = { perMinute: 1, perDay: 1 };

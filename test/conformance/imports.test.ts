@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { expectUnchanged } from "../support/answers.ts";
 import { onEveryEngine } from "../support/conformance.ts";
+import { expectUnchanged } from "../support/responses.ts";
 
 onEveryEngine("imports of pets", (service) => {
   const find = async (petId: bigint) => service().store.catalogue.findPet(petId);

@@ -1,8 +1,13 @@
 import { expect, test } from "bun:test";
 import { petStatuses } from "../../src/domain/inventory.ts";
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
-import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "../support/answers.ts";
 import { onEveryEngine } from "../support/conformance.ts";
+import {
+  expectCommonHeaders,
+  expectError,
+  expectUnchanged,
+  limitsOf,
+} from "../support/responses.ts";
 
 onEveryEngine("the inventory", (service) => {
   const issue = async () => (await service().issueKey()).text;

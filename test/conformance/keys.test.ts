@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { digestOf, generateKeyText, isKeyText } from "../../src/domain/keys.ts";
-import { expectError } from "../support/answers.ts";
 import { onEveryEngine } from "../support/conformance.ts";
+import { expectError } from "../support/responses.ts";
 
 onEveryEngine("keys", (service) => {
   const ask = (key: string) => service().call("GET", "/inventory", { key });

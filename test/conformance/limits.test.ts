@@ -1,8 +1,13 @@
 import { expect, test } from "bun:test";
 import { type Plan, plans } from "../../src/domain/plans.ts";
-import { expectCommonHeaders, expectError, expectUnchanged, limitsOf } from "../support/answers.ts";
 import { testStart } from "../support/clock.ts";
 import { onEveryEngine, statusesOf } from "../support/conformance.ts";
+import {
+  expectCommonHeaders,
+  expectError,
+  expectUnchanged,
+  limitsOf,
+} from "../support/responses.ts";
 
 onEveryEngine("limits", (service) => {
   const ask = (key: string) => service().call("GET", "/inventory", { key });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { OrderRecord } from "../../src/domain/orders.ts";
-import { expectCommonHeaders, expectError, expectUnchanged } from "../support/answers.ts";
 import { onEveryEngine } from "../support/conformance.ts";
+import { expectCommonHeaders, expectError, expectUnchanged } from "../support/responses.ts";
 
 function order(id: bigint, rest: Partial<OrderRecord> = {}): OrderRecord {
   const plain = { petId: 1n, quantity: 1, shipDate: null, complete: false } as const;

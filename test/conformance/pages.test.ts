@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
-import { expectError } from "../support/answers.ts";
 import { onEveryEngine, statusesOf, withService } from "../support/conformance.ts";
+import { expectError } from "../support/responses.ts";
 
 const decode = {
   gzip: gunzipSync,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { expectCommonHeaders, expectError } from "../support/answers.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
+import { expectCommonHeaders, expectError } from "../support/responses.ts";
 
 const sunset = "Fri, 31 Dec 2027 00:00:00 GMT";
 

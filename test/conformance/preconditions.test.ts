@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { expectError, expectUnchanged } from "../support/answers.ts";
 import { onEveryEngine } from "../support/conformance.ts";
+import { expectError, expectUnchanged } from "../support/responses.ts";
 
 onEveryEngine("preconditions", (service) => {
   const issue = async () => (await service().issueKey()).text;

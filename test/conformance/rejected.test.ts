@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
-import { expectUnchanged } from "../support/answers.ts";
 import { onEveryEngine } from "../support/conformance.ts";
+import { expectUnchanged } from "../support/responses.ts";
 import { connectRaw } from "../support/socket.ts";
 
 const update = '{"quantity":4}';

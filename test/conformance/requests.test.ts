@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { expectCommonHeaders, expectError, limitsOf } from "../support/answers.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
 import { operations } from "../support/operations.ts";
+import { expectCommonHeaders, expectError, limitsOf } from "../support/responses.ts";
 
 onEveryEngine("one request", (service, engine) => {
   test("[pipeline.1] 404 and 405 are returned only after authentication and the rate limit", async () => {

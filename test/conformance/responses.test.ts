@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { scopes } from "../../src/domain/keys.ts";
-import { expectError, expectUnchanged } from "../support/answers.ts";
 import { onEveryEngine, statusesOf, withService } from "../support/conformance.ts";
 import { operations } from "../support/operations.ts";
-import type { TestAnswer } from "../support/service.ts";
+import { expectError, expectUnchanged } from "../support/responses.ts";
+import type { TestResponse } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
 
-const messageOf = (response: TestAnswer) => (response.json as { message: string }).message;
+const messageOf = (response: TestResponse) => (response.json as { message: string }).message;
 
 onEveryEngine("responses", (service, engine) => {
   const limited = (perMinute: number, perDay: number) =>

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { expectCommonHeaders, expectError, expectUnchanged } from "../support/answers.ts";
 import { onEveryEngine } from "../support/conformance.ts";
+import { expectCommonHeaders, expectError, expectUnchanged } from "../support/responses.ts";
 
 onEveryEngine("the stock update", (service) => {
   const issue = async () => (await service().issueKey()).text;

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { generateKeyText } from "../../src/domain/keys.ts";
-import { expectError, expectUnchanged } from "../support/answers.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
 import { type ApiDocument, operationsOf } from "../support/contract/document.ts";
 import { operations } from "../support/operations.ts";
+import { expectError, expectUnchanged } from "../support/responses.ts";
 
 onEveryEngine("versions and environments", (service, engine) => {
   test("[service.3] both environments are served under /v1", async () => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { committedDocument } from "../../src/http/api/contract/document.ts";
 import { asOpenApi30 } from "../../src/http/api/contract/openapi-3-0.ts";
-import { bodyPointer, validator } from "../support/contract/answer-check.ts";
 import {
   apiDocument,
   documentedOperations,
   documentText,
   documentText30,
 } from "../support/contract/document.ts";
+import { bodyPointer, validator } from "../support/contract/response-check.ts";
 import { operations } from "../support/operations.ts";
 import { startTestService } from "../support/service.ts";
 

@@ -4,7 +4,7 @@ import { boundless, type Fleet, startFleet, until } from "../support/instances/f
 import { entriesOf, withDatabase } from "../support/instances/recording.ts";
 import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
-import type { TestAnswer } from "../support/service.ts";
+import type { TestResponse } from "../support/service.ts";
 
 /** How long a request may wait for its response, and the service for its recovery. */
 const responseMsMax = 5_000;
@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterEach(() => fleet.leave());
 
-function patch(quantity: number, key = known.key): Promise<TestAnswer> {
+function patch(quantity: number, key = known.key): Promise<TestResponse> {
   return fleet.call(0, "PATCH", "/inventory/1", { key, body: `{"quantity":${quantity}}` });
 }
 
@@ -42,7 +42,7 @@ async function timed<T>(work: Promise<T>): Promise<[T, number]> {
   return [result, performance.now() - started];
 }
 
-async function expectUnavailable(pending: Promise<TestAnswer>): Promise<TestAnswer> {
+async function expectUnavailable(pending: Promise<TestResponse>): Promise<TestResponse> {
   const [response, tookMs] = await timed(pending);
   expect(response.status).toBe(503);
   expect(response.json).toMatchObject({ code: "unavailable", status: 503 });
@@ -94,7 +94,7 @@ const outages = [
 ];
 
 /** What a client gets while the database does not respond. `before` is its last response. */
-async function expectOutage(before: TestAnswer): Promise<void> {
+async function expectOutage(before: TestResponse): Promise<void> {
   const get = (path: string, key: string) => fleet.call(0, "GET", path, { key });
   const crowd = askInACrowd();
   const responses = await Promise.all([

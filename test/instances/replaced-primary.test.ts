@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
-import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
+import { openStore, systemClock } from "../../src/engines.ts";
 import { type Fleet, startFleet, until } from "../support/instances/fleet.ts";
 import { startPair } from "../support/instances/pair.ts";
 import { entriesOf, withDatabase } from "../support/instances/recording.ts";

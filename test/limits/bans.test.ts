@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { plans } from "../../src/domain/plans.ts";
-import { enterPlace } from "../support/process.ts";
-import { call, startTestService, type TestAnswer, type TestService } from "../support/service.ts";
+import { openWorkspace } from "../support/process.ts";
+import { call, startTestService, type TestResponse, type TestService } from "../support/service.ts";
 
 let service: TestService;
 let id: string;
@@ -14,7 +14,7 @@ afterEach(() => service.stop());
 
 const minuteMs = 60_000;
 const request = () => service.call("GET", "/nothing", { key });
-const codeOf = (response: TestAnswer) => (response.json as { code: string }).code;
+const codeOf = (response: TestResponse) => (response.json as { code: string }).code;
 
 async function times<T>(count: number, work: () => Promise<T>): Promise<T> {
   let last: T | undefined;
@@ -168,7 +168,7 @@ describe("a client that waits is never banned:", () => {
 });
 
 test("petstore keys unban takes effect in a running service on the next request", async () => {
-  const place = enterPlace();
+  const place = openWorkspace();
   try {
     const flags = ["--ban-grace-ms", "1", "--ban-strikes-min", "3"];
     const served = await place.serve(["serve", ...flags]);

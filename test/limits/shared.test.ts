@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import { digestOf, generateKeyId, scopes } from "../../src/domain/keys.ts";
-import type { BanRules, Verdict } from "../../src/domain/limits.ts";
+import type { BanRules, LimitDecision } from "../../src/domain/limits.ts";
 import type { Limits } from "../../src/domain/plans.ts";
 import type { Limiter, Store } from "../../src/domain/ports.ts";
+import { openStore, systemClock } from "../../src/engines.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
@@ -13,7 +13,7 @@ import { sharedPostgres } from "../support/postgres.ts";
 
 const rules: BanRules = {
   ...{ graceMs: 1_000, strikesMin: 20, strikesDivisor: 10 },
-  ...{ banMs: 300_000, banMsMax: 3_600_000, ladderMs: 86_400_000 },
+  ...{ banMs: 300_000, banMsMax: 3_600_000, escalationMs: 86_400_000 },
 };
 
 let url: string;
@@ -66,8 +66,8 @@ async function takeMany(limiter: Limiter, key: string, limits: Limits, times: nu
   return Promise.all(Array.from({ length: times }, async () => limiter.take(key, limits)));
 }
 
-const admitted = (verdicts: readonly Verdict[]) =>
-  verdicts.filter(({ outcome }) => outcome === "admitted").length;
+const admitted = (decisions: readonly LimitDecision[]) =>
+  decisions.filter(({ outcome }) => outcome === "admitted").length;
 
 test("three limiters together admit exactly the limit of every minute", async () => {
   const key = await issueKey();
@@ -75,9 +75,9 @@ test("three limiters together admit exactly the limit of every minute", async ()
   const perWindow = new Map<number, number>();
   const load = limiters.map(async (limiter, index) => {
     for (let round = 0; round < 40; round++) {
-      for (const verdict of await takeMany(limiter, key, limits, 20 + index)) {
-        if (verdict.outcome !== "admitted") continue;
-        const { resetAt } = verdict.minute;
+      for (const decision of await takeMany(limiter, key, limits, 20 + index)) {
+        if (decision.outcome !== "admitted") continue;
+        const { resetAt } = decision.minute;
         perWindow.set(resetAt, (perWindow.get(resetAt) ?? 0) + 1);
       }
       // The minute ends in the middle of the load, while statements are running.
@@ -86,9 +86,9 @@ test("three limiters together admit exactly the limit of every minute", async ()
   });
   await Promise.all(load);
   // The load in the last minute is below the limit, so the rest is sent first.
-  for (const verdict of await takeMany(limiters[0]!, key, limits, 100)) {
-    if (verdict.outcome === "admitted") {
-      perWindow.set(verdict.minute.resetAt, perWindow.get(verdict.minute.resetAt)! + 1);
+  for (const decision of await takeMany(limiters[0]!, key, limits, 100)) {
+    if (decision.outcome === "admitted") {
+      perWindow.set(decision.minute.resetAt, perWindow.get(decision.minute.resetAt)! + 1);
     }
   }
   expect([...perWindow.values()]).toEqual([100, 100, 100, 100]);
@@ -99,8 +99,8 @@ test("three limiters together admit exactly the limit of a day", async () => {
   const limits = { perMinute: 50, perDay: 120 };
   let total = 0;
   for (let minute = 0; minute < 4; minute++) {
-    const verdicts = await Promise.all(limiters.map((one) => takeMany(one, key, limits, 40)));
-    total += admitted(verdicts.flat());
+    const decisions = await Promise.all(limiters.map((one) => takeMany(one, key, limits, 40)));
+    total += admitted(decisions.flat());
     clock.advance(60_000);
   }
   expect(total).toBe(120);
@@ -111,8 +111,8 @@ test("three limiters together admit exactly the limit of a day", async () => {
 test("the remaining requests decrease by one with each request to any limiter", async () => {
   const key = await issueKey();
   const limits = { perMinute: 30, perDay: 1_000 };
-  const verdicts = await Promise.all(limiters.map((one) => takeMany(one, key, limits, 10)));
-  const left = verdicts.flat().map(({ binding }) => binding.remaining);
+  const decisions = await Promise.all(limiters.map((one) => takeMany(one, key, limits, 10)));
+  const left = decisions.flat().map(({ binding }) => binding.remaining);
   expect(left.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => at));
 });
 
@@ -175,8 +175,8 @@ test("strikes on three limiters add up to one ban, in force on all of them", asy
   await takeMany(limiters[0]!, key, limits, 1);
   await takeMany(limiters[1]!, key, limits, 1);
   await until(async () => {
-    const verdicts = await Promise.all(limiters.map((one) => one.take(key, limits)));
-    return verdicts.every(({ outcome }) => outcome === "banned");
+    const decisions = await Promise.all(limiters.map((one) => one.take(key, limits)));
+    return decisions.every(({ outcome }) => outcome === "banned");
   });
   const bans = (await store.usage.loadBans()).filter(({ keyId }) => keyId === key);
   expect(bans.map(({ startedAt, until }) => until - startedAt)).toEqual([300_000]);
@@ -187,8 +187,8 @@ test("a lifted ban and its strikes are over on every limiter after a refresh", a
   const limits = { perMinute: 5, perDay: 1_000 };
   await takeMany(limiters[0]!, key, limits, 6);
   clock.advance(1_001);
-  const verdicts = await takeMany(limiters[0]!, key, limits, 20);
-  expect(verdicts.at(-1)!.outcome).toBe("banned");
+  const decisions = await takeMany(limiters[0]!, key, limits, 20);
+  expect(decisions.at(-1)!.outcome).toBe("banned");
   expect((await limiters[1]!.take(key, limits)).outcome).toBe("banned");
   expect(await store.usage.liftBan(key, clock.now())).toBe(true);
   for (const limiter of limiters) limiter.refresh();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Refusal } from "../../src/domain/errors.ts";
+import { ServiceError } from "../../src/domain/errors.ts";
 import { createFollower } from "../../src/domain/follower.ts";
 import type { InventoryReader } from "../../src/domain/ports.ts";
 import { createLedger, createReplica, startFollowing } from "../support/follower.ts";
@@ -231,7 +231,7 @@ describe("a follower", () => {
     const { ledger, follower } = startFollowing();
     ledger.add(1n, 1);
     ledger.skipRow();
-    await expect(Promise.resolve(follower.catchUp())).rejects.toBeInstanceOf(Refusal);
+    await expect(Promise.resolve(follower.catchUp())).rejects.toBeInstanceOf(ServiceError);
     expect(follower.fault).toBe("the ledger has no row 2, but its head is 2; run petstore verify");
     expect(ledger.loads).toBe(0);
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { expectError } from "../support/answers.ts";
 import { runs } from "../support/properties/runs.ts";
+import { expectError } from "../support/responses.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 
 /**

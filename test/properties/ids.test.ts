@@ -3,8 +3,8 @@ import fc from "fast-check";
 import type { Format } from "../../src/cli/files.ts";
 import { readRows } from "../../src/cli/rows.ts";
 import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
-import { expectError } from "../support/answers.ts";
 import { runs } from "../support/properties/runs.ts";
+import { expectError } from "../support/responses.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 
 const min = -(2n ** 63n);

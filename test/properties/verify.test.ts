@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import fc from "fast-check";
-import { openStore } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import { digestOf, scopes } from "../../src/domain/keys.ts";
 import { plans } from "../../src/domain/plans.ts";
@@ -15,6 +14,7 @@ import { checkEpochs } from "../../src/domain/verification/epochs.ts";
 import { createFaults } from "../../src/domain/verification/faults.ts";
 import { createSlots } from "../../src/domain/verification/slots.ts";
 import { verify } from "../../src/domain/verify.ts";
+import { openStore } from "../../src/engines.ts";
 import { createTestClock, testStart } from "../support/clock.ts";
 import { petRow } from "../support/pets.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
@@ -129,7 +129,7 @@ test("verify on postgres finds a disabled trigger", async () => {
   await using sql = new SQL(database, { max: 1 });
   await sql`ALTER TABLE ledger DISABLE TRIGGER ledger_rows_stay`;
   await sql`DROP TRIGGER entries_have_pets ON inventory`;
-  const expected = "expected it as this version of petstore makes it";
+  const expected = "expected its definition in this version of petstore";
   expect((await store.transfer.snapshot(verify)).faults).toEqual([
     `trigger entries_have_pets: is missing or disabled on the table inventory; ${expected}`,
     `trigger ledger_rows_stay: is missing or disabled on the table ledger; ${expected}`,

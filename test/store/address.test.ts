@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connectionOptions, parseAddress } from "../../src/store/postgres/engine/address.ts";
-import { enterPlace } from "../support/process.ts";
+import { openWorkspace } from "../support/process.ts";
 
 test("an address with several hosts becomes one address per host, otherwise unchanged", () => {
   const { urls, label, prepare } = parseAddress(
@@ -69,7 +69,7 @@ test("an address without a password or a host takes none from the environment", 
       },
     },
   });
-  const place = enterPlace();
+  const place = openWorkspace();
   try {
     const env = { PGPASSWORD: "fromenv", PGHOST: "192.0.2.1" };
     const database = `postgres:///shop?port=${server.port}`;

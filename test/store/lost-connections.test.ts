@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { Refusal } from "../../src/domain/errors.ts";
+import { ServiceError } from "../../src/domain/errors.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { startTestService } from "../support/service.ts";
@@ -27,7 +27,7 @@ test("a session that the server ended for idleness fails one call, and the next 
   // The process is busy, so it learns of the end only with the next statement.
   Bun.sleepSync(400);
   const error: unknown = await query("SELECT 2").catch((failed: unknown) => failed);
-  expect(error).toBeInstanceOf(Refusal);
+  expect(error).toBeInstanceOf(ServiceError);
   expect(error).toMatchObject({ code: "unavailable" });
   expect(await query("SELECT 3")).toEqual([[3]]);
 });
@@ -66,7 +66,7 @@ test.each([
   const error: unknown = await query(
     `DO $$ BEGIN RAISE EXCEPTION 'made' USING ERRCODE = '${state}'; END $$`,
   ).catch((failed: unknown) => failed);
-  expect(error).toBeInstanceOf(Refusal);
+  expect(error).toBeInstanceOf(ServiceError);
   expect(error).toMatchObject({ code: "unavailable" });
   expect(await query("SELECT 1")).toEqual([[1]]);
 });

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { inventory, ledger, orders, pets } from "../fixtures/expected.ts";
-import { expectError, limitsOf } from "../support/answers.ts";
-import { enterPlace, type Place } from "../support/process.ts";
+import { openWorkspace, type Workspace } from "../support/process.ts";
 import { type ReleaseKeys, readKeys, readLedger, restore } from "../support/release-stores.ts";
+import { expectError, limitsOf } from "../support/responses.ts";
 import { call, engines, startTestService } from "../support/service.ts";
 
 /** Every release whose stores must open. A new release adds its version and its fixtures. */
@@ -13,10 +13,10 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
   ({ release, engine }) => {
     const { keys, listed } = readKeys(release, engine);
     const textOf = (name: string) => keys[name]!.texts[0]!;
-    let place: Place;
+    let place: Workspace;
     let database: string;
     beforeEach(async () => {
-      place = enterPlace();
+      place = openWorkspace();
       database = await restore[engine](release, place);
     });
     afterEach(() => place.leave());

@@ -6,7 +6,7 @@ import { petRow } from "../support/pets.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { makeServerFolder } from "../support/postgres-binaries.ts";
 import { startStandby } from "../support/postgres-standby.ts";
-import { enterPlace } from "../support/process.ts";
+import { openWorkspace } from "../support/process.ts";
 import { setUnit } from "../support/units.ts";
 
 const socketFolder = makeServerFolder();
@@ -130,7 +130,7 @@ test("an import without TEMPORARY names the right and changes nothing; everythin
 test("a store is reached through a socket, whatever the PG* variables contain", async () => {
   const url = await server.freshDatabase();
   const name = new URL(url).pathname.slice(1);
-  const place = enterPlace();
+  const place = openWorkspace();
   try {
     const address = `postgres://postgres@/${name}?host=${socketFolder}&port=${server.port}`;
     const env = { PGHOST: "192.0.2.1", PGPORT: "1", PGDATABASE: "elsewhere", PGUSER: "nobody" };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
+import { openStore, systemClock } from "../../src/engines.ts";
 import { commit } from "../../src/store/postgres/commit.ts";
 import { createPrimaryGuard, type PrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { openSession, type Session } from "../../src/store/postgres/engine/session.ts";

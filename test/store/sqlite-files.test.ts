@@ -16,7 +16,7 @@ import { openForWriting, setPragma } from "../../src/store/sqlite/engine/connect
 import { openSqlite } from "../../src/store/sqlite/store.ts";
 import { createTestClock } from "../support/clock.ts";
 import { petRow } from "../support/pets.ts";
-import { enterPlace, type Place, petstore } from "../support/process.ts";
+import { openWorkspace, petstore, type Workspace } from "../support/process.ts";
 import { setUnit } from "../support/units.ts";
 
 let folder: string;
@@ -91,9 +91,9 @@ for (const threaded of [false, true]) {
 }
 
 describe("only the owner can open", () => {
-  let place: Place;
+  let place: Workspace;
   beforeEach(() => {
-    place = enterPlace();
+    place = openWorkspace();
   });
   afterEach(() => place.leave());
 

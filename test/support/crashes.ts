@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
-import { enterPlace, type Place, type Served } from "./process.ts";
-import { call, type TestAnswer } from "./service.ts";
+import { openWorkspace, type Served, type Workspace } from "./process.ts";
+import { call, type TestResponse } from "./service.ts";
 
 /** A client that sets one pet to increasing quantities and records what was acknowledged. */
 export interface Client {
@@ -11,11 +11,11 @@ export interface Client {
 
 /** A folder with a store of pets, a key without practical limits, and a client for every pet. */
 export interface LoadedPlace {
-  readonly place: Place;
+  readonly place: Workspace;
   readonly key: string;
   readonly clients: readonly Client[];
   /** Sends one update and returns the response. */
-  ask(service: Served, client: Client): Promise<TestAnswer>;
+  ask(service: Served, client: Client): Promise<TestResponse>;
   /** Sends one update and returns the status of the response. */
   update(service: Served, client: Client): Promise<number>;
   /** Expects every entry to be at its last acknowledged quantity, or at one sent after that. */
@@ -25,14 +25,14 @@ export interface LoadedPlace {
 const petsCount = 16;
 
 export async function enterLoadedPlace(): Promise<LoadedPlace> {
-  const place = enterPlace();
+  const place = openWorkspace();
   const rows = Array.from({ length: petsCount }, (_, at) => `{"petId":${at},"name":"Pet ${at}"}`);
   await place.run(["pets", "import", "-"], { stdin: rows.join("\n") });
   const plan = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "100000000"];
   const { key } = await place.json<{ key: string }>("keys", "create", "--name", "load", ...plan);
   const clients: Client[] = rows.map((_, petId) => ({ petId, acknowledged: 0, sent: 0 }));
 
-  async function ask(service: Served, client: Client): Promise<TestAnswer> {
+  async function ask(service: Served, client: Client): Promise<TestResponse> {
     client.sent += 1;
     const { petId, sent } = client;
     const body = `{"quantity":${sent}}`;

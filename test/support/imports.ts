@@ -2,14 +2,14 @@
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { type ProbeReport, probeEnvironment, readProbe } from "../../bench/probe-client.ts";
-import { enterPlace, type Place, petstore, type Served } from "./process.ts";
+import { openWorkspace, petstore, type Served, type Workspace } from "./process.ts";
 import { call } from "./service.ts";
 
 const importRssBytesMax = 200 * 1024 * 1024;
 
 /** Imports this many rows during load, prints the longest waits, and checks memory and result. */
 export async function importBesideService(rowsCount: number): Promise<void> {
-  const workspace = enterPlace();
+  const workspace = openWorkspace();
   try {
     await workspace.run(["pets", "import", "-"], { stdin: '{"petId":1,"name":"Before"}' });
     const key = await createKey(workspace);
@@ -32,7 +32,7 @@ export async function importBesideService(rowsCount: number): Promise<void> {
  * Returns the measurements of the probe in the event loop during the second import.
  */
 export async function probeImportOfChanges(rowsCount: number): Promise<ProbeReport> {
-  const workspace = enterPlace();
+  const workspace = openWorkspace();
   try {
     const key = await createKey(workspace);
     const importRows = async (shift: number) => {
@@ -68,13 +68,18 @@ export async function probeImportOfChanges(rowsCount: number): Promise<ProbeRepo
 }
 
 /** Creates a key whose limits the tests do not reach. */
-async function createKey(workspace: Place): Promise<string> {
+async function createKey(workspace: Workspace): Promise<string> {
   const limits = ["--per-minute", "1000000", "--per-day", "100000000"];
   const flags = ["--name", "load", "--plan", "enterprise", ...limits];
   return (await workspace.json<{ key: string }>("keys", "create", ...flags)).key;
 }
 
-async function importUnderLoad(workspace: Place, service: Served, key: string, rowsCount: number) {
+async function importUnderLoad(
+  workspace: Workspace,
+  service: Served,
+  key: string,
+  rowsCount: number,
+) {
   const headers = { Authorization: `Bearer ${key}` };
   // Does not parse the body: that would count as latency of the service.
   const request = (method: string, path: string, body?: string) => async () => {

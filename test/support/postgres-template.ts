@@ -1,5 +1,5 @@
-import { openStore, systemClock } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
+import { openStore, systemClock } from "../../src/engines.ts";
 import { sharedPostgres } from "./postgres.ts";
 
 const templates: Record<string, Promise<string>> = {};

@@ -34,7 +34,7 @@ export interface Served {
 }
 
 /** A temporary folder in which the command line runs as a process, as an operator runs it. */
-export interface Place {
+export interface Workspace {
   readonly folder: string;
   path(name: string): string;
   run(words: readonly string[], options?: RunOptions): Promise<Ran>;
@@ -45,13 +45,13 @@ export interface Place {
   leave(): Promise<void>;
 }
 
-export function enterPlace(): Place {
+export function openWorkspace(): Workspace {
   const folder = mkdtempSync(join(tmpdir(), "petstore-workspace-"));
   const running = new Set<Subprocess>();
   // The command does not inherit the environment of the tests: a PORT in it would be a setting.
   const environment = { PATH: process.env.PATH ?? "", HOME: folder, TZ: "UTC" };
 
-  const workspace: Place = {
+  const workspace: Workspace = {
     folder,
     path: (name) => join(folder, name),
     async run(words, { stdin = "", env = {}, command = [petstore] } = {}) {
@@ -140,7 +140,7 @@ function collectOutput(...streams: ReadableStream<Uint8Array>[]) {
 }
 
 /** Expects exit code 2 and one line on standard error that contains the text, without a stack trace. */
-export function expectRefused(ran: Ran, text: string): void {
+export function expectUsageError(ran: Ran, text: string): void {
   expect(ran.err).toContain(text);
   expect(ran.err).toMatch(/^petstore: [^\n]+\n$/);
   expect(ran.err).not.toMatch(/\bat .*:\d+:\d+/);

@@ -3,7 +3,7 @@ import { copyFileSync, readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { SQL } from "bun";
 import { sharedPostgres } from "./postgres.ts";
-import type { Place } from "./process.ts";
+import type { Workspace } from "./process.ts";
 import type { Engine } from "./service.ts";
 
 /** The keys of a store in test/fixtures. */
@@ -23,7 +23,7 @@ export function readKeys(release: string, engine: Engine): ReleaseKeys {
 }
 
 /** Copies the store of a release to a new database and returns its address. */
-export const restore: Record<Engine, (release: string, place: Place) => Promise<string>> = {
+export const restore: Record<Engine, (release: string, place: Workspace) => Promise<string>> = {
   async sqlite(release, place) {
     const name = `store-${release}.db`;
     // The files beside the database stay behind when a service stops, so the next release finds them.

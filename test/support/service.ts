@@ -9,7 +9,7 @@ import type { OrderRecord } from "../../src/domain/orders.ts";
 import type { PetRecord } from "../../src/domain/pets.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
-import { checkAgainstContract } from "./contract/answer-check.ts";
+import { checkAgainstContract } from "./contract/response-check.ts";
 import { petRow } from "./pets.ts";
 import { migratedDatabase } from "./postgres-template.ts";
 
@@ -17,7 +17,7 @@ import { migratedDatabase } from "./postgres-template.ts";
 export const engines = ["sqlite", "postgres"] as const;
 export type Engine = (typeof engines)[number];
 
-export interface TestAnswer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -40,7 +40,7 @@ export interface TestService {
   /** What the service wrote to its log. */
   readonly logged: readonly string[];
   /** `path` is relative to the base address, or to the server's root when it starts with "~". */
-  call(method: string, path: string, options?: CallOptions): Promise<TestAnswer>;
+  call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
   /** Issues a key. `fields` replaces fields of the stored key, also by values that no rule allows. */
   issueKey(fields?: Partial<Omit<Key, "id">>): Promise<{ id: string; text: string }>;
   addPets(...pets: readonly (Partial<PetRecord> & { petId: bigint })[]): Promise<void>;
@@ -119,7 +119,7 @@ export async function call(
   method: string,
   path: string,
   options: CallOptions = {},
-): Promise<TestAnswer> {
+): Promise<TestResponse> {
   const url = path.startsWith("~") ? new URL(path.slice(1), baseUrl).href : baseUrl + path;
   const headers = new Headers(options.headers);
   if (options.key !== undefined) headers.set("Authorization", `Bearer ${options.key}`);

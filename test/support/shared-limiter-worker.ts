@@ -14,7 +14,7 @@ const limiter = createSharedLimiter({
   usage: createSharedUsage(database.connection(5_000).query, clock),
   rules: {
     ...{ graceMs: 1_000, strikesMin: 1e9, strikesDivisor: 1 },
-    ...{ banMs: 1, banMsMax: 1, ladderMs: 1 },
+    ...{ banMs: 1, banMsMax: 1, escalationMs: 1 },
   },
   log: () => {},
 });

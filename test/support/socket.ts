@@ -1,11 +1,11 @@
 import { connect, type Socket } from "node:net";
-import type { TestAnswer } from "./service.ts";
+import type { TestResponse } from "./service.ts";
 
 /** A client that sends raw bytes, for requests that no HTTP library sends. */
 export interface RawClient {
   send(bytes: string | Uint8Array): void;
   /** The next response. `noBody` for responses to HEAD, which have a length and no body. */
-  answer(noBody?: "noBody"): Promise<TestAnswer>;
+  answer(noBody?: "noBody"): Promise<TestResponse>;
   /** Resolves with the unread bytes once the server has closed the connection. */
   closed(): Promise<string>;
   /** Closes the sending side. Reading continues. */
@@ -77,6 +77,6 @@ function parseAnswer(bytes: Buffer, noBody: boolean) {
   if (bytes.length < byteLength) return undefined;
   const text = bytes.subarray(headEnd + 4, byteLength).toString("utf8");
   const json: unknown = text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : undefined;
-  const answer: TestAnswer = { status, headers, text, json };
+  const answer: TestResponse = { status, headers, text, json };
   return { answer, byteLength };
 }

@@ -1,4 +1,4 @@
-import { Refusal } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import { petNotFound } from "../../domain/pets.ts";
 import type { MaybePromise } from "../../domain/ports.ts";
 import { setQuantity } from "../../domain/shop.ts";
@@ -25,7 +25,7 @@ function currentList({ list }: Context, call: Call): Reply {
   const { tag } = version;
   const expected = headers.get("if-match");
   if (expected !== null && !satisfiesIfMatch(expected, tag)) {
-    throw new Refusal("precondition_failed", listChanged);
+    throw new ServiceError("precondition_failed", listChanged);
   }
   const known = headers.get("if-none-match");
   const isShort = version.byteLength < compressedBytesMin;
@@ -83,6 +83,6 @@ export async function updateInventory(context: Context, call: Call): Promise<Rep
  * would fail without the condition fails in the same way with it.
  */
 async function rejectIfMatch({ store }: Context, petId: bigint): Promise<never> {
-  if (!(await store.catalogue.findPet(petId))) throw new Refusal("not_found", petNotFound);
-  throw new Refusal("precondition_failed", noEntryTags);
+  if (!(await store.catalogue.findPet(petId))) throw new ServiceError("not_found", petNotFound);
+  throw new ServiceError("precondition_failed", noEntryTags);
 }

@@ -1,4 +1,4 @@
-import { Refusal } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import type { IncomingRequest } from "../operation.ts";
 
@@ -9,7 +9,7 @@ export const petIdRule =
 
 export function readPetId({ params }: IncomingRequest): bigint {
   const petId = parseInt64(params?.petId ?? "");
-  if (petId === undefined) throw new Refusal("invalid_request", petIdRule);
+  if (petId === undefined) throw new ServiceError("invalid_request", petIdRule);
   return petId;
 }
 
@@ -31,7 +31,7 @@ export function readLimit(
   const text = singleValue(query, "limit");
   if (text === undefined) return bounds.initial;
   const limit = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(limit <= bounds.max)) throw new Refusal("invalid_request", limitRule(bounds.max));
+  if (!(limit <= bounds.max)) throw new ServiceError("invalid_request", limitRule(bounds.max));
   return limit;
 }
 
@@ -42,14 +42,14 @@ export const afterRule =
 export function readAfter(query: URLSearchParams): bigint | null {
   const text = singleValue(query, "after");
   const after = text === undefined ? null : parseInt64(text);
-  if (after === undefined) throw new Refusal("invalid_request", afterRule);
+  if (after === undefined) throw new ServiceError("invalid_request", afterRule);
   return after;
 }
 
 function singleValue(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   if (values.length > 1) {
-    throw new Refusal("invalid_request", `Query parameter '${name}' must not be repeated.`);
+    throw new ServiceError("invalid_request", `Query parameter '${name}' must not be repeated.`);
   }
   return values[0];
 }

@@ -1,11 +1,11 @@
-import { Refusal } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import { petNotFound } from "../../domain/pets.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { readPetId } from "./parameters.ts";
 
 export async function getPet({ store }: Context, call: Call): Promise<Reply> {
   const pet = await store.catalogue.findPet(readPetId(call.request));
-  if (!pet) throw new Refusal("not_found", petNotFound);
+  if (!pet) throw new ServiceError("not_found", petNotFound);
   const { name, category, photoUrls, tags, status } = pet;
   const rest = JSON.stringify({ name, category, photoUrls, tags, status });
   return { status: 200, body: `{"id":${pet.petId},${rest.slice(1)}` };

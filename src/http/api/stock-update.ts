@@ -1,4 +1,4 @@
-import { Refusal } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import { quantityRule, readQuantity } from "../../domain/inventory.ts";
 import { isJsonObject, parseJson } from "../../domain/values/json.ts";
 import { invalidJson } from "../messages.ts";
@@ -19,10 +19,10 @@ export function parseStockUpdate(text: string): number {
   const plain = plainUpdate.exec(text);
   if (plain) return Number(plain[1]);
   const body = parseBody(text);
-  if (!isJsonObject(body)) throw new Refusal("invalid_request", objectRequired);
-  if (!Object.hasOwn(body, "quantity")) throw new Refusal("invalid_request", quantityMissing);
+  if (!isJsonObject(body)) throw new ServiceError("invalid_request", objectRequired);
+  if (!Object.hasOwn(body, "quantity")) throw new ServiceError("invalid_request", quantityMissing);
   const quantity = readQuantity(body.quantity);
-  if (quantity === undefined) throw new Refusal("invalid_request", quantityInvalid);
+  if (quantity === undefined) throw new ServiceError("invalid_request", quantityInvalid);
   return quantity;
 }
 
@@ -30,6 +30,6 @@ function parseBody(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw new Refusal("invalid_request", invalidJson);
+    throw new ServiceError("invalid_request", invalidJson);
   }
 }

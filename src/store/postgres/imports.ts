@@ -1,4 +1,4 @@
-import { Refusal } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import { namelessPet, repeatedId } from "../../domain/imports.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
@@ -68,7 +68,7 @@ async function beginImport({ query }: Session): Promise<void> {
     `SELECT has_database_privilege(current_database(), 'TEMPORARY'), ${waitForDisk}`,
   );
   if (row?.[0] === true) return;
-  throw new Refusal("unavailable", "the role needs TEMPORARY on the database for an import");
+  throw new ServiceError("unavailable", "the role needs TEMPORARY on the database for an import");
 }
 
 async function rejectRepeatedIds(

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Refusal } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import { textArray } from "./engine/arrays.ts";
 import type { Session } from "./engine/session.ts";
@@ -17,7 +17,7 @@ const migrationLock = 7_381_002;
 export async function migrate(session: Session, environment: Environment): Promise<void> {
   if ((await readVersion(session)).version < steps.length) await applySteps(session, environment);
   if ((await readVersion(session)).fits > steps.length) {
-    throw new Refusal("unavailable", "the database was made for a newer version of petstore");
+    throw new ServiceError("unavailable", "the database was made for a newer version of petstore");
   }
   await checkRights(session);
   await checkEnvironment(session, environment);
@@ -53,10 +53,11 @@ async function applySteps(session: Session, environment: Environment): Promise<v
 
 async function checkEnvironment({ query }: Session, environment: Environment): Promise<void> {
   const [row] = await query("SELECT environment FROM store WHERE id = 1");
-  if (!row) throw new Refusal("unavailable", "the database has lost its head; restore a backup");
+  if (!row)
+    throw new ServiceError("unavailable", "the database has lost its head; restore a backup");
   const [owner] = row;
   if (owner !== environment) {
-    throw new Refusal(
+    throw new ServiceError(
       "unavailable",
       `the database belongs to the ${owner} environment, not to ${environment}`,
     );
@@ -95,7 +96,7 @@ async function checkRights({ query }: Session): Promise<void> {
     [textArray(needed.map(([name]) => name!)), textArray(needed.map(([, right]) => right!))],
   );
   const [role, missing] = row!;
-  if (missing !== null) throw new Refusal("unavailable", `the role ${role} needs ${missing}`);
+  if (missing !== null) throw new ServiceError("unavailable", `the role ${role} needs ${missing}`);
 }
 
 async function readVersion({ query }: Session): Promise<{ version: number; fits: number }> {

@@ -1,4 +1,4 @@
-import { Refusal } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
 import { createCatalogueReader } from "./catalogue.ts";
@@ -135,7 +135,10 @@ async function recordEpoch(session: Session, epochs: Epochs): Promise<void> {
 
 /** For the operator. Clients of the API never see it. */
 function cannotOpen(database: Database, error: unknown): unknown {
-  if (error instanceof Refusal && error.code !== "unavailable") return error;
+  if (error instanceof ServiceError && error.code !== "unavailable") return error;
   const reason = describeFailure(error);
-  return new Refusal("unavailable", `cannot open the database at ${database.label}: ${reason}`);
+  return new ServiceError(
+    "unavailable",
+    `cannot open the database at ${database.label}: ${reason}`,
+  );
 }

@@ -1,4 +1,5 @@
 import type { Fault } from "../../domain/ports.ts";
+import { expectedDefinition } from "../tables.ts";
 import { textArray } from "./engine/arrays.ts";
 import type { Session } from "./engine/session.ts";
 
@@ -24,6 +25,6 @@ export async function checkStructure({ query }: Session): Promise<readonly Fault
   return missing.map(([name, relation]) => ({
     where: `trigger ${name}`,
     found: `is missing or disabled on the table ${relation}`,
-    expected: "it as this version of petstore makes it",
+    expected: expectedDefinition,
   }));
 }

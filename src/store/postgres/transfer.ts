@@ -1,4 +1,4 @@
-import { Refusal } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import type { RowsOf } from "../../domain/ports.ts";
 import { anyRow, batchRows, selectAll, tables } from "../tables.ts";
 import { copyIn, type Value } from "./engine/copy.ts";
@@ -43,7 +43,7 @@ export async function importTables(session: Session, rowsOf: RowsOf): Promise<vo
   // Reading the source may take longer than the timeout for groups of updates allows.
   await sql.unsafe("SET LOCAL idle_in_transaction_session_timeout = 0");
   const [present] = await query(anyRow);
-  if (present?.[0]) throw new Refusal("invalid_request", "the target is not empty");
+  if (present?.[0]) throw new ServiceError("invalid_request", "the target is not empty");
   // An empty store has epochs only as copies from another empty store. The epoch of this store is
   // recorded by the next start or write, and starts after the last copied row.
   const [recorded] = await query("SELECT EXISTS (SELECT FROM epochs)");

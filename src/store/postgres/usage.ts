@@ -151,10 +151,10 @@ function toCountedUsage(row: Row): CountedUsage {
   const usage: Usage = {
     minuteStart: numbers[0]!,
     minuteCount: numbers[1]!,
-    minuteRefusedAt: numbers[2]!,
+    minuteExceededAt: numbers[2]!,
     dayStart: numbers[3]!,
     dayCount: numbers[4]!,
-    dayRefusedAt: numbers[5]!,
+    dayExceededAt: numbers[5]!,
     lastUsedAt: numbers[6]!,
     strikesMinute: numbers[7]!,
     strikes: numbers[8]!,

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { Refusal } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import { completeEpochs } from "./epochs.ts";
 import { steps } from "./schema/steps.ts";
@@ -12,12 +12,13 @@ export function migrate(database: Database, environment: Environment): void {
     database.transaction(() => applySteps(database, environment)).immediate();
   }
   if (versionOf(database) > steps.length) {
-    throw new Refusal("unavailable", "the database was made by a newer version of petstore");
+    throw new ServiceError("unavailable", "the database was made by a newer version of petstore");
   }
   const head = database.query("SELECT environment FROM head").values()[0];
-  if (!head) throw new Refusal("unavailable", "the database has lost its head; restore a backup");
+  if (!head)
+    throw new ServiceError("unavailable", "the database has lost its head; restore a backup");
   if (head[0] !== environment) {
-    throw new Refusal(
+    throw new ServiceError(
       "unavailable",
       `the database belongs to the ${head[0]} environment, not to ${environment}`,
     );
@@ -33,7 +34,7 @@ function assertOurs(database: Database): void {
     )
     .values()[0] as [bigint, bigint];
   if (tables > 0n && heads === 0n) {
-    throw new Refusal("unavailable", "the store's file is not a petstore database");
+    throw new ServiceError("unavailable", "the store's file is not a petstore database");
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { Refusal } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type {
   CatalogueStore,
@@ -83,7 +83,7 @@ async function beginEpoch(writer: Writer): Promise<void> {
     await writer.call("beginEpoch", randomUUID());
   } catch (error) {
     // The service can still read a store on a full disk. The next commit begins the epoch.
-    if (!(error instanceof Refusal && error.code === "unavailable")) throw error;
+    if (!(error instanceof ServiceError && error.code === "unavailable")) throw error;
   }
 }
 

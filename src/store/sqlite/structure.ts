@@ -1,5 +1,6 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import type { Fault } from "../../domain/ports.ts";
+import { expectedDefinition } from "../tables.ts";
 import { migrate } from "./migrations.ts";
 
 const messagesMax = 20;
@@ -46,8 +47,8 @@ function checkSchema(database: Database): Fault[] {
   for (const [where, definition] of definitionsIn(model)) {
     const found = present.get(where);
     if (found === definition) continue;
-    const expected = "it as this version of petstore makes it";
-    faults.push({ where, found: found === undefined ? "is missing" : "was altered", expected });
+    const what = found === undefined ? "is missing" : "was altered";
+    faults.push({ where, found: what, expected: expectedDefinition });
   }
   model.close();
   return faults;

@@ -1,5 +1,5 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
-import { Refusal } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import type { RowsOf } from "../../domain/ports.ts";
 import { anyRow, batchRows, placeholders, selectAll, type Table, tables } from "../tables.ts";
 
@@ -26,7 +26,7 @@ export async function importTables(database: Database, rowsOf: RowsOf): Promise<
   database.run("BEGIN IMMEDIATE");
   try {
     const [present] = database.query(anyRow).values()[0]!;
-    if (Number(present) !== 0) throw new Refusal("invalid_request", "the target is not empty");
+    if (Number(present) !== 0) throw new ServiceError("invalid_request", "the target is not empty");
     // The epoch of an empty store covers no row. The next open adds it again, after the last row.
     database.run("DELETE FROM epochs");
     for (const table of tables) {

@@ -1,5 +1,5 @@
 import type { Fetch } from "../../../client/src/options.ts";
-import type { SeenAnswer } from "../contract/answer-check.ts";
+import type { SeenResponse } from "../contract/response-check.ts";
 
 export interface Exchange {
   readonly method: string;
@@ -17,11 +17,11 @@ export class FetchRecorder {
    * `fetch` as a failed connection.
    */
   readonly checkErrors: unknown[] = [];
-  readonly #check: (response: SeenAnswer) => void;
+  readonly #check: (response: SeenResponse) => void;
   #inFlight = 0;
   #onIdle: (() => void)[] = [];
 
-  constructor(check: (response: SeenAnswer) => void = () => {}) {
+  constructor(check: (response: SeenResponse) => void = () => {}) {
     this.#check = check;
   }
 
@@ -62,7 +62,7 @@ export class FetchRecorder {
     }
   }
 
-  #runCheck(response: SeenAnswer): void {
+  #runCheck(response: SeenResponse): void {
     try {
       this.#check(response);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { type ClientOptions, PetstoreClient } from "../../../client/src/index.ts";
 import type { Limits } from "../../../src/domain/plans.ts";
 import { plans } from "../../../src/domain/plans.ts";
-import { checkAgainstContract } from "../contract/answer-check.ts";
+import { checkAgainstContract } from "../contract/response-check.ts";
 import { startTestService, type TestService } from "../service.ts";
 import { FetchRecorder } from "./fetch-recorder.ts";
 import { ManualClock, runToCompletion } from "./manual-clock.ts";

@@ -1,13 +1,19 @@
-import { enterPlace, type Place, type Ran, type RunOptions, type Served } from "../process.ts";
-import { type CallOptions, call, type TestAnswer } from "../service.ts";
+import {
+  openWorkspace,
+  type Ran,
+  type RunOptions,
+  type Served,
+  type Workspace,
+} from "../process.ts";
+import { type CallOptions, call, type TestResponse } from "../service.ts";
 
 /** Several instances of the service on one database, each a separate process. */
 export interface Fleet {
-  readonly place: Place;
+  readonly place: Workspace;
   readonly size: number;
   /** The instance with this number. After a kill it is the dead one until another is started. */
   instance(index: number): Served;
-  call(index: number, method: string, path: string, options?: CallOptions): Promise<TestAnswer>;
+  call(index: number, method: string, path: string, options?: CallOptions): Promise<TestResponse>;
   /** Kills one instance. */
   kill(index: number): Promise<void>;
   /** Stops one instance and returns its exit code. */
@@ -39,7 +45,7 @@ export const boundless = ["--plan", "enterprise", "--per-minute", "900000000"].c
 
 export async function startFleet(databaseUrl: string, options: FleetOptions = {}): Promise<Fleet> {
   const { size = 3, flags = [], pets = [], addressOf = () => databaseUrl } = options;
-  const place = enterPlace();
+  const place = openWorkspace();
   const onDatabase = ["--database", databaseUrl];
   const launch = (index: number) =>
     place.serve(["serve", "--database", addressOf(index), ...flags], options.runOptions?.(index));

@@ -30,7 +30,7 @@ export function createNaiveLimiter({ perMinute, perDay }: Limits, rules: BanRule
     return { outcome: "banned", limit: perMinute, remaining: 0, resetAt: until };
   }
 
-  function verdict(outcome: "admitted" | "limited"): NaiveVerdict {
+  function decision(outcome: "admitted" | "limited"): NaiveVerdict {
     const minute = {
       limit: perMinute,
       remaining: perMinute - usedSince(minuteOf(now)),
@@ -51,14 +51,14 @@ export function createNaiveLimiter({ perMinute, perDay }: Limits, rules: BanRule
       usedSince(dayOf(now)) >= perDay ? `day ${dayOf(now)}` : `minute ${minuteOf(now)}`;
     const first = refusals.find((refusal) => refusal.window === window);
     refusals.push({ window, at: now });
-    if (!first || now - first.at <= rules.graceMs) return verdict("limited");
+    if (!first || now - first.at <= rules.graceMs) return decision("limited");
     strikes.push(now);
     const recent = strikes.filter((at) => at >= minuteOf(now)).length;
     if (recent < Math.max(rules.strikesMin, perMinute / rules.strikesDivisor)) {
-      return verdict("limited");
+      return decision("limited");
     }
     const last = bans.at(-1);
-    const isRecent = last && now - last.from <= rules.ladderMs;
+    const isRecent = last && now - last.from <= rules.escalationMs;
     const lengthMs = isRecent
       ? Math.min(2 * (last.until - last.from), rules.banMsMax)
       : rules.banMs;
@@ -76,7 +76,7 @@ export function createNaiveLimiter({ perMinute, perDay }: Limits, rules: BanRule
       if (ban) return inBan(ban.until);
       if (usedSince(minuteOf(now)) >= perMinute || usedSince(dayOf(now)) >= perDay) return refuse();
       admitted.push(now);
-      return verdict("admitted");
+      return decision("admitted");
     },
     /** Loses what is not stored: strikes, and the time of the first rejection. */
     restart(): void {

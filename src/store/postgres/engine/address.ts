@@ -1,4 +1,4 @@
-import { Refusal } from "../../../domain/errors.ts";
+import { ServiceError } from "../../../domain/errors.ts";
 
 /** A parsed connection string. */
 export interface Address {
@@ -21,12 +21,15 @@ const shape = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(\/[^?]*)?(?:\?(.*))?
 /** Reads `postgres://user:password@host:5432,other:5433/name?sslmode=require&prepare=false`. */
 export function parseAddress(text: string): Address {
   const match = shape.exec(text);
-  if (!match) throw new Refusal("invalid_request", "the database address is not postgres://…");
+  if (!match) throw new ServiceError("invalid_request", "the database address is not postgres://…");
   const [, opening, hosts = "", path = "", queryText = ""] = match;
   const query = new URLSearchParams(queryText);
   const prepare = query.get("prepare");
   if (prepare !== null && prepare !== "true" && prepare !== "false") {
-    throw new Refusal("invalid_request", "prepare in the database address must be true or false");
+    throw new ServiceError(
+      "invalid_request",
+      "prepare in the database address must be true or false",
+    );
   }
   query.delete("prepare");
   // With several hosts the service always uses the one that accepts writes.
@@ -35,7 +38,7 @@ export function parseAddress(text: string): Address {
   const ending = path + (query.size > 0 ? `?${query}` : "");
   const urls = authority.split(",").map((host) => `${opening}${host}${ending}`);
   if (!urls.every((url) => URL.canParse(url))) {
-    throw new Refusal("invalid_request", "the database address contains an invalid host");
+    throw new ServiceError("invalid_request", "the database address contains an invalid host");
   }
   return {
     urls,

@@ -1,4 +1,4 @@
-import { Refusal, unavailable, unavailableMessages } from "../../../domain/errors.ts";
+import { ServiceError, unavailable, unavailableMessages } from "../../../domain/errors.ts";
 
 /** The SQLSTATE of an error from the server. Connection failures have none. */
 function sqlState(error: unknown): string | undefined {
@@ -16,7 +16,7 @@ function isConnectionFailure(error: unknown): boolean {
 }
 
 /** The server is a standby, or a primary that is set read-only. */
-export class UnwritableServer extends Refusal {
+export class UnwritableServer extends ServiceError {
   /** For the operator. Clients get the message. */
   readonly reason: string;
 

@@ -1,4 +1,4 @@
-import { Refusal, unavailable } from "../../../domain/errors.ts";
+import { ServiceError, unavailable } from "../../../domain/errors.ts";
 import { isLost, isUnprepared, toUnavailable } from "./failures.ts";
 import { WrongServer } from "./primary.ts";
 import { type Rows, type Session, withinDeadline } from "./session.ts";
@@ -61,7 +61,7 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
           retryAt = performance.now() + retryDelayMs;
           // A server that rejects the login, after a changed password or a renamed database, is
           // unreachable for callers too.
-          throw error instanceof Refusal ? error : unavailable("unreachable");
+          throw error instanceof ServiceError ? error : unavailable("unreachable");
         },
       )
       .finally(() => {

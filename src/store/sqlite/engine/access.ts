@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { every } from "../../../domain/background.ts";
-import { Refusal, unavailable } from "../../../domain/errors.ts";
+import { ServiceError, unavailable } from "../../../domain/errors.ts";
 import type { Log } from "../../../domain/ports.ts";
 import { type ChangeReceiver, createChangeReceiver, createChangeSender } from "./change-signal.ts";
 import { createDataVersionReader } from "./connection.ts";
@@ -50,7 +50,7 @@ export function openServiceAccess(
   const handler = createDamageHandler(files, check, changes, writer, log);
 
   /** Inspects at once, so that the reason is logged with the first error. */
-  function unreadable(): Refusal {
+  function unreadable(): ServiceError {
     handler.inspect();
     return unavailable("unreadable");
   }
@@ -192,6 +192,9 @@ export function openCommandAccess(database: Database, files: StoreFiles): Access
   };
 }
 
-function mayBeLost({ file, what }: Damage): Refusal {
-  return new Refusal("unavailable", `${file} ${what} during the write; the change may be lost`);
+function mayBeLost({ file, what }: Damage): ServiceError {
+  return new ServiceError(
+    "unavailable",
+    `${file} ${what} during the write; the change may be lost`,
+  );
 }

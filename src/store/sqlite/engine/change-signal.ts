@@ -9,7 +9,7 @@ import {
   readSync,
   writeSync,
 } from "node:fs";
-import { Refusal } from "../../../domain/errors.ts";
+import { ServiceError } from "../../../domain/errors.ts";
 import { createDataVersionReader } from "./connection.ts";
 import { createPrivate, type StoreFiles } from "./files.ts";
 import { isServed } from "./serving-lock.ts";
@@ -177,15 +177,15 @@ export function createChangeSender(files: StoreFiles): ChangeSender {
   };
 }
 
-function damagedError(): Refusal {
-  return new Refusal(
+function damagedError(): ServiceError {
+  return new ServiceError(
     "unavailable",
     "the process that serves this store has found its files damaged: restart that process first",
   );
 }
 
-function unseenError(): Refusal {
-  return new Refusal(
+function unseenError(): ServiceError {
+  return new ServiceError(
     "unavailable",
     "the change is stored, but the process that serves this store has not seen it: restart that process",
   );

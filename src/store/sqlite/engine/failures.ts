@@ -1,5 +1,5 @@
 import { SQLiteError } from "bun:sqlite";
-import { Refusal, type UnavailableReason, unavailable } from "../../../domain/errors.ts";
+import { ServiceError, type UnavailableReason, unavailable } from "../../../domain/errors.ts";
 
 /** SQLite's primary result codes for a missing lock, missing disk space and disk errors. */
 const reasons: Readonly<Record<number, UnavailableReason>> = {
@@ -24,7 +24,7 @@ export function unavailableOr(error: unknown): unknown {
   const reason = reasons[code];
   if (reason) return unavailable(reason);
   const message = fileMessages[code];
-  return message ? new Refusal("unavailable", message) : error;
+  return message ? new ServiceError("unavailable", message) : error;
 }
 
 /** Returns `work` with its SQLite errors converted, so that callers do not depend on the engine. */

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { existsSync, statSync, truncateSync } from "node:fs";
-import { Refusal } from "../../../domain/errors.ts";
+import { ServiceError } from "../../../domain/errors.ts";
 import { createPrivate, filesOf, prepareFiles, type StoreFiles } from "./files.ts";
 
 /** How long a service waits for a command that is checking whether the store is served. */
@@ -19,7 +19,7 @@ export function lockForServing(path: string): () => void {
   const found = statSync(path);
   if (found.isFile() && found.nlink > 1) {
     // SQLite keeps one log per name, so changes made through one name would destroy the others.
-    throw new Refusal(
+    throw new ServiceError(
       "unavailable",
       `${path} has a second name (a hard link); a store must have exactly one name`,
     );
@@ -55,8 +55,8 @@ function acquire({ servingLock }: StoreFiles, waitMs: number): (() => void) | un
   return () => lock.close();
 }
 
-function alreadyServed(path: string): Refusal {
-  return new Refusal("unavailable", `another petstore is already serving ${path}`);
+function alreadyServed(path: string): ServiceError {
+  return new ServiceError("unavailable", `another petstore is already serving ${path}`);
 }
 
 /** Whether a process holds the lock now. */

@@ -1,5 +1,5 @@
 import { inBackground } from "../../../domain/background.ts";
-import { Refusal, unavailable } from "../../../domain/errors.ts";
+import { ServiceError, unavailable } from "../../../domain/errors.ts";
 import type { Environment } from "../../../domain/keys.ts";
 import type { Log } from "../../../domain/ports.ts";
 import type { Damage } from "./damage.ts";
@@ -39,7 +39,7 @@ export async function startWriterThread(
     if ("result" in reply) caller?.resolve(reply.result);
     else if ("refusal" in reply) {
       damage ??= reply.damage;
-      caller?.reject(new Refusal(reply.refusal.code, reply.refusal.message));
+      caller?.reject(new ServiceError(reply.refusal.code, reply.refusal.message));
     } else caller?.reject(new Error(reply.bug));
   }
 

@@ -1,4 +1,4 @@
-import { Refusal } from "../../../domain/errors.ts";
+import { ServiceError } from "../../../domain/errors.ts";
 import { packCommit, unpackUnits, type WriterReply, type WriterRequest } from "./messages.ts";
 import { type BlockingWriter, callMethod, openWriter } from "./writer.ts";
 
@@ -26,7 +26,7 @@ self.onmessage = (event: MessageEvent<{ id: number; request: WriterRequest }>) =
   try {
     reply = { id, result: handle(request) };
   } catch (error) {
-    if (error instanceof Refusal) {
+    if (error instanceof ServiceError) {
       const { code, message } = error;
       reply = { id, refusal: { code, message }, damage: writer?.findDamage() };
     } else {

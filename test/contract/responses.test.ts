@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { checkAgainstContract, type SeenAnswer } from "../support/contract/answer-check.ts";
 import { documentedOperations } from "../support/contract/document.ts";
+import { checkAgainstContract, type SeenResponse } from "../support/contract/response-check.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function seen(method = "GET", path = "/inventory"): Promise<SeenAnswer> {
+async function seen(method = "GET", path = "/inventory"): Promise<SeenResponse> {
   const { status, headers, text } = await service.call(method, path, { key });
   return { method, pathname: `/v1${path}`, status, headers: new Headers(headers), text };
 }

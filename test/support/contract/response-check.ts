@@ -13,7 +13,7 @@ import {
  * A response to check against the API description. Every response that a test receives is checked,
  * so no test can pass with an undocumented status, header or body.
  */
-export interface SeenAnswer {
+export interface SeenResponse {
   readonly method: string;
   readonly pathname: string;
   readonly status: number;
@@ -22,7 +22,7 @@ export interface SeenAnswer {
 }
 
 /** Throws an error that lists every deviation. Paths outside /v1 are not part of the contract. */
-export function checkAgainstContract(answer: SeenAnswer): void {
+export function checkAgainstContract(answer: SeenResponse): void {
   if (!/^\/v1(\/|$)/.test(answer.pathname)) return;
   const faults = [...faultsOf(answer)];
   if (faults.length === 0) return;
@@ -32,7 +32,7 @@ export function checkAgainstContract(answer: SeenAnswer): void {
   );
 }
 
-function* faultsOf(answer: SeenAnswer): Generator<string> {
+function* faultsOf(answer: SeenResponse): Generator<string> {
   const template = findTemplate(answer.pathname);
   const here = template === undefined ? {} : apiDocument.paths[template]!;
   const method = answer.method === "HEAD" ? "GET" : answer.method;
@@ -44,7 +44,7 @@ function* faultsOf(answer: SeenAnswer): Generator<string> {
   else yield* faultsInResponse(answer, response);
 }
 
-function* faultsInResponse(answer: SeenAnswer, response: DocumentedResponse): Generator<string> {
+function* faultsInResponse(answer: SeenResponse, response: DocumentedResponse): Generator<string> {
   for (const [name, reference] of Object.entries(response.headers)) {
     const { required } = headerOf(reference);
     yield* faultsInHeader(answer.headers, name, reference.$ref, required);
@@ -64,7 +64,7 @@ function* faultsInResponse(answer: SeenAnswer, response: DocumentedResponse): Ge
 
 /** Unknown paths, unsupported methods and OPTIONS: documented in the overview only. */
 function* faultsOutsideOperations(
-  answer: SeenAnswer,
+  answer: SeenResponse,
   methods: readonly string[],
 ): Generator<string> {
   const { status, headers, text } = answer;

@@ -2,10 +2,10 @@ import { expect } from "bun:test";
 import type { ErrorCode } from "../../src/domain/errors.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { statusOf } from "../../src/http/errors.ts";
-import type { TestAnswer } from "./service.ts";
+import type { TestResponse } from "./service.ts";
 
 /** The headers of every response under the base address. */
-export function expectCommonHeaders(answer: Pick<TestAnswer, "headers">): void {
+export function expectCommonHeaders(answer: Pick<TestResponse, "headers">): void {
   const { limit, remaining, reset } = limitsOf(answer);
   expect(limit).toBeGreaterThan(0);
   expect(remaining).toBeGreaterThanOrEqual(0);
@@ -15,7 +15,7 @@ export function expectCommonHeaders(answer: Pick<TestAnswer, "headers">): void {
 }
 
 /** The three rate limit headers as numbers. Each must consist of plain digits. */
-export function limitsOf(answer: Pick<TestAnswer, "headers">) {
+export function limitsOf(answer: Pick<TestResponse, "headers">) {
   const read = (name: string): number => {
     const text = answer.headers.get(name);
     expect(`${name}: ${text}`).toMatch(/: (0|[1-9][0-9]*)$/);
@@ -29,7 +29,7 @@ export function limitsOf(answer: Pick<TestAnswer, "headers">) {
 }
 
 /** An error as the specification defines it: three fields, with the status of the response. */
-export function expectError(answer: TestAnswer, code: ErrorCode): void {
+export function expectError(answer: TestResponse, code: ErrorCode): void {
   expect(`${answer.status} ${answer.text}`).toStartWith(`${statusOf[code]} {`);
   const body = answer.json as Record<string, unknown>;
   expect(Object.keys(body).sort()).toEqual(["code", "message", "status"]);
