@@ -29,7 +29,7 @@ function recordingStore() {
 /** What a store returns for units of unknown pets. */
 function unknown(units: readonly Unit[]): Committed {
   const rejected = { kind: "rejected", reason: "not_found", index: 0, current: undefined } as const;
-  return { rows: [], outcomes: units.map(() => rejected) };
+  return { epoch: "first", rows: [], outcomes: units.map(() => rejected) };
 }
 
 test("no update waits for a disk that hangs, and what the disk stores in the end is announced", async () => {

@@ -15,7 +15,7 @@ function watch(store: { readHead(): Head | Promise<Head>; cachedHead(): Head | u
   const watcher = createHeadWatcher(store, (event) => void logged.push(event));
   watcher.subscribe({
     keysChanged: () => void seen.push("keys"),
-    rowsCommitted: (rows) => void seen.push(`rows ${rows.map(({ seq }) => seq)}`),
+    rowsCommitted: (rows, epoch) => void seen.push(`rows ${epoch} ${rows.map(({ seq }) => seq)}`),
     headMoved: ({ epoch, seq }) => void seen.push(`${epoch} ${seq}`),
   });
   return { watcher, logged, seen, taken: () => seen.splice(0) };
@@ -112,10 +112,10 @@ describe("the head watcher", () => {
   test("announces what this process writes at once, in the order of the calls", () => {
     const { store } = serverStore();
     const { watcher, taken } = watch(store);
-    watcher.committed([row(1), row(2)]);
+    watcher.committed([row(1), row(2)], "first");
     watcher.keysWritten();
-    watcher.committed([row(3)]);
-    expect(taken()).toEqual(["keys", "rows 1,2", "keys", "rows 3"]);
+    watcher.committed([row(3)], "first");
+    expect(taken()).toEqual(["keys", "rows first 1,2", "keys", "rows first 3"]);
     watcher.stop();
   });
 
@@ -190,7 +190,7 @@ describe("the head watcher", () => {
     reads[1]!.reject(new Error("closed"));
     expect(await good).toEqual(headAt(9, 9));
     await expect(bad).rejects.toThrow("closed");
-    watcher.committed([row(10)]);
+    watcher.committed([row(10)], "first");
     watcher.keysWritten();
     expect([taken(), logged]).toEqual([[], []]);
   });

@@ -48,7 +48,7 @@ const responseReserveMs = 1_000;
 export function createCommitter(
   store: Pick<InventoryStore, "commit">,
   bounds: CommitBounds,
-  onCommitted: (rows: readonly LedgerRow[]) => void,
+  onCommitted: (rows: readonly LedgerRow[], epoch: string) => void,
 ): Committer {
   /** Units submitted in this turn of the event loop. */
   let arriving: Waiting[] = [];
@@ -118,8 +118,8 @@ export function createCommitter(
       isStuck = false;
     }
     // Also if the callers have already got an error: rows that were stored are shown.
-    const { rows, outcomes } = committed;
-    if (rows.length > 0) onCommitted(rows);
+    const { epoch, rows, outcomes } = committed;
+    if (rows.length > 0) onCommitted(rows, epoch);
     for (let index = 0; index < group.length; index++) group[index]!.resolve(outcomes[index]!);
   }
 

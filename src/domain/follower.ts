@@ -12,7 +12,7 @@ export interface Follower {
    */
   catchUp(head?: Head): MaybePromise<void>;
   /** Applies rows that this process committed, which saves reading them from the store. */
-  committed(rows: readonly LedgerRow[]): void;
+  committed(rows: readonly LedgerRow[], epoch: string): void;
   /** Catches up in the background if the replica is behind this head. */
   headMoved(head: Head): void;
   /** Describes the damage to the ledger, for the operator. */
@@ -142,10 +142,10 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
     headMoved(head) {
       if (!covers(replay.applied, head)) catchUpSoon();
     },
-    committed(rows) {
+    committed(rows, epoch) {
       // A running replay reads these rows anyway. Rows that do not follow directly mean that
       // another process wrote in between.
-      if (isReplaying || !replay.append(rows)) catchUpSoon();
+      if (isReplaying || !replay.append(rows, epoch)) catchUpSoon();
       // Without requests that read the list, changes would otherwise accumulate.
       else if (replica.isFull && queued === 0) enqueue(show).catch(() => {});
     },

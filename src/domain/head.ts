@@ -7,7 +7,7 @@ export interface HeadSubscriber {
   /** Keys or bans changed, in any process. */
   keysChanged?(): void;
   /** This process committed these rows. Rows of other processes may lie between two calls. */
-  rowsCommitted?(rows: readonly LedgerRow[]): void;
+  rowsCommitted?(rows: readonly LedgerRow[], epoch: string): void;
   /**
    * The head differs from the one that was read before, because any process committed. Heads are
    * announced in the order in which they were read, so a smaller `seq` in the same epoch means that
@@ -37,8 +37,8 @@ export interface HeadWatcher {
   cachedHead(): Head | undefined;
   /** Reads the head and announces what changed. */
   readHead(): MaybePromise<Head>;
-  /** Announces rows that this process committed. */
-  committed(rows: readonly LedgerRow[]): void;
+  /** Announces rows that this process committed, and their epoch. */
+  committed(rows: readonly LedgerRow[], epoch: string): void;
   /** Announces a change to keys or bans that was made through this process. */
   keysWritten(): void;
   /** Stops polling. Nothing is announced from then on. */
@@ -119,8 +119,8 @@ export function createHeadWatcher(
     },
     cachedHead,
     readHead,
-    committed(rows) {
-      for (const { rowsCommitted } of subscribers) rowsCommitted(rows);
+    committed(rows, epoch) {
+      for (const { rowsCommitted } of subscribers) rowsCommitted(rows, epoch);
     },
     keysWritten: announceKeys,
     stop() {
@@ -139,8 +139,10 @@ function guarded(subscriber: HeadSubscriber, log: Log): Required<HeadSubscriber>
   const { keysChanged, rowsCommitted, headMoved } = subscriber;
   return {
     keysChanged: inBackground("reacting to changed keys", log, () => keysChanged?.()),
-    rowsCommitted: inBackground("reacting to committed rows", log, (rows: readonly LedgerRow[]) =>
-      rowsCommitted?.(rows),
+    rowsCommitted: inBackground(
+      "reacting to committed rows",
+      log,
+      (rows: readonly LedgerRow[], epoch: string) => rowsCommitted?.(rows, epoch),
     ),
     headMoved: inBackground("reacting to a new head", log, (head: Head) => headMoved?.(head)),
   };

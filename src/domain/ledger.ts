@@ -76,6 +76,8 @@ export interface Rejected {
 }
 
 export interface Committed {
+  /** The epoch in which the rows were written. */
+  readonly epoch: string;
   /** The rows added to the ledger, in order. Only these move a copy of the inventory. */
   readonly rows: readonly LedgerRow[];
   /** One per unit, in the order of the units. */
@@ -94,6 +96,7 @@ export interface Appended extends Committed {
 
 /** Everything that `append` needs of the store, read in the transaction that holds the head. */
 export interface LedgerState {
+  readonly epoch: string;
   readonly tip: Tip;
   /** The current entry of every pet that the units name. `append` updates it. */
   readonly entries: Map<bigint, Entry>;
@@ -107,11 +110,11 @@ export interface LedgerState {
  * ledger's head, so the rules exist once.
  */
 export function append(state: LedgerState, units: readonly Unit[], now: number): Appended {
-  const { tip } = state;
+  const { epoch, tip } = state;
   const at = Math.max(now, tip.at);
   const rows: LedgerRow[] = [];
   const outcomes = units.map((unit) => appendUnit(state, unit, rows, at));
-  return { rows, outcomes, tip: rows.length > 0 ? { seq: tip.seq + rows.length, at } : tip };
+  return { epoch, rows, outcomes, tip: rows.length > 0 ? { seq: tip.seq + rows.length, at } : tip };
 }
 
 function appendUnit(state: LedgerState, unit: Unit, rows: LedgerRow[], at: number): Outcome {

@@ -16,7 +16,7 @@ export interface Replay {
    */
   advance(head: Head, replaced: number | undefined): Promise<void>;
   /** Applies rows if they follow directly. Otherwise returns false and changes nothing. */
-  append(rows: readonly StockRow[]): boolean;
+  append(rows: readonly StockRow[], epoch: string): boolean;
 }
 
 /** The position of a replica that has not been loaded. */
@@ -140,11 +140,11 @@ export function createReplay(reader: InventoryReader, replica: Replica): Replay 
         throw error;
       }
     },
-    append(rows) {
-      const follows = applied !== nowhere && rows[0]!.seq === applied.seq + 1;
+    append(rows, epoch) {
+      const follows = applied.epoch === epoch && rows[0]!.seq === applied.seq + 1;
       if (!follows || isOutdated(applied)) return false;
       for (const { petId, after } of rows) replica.apply(petId, after);
-      applied = { epoch: applied.epoch, seq: applied.seq + rows.length };
+      applied = { epoch, seq: applied.seq + rows.length };
       return true;
     },
     get applied() {

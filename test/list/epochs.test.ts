@@ -81,7 +81,7 @@ describe("a follower of a store that is replaced", () => {
     ledger.add(1n, 1);
     await follower.catchUp();
     ledger.replace("second", 1);
-    follower.committed([ledger.add(2n, 2)]);
+    follower.committed([ledger.add(2n, 2)], "second");
     expect([...shown.stocks]).toEqual([[1n, 1]]);
     await follower.catchUp();
     expect(shown.at).toEqual({ epoch: "second", seq: ledger.head().seq });

@@ -62,7 +62,7 @@ describe("a follower", () => {
     const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);
     await follower.catchUp();
-    follower.committed([ledger.add(1n, 9), ledger.add(1n, 10)]);
+    follower.committed([ledger.add(1n, 9), ledger.add(1n, 10)], "first");
     const rowsRead = ledger.rowsRead;
     expect(follower.catchUp(ledger.head())).toBeUndefined();
     expect(ledger.rowsRead).toBe(rowsRead);
@@ -74,7 +74,7 @@ describe("a follower", () => {
     const { ledger, shown, follower } = startFollowing();
     await follower.catchUp();
     ledger.add(1n, 1);
-    follower.committed([ledger.add(2n, 2)]);
+    follower.committed([ledger.add(2n, 2)], "first");
     await follower.catchUp();
     expect([...shown.stocks]).toEqual([
       [1n, 1],
@@ -149,7 +149,7 @@ describe("a follower", () => {
     ledger.hold();
     const read = follower.catchUp();
     await settle();
-    follower.committed([ledger.add(1n, 2)]);
+    follower.committed([ledger.add(1n, 2)], "first");
     ledger.endRead();
     await read;
     await follower.catchUp(ledger.head());
@@ -162,7 +162,7 @@ describe("a follower", () => {
     ledger.add(1n, 1);
     await follower.catchUp();
     const readEarlier = ledger.head();
-    follower.committed([ledger.add(1n, 2)]);
+    follower.committed([ledger.add(1n, 2)], "first");
     await follower.catchUp(readEarlier);
     expect(ledger.loads).toBe(1);
     expect(shown.at.seq).toBe(2);

@@ -89,13 +89,19 @@ test("append stores exactly the units that break no rule, whatever else the grou
       fc.array(unit, { maxLength: 6 }),
       (start, units) => {
         const entries = new Map(start.map((one) => [one.petId, one]));
-        const state = { tip, entries, epochOf: (seq: number) => epochOf(epochs, seq) };
+        const state = {
+          epoch: "last",
+          tip,
+          entries,
+          epochOf: (seq: number) => epochOf(epochs, seq),
+        };
         // The clock went back: rows keep the time of the last one.
         const appended = append(state, units, 500);
         const model = appendNaively(start, units);
         expect(appended.outcomes).toEqual(model.outcomes);
         expect(appended.rows as unknown).toEqual(model.rows);
         expect([...entries.values()]).toEqual([...model.entries]);
+        expect(appended.epoch).toBe("last");
         expect(appended.tip).toEqual({ seq: 10 + model.rows.length, at: 1_000 });
         for (const outcome of appended.outcomes) {
           const kind = outcome.kind === "stored" ? outcome.kind : outcome.reason;
@@ -117,9 +123,11 @@ test("rows of one call share a time, which is never before the last row's", () =
   const set = { petId: 1n, kind: "set", amount: 2, reason: null } as const;
   const units: Unit[] = [{ changes: [set, set], cause: "api", keyId: null, requestId: null }];
   const at = (now: number) =>
-    append({ tip, entries: entries(), epochOf: () => undefined }, units, now).rows.map(
-      (row) => row.at,
-    );
+    append(
+      { epoch: "last", tip, entries: entries(), epochOf: () => undefined },
+      units,
+      now,
+    ).rows.map((row) => row.at);
   expect([at(999), at(1_001)]).toEqual([
     [1_000, 1_000],
     [1_001, 1_001],

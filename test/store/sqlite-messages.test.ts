@@ -29,8 +29,7 @@ function commitTo(stocks: Readonly<Record<string, number>>) {
       }),
     );
     const tip = { seq: entries.size, at: 5 };
-    const { rows, outcomes } = append({ tip, entries, epochOf: () => "first" }, units, 9);
-    return { rows, outcomes };
+    return append({ epoch: "first", tip, entries, epochOf: () => "first" }, units, 9);
   };
 }
 
@@ -41,6 +40,7 @@ const set = (petId: bigint, amount: number) =>
 function expectUnchanged(units: readonly Unit[], stocks: Readonly<Record<string, number>>): void {
   const { received, committed, returned } = send(units, commitTo(stocks));
   expect(received).toEqual([...units]);
+  expect(returned.epoch).toBe(committed.epoch);
   expect(returned.outcomes).toEqual(committed.outcomes);
   const stockOnly = committed.rows.map((row) => ({
     ...row,

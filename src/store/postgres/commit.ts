@@ -61,11 +61,12 @@ export async function commit(
     query(readGroup, [integerArray([...petIds])]),
     units.some(expectsEpoch) ? query(...epochs.listStatement) : [],
   ]);
-  const [lockedAt, timeline] = locked!.map(Number) as [number, number];
+  const [lockedAt, timeline] = [Number(locked![0]), Number(locked![1])];
   confirm(timeline);
+  const epoch = epochs.nameOf(locked![2] as string, timeline);
   const { tip: before, entries, ctids } = readState(found);
   const history = listed.map(toEpochStart);
-  const state = { tip: before, entries, epochOf: (seq: number) => epochOf(history, seq) };
+  const state = { epoch, tip: before, entries, epochOf: (seq: number) => epochOf(history, seq) };
   const appended = append(state, units, lockedAt);
   const { rows, tip } = appended;
   if (rows.length === 0) {

@@ -23,7 +23,7 @@ export interface LedgerWriter {
 
 /** Writes the ledger and the inventory, on a connection that may block its thread. */
 export function createLedgerWriter(database: Database): LedgerWriter {
-  const tipOf = database.query("SELECT seq, at FROM head");
+  const tipOf = database.query("SELECT seq, at, epoch FROM head");
   const setEntry = database.query(
     "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
   );
@@ -41,11 +41,11 @@ export function createLedgerWriter(database: Database): LedgerWriter {
 
   const commitUnits = inTransaction(database, (units: readonly Unit[], now: number): Committed => {
     beginPendingEpoch();
-    const [seq, at] = tipOf.values()[0] as [bigint, bigint];
+    const [seq, at, epoch] = tipOf.values()[0] as [bigint, bigint, string];
     const tip: Tip = { seq: Number(seq), at: Number(at) };
     const entries = findEntries(units);
     const epochOf = (row: number) => epochAt.values(row)[0]?.[0] as string | undefined;
-    const appended = append({ tip, entries, epochOf }, units, now);
+    const appended = append({ epoch, tip, entries, epochOf }, units, now);
     addRows(appended.rows);
     for (const entry of entries.values()) {
       // Entries that did not change keep a version at or before the old tip.

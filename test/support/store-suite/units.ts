@@ -25,7 +25,7 @@ export function describeUnits(suite: StoreSuite): void {
   describe("a unit of several changes", () => {
     test("is stored whole, in its order, and returns the rows and entries that were stored", async () => {
       await add({ petId: 1n, quantity: 5, status: "pending" }, { petId: 2n, quantity: 3 });
-      const { rows, outcomes } = await commit(
+      const { epoch, rows, outcomes } = await commit(
         unitOf(
           { petId: 2n, kind: "add", amount: 4, reason: "delivery" },
           { petId: 1n, amount: 9, reason: "count" },
@@ -33,6 +33,7 @@ export function describeUnits(suite: StoreSuite): void {
         set(2n, 1, "last"),
       );
       const stored = await suite.store.inventory.ledgerAfter(2, 10);
+      expect(epoch).toBe((await suite.store.inventory.readHead()).epoch);
       expect(rows).toMatchObject(stored as unknown as object[]);
       expect(stored).toMatchObject([
         { seq: 3, petId: 2n, previous: 2, requestId: "req_unit", reason: "delivery" },

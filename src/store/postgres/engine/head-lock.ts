@@ -4,7 +4,7 @@ import type { Session } from "./session.ts";
 import { waitForDisk } from "./transaction.ts";
 
 /**
- * Locks the ledger's head and returns the time and the timeline. Every transaction that writes the
+ * Locks the ledger's head and returns the time, the timeline and the stored epoch. Every transaction that writes the
  * ledger locks the row of `store`, which it never updates. The lock is a separate statement, because
  * a statement that locks and also reads would read what was there before it got the lock. A session
  * that holds the head and stays idle is ended by the server, so one stopped instance does not stop
@@ -22,8 +22,8 @@ export const lockHeadForGroup = lockHeadWith(
 );
 
 function lockHeadWith(settings: string): string {
-  return `SELECT ${nowMs}, ${timelineNow}, set_config('idle_in_transaction_session_timeout', '1500', true),
-      ${waitForDisk}${settings}
+  return `SELECT ${nowMs}, ${timelineNow}, epoch,
+      set_config('idle_in_transaction_session_timeout', '1500', true), ${waitForDisk}${settings}
     FROM store WHERE id = 1 FOR UPDATE`;
 }
 

@@ -22,7 +22,7 @@ export type WriterRequest =
 /** A reply of the writing thread to the request with the same id. */
 export type WriterReply =
   | { id: number; result: unknown }
-  | { id: number; refusal: { code: ErrorCode; message: string }; damage: Damage | undefined }
+  | { id: number; error: { code: ErrorCode; message: string }; damage: Damage | undefined }
   | { id: number; bug: string };
 
 /**
@@ -98,6 +98,7 @@ export function unpackUnits({ numbers, origins, terms }: PackedUnits): Unit[] {
  * and one time.
  */
 export interface PackedCommit {
+  readonly epoch: string;
   /** The first row's number and time. Then, per row: stock before, stock after, previous row. */
   readonly numbers: Float64Array;
   /** The units that were not stored, by their index. Undefined if all were stored. */
@@ -107,7 +108,7 @@ export interface PackedCommit {
 const rowsAt = 2;
 const numbersPerRow = 5;
 
-export function packCommit({ rows, outcomes }: Committed): PackedCommit {
+export function packCommit({ epoch, rows, outcomes }: Committed): PackedCommit {
   const numbers = new Float64Array(rowsAt + numbersPerRow * rows.length);
   if (rows[0]) [numbers[0], numbers[1]] = [rows[0].seq, rows[0].at];
   let at = rowsAt;
@@ -118,7 +119,7 @@ export function packCommit({ rows, outcomes }: Committed): PackedCommit {
     numbers[at++] = petStatuses.indexOf(after!.status);
     numbers[at++] = previous!;
   }
-  return { numbers, rejected: findRejected(outcomes) };
+  return { epoch, numbers, rejected: findRejected(outcomes) };
 }
 
 function findRejected(outcomes: readonly Outcome[]): Map<number, Rejected> | undefined {
@@ -134,7 +135,7 @@ function findRejected(outcomes: readonly Outcome[]): Map<number, Rejected> | und
 
 /** `units` are those that were sent. */
 export function unpackCommit(
-  { numbers, rejected }: PackedCommit,
+  { epoch, numbers, rejected }: PackedCommit,
   units: readonly Unit[],
 ): Committed {
   const [firstSeq, at] = [numbers[0]!, numbers[1]!];
@@ -155,7 +156,7 @@ export function unpackCommit(
     }
     return { kind: "stored", entries };
   });
-  return { rows, outcomes };
+  return { epoch, rows, outcomes };
 }
 
 function unpackStock(numbers: Float64Array, at: number): Stock {

@@ -37,9 +37,9 @@ export async function startWriterThread(
     const caller = pending.get(reply.id);
     pending.delete(reply.id);
     if ("result" in reply) caller?.resolve(reply.result);
-    else if ("refusal" in reply) {
+    else if ("error" in reply) {
       damage ??= reply.damage;
-      caller?.reject(new ServiceError(reply.refusal.code, reply.refusal.message));
+      caller?.reject(new ServiceError(reply.error.code, reply.error.message));
     } else caller?.reject(new Error(reply.bug));
   }
 

@@ -28,7 +28,7 @@ self.onmessage = (event: MessageEvent<{ id: number; request: WriterRequest }>) =
   } catch (error) {
     if (error instanceof ServiceError) {
       const { code, message } = error;
-      reply = { id, refusal: { code, message }, damage: writer?.findDamage() };
+      reply = { id, error: { code, message }, damage: writer?.findDamage() };
     } else {
       reply = { id, bug: error instanceof Error ? (error.stack ?? error.message) : String(error) };
     }
