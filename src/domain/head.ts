@@ -60,7 +60,6 @@ export function createHeadWatcher(
   let knownRead = 0;
 
   function announce(head: Head): Head {
-    if (head === known) return head;
     const before = known;
     known = head;
     if (head.keysVersion !== before?.keysVersion) announceKeys();
@@ -76,7 +75,8 @@ export function createHeadWatcher(
 
   function cachedHead(): Head | undefined {
     const head = store.cachedHead();
-    if (!head || !known || !isOlder(head, known)) return head && announce(head);
+    if (!head || head === known) return head;
+    if (!known || !isOlder(head, known)) return announce(head);
     // The engine updates its cache when a commit returns, and a read may find the commit earlier.
     // A new read distinguishes that from a store that was replaced.
     const current = readHead();
