@@ -81,8 +81,8 @@ function contents(document: ApiDocument, endpoints: readonly Endpoint[]): Html {
 function keyForm(): Html {
   return html`<section class="api-key" aria-labelledby="key-title">
     <h2 id="key-title">Try the API</h2>
-    <p id="key-note">Enter your API key to send requests from this page. The key is stored in this browser tab and sent to this
-      service only. It is deleted when you close the tab.</p>
+    <p id="key-note">Enter your API key to send requests from this page. The page keeps the key in this browser tab and
+      sends it only to this service. The key is deleted when you close the tab.</p>
     <form id="key-form"><fieldset disabled>
       <label for="key">API key</label>
       <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="psk_…" aria-describedby="key-note">

@@ -18,7 +18,7 @@ export interface ErrorDescription {
 export const errors = {
   invalid_request: {
     description:
-      "Part of the request is invalid. `message` names the part and the rule. Do not retry the request unchanged.",
+      "A part of the request is invalid. `message` names the part and the rule. Do not retry the request unchanged.",
     examples: {},
   },
   unauthorized: {
@@ -59,7 +59,7 @@ export const errors = {
   },
   rate_limit_exceeded: {
     description:
-      "The limit per minute or per day is reached. Wait for the time in `Retry-After` before you retry, and back off exponentially. Clients that keep sending requests are temporarily banned.",
+      "The limit per minute or per day is exceeded. Wait the number of seconds in `Retry-After` before you retry, and back off exponentially. Clients that keep sending requests are temporarily banned.",
     examples: {
       rate_limit_exceeded: messages.rateLimitExceeded(1000, "minute", "2026-11-15T12:01:00Z", 42),
     },
@@ -72,13 +72,14 @@ export const errors = {
     headers: ["Retry-After"],
   },
   internal_error: {
-    description: "An error in the service. The operator can find it in the log by the request ID.",
+    description:
+      "An error in the service. The operator can find the cause in the log by the request ID.",
     afterUpdate: "The update may have been stored: read the list to check.",
     examples: { internal_error: messages.internalError("req_5f0c1e9a2b7d_42") },
   },
   unavailable: {
     description:
-      "The database is unavailable or overloaded. Wait for the time in `Retry-After`, then retry.",
+      "The database is unavailable or overloaded. Wait the number of seconds in `Retry-After`, then retry.",
     afterUpdate: "The update may have been stored: read the list to check.",
     examples: { unavailable: unavailableMessages.unreachable },
     headers: ["Retry-After"],

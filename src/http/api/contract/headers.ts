@@ -35,7 +35,7 @@ export const headers = {
   },
   RateLimit: {
     description:
-      "The state of both windows, in the format of the IETF draft: `r` requests are left, and the window resets in `t` seconds. Requests without a valid key have the minute window only.",
+      "The state of both windows, in the format of the IETF draft on RateLimit headers: `r` requests are left, and the window resets in `t` seconds. Without a valid key, there is only the minute window.",
     required: true,
     schema: { type: "string", pattern: '^"minute";r=[0-9]+;t=[0-9]+(, "day";r=[0-9]+;t=[0-9]+)?$' },
     example: '"minute";r=999;t=42, "day";r=99310;t=31242',
@@ -117,7 +117,8 @@ export const headers = {
     example: "zstd",
   },
   "Accept-Encoding": {
-    description: "Sent if the request body was compressed. Only uncompressed bodies are supported.",
+    description:
+      "Sent if the request body was compressed. Only uncompressed request bodies are supported.",
     required: false,
     schema: { type: "string", const: "identity" },
     example: "identity",
@@ -149,7 +150,7 @@ export const headers = {
   },
   Link: {
     description:
-      "Sent by deprecated operations. Links to the documentation of the deprecation and the sunset (RFC 8288).",
+      "Sent by deprecated operations. Contains links to the documentation of the deprecation and of the sunset (RFC 8288).",
     required: true,
     schema: { type: "string" },
     example:

@@ -28,18 +28,18 @@ The list is never stale. It includes every update that was confirmed before you 
 
 To poll efficiently, save the \`ETag\` of the last response and send it in \`If-None-Match\`. If nothing has changed, the response is a 304 without a body. A 304 counts as a request.
 
-Large lists can be compressed with zstd, br or gzip, if the request accepts it. Most HTTP libraries handle this automatically.`,
+The service can compress large lists with zstd, br or gzip if \`Accept-Encoding\` in the request allows it. Most HTTP libraries handle this automatically.`,
   parameters: [
     {
       name: "If-None-Match",
       in: "header",
       description:
-        "The `ETag` of the list you already have, including the quotes. Separate several with commas.",
+        "The `ETag` of the list that you already have, including the quotes. Separate several values with commas.",
       schema: { type: "string" },
       example: '"k3v9x2-1207"',
     },
     ifMatch(
-      "The `ETag` that the list must have, or `*` for any. If the list has a different one, the response is 412.",
+      "The `ETag` that the list must have, or `*` for any. If the list has a different `ETag`, the response is 412.",
     ),
   ],
   success: {
@@ -56,7 +56,7 @@ Large lists can be compressed with zstd, br or gzip, if the request accepts it. 
       },
     },
     304: {
-      description: "The list has not changed since the `ETag` you sent.",
+      description: "The list still has the `ETag` that you sent.",
       headers: ["ETag", "CacheList", "Vary"],
     },
   },
@@ -68,7 +68,7 @@ export const updateInventory: Contract = {
   summary: "Update the stock of a pet",
   description: `Sets the stock count of one pet, for example after a delivery, a return or a stocktake. The new count replaces the old one. The status of the pet does not change.
 
-The response is sent after the update is stored durably. Every list requested after that includes it. Sending the current count again is valid: the service records it as a confirmation.
+The response is sent after the update is stored durably. Every list that is requested after the response includes the update. You can send the current count again: the service records it as a confirmation.
 
 *Experimental:* the request format can still change. See \`X-Stability\`.`,
   parameters: [
@@ -79,7 +79,7 @@ The response is sent after the update is stored durably. Every list requested af
   ],
   body: {
     description:
-      "The new count, at most 64 KiB. The body can also be sent as `application/merge-patch+json`, or without a `Content-Type`.",
+      "The new count. The body can have at most 64 KiB. It can also be sent as `application/merge-patch+json`, or without a `Content-Type`.",
     schema: reference("schemas", "InventoryUpdate"),
     examples: {
       arrival: { summary: "Twelve in stock", value: exampleUpdate },

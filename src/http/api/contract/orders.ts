@@ -19,7 +19,7 @@ export const listOrders: Contract = {
       name: "after",
       in: "query",
       description:
-        "The last `id` of the previous page. This page starts with the next smaller `id`.",
+        "The last `id` of the previous page. The page starts with the largest `id` below it.",
       schema: int64("The ID of an order."),
       example: 1042,
     },

@@ -5,7 +5,7 @@ export const overview = `This API reads and updates the stock levels of a pet st
 
 ## Authentication
 
-Send an API key with every request, in the header \`Authorization: Bearer <API_KEY>\`. The operator of the store issues keys. The scopes of a key define which operations it allows. Each operation lists the scope it requires.
+Send an API key with every request, in the header \`Authorization: Bearer <API_KEY>\`. The operator of the store issues keys. The scopes of a key define which operations the key can call. Each operation lists the scope that it requires.
 
 A key is a secret. Keep it on your server. Do not put it in web pages or source code.
 
@@ -23,31 +23,31 @@ The response is a JSON array with one entry for each pet.
 
 ## Environments
 
-Production and staging have separate base URLs, data and keys. Every base URL ends in \`/v1\`. Production keys start with \`psk_live_\`, staging keys with \`psk_test_\`. A key from one environment returns 401 in the other.
+Production and staging have separate base URLs, data and keys. Every base URL ends in \`/v1\`. Production keys start with \`psk_live_\`, staging keys with \`psk_test_\`. A request with a key from the other environment returns 401.
 
 ## Rate limits
 
-The plan of a key limits its requests per minute and per day. Both are fixed windows: they reset at the start of every minute and every day in UTC. Each request counts against both.
+The plan of a key limits its requests per minute and per day. Both limits have fixed windows, which reset at the start of every minute and of every day in UTC. Each request counts against both limits.
 
 ${planTable()}
 
 In every response, \`X-RateLimit-Remaining\` is the number of requests left, and \`X-RateLimit-Reset\` is the time when the window resets, in Unix seconds. Requests without a valid key are limited per minute, by client address.
 
-A request over the limit returns 429 and does not count against it. Wait for the number of seconds in \`Retry-After\`, then retry. If the response is 429 again, double the wait each time. If a client keeps sending requests, its key is temporarily banned. By default, the first ban lasts five minutes, and repeated bans last longer.
+A request over a limit returns 429 and is not counted. Wait the number of seconds in \`Retry-After\`, then retry. If the response is 429 again, double the wait each time. If a client keeps sending requests without waiting, its key is temporarily banned. By default, the first ban lasts five minutes, and repeated bans last longer.
 
 ## Errors
 
 Every error has the same JSON body. \`code\` identifies the error for your program, \`message\` explains it to people, and \`status\` is the HTTP status.
 
-An unknown path returns 404. A method that the path does not support returns 405, and \`Allow\` lists the supported ones. Without a valid key, both return 401. A request with an invalid \`Host\` header, or with more than one, returns 400. A request that is not valid HTTP is rejected without a response body.
+An unknown path returns 404. A method that the path does not support returns 405, and \`Allow\` lists the supported methods. Without a valid key, the response is 401 in both cases. A request with an invalid \`Host\` header, or with more than one, returns 400. A request that is not valid HTTP gets a response without a body and without the headers of this API, or no response.
 
-Every response has an \`X-Request-Id\`. Include it when you report a problem.
+Every other response has an \`X-Request-Id\`. Include it when you report a problem.
 
 ## Versioning and stability
 
 The version in the path, \`/v1\`, changes only when a change can break clients. New fields, error codes and operations can appear at any time. Ignore fields you do not know, and handle an unknown error code by its HTTP status.
 
-Operations that send \`X-Stability\` are not covered by this promise: \`experimental\` ones can change without notice, \`beta\` ones with notice. Operations that send \`Deprecation\` work until the date in \`Sunset\`, then return 410.
+Operations that send \`X-Stability\` can change within \`/v1\`: \`experimental\` operations without notice, \`beta\` operations with notice. Operations that send \`Deprecation\` work until the date in \`Sunset\`, then return 410.
 
 ## Large numbers
 
