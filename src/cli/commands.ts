@@ -75,7 +75,7 @@ export const commands: readonly Command[] = [
       },
       scopes: {
         placeholder: "SCOPES",
-        description: `Some of ${scopes.join(", ")}, separated by commas. Default: ${defaultScopes.join(",")}.`,
+        description: `Scopes of the key, separated by commas: ${scopes.join(", ")}. Default: ${defaultScopes.join(",")}.`,
       },
       expires: {
         placeholder: "TIME",

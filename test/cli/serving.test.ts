@@ -28,12 +28,12 @@ describe("serve", () => {
     await place.serve();
     expectUsageError(
       await place.run(["serve", "--port", "0"]),
-      "another petstore is already serving",
+      "another process is already serving",
     );
     symlinkSync("production.db", place.path("data/link.db"));
     expectUsageError(
       await place.run(["serve", "--port", "0", "--database", "sqlite:./data/link.db"]),
-      "another petstore is already serving",
+      "another process is already serving",
     );
   });
 

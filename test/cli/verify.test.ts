@@ -136,5 +136,5 @@ test("a file with a damaged page is reported as damaged, with exit code 1", asyn
 
 test("a store without its head row is rejected with one error", async () => {
   tamper("DELETE FROM head");
-  expectUsageError(await place.run(["verify"]), "the database has lost its head; restore a backup");
+  expectUsageError(await place.run(["verify"]), "the database has no head row; restore a backup");
 });

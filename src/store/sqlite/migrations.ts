@@ -16,7 +16,7 @@ export function migrate(database: Database, environment: Environment): void {
   }
   const head = database.query("SELECT environment FROM head").values()[0];
   if (!head)
-    throw new ServiceError("unavailable", "the database has lost its head; restore a backup");
+    throw new ServiceError("unavailable", "the database has no head row; restore a backup");
   if (head[0] !== environment) {
     throw new ServiceError(
       "unavailable",

@@ -19,8 +19,9 @@ export interface DatabaseCheck {
 
 /**
  * With a write-ahead log only checkpoints write to the database file, and they move every page only
- * forward. The head in its page, read without the log, therefore never goes back, not to an earlier
- * epoch either, and never passes the store's head. Content that was copied over the file breaks one of these rules.
+ * forward. The head in its page, read without the log, therefore never moves back, its epoch is never
+ * an earlier one, and it never passes the store's head. Content that was copied over the file breaks
+ * one of these rules.
  * The page is read only when the time or the size of the file has changed.
  */
 export function createDatabaseCheck(files: StoreFiles, database: Database): DatabaseCheck {

@@ -56,7 +56,7 @@ function acquire({ servingLock }: StoreFiles, waitMs: number): (() => void) | un
 }
 
 function alreadyServed(path: string): ServiceError {
-  return new ServiceError("unavailable", `another petstore is already serving ${path}`);
+  return new ServiceError("unavailable", `another process is already serving ${path}`);
 }
 
 /** Whether a process holds the lock now. */
