@@ -35,7 +35,10 @@ describe("a command that fails prints one line and exits with code 2", () => {
     ],
     [["serve", "--trusted-proxies", "10.0.0.0/64"], "trusted proxy '10.0.0.0/64'"],
     [["serve", "--trusted-proxies", "10.0.0.0/"], "trusted proxy '10.0.0.0/' is not an address"],
-    [["serve", "--trusted-proxies", "10.0.0.0/8/8"], "trusted proxy '10.0.0.0/8/8' is not an address"],
+    [
+      ["serve", "--trusted-proxies", "10.0.0.0/8/8"],
+      "trusted proxy '10.0.0.0/8/8' is not an address",
+    ],
     [["serve", "--cors-origins", "https://shop.example/"], "--cors-origins must be origins"],
     [["serve", "--cors-origins", "shop.example"], "--cors-origins must be origins"],
     [["serve", "--cors-origins", "https://a.example,null"], "--cors-origins must be origins"],

@@ -53,8 +53,7 @@ async function applySteps(session: Session, environment: Environment): Promise<v
 
 async function checkEnvironment({ query }: Session, environment: Environment): Promise<void> {
   const [row] = await query("SELECT environment FROM store WHERE id = 1");
-  if (!row)
-    throw new ServiceError("unavailable", "the database has no head row; restore a backup");
+  if (!row) throw new ServiceError("unavailable", "the database has no head row; restore a backup");
   const [owner] = row;
   if (owner !== environment) {
     throw new ServiceError(
