@@ -70,7 +70,7 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
     expect(service.logged.at(-1)).toBe(JSON.stringify({ event: "ledger repaired" }));
   }
 
-  test("[open.damaged-ledger] with a missing row rejects reads until the row is back", async () => {
+  test("[open.damaged-ledger] reads get 503 until the missing row is back", async () => {
     await tamper(service, addRow("seq + 2"), "UPDATE head SET seq = seq + 2");
     await expectFailingReads(3, 4);
     await tamper(service, addRow("seq - 1"));

@@ -57,7 +57,7 @@ describe.each(["identity", "gzip"])("clients that do not read their %s responses
     await service.stop();
   });
 
-  test("[open.slow-readers] are disconnected, and other clients still get the list", async () => {
+  test("[open.slow-readers] slow clients are disconnected, and other clients still get the list", async () => {
     const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
     const honest = await service.issueKey({ plan: "enterprise", limits });
     const hostile = await service.issueKey({ plan: "free" });

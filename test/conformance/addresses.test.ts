@@ -8,7 +8,7 @@ onEveryEngine(
     const from = (address: string, key?: string) =>
       service().call("GET", "/inventory", { key, headers: { "X-Forwarded-For": address } });
 
-    test("[open.addresses] they are counted by client address, and valid keys are not affected", async () => {
+    test("[open.addresses] requests without a valid key are counted by client address; valid keys are not affected", async () => {
       const { text: key } = await service().issueKey();
       const first = await from("192.0.2.1");
       expectError(first, "unauthorized");

@@ -53,7 +53,7 @@ onEveryEngine("bans", (service) => {
     expect((await ask(key)).headers.get("Retry-After")).toBe("300");
   });
 
-  test("[open.ban-strikes] on large plans a tenth of the requests per minute are needed as strikes", async () => {
+  test("[open.ban-strikes] on large plans a ban takes as many strikes as a tenth of the per-minute limit", async () => {
     const { text: key } = await issue(300, 100_000);
     nextMinute();
     await Promise.all(Array.from({ length: 301 }, () => ask(key)));
