@@ -39,9 +39,9 @@ A request over a limit returns 429 and is not counted. Wait the number of second
 
 Every error has the same JSON body. \`code\` identifies the error for your program, \`message\` explains it to people, and \`status\` is the HTTP status.
 
-An unknown path returns 404. A method that the path does not support returns 405, and \`Allow\` lists the supported methods. Without a valid key, the response is 401 in both cases. A request with an invalid \`Host\` header, or with more than one, returns 400. A request that is not valid HTTP gets a response without a body and without the headers of this API, or no response.
+An unknown path returns 404. A method that the path does not support returns 405, and \`Allow\` lists the supported methods. Without a valid key, the response is 401 in both cases. A request with an invalid \`Host\` header, or with several \`Host\` headers, returns 400.
 
-Every other response has an \`X-Request-Id\`. Include it when you report a problem.
+A request that is not valid HTTP gets a response without a body and without the headers of this API, or no response. All other responses have an \`X-Request-Id\`. Include it when you report a problem.
 
 ## Versioning and stability
 
