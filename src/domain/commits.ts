@@ -1,7 +1,7 @@
 import { ServiceError, type UnavailableReason, unavailable } from "./errors.ts";
+import { yieldToEventLoop } from "./event-loop.ts";
 import type { Committed, LedgerRow, Outcome, Unit } from "./ledger.ts";
 import type { InventoryStore } from "./ports.ts";
-import { yieldToEventLoop } from "./event-loop.ts";
 
 export interface CommitBounds {
   /** Changes in one transaction. A larger unit gets its own transaction. */

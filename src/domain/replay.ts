@@ -1,8 +1,8 @@
 import type { Position } from "./epochs.ts";
+import { yieldToEventLoop } from "./event-loop.ts";
 import type { StockRow } from "./ledger.ts";
 import type { Head, InventoryReader } from "./ports.ts";
 import type { Replica } from "./replica.ts";
-import { yieldToEventLoop } from "./event-loop.ts";
 
 /** Applies the ledger to a replica. Only one call may run at a time. */
 export interface Replay {
