@@ -151,11 +151,25 @@ function serveSurfaces(
     log,
     isStopping,
   };
-  return surfaces.map((surface) => ({
+  const served = surfaces.map((surface) => ({
     basePath: surface.basePath,
     routes: routesOf(surface),
     pipeline: createPipeline(surface, parts),
   }));
+  rejectSharedPaths(served);
+  return served;
+}
+
+/** Of two surfaces with the same path, one would replace the other's authentication there. */
+function rejectSharedPaths(surfaces: Served["surfaces"]): void {
+  const taken = new Set<string>();
+  for (const { basePath, routes } of surfaces) {
+    for (const path of [basePath, ...routes.map(({ pattern }) => pattern)]) {
+      const shape = path.replace(/:\w+/g, ":");
+      if (taken.has(shape)) throw new Error(`two surfaces have the path ${path}`);
+      taken.add(shape);
+    }
+  }
 }
 
 function listen(config: Config, served: Served): RunningServer {

@@ -210,3 +210,50 @@ describe("a second surface", () => {
     expect((await call("GET", "/things", "alice")).status).toBe(200);
   });
 });
+
+test("a surface with the base path or a path of another one is rejected at the start", async () => {
+  const [getThing] = operations;
+  const sameRoute = { ...getThing!, path: "/{other}" };
+  for (const second of [
+    { ...surface, basePath: "/v1" },
+    { ...surface, basePath: "/v1/inventory", operations: [sameRoute] },
+  ]) {
+    const started = startTestService("sqlite", {}, {}, { surfaces: [second] });
+    await expect(started).rejects.toThrow("two surfaces have the path /v1");
+  }
+});
+
+test("callers without a key in the store do not keep the counts of keys from being saved", async () => {
+  const service = await startTestService("sqlite", {}, {}, { surfaces: [surface] });
+  try {
+    const { text: key } = await service.issueKey();
+    const remaining = async () => {
+      const { headers } = await service.call("GET", "/inventory", { key });
+      return Number(headers.get("X-RateLimit-Remaining"));
+    };
+    const before = await remaining();
+    const headers = { "X-Operator": "alice" };
+    expect((await service.call("GET", "~/test/things", { headers })).status).toBe(200);
+    await service.restart();
+    expect(await remaining()).toBe(before - 1);
+    expect(service.logged).toEqual([]);
+  } finally {
+    await service.stop();
+  }
+});
+
+test("an operation whose reply is invalid gets 500, and the log has the reason", async () => {
+  const handle = () => ({ status: 200, body: "{}", headers: { "X-Thing": "a\nb" } });
+  const broken = { ...operations[0]!, path: "/broken", handle };
+  const second = { ...surface, operations: [broken] };
+  const service = await startTestService("sqlite", {}, {}, { surfaces: [second] });
+  try {
+    const headers = { "X-Operator": "alice" };
+    const response = await service.call("GET", "~/test/broken", { headers });
+    expect(response.json).toMatchObject({ code: "internal_error", status: 500 });
+    const [bug] = service.logged.filter((line) => line.includes('"bug"'));
+    expect(JSON.parse(bug!)).toMatchObject({ requestId: expect.stringMatching(/^req_/) });
+  } finally {
+    await service.stop();
+  }
+});

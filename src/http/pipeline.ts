@@ -96,6 +96,28 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     return known ? limiter.lastKnown(known.keyId, known.limits) : addresses.take(routed.address());
   }
 
+  function logBug(bug: unknown, requestId: string): void {
+    log("bug", { requestId, error: bug instanceof Error ? bug.stack : String(bug) });
+  }
+
+  /** An invalid reply is a bug too. The server sends its 500. */
+  function respond(
+    routed: RoutedRequest,
+    requestId: string,
+    caller: Caller | undefined,
+    decision: LimitDecision | undefined,
+    reply: Reply,
+  ): Response {
+    try {
+      const limits = decision ?? lastKnownLimits(routed, caller);
+      const headers = fillTemplate(templateFor(routed, reply), limits, requestId);
+      return new Response(reply.body, { status: reply.status, headers });
+    } catch (bug) {
+      logBug(bug, requestId);
+      throw bug;
+    }
+  }
+
   return async (routed) => {
     const startedAt = observation ? observation.begin() : 0;
     const { request, route } = routed;
@@ -119,13 +141,9 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       else if (request.method === "OPTIONS") reply = optionsReply(route);
       else reply = authenticator.unauthorized(request);
     } catch (error) {
-      reply = replyFor(error, requestId, (bug) =>
-        log("bug", { requestId, error: bug instanceof Error ? bug.stack : String(bug) }),
-      );
+      reply = replyFor(error, requestId, (bug) => logBug(bug, requestId));
     }
-    decision ??= lastKnownLimits(routed, caller);
-    const headers = fillTemplate(templateFor(routed, reply), decision, requestId);
-    const response = new Response(reply.body, { status: reply.status, headers });
+    const response = respond(routed, requestId, caller, decision, reply);
     if (parts.isStopping()) response.headers.set("Connection", "close");
     if (observation) {
       const operation = route?.operations.get(request.method);

@@ -16,7 +16,10 @@ export interface Surface {
 
 /** Decides who sent a request, and what a request without valid credentials receives. */
 export interface Authenticator {
-  /** Returns undefined if the credentials are missing or invalid. */
+  /**
+   * Returns undefined if the credentials are missing or invalid. The caller's `keyId` is the id of a
+   * key in the store: counts on PostgreSQL and ledger rows refer to it.
+   */
   identify(request: Request): MaybePromise<Caller | undefined>;
   /**
    * The caller that these credentials last belonged to. Used only for the rate limit headers of a

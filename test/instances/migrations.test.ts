@@ -55,3 +55,22 @@ test("a version starts beside a newer one if the newer schema still fits it, and
   // A running instance continues: instances are replaced one by one.
   expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
 });
+
+test("an upgrade continues the version of the store if another schema comes first on the search path", async () => {
+  const databaseUrl = await emptyDatabase();
+  fleet = await startFleet(databaseUrl, { size: 1 });
+  const { key } = await fleet.issueKey(...boundless);
+  await fleet.stop(0);
+  const name = new URL(databaseUrl).pathname.slice(1);
+  await withDatabase(databaseUrl, (sql) =>
+    sql.unsafe(`DROP TABLE epochs; UPDATE petstore_schema SET version = 2, fits = 2;
+      CREATE SCHEMA first; ALTER DATABASE ${name} SET search_path = first, public`),
+  );
+  await fleet.start(0);
+  expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
+  // A second version, in the first schema, would make other instances apply the same step again.
+  const versions = await withDatabase(databaseUrl, (sql) =>
+    sql`SELECT count(*)::int4 FROM pg_class WHERE relname = 'petstore_schema'`.values(),
+  );
+  expect(versions[0]).toEqual([1]);
+});

@@ -61,6 +61,13 @@ test("plain updates and their outcome cross the thread unchanged", () => {
   expectUnchanged([], stocks);
 });
 
+test("a pet id that is not a 64-bit integer is rejected, not sent as another pet's id", () => {
+  for (const petId of [int64Max + 1n, int64Min - 1n, 2n ** 64n + 1n]) {
+    const unit = { ...origin, changes: [set(1n, 7), set(petId, 8)] };
+    expect(() => packUnits([unit])).toThrow("not a 64-bit integer");
+  }
+});
+
 test("additions, reasons, expected versions and units of several changes cross it unchanged", () => {
   const change = { ...set(1n, -2), kind: "add", reason: "sold \u2028 in the shop" } as const;
   expectUnchanged(

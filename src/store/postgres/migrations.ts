@@ -28,8 +28,13 @@ async function applySteps(session: Session, environment: Environment): Promise<v
   const { sql, query } = session;
   await query(begin);
   await query("SELECT pg_advisory_xact_lock($1::int8)", [migrationLock]);
-  await sql.unsafe(`CREATE TABLE IF NOT EXISTS petstore_schema (
-    id int2 PRIMARY KEY CHECK (id = 1), version int4 NOT NULL, fits int4 NOT NULL)`);
+  // Not in an upgrade: IF NOT EXISTS looks only into the first schema of the search path, and a second
+  // version there would make other instances apply a step again. In an empty database it is needed,
+  // because another instance may have created the table while this one waited for the lock.
+  if (!(await hasVersion(session))) {
+    await sql.unsafe(`CREATE TABLE IF NOT EXISTS petstore_schema (
+      id int2 PRIMARY KEY CHECK (id = 1), version int4 NOT NULL, fits int4 NOT NULL)`);
+  }
   // Read again under the lock: another instance may have migrated meanwhile.
   for (let { version } = await readVersion(session); version < steps.length; version++) {
     const { text, fits } = steps[version]!;
@@ -98,9 +103,13 @@ async function checkRights({ query }: Session): Promise<void> {
   if (missing !== null) throw new ServiceError("unavailable", `the role ${role} needs ${missing}`);
 }
 
-async function readVersion({ query }: Session): Promise<{ version: number; fits: number }> {
-  const [present] = await query("SELECT to_regclass('petstore_schema')::text");
-  if (present?.[0] === null) return { version: 0, fits: 0 };
-  const [row] = await query("SELECT version, fits FROM petstore_schema WHERE id = 1");
+async function hasVersion({ query }: Session): Promise<boolean> {
+  const [found] = await query("SELECT to_regclass('petstore_schema')::text");
+  return found?.[0] !== null;
+}
+
+async function readVersion(session: Session): Promise<{ version: number; fits: number }> {
+  if (!(await hasVersion(session))) return { version: 0, fits: 0 };
+  const [row] = await session.query("SELECT version, fits FROM petstore_schema WHERE id = 1");
   return { version: Number(row?.[0] ?? 0), fits: Number(row?.[1] ?? 0) };
 }

@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Ban, SavedUsage } from "../../domain/ports.ts";
 import { banColumns, toBan, toUsage, usageColumns } from "../rows.ts";
-import { placeholders } from "../tables.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { touchKeys } from "./keys.ts";
 
@@ -18,18 +17,24 @@ export function createUsageReader(database: Database) {
   };
 }
 
+/**
+ * Only for keys in the store. The caller of another surface may have none, and the failure of its row
+ * would undo those of all keys.
+ */
+const ifKeyExists = "WHERE EXISTS (SELECT 1 FROM keys WHERE id = ?1)";
+
 /** Writes request counts and bans. Each call is one transaction. */
 export function createUsageWriter(database: Database) {
   const touch = database.query(touchKeys);
   const putUsage = database.query(
-    `INSERT INTO usage (${usageColumns}) VALUES (${placeholders(usageColumns)})
+    `INSERT INTO usage (${usageColumns}) SELECT ?1, ?2, ?3, ?4, ?5, ?6 ${ifKeyExists}
      ON CONFLICT (key_id) DO UPDATE SET
        minute_start = excluded.minute_start, minute_count = excluded.minute_count,
        day_start = excluded.day_start, day_count = excluded.day_count,
        last_used_at = excluded.last_used_at`,
   );
   const putBan = database.query(
-    `INSERT INTO bans (${banColumns}) VALUES (${placeholders(banColumns)})
+    `INSERT INTO bans (${banColumns}) SELECT ?1, ?2, ?3, ?4 ${ifKeyExists}
      ON CONFLICT (key_id, started_at) DO NOTHING`,
   );
   const endBan = database.query(

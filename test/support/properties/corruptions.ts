@@ -44,8 +44,10 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
      UPDATE ledger SET seq = ${n} WHERE seq = 1 + ${n} % 20;
      UPDATE ledger SET seq = 1 + ${n} % 20 WHERE seq = -1`,
   "ledger: a row after a gap": (n, { tip }) =>
-    `INSERT INTO ledger SELECT seq + 2, pet_id, quantity_after, quantity_after, status_after,
-       status_after, seq, cause, key_id, request_id, reason, at FROM ledger WHERE seq = 20;
+    `INSERT INTO ledger (seq, pet_id, quantity_before, quantity_after, status_before, status_after,
+       previous, cause, key_id, request_id, reason, at)
+     SELECT seq + 2, pet_id, quantity_after, quantity_after, status_after, status_after, seq, cause,
+       key_id, request_id, reason, at FROM ledger WHERE seq = 20;
      UPDATE inventory SET version = 22 WHERE version = 20;
      UPDATE ${tip} SET seq = 20 + ${n} WHERE seq = 20`,
   "ledger: a pet removed that still has its entry": () =>
@@ -131,8 +133,11 @@ export async function tampererOfSqlite(path: string): Promise<Tamperer> {
     names: namesInSqlite,
     async run(statements) {
       for (const [name] of triggers) database.run(`DROP TRIGGER ${name}`);
-      database.run(statements);
-      for (const [, sql] of triggers) database.run(sql);
+      try {
+        database.run(statements);
+      } finally {
+        for (const [, sql] of triggers) database.run(sql);
+      }
     },
     close: async () => database.close(),
   };

@@ -61,6 +61,10 @@ export function packUnits(units: readonly Unit[]): PackedUnits {
     origins.push(cause, keyId, requestId, changes.length);
     for (const change of changes) {
       petIds[index] = change.petId;
+      // The array keeps the last 64 bits of a larger number, which may be the id of another pet.
+      if (petIds[index] !== change.petId) {
+        throw new Error(`${change.petId} is not a 64-bit integer`);
+      }
       amounts[index++] = change.amount;
       isPlain &&= change.kind === "set" && change.reason === null && !change.expected;
     }
