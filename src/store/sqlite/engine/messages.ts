@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../../domain/errors.ts";
-import { type Entry, petStatuses, type Stock } from "../../../domain/inventory.ts";
+import { type Entry, petStatuses } from "../../../domain/inventory.ts";
 import type { Environment } from "../../../domain/keys.ts";
 import type {
   Change,
@@ -142,27 +142,29 @@ export function unpackCommit(
   { epoch, numbers, rejected }: PackedCommit,
   units: readonly Unit[],
 ): Committed {
-  const [firstSeq, at] = [numbers[0]!, numbers[1]!];
+  const firstSeq = numbers[0]!;
+  const at = numbers[1]!;
   const rows: LedgerRow[] = [];
-  const outcomes = units.map(({ changes, cause, keyId, requestId }, index): Outcome => {
+  const outcomes: Outcome[] = [];
+  for (let index = 0; index < units.length; index++) {
     const rejection = rejected?.get(index);
-    if (rejection) return rejection;
+    if (rejection) {
+      outcomes.push(rejection);
+      continue;
+    }
+    const { changes, cause, keyId, requestId } = units[index]!;
     const entries: Entry[] = [];
     for (const { petId, reason } of changes) {
       const seq = firstSeq + rows.length;
       const first = rowsAt + numbersPerRow * rows.length;
-      const before = unpackStock(numbers, first);
-      const { quantity, status } = unpackStock(numbers, first + 2);
-      const after = { petId, quantity, status, version: seq };
+      const before = { quantity: numbers[first]!, status: petStatuses[numbers[first + 1]!]! };
+      const quantity = numbers[first + 2]!;
+      const after = { petId, quantity, status: petStatuses[numbers[first + 3]!]!, version: seq };
       const previous = numbers[first + 4]!;
       rows.push({ seq, petId, before, after, previous, cause, keyId, requestId, reason, at });
       entries.push(after);
     }
-    return { kind: "stored", entries };
-  });
+    outcomes.push({ kind: "stored", entries });
+  }
   return { epoch, rows, outcomes };
-}
-
-function unpackStock(numbers: Float64Array, at: number): Stock {
-  return { quantity: numbers[at]!, status: petStatuses[numbers[at + 1]!]! };
 }

@@ -20,9 +20,10 @@ export interface WalCheck {
 interface WalEnd {
   readonly frames: number;
   readonly frameBytes: number;
-  /** Two numbers that change whenever SQLite restarts the log. */
-  readonly salts: Buffer;
-  /** The header of the last frame from its ninth byte on: the salts and two checksums. */
+  /**
+   * The header of the last frame from its ninth byte on: two salts, which change whenever SQLite
+   * restarts the log, and two checksums.
+   */
   readonly frameMark: Buffer;
 }
 
@@ -38,6 +39,8 @@ const pagesInFirstBlock = pagesPerBlock - indexPagesAt / 4;
 const walHeaderBytes = 32;
 const walSaltsAt = 16;
 const frameHeaderBytes = 24;
+const frameMarkAt = 8;
+const saltsBytes = 8;
 const attemptsMax = 3;
 
 export function createWalCheck(files: StoreFiles): WalCheck {
@@ -54,9 +57,10 @@ export function createWalCheck(files: StoreFiles): WalCheck {
   /** Undefined if the index is empty or being written: the two copies of its header then differ. */
   function readEnd(): WalEnd | undefined {
     readSync(index, headers, 0, headers.length, 0);
-    const copy = headers.subarray(indexHeaderBytes, 2 * indexHeaderBytes);
     const isWritten = headers[12] === 1;
-    if (!isWritten || copy.compare(headers, 0, indexHeaderBytes) !== 0) return undefined;
+    const [first, second] = [indexHeaderBytes, 2 * indexHeaderBytes];
+    // Comparing in place: every commit checks, and a view of a Buffer costs more than the rest.
+    if (!isWritten || headers.compare(headers, 0, first, first, second) !== 0) return undefined;
     const frameMark = Buffer.alloc(16);
     headers.copy(frameMark, 0, 32, 40);
     frameMark.writeUInt32BE(headers.readUInt32LE(24), 8);
@@ -65,16 +69,15 @@ export function createWalCheck(files: StoreFiles): WalCheck {
     return {
       frames: headers.readUInt32LE(16),
       frameBytes: frameHeaderBytes + (pageBytes === 1 ? 65_536 : pageBytes),
-      salts: frameMark.subarray(0, 8),
       frameMark,
     };
   }
 
   /** Whether the header of the log has these salts. */
-  function hasSalts({ frames, salts }: WalEnd): boolean {
+  function hasSalts({ frames, frameMark }: WalEnd): boolean {
     if (frames === 0) return true;
-    readSync(wal, frame, 0, salts.length, walSaltsAt);
-    return frame.subarray(0, salts.length).equals(salts);
+    readSync(wal, frame, 0, saltsBytes, walSaltsAt);
+    return frame.compare(frameMark, 0, saltsBytes, 0, saltsBytes) === 0;
   }
 
   /** The file that does not have the last frame. A log without frames contains nothing to lose. */
@@ -82,7 +85,8 @@ export function createWalCheck(files: StoreFiles): WalCheck {
     if (frames === 0) return undefined;
     const at = walHeaderBytes + (frames - 1) * frameBytes;
     const read = readSync(wal, frame, 0, frame.length, at);
-    if (read !== frame.length || !frame.subarray(8).equals(frameMark)) return "wal";
+    const hasMark = frame.compare(frameMark, 0, frameMark.length, frameMarkAt) === 0;
+    if (read !== frame.length || !hasMark) return "wal";
     readSync(index, pageNumber, 0, pageNumber.length, pageNumberAt(frames));
     return pageNumber.readUInt32LE(0) === frame.readUInt32BE(0) ? undefined : "walIndex";
   }
@@ -128,7 +132,8 @@ function pageNumberAt(frame: number): number {
 
 /** `restarted`: SQLite has restarted the log since, so its frames have no order with those before. */
 function compare(end: WalEnd, known: WalEnd): "same" | "ahead" | "behind" | "restarted" {
-  if (!end.salts.equals(known.salts)) return "restarted";
+  const hasSameSalts = end.frameMark.compare(known.frameMark, 0, saltsBytes, 0, saltsBytes) === 0;
+  if (!hasSameSalts) return "restarted";
   if (end.frames === known.frames) return isSame(end, known) ? "same" : "behind";
   return end.frames > known.frames ? "ahead" : "behind";
 }
