@@ -77,8 +77,6 @@ function termsOf({ changes }: Unit): Terms[] {
   return changes.map(({ kind, reason, expected }) => [kind, reason, expected ?? null]);
 }
 
-const plainTerms: Terms = ["set", null, null];
-
 export function unpackUnits({ numbers, origins, terms }: PackedUnits): Unit[] {
   const { petIds, amounts } = viewNumbers(numbers, numbers.byteLength / bytesPerChange);
   const values = JSON.parse(origins);
@@ -88,9 +86,12 @@ export function unpackUnits({ numbers, origins, terms }: PackedUnits): Unit[] {
   for (let at = 0; at < values.length; at += originLength) {
     const changes: Change[] = [];
     for (const end = index + values[at + 3]; index < end; index++) {
-      const [petId, amount] = [petIds[index]!, amounts[index]!];
-      const [kind, reason, expected] = allTerms?.[index] ?? plainTerms;
-      changes.push({ petId, kind, amount, expected: expected ?? undefined, reason });
+      const petId = petIds[index]!;
+      const amount = amounts[index]!;
+      if (allTerms) {
+        const [kind, reason, expected] = allTerms[index]!;
+        changes.push({ petId, kind, amount, expected: expected ?? undefined, reason });
+      } else changes.push({ petId, kind: "set", amount, expected: undefined, reason: null });
     }
     units.push({ changes, cause: values[at], keyId: values[at + 1], requestId: values[at + 2] });
   }
