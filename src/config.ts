@@ -5,7 +5,7 @@ import { type Setting, type SettingName, type SettingValues, settings } from "./
 /** Bounds that no flag or variable changes. */
 const fixedBounds = {
   bodyBytesMax: 64 * 1024,
-  /** The limit of the HTTP parser, which responds without an Error body. Reached only by a bug. */
+  /** The limit of the HTTP parser, which responds with 413 and without an Error body. */
   bodyBytesBackstop: 1024 * 1024,
   updateTimeoutMs: 9_000,
   keysCachedMax: 10_000,
@@ -16,7 +16,7 @@ const fixedBounds = {
   /** How long requests in flight may take once the listener is closed. */
   stopGraceMs: 10_000,
   /** A ban that starts within this time after the last one is twice as long. */
-  banLadderMs: dayMs,
+  banEscalationMs: dayMs,
 };
 
 /** The settings and the fixed bounds. The settings for bans are grouped as the rate limiter takes them. */
@@ -39,7 +39,7 @@ export function readConfig(
     names.map((name) => [name, readSetting(all[name], flags, variables)]),
   ) as unknown as SettingValues;
   const { banGraceMs, banStrikesMin, banStrikesDivisor, banMs, banMsMax, ...others } = values;
-  const { banLadderMs, ...bounds } = fixedBounds;
+  const { banEscalationMs, ...bounds } = fixedBounds;
   return Object.freeze({
     ...others,
     ...bounds,
@@ -53,7 +53,7 @@ export function readConfig(
       strikesDivisor: banStrikesDivisor,
       banMs,
       banMsMax,
-      escalationMs: banLadderMs,
+      escalationMs: banEscalationMs,
     }),
   });
 }
