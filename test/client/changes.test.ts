@@ -57,7 +57,7 @@ describe("applyChanges", () => {
       expect(String(await rejectionOf(client.applyChanges(changes)))).toContain(message);
     }
     for (const changes of [undefined, valid, "x"]) {
-      const error = await rejectionOf(client.applyChanges(changes as InventoryChange[]));
+      const error = await rejectionOf(client.applyChanges(changes as unknown as InventoryChange[]));
       expect(error).toBeInstanceOf(TypeError);
     }
     expect(server.received).toEqual([]);
