@@ -6,17 +6,17 @@ import { conflictFrom, getInventory, isPreconditionFailed, sendUpdate } from "./
 import type { AdjustOptions } from "./options.js";
 import type { WithResponse } from "./promise.js";
 import { atLeast } from "./settings.js";
-import { startTime } from "./time-left.js";
+import { trackTimeLeft } from "./time-left.js";
 
 /** Computes the new count from the current entry. May be called several times. */
-export type Compute = (current: InventoryEntry) => number | Promise<number>;
+export type ComputeQuantity = (current: InventoryEntry) => number | Promise<number>;
 
 const neverAborted = new AbortController().signal;
 
 export async function adjustInventory(
   transport: Transport,
   petId: Id,
-  compute: Compute,
+  compute: ComputeQuantity,
   options: AdjustOptions,
 ): Promise<WithResponse<InventoryEntry>> {
   if (typeof compute !== "function") {
@@ -25,7 +25,7 @@ export async function adjustInventory(
   const { backoff, clock } = transport.settings;
   const { signal = neverAborted } = options;
   const roundsMax = atLeast(1, "roundsMax", options.roundsMax ?? 10);
-  const time = startTime(transport.settings, options);
+  const time = trackTimeLeft(transport.settings, options);
   for (let round = 1; ; round++) {
     const { value: current } = await getInventory(transport, petId, time.options(options));
     const quantity = await compute(current);

@@ -1,4 +1,4 @@
-import { adjustInventory, type Compute } from "./adjust.js";
+import { adjustInventory, type ComputeQuantity } from "./adjust.js";
 import type { Transport } from "./call.js";
 import { applyChanges, type InventoryChange } from "./changes.js";
 import { DeprecationWarnings } from "./deprecation.js";
@@ -101,7 +101,7 @@ export class PetstoreClient {
    */
   adjustInventory(
     petId: Id,
-    compute: Compute,
+    compute: ComputeQuantity,
     options: AdjustOptions = {},
   ): ApiPromise<InventoryEntry> {
     return apiPromise(adjustInventory(this.#transport, petId, compute, options));

@@ -1,6 +1,6 @@
 // The public API of the package. Everything that is not exported here is internal.
 
-export type { Compute } from "./adjust.js";
+export type { ComputeQuantity } from "./adjust.js";
 export type { DeltaChange, InventoryChange, QuantityChange } from "./changes.js";
 export { PetstoreClient } from "./client.js";
 export type { Clock } from "./clock.js";

@@ -10,7 +10,7 @@ import type { CallOptions, UpdateOptions } from "./options.js";
 import type { WithResponse } from "./promise.js";
 import { reasonHeader } from "./reason.js";
 import { sendWithRetries } from "./retry.js";
-import { startTime } from "./time-left.js";
+import { trackTimeLeft } from "./time-left.js";
 import type { InventoryUpdate } from "./types.js";
 
 export async function getInventory(
@@ -33,7 +33,7 @@ export async function updateInventory(
   update: InventoryUpdate,
   options: UpdateOptions,
 ): Promise<WithResponse<InventoryEntry>> {
-  const time = startTime(transport.settings, options);
+  const time = trackTimeLeft(transport.settings, options);
   try {
     return await sendUpdate(transport, petId, update, options);
   } catch (error) {

@@ -8,7 +8,7 @@ export interface TimeLeft {
   options<T extends CallOptions>(options: T): T;
 }
 
-export function startTime(settings: Settings, { retryForMs }: CallOptions): TimeLeft {
+export function trackTimeLeft(settings: Settings, { retryForMs }: CallOptions): TimeLeft {
   const { clock } = settings;
   const endMs = clock.now() + resolveBudget({ retryForMs }, settings).retryForMs;
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   type ClientOptions,
-  type Compute,
+  type ComputeQuantity,
   isApiError,
   isConflictError,
   PetstoreClient,
@@ -17,7 +17,7 @@ const entryResponse = (quantity: number) => () =>
     headers: { etag: `"v-${quantity}"` },
   });
 const conflict = () => errorResponse(412, "precondition_failed", "Changed");
-const increase: Compute = ({ quantity }) => quantity + 1;
+const increase: ComputeQuantity = ({ quantity }) => quantity + 1;
 
 const seen = (server: ScriptedServer) =>
   server.received.map(({ method, headers }) => `${method} ${headers.get("if-match") ?? ""}`.trim());
@@ -70,7 +70,7 @@ describe("adjustInventory", () => {
       entryResponse(5),
     );
     let calls = 0;
-    const compute: Compute = ({ quantity }) => {
+    const compute: ComputeQuantity = ({ quantity }) => {
       calls++;
       return quantity + 1;
     };
@@ -144,10 +144,10 @@ describe("adjustInventory", () => {
       throw soldOut;
     });
     expect(await rejectionOf(thrown)).toBe(soldOut);
-    const nothing = (() => undefined) as unknown as Compute;
+    const nothing = (() => undefined) as unknown as ComputeQuantity;
     expect(await rejectionOf(client.adjustInventory(1, nothing))).toBeInstanceOf(TypeError);
     expect(seen(server)).toEqual(["GET", "GET"]);
-    const noFunction = 5 as unknown as Compute;
+    const noFunction = 5 as unknown as ComputeQuantity;
     expect(await rejectionOf(client.adjustInventory(1, noFunction))).toBeInstanceOf(TypeError);
     expect(server.received).toHaveLength(2);
   });

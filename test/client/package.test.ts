@@ -104,7 +104,7 @@ describe("the packed client, installed into an empty project", () => {
       expect(files.length).toBeGreaterThan(20);
       for (const file of files) {
         const text = await readFile(join(dist, format, file), "utf8");
-        const targets = [...text.matchAll(/(?:from|import\(|require\()\s*"([^"]+)"/g)];
+        const targets = [...text.matchAll(/(?:from|import\(|require\()\s*"([^"\n]+)"/g)];
         // TypeScript before 5.0 rejects declarations that import a .ts file.
         const invalid = targets
           .map(([, to]) => to ?? "")
