@@ -126,16 +126,16 @@ describe("till.ts", () => {
     await using proxy = await CuttingProxy.start(service.baseUrl);
     const file = join(folder.path, "sale.json");
     const { quantity, sales } = await stockOf8(key);
-    const child = Bun.spawn([...till, "8", "3"], {
-      cwd: root,
-      env: { ...process.env, BASE_URL: proxy.baseUrl, API_KEY: key, TILL_FILE: file },
-    });
     proxy.cutNext({
       bytes: 0,
       meanwhile: async () => {
         child.kill("SIGKILL");
         await child.exited;
       },
+    });
+    const child = Bun.spawn([...till, "8", "3"], {
+      cwd: root,
+      env: { ...process.env, BASE_URL: proxy.baseUrl, API_KEY: key, TILL_FILE: file },
     });
     await child.exited;
     expect(proxy.cutsLeft).toBe(0);

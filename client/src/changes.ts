@@ -1,9 +1,9 @@
 import { readBody } from "./body.js";
 import type { Transport } from "./call.js";
-import { decodeChangedEntries } from "./decode-ledger.js";
+import { decodeAppliedChanges } from "./decode-ledger.js";
 import { formatId, type Id } from "./id.js";
 import { idempotencyKeyHeader } from "./idempotency.js";
-import type { ChangedEntry } from "./ledger-types.js";
+import type { VersionedItem } from "./ledger-types.js";
 import type { WriteOptions } from "./options.js";
 import type { WithResponse } from "./promise.js";
 import { checkReason } from "./reason.js";
@@ -12,7 +12,7 @@ import { sendWithRetries } from "./retry.js";
 interface ChangeFields {
   readonly petId: Id;
   /**
-   * The version that the entry must have, as in a `ChangedEntry` or as the `seq` of its last ledger
+   * The version that the entry must have, as in a `VersionedItem` or as the `seq` of its last ledger
    * row. Otherwise the service rejects the whole batch with `version_conflict`.
    */
   readonly expectedVersion?: number;
@@ -35,13 +35,13 @@ export interface DeltaChange extends ChangeFields {
 }
 
 /** One change of a batch. */
-export type InventoryChange = QuantityChange | DeltaChange;
+export type StockChange = QuantityChange | DeltaChange;
 
 export async function applyChanges(
   transport: Transport,
-  changes: readonly InventoryChange[],
+  changes: readonly StockChange[],
   options: WriteOptions,
-): Promise<WithResponse<ChangedEntry[]>> {
+): Promise<WithResponse<VersionedItem[]>> {
   if (!Array.isArray(changes)) {
     throw new TypeError("Pass an array of changes: [{ petId: 7n, delta: -1 }]");
   }
@@ -56,11 +56,11 @@ export async function applyChanges(
     body: `{"changes":[${changes.map(formatChange).join()}]}`,
   } as const;
   const response = await sendWithRetries(transport, call, options);
-  return { value: readBody(response, decodeChangedEntries), response };
+  return { value: readBody(response, decodeAppliedChanges), response };
 }
 
 /** Formats a change as JSON. Node 20 cannot write a number above 2^53, so the id is added as text. */
-function formatChange(change: InventoryChange, index: number): string {
+function formatChange(change: StockChange, index: number): string {
   const name = `changes[${index}]`;
   const { petId, quantity, delta, reason } = checkChange(name, change);
   const fields = {
@@ -72,7 +72,7 @@ function formatChange(change: InventoryChange, index: number): string {
   return `{"petId":${formatId(`${name}.petId`, petId)},${JSON.stringify(fields).slice(1)}`;
 }
 
-function checkChange(name: string, change: InventoryChange): InventoryChange {
+function checkChange(name: string, change: StockChange): StockChange {
   const { quantity, delta } = change ?? {};
   const [amount, other] = quantity === undefined ? [delta, quantity] : [quantity, delta];
   if (typeof amount === "number" && other === undefined) return change;
@@ -82,7 +82,7 @@ function checkChange(name: string, change: InventoryChange): InventoryChange {
 }
 
 /** Rejects `expectedVersion: undefined`: the change would then apply to any version. */
-function readExpectedVersion(name: string, change: InventoryChange): number | undefined {
+function readExpectedVersion(name: string, change: StockChange): number | undefined {
   if (!("expectedVersion" in change)) return undefined;
   if (typeof change.expectedVersion === "number") return change.expectedVersion;
   throw new TypeError(

@@ -1,6 +1,6 @@
 import { adjustInventory, type ComputeQuantity } from "./adjust.js";
 import type { Transport } from "./call.js";
-import { applyChanges, type InventoryChange } from "./changes.js";
+import { applyChanges, type StockChange } from "./changes.js";
 import { DeprecationWarnings } from "./deprecation.js";
 import type { InventoryEntry } from "./entry.js";
 import type { Id } from "./id.js";
@@ -17,7 +17,7 @@ import {
   listChanges,
   listHistory,
 } from "./ledger.js";
-import type { ChangedEntry, EntryDifference, LedgerHead, LedgerRow } from "./ledger-types.js";
+import type { InventoryDifference, LedgerHead, LedgerRow, VersionedItem } from "./ledger-types.js";
 import type { Limits } from "./limits.js";
 import type { Moment } from "./moment.js";
 import type {
@@ -115,9 +115,9 @@ export class PetstoreClient {
    * change. No change is applied then.
    */
   applyChanges(
-    changes: readonly InventoryChange[],
+    changes: readonly StockChange[],
     options: WriteOptions = {},
-  ): ApiPromise<ChangedEntry[]> {
+  ): ApiPromise<VersionedItem[]> {
     return apiPromise(applyChanges(this.#transport, changes, options));
   }
 
@@ -158,7 +158,7 @@ export class PetstoreClient {
   }
 
   /** Returns the entries that differ between two moments, in ascending order of `petId`. Beta. */
-  diff(from: Moment, to: Moment, options: CallOptions = {}): ApiPromise<EntryDifference[]> {
+  diff(from: Moment, to: Moment, options: CallOptions = {}): ApiPromise<InventoryDifference[]> {
     return apiPromise(getDiff(this.#transport, from, to, options));
   }
 

@@ -9,18 +9,18 @@ import {
   readId,
 } from "./fields.js";
 import { type Json, withToJson } from "./json.js";
-import type { ChangedEntry, EntryDifference, LedgerHead, LedgerRow } from "./ledger-types.js";
+import type { InventoryDifference, LedgerHead, LedgerRow, VersionedItem } from "./ledger-types.js";
 import { petStatusValues } from "./types.js";
 
 // Checks responses that show the ledger, by the rules in decode.ts.
 
-export function decodeChangedEntries(value: Json): ChangedEntry[] {
+export function decodeAppliedChanges(value: Json): VersionedItem[] {
   return decodeList(readFields(value).entries as Json | undefined, (item) => {
     const fields = readFields(item);
     fields.petId = readId(fields.petId, "petId");
     checkStock(fields);
     checkInteger(fields.version, "version");
-    return withToJson(fields) as unknown as ChangedEntry;
+    return withToJson(fields) as unknown as VersionedItem;
   });
 }
 
@@ -38,11 +38,11 @@ export function decodeLedgerRows(value: Json): LedgerRow[] {
   });
 }
 
-export function decodeDifferences(value: Json): EntryDifference[] {
+export function decodeDifferences(value: Json): InventoryDifference[] {
   return decodeList(value, (item) => {
     const fields = readFields(item);
     checkBeforeAndAfter(fields);
-    return withToJson(fields) as unknown as EntryDifference;
+    return withToJson(fields) as unknown as InventoryDifference;
   });
 }
 

@@ -1,7 +1,7 @@
 // The public API of the package. Everything that is not exported here is internal.
 
 export type { ComputeQuantity } from "./adjust.js";
-export type { DeltaChange, InventoryChange, QuantityChange } from "./changes.js";
+export type { DeltaChange, QuantityChange, StockChange } from "./changes.js";
 export { PetstoreClient } from "./client.js";
 export type { Clock } from "./clock.js";
 export type { InventoryEntry } from "./entry.js";
@@ -31,11 +31,11 @@ export { jsonReplacer } from "./json.js";
 export type { ChangesOptions, ChangesPage, HistoryOptions, HistoryPage } from "./ledger.js";
 export type {
   Cause,
-  ChangedEntry,
-  EntryDifference,
+  InventoryDifference,
   LedgerHead,
   LedgerRow,
   Stock,
+  VersionedItem,
 } from "./ledger-types.js";
 export type { Limits } from "./limits.js";
 export type { Instant, Moment } from "./moment.js";

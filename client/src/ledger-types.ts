@@ -9,7 +9,7 @@ export interface Stock {
 }
 
 /** An entry after a change of a batch. */
-export interface ChangedEntry extends Stock {
+export interface VersionedItem extends Stock {
   /** The ID of the pet. It can be larger than 2^53. */
   readonly petId: bigint;
   /** The `seq` of the change. Pass it as `expectedVersion` to a later batch. */
@@ -54,7 +54,7 @@ export interface LedgerHead {
 }
 
 /** An entry that differs between two moments. */
-export interface EntryDifference {
+export interface InventoryDifference {
   /** The ID of the pet. It can be larger than 2^53. */
   readonly petId: bigint;
   /** The stock at the first moment, or null if there was no entry. */

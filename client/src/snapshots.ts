@@ -2,7 +2,7 @@ import { readBody } from "./body.js";
 import type { Transport } from "./call.js";
 import { decodeInventory } from "./decode.js";
 import { decodeDifferences } from "./decode-ledger.js";
-import type { EntryDifference } from "./ledger-types.js";
+import type { InventoryDifference } from "./ledger-types.js";
 import { formatMoment, type Moment } from "./moment.js";
 import type { CallOptions } from "./options.js";
 import { pathWithQuery } from "./pages.js";
@@ -26,7 +26,7 @@ export async function getDiff(
   from: Moment,
   to: Moment,
   options: CallOptions,
-): Promise<WithResponse<EntryDifference[]>> {
+): Promise<WithResponse<InventoryDifference[]>> {
   const base = `/snapshots/${encodeURIComponent(formatMoment("from", from))}/diff`;
   const path = pathWithQuery(base, { to: formatMoment("to", to) });
   const call = { operation: "getDiff", method: "GET", path } as const;

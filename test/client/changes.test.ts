@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type InventoryChange, isApiError, PetstoreClient } from "../../client/src/index.ts";
+import { isApiError, PetstoreClient, type StockChange } from "../../client/src/index.ts";
 import { rejectionOf } from "../support/client/rejection.ts";
 import { apiKey, ScriptedServer } from "../support/client/scripted-server.ts";
 
@@ -53,11 +53,11 @@ describe("applyChanges", () => {
       [{ ...valid, reason: "\ud800" }, "changes[1].reason must be a string"],
     ];
     for (const [mistake, message] of mistakes) {
-      const changes = [valid, mistake] as InventoryChange[];
+      const changes = [valid, mistake] as StockChange[];
       expect(String(await rejectionOf(client.applyChanges(changes)))).toContain(message);
     }
     for (const changes of [undefined, valid, "x"]) {
-      const error = await rejectionOf(client.applyChanges(changes as unknown as InventoryChange[]));
+      const error = await rejectionOf(client.applyChanges(changes as unknown as StockChange[]));
       expect(error).toBeInstanceOf(TypeError);
     }
     expect(server.received).toEqual([]);
