@@ -1,11 +1,13 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type {
   CatalogueStore,
   Clock,
   Head,
+  IdempotencyStore,
   InventoryStore,
   KeyStore,
   Log,
@@ -19,7 +21,7 @@ import { assertUndamaged } from "./engine/change-signal.ts";
 import { openForReading, openForWriting, useConnection } from "./engine/connection.ts";
 import { guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, prepareFiles } from "./engine/files.ts";
-import { isServed } from "./engine/serving-lock.ts";
+import { isServed, isServedElsewhere } from "./engine/serving-lock.ts";
 import {
   busyWaitMs,
   openInlineWriter,
@@ -29,9 +31,11 @@ import {
   type WriterResult,
 } from "./engine/writer.ts";
 import { startWriterThread } from "./engine/writer-thread.ts";
+import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
+import { needsMigration } from "./migrations.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
@@ -55,7 +59,10 @@ const importWaitMs = 60_000;
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, threaded, log = () => {} } = options;
   // Checked first: opening a store whose service has lost track of its files adds more damage.
-  if (!threaded) assertUndamaged(filesOf(path));
+  if (!threaded) {
+    assertUndamaged(filesOf(path));
+    assertNotServedByOlderVersion(path);
+  }
   const writer = threaded
     ? await startWriterThread(path, environment, log)
     : openInlineWriter(path, environment);
@@ -72,6 +79,25 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     await writer.close();
     throw error;
   }
+}
+
+/**
+ * Rejects a store that a service of an older version is using. Migrating it would make that service
+ * add ledger rows without hashes.
+ */
+function assertNotServedByOlderVersion(path: string): void {
+  const files = filesOf(path);
+  if (!existsSync(files.database) || !isServedElsewhere(files)) return;
+  const database = openForReading(path);
+  try {
+    if (!needsMigration(database)) return;
+  } finally {
+    database.close();
+  }
+  throw new ServiceError(
+    "unavailable",
+    "an older version of petstore is serving the store; restart it with this version first",
+  );
 }
 
 /**
@@ -100,6 +126,8 @@ function createStore(parts: Parts): Store {
   const { options, writer, database, access } = parts;
   return {
     inventory: createInventoryStore(parts),
+    history: readable(parts, createHistoryReader(database)),
+    idempotency: createIdempotencyStore(parts),
     catalogue: createCatalogueStore(parts),
     keys: createKeyStore(parts),
     usage: createUsageStore(parts),
@@ -132,6 +160,19 @@ function createInventoryStore(parts: Parts): InventoryStore {
     commit: (units, withinMs = busyWaitMs) =>
       access.write(() => writer.commit(units, options.clock.now(), withinMs)),
     canWrite: () => writer.isAlive() && access.canWrite(),
+  };
+}
+
+/** Commits that are read into memory at a time. A few milliseconds, so that no update waits long. */
+const keysLoadedAtOnce = 2_000;
+
+function createIdempotencyStore(parts: Parts): IdempotencyStore {
+  const loadKeys = write(parts, "loadKeys");
+  return {
+    async prepare() {
+      while (await loadKeys(keysLoadedAtOnce));
+    },
+    prune: write(parts, "pruneKeys"),
   };
 }
 
@@ -183,6 +224,7 @@ function createTransferStore(parts: Parts): TransferStore {
           own.run("BEGIN");
           return work({
             ...wrapMethods(createInventoryReader(own), guarded),
+            ...wrapMethods(createHistoryReader(own), guarded),
             ...wrapMethods(createCatalogueReader(own), guarded),
             rowsOf: rowsFrom(own),
             checkStructure: () => checkStructure(own),
