@@ -35,6 +35,12 @@ function convertSchemasIn(node: unknown): unknown {
 function convertSchema(schema: Schema): object {
   // OpenAPI 3.0 ignores everything beside a reference.
   if (schema.$ref !== undefined) return { $ref: schema.$ref };
+  // A named schema or null. OpenAPI 3.0 has no type null.
+  if (schema.anyOf !== undefined) {
+    const { anyOf, ...same } = schema;
+    const named = anyOf.filter(({ type }) => type !== "null");
+    return { allOf: named.map(convertSchema), nullable: true, ...same };
+  }
   const { type, const: constant, examples, items, properties, ...same } = schema;
   const types = typeof type === "string" ? [type] : (type ?? []);
   return {
