@@ -4,6 +4,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type {
   CatalogueStore,
+  CheckpointStore,
   Clock,
   Head,
   InventoryStore,
@@ -14,6 +15,7 @@ import type {
   UsageStore,
 } from "../../domain/ports.ts";
 import { createCatalogueReader } from "./catalogue.ts";
+import { createCheckpointReader } from "./checkpoints.ts";
 import { type Access, openCommandAccess, openServiceAccess } from "./engine/access.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
 import { openForReading, openForWriting, useConnection } from "./engine/connection.ts";
@@ -100,6 +102,7 @@ function createStore(parts: Parts): Store {
   const { options, writer, database, access } = parts;
   return {
     inventory: createInventoryStore(parts),
+    checkpoints: createCheckpointStore(parts),
     catalogue: createCatalogueStore(parts),
     keys: createKeyStore(parts),
     usage: createUsageStore(parts),
@@ -132,6 +135,16 @@ function createInventoryStore(parts: Parts): InventoryStore {
     commit: (units, withinMs = busyWaitMs) =>
       access.write(() => writer.commit(units, options.clock.now(), withinMs)),
     canWrite: () => writer.isAlive() && access.canWrite(),
+  };
+}
+
+function createCheckpointStore(parts: Parts): CheckpointStore {
+  return {
+    ...readable(parts, createCheckpointReader(parts.database)),
+    claim: write(parts, "claim"),
+    removeUnfinished: write(parts, "removeUnfinished"),
+    addPart: write(parts, "addPart"),
+    complete: write(parts, "complete"),
   };
 }
 
@@ -184,6 +197,7 @@ function createTransferStore(parts: Parts): TransferStore {
           return work({
             ...wrapMethods(createInventoryReader(own), guarded),
             ...wrapMethods(createCatalogueReader(own), guarded),
+            ...wrapMethods(createCheckpointReader(own), guarded),
             rowsOf: rowsFrom(own),
             checkStructure: () => checkStructure(own),
           });

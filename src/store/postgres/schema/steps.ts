@@ -1,6 +1,7 @@
 import { initial } from "./1-initial.ts";
 import { boundedRows } from "./2-bounded-rows.ts";
 import { epochs } from "./3-epochs.ts";
+import { checkpoints } from "./6-checkpoints.ts";
 
 /** One step of the schema. */
 export interface Step {
@@ -19,4 +20,5 @@ export const steps: readonly Step[] = [
   // 0.1.0 reads the head and counts requests in rows that this step removes.
   { text: boundedRows, fits: 2 },
   { text: epochs, fits: 2 },
+  { text: checkpoints, fits: 2 },
 ];

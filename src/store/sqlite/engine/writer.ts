@@ -1,6 +1,7 @@
 import { unavailable } from "../../../domain/errors.ts";
 import type { Environment } from "../../../domain/keys.ts";
 import type { Committed, Unit } from "../../../domain/ledger.ts";
+import { createCheckpointWriter } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";
 import { createKeyWriter } from "../keys.ts";
 import { createUsageWriter } from "../usage.ts";
@@ -128,8 +129,9 @@ export function openWriter(path: string, environment: Environment) {
     }),
     methods: {
       ...waiting(busyWaitMs, { ...createKeyWriter(database), liftBan, beginEpoch }),
-      // Counts and bans are saved again if that fails, so they never make an update wait.
+      // Counts, bans and checkpoints are saved again if that fails, so they never make an update wait.
       ...waiting(0, counters),
+      ...waiting(0, createCheckpointWriter(database)),
       saveStrandedWal,
       close: () => database.close(),
     },
