@@ -24,7 +24,7 @@ const partsAtOnce = 4;
  * Up to this many rows between two moments are read to find their differences. Beyond it, two
  * checkpoints with the rows after each are less work.
  */
-const rowsComparedMax = 100_000;
+const rowsComparedDefault = 100_000;
 
 /**
  * The whole inventory as of a ledger row, by ascending pet id, in slices. The epoch of the position
@@ -59,6 +59,7 @@ export async function differencesBetween(
   from: Position,
   to: Position,
   signal?: AbortSignal,
+  rowsComparedMax = rowsComparedDefault,
 ): Promise<AsyncIterable<DifferenceColumns>> {
   if (Math.abs(to.seq - from.seq) > rowsComparedMax) {
     const before = await inventoryAt(source, from, signal);

@@ -4,6 +4,7 @@ import { nextCheckpointSeq, startCheckpoints } from "../../src/domain/checkpoint
 import { petStatuses } from "../../src/domain/inventory.ts";
 import { entriesOf } from "../../src/domain/snapshots/columns.ts";
 import { packPart, unpackPart } from "../../src/domain/snapshots/parts.ts";
+import { inventoryAt } from "../../src/domain/snapshots.ts";
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
 import { sortedIndexes } from "../../src/domain/values/int64-arrays.ts";
 import { runs } from "../support/properties/runs.ts";
@@ -47,7 +48,9 @@ test("the inventory of every moment, and what differs between any two, is the fo
       for (let seq = 0; seq <= rows.length; seq++) {
         expect(await readInventory(archive, seq)).toEqual(foldedAt(rows, seq));
         const to = (seq * 7) % (rows.length + 1);
-        expect(await readDifferences(archive, seq, to)).toEqual(foldedDifferences(rows, seq, to));
+        const expected = foldedDifferences(rows, seq, to);
+        expect(await readDifferences(archive, seq, to)).toEqual(expected);
+        expect(await readDifferences(archive, seq, to, 0)).toEqual(expected);
       }
     }),
     runs(40),
@@ -105,4 +108,51 @@ test("checkpoints follow the ledger at distances that grow with the inventory", 
   await task.run();
   expect(await archive.checkpoints.listCheckpoints()).toHaveLength(7);
   await task.stop();
+});
+
+test("a checkpoint is not stored if the store is replaced while it is made", async () => {
+  const archive = createArchive();
+  for (let at = 0; at < 20; at++) archive.add(BigInt(at), { quantity: at, status: "sold" });
+  const { addPart, complete } = archive.checkpoints;
+  const positions: number[] = [];
+  const replaced = {
+    ...archive.checkpoints,
+    addPart: (...args: Parameters<typeof addPart>) => {
+      archive.epoch = "second";
+      return addPart(...args);
+    },
+    complete: (...args: Parameters<typeof complete>) => {
+      positions.push(args[1].seq);
+      return complete(...args);
+    },
+  };
+  const store = { inventory: archive.inventory, checkpoints: replaced };
+  const task = startCheckpoints({ store, log: silent, rowsMin: 10 });
+  await task.run();
+  expect(positions).toEqual([10]);
+  expect(await archive.checkpoints.listCheckpoints()).toEqual([]);
+  await task.run();
+  expect(await archive.checkpoints.listCheckpoints()).toEqual([
+    { seq: 10, entries: 10 },
+    { seq: 20, entries: 20 },
+  ]);
+  expect(await readInventory(archive, 20)).toEqual(foldedAt(archive.rows, 20));
+  await task.stop();
+});
+
+test("an inventory of an epoch that has ended, and one of a damaged checkpoint, is not shown", async () => {
+  const archive = createArchive();
+  const task = startCheckpoints({ store: archive, log: silent, rowsMin: 10 });
+  for (let at = 0; at < 20; at++) archive.add(BigInt(at), { quantity: at, status: "sold" });
+  await task.run();
+  await task.stop();
+  const slices = await inventoryAt(archive, { epoch: "first", seq: 15 });
+  archive.epoch = "second";
+  expect(Array.fromAsync(slices)).rejects.toThrow("cannot be reached");
+  expect(inventoryAt(archive, { epoch: "first", seq: 15 })).rejects.toThrow("cannot be reached");
+  const [part] = archive.parts.get(10)!;
+  part!.data[part!.data.length >> 1]! ^= 1;
+  expect(readInventory(archive, 15)).rejects.toThrow("damaged");
+  archive.parts.delete(10);
+  expect(readInventory(archive, 15)).rejects.toThrow("damaged");
 });

@@ -1,3 +1,4 @@
+import type { Position } from "../../src/domain/epochs.ts";
 import type { Entry, Stock } from "../../src/domain/inventory.ts";
 import type { LedgerRow } from "../../src/domain/ledger.ts";
 import type { CheckpointPart, Head, Store } from "../../src/domain/ports.ts";
@@ -73,9 +74,11 @@ export async function readDifferences(
   source: Source,
   from: number,
   to: number,
+  rowsComparedMax?: number,
 ): Promise<Difference[]> {
   const { epoch } = await source.inventory.readHead();
-  const slices = await differencesBetween(source, { epoch, seq: from }, { epoch, seq: to });
+  const positions = [from, to].map((seq) => ({ epoch, seq })) as [Position, Position];
+  const slices = await differencesBetween(source, ...positions, undefined, rowsComparedMax);
   const found: Difference[] = [];
   for await (const slice of slices) found.push(...differencesOf(slice));
   return found;
