@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import { createCommitter } from "./domain/commits.ts";
 import { ServiceError } from "./domain/errors.ts";
 import { createFollower, type Follower } from "./domain/follower.ts";
+import { forgetExpiredKeys } from "./domain/forgetting.ts";
 import { announceKeyChanges, createHeadWatcher, type HeadWatcher } from "./domain/head.ts";
 import { createKeyring } from "./domain/keyring.ts";
 import type { Clock, Log, Store } from "./domain/ports.ts";
@@ -56,6 +57,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   opened.defer(head.stop);
   const store = announceKeyChanges(engine.store, head);
   const context = await openContext(options, store, head, engine.patienceMs);
+  opened.defer(forgetExpiredKeys(store.idempotency, clock, config.idempotencyKeptMs, log));
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
   const keyring = createKeyring(store.keys, clock, config.environment, config.keysCachedMax);

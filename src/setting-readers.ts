@@ -1,5 +1,5 @@
 import { type Environment, environments } from "./domain/keys.ts";
-import { minuteMs } from "./domain/limits.ts";
+import { dayMs, minuteMs } from "./domain/limits.ts";
 import { petsDeprecatedAt } from "./domain/pets.ts";
 import { formatInstant, parseInstant } from "./domain/values/instants.ts";
 
@@ -21,6 +21,10 @@ export function readCount(text: string): number {
 
 export function readMinutes(text: string): number {
   return readCount(text) * minuteMs;
+}
+
+export function readDays(text: string): number {
+  return readCount(text) * dayMs;
 }
 
 export function readSeconds(text: string): number {

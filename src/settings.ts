@@ -2,6 +2,7 @@ import { environments } from "./domain/keys.ts";
 import {
   readCount,
   readDatabaseUrl,
+  readDays,
   readDrain,
   readEnvironment,
   readIdleTimeout,
@@ -165,6 +166,14 @@ export const settings = {
     default: "1024",
     description: "Maximum number of updates in one transaction.",
     read: readCount,
+  }),
+  idempotencyKeptMs: setting({
+    flag: "idempotency-days",
+    variable: "PETSTORE_IDEMPOTENCY_DAYS",
+    placeholder: "N",
+    default: "7",
+    description: "How long the results of requests with an `Idempotency-Key` are kept.",
+    read: readDays,
   }),
   databasePatienceMs: setting({
     flag: "database-patience-seconds",

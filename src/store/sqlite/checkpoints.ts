@@ -46,17 +46,20 @@ export function createCheckpointWriter(database: Database) {
 
   return {
     /** Only one process serves a file, so a writer that has not finished was ended. */
-    claim(writer: string): boolean {
+    claimCheckpoints(writer: string): boolean {
       setWriter.run(writer);
       return true;
     },
-    removeUnfinished(writer: string, partsMax: number): number | false {
+    removeUnfinishedParts(writer: string, partsMax: number): number | false {
       const { changes } = remove.run(writer, partsMax);
       return Number((checkWriter.values(writer)[0] as unknown[])[0]) === 1 ? changes : false;
     },
-    addPart: (writer: string, seq: number, { firstPetId, data }: CheckpointPart): boolean =>
-      insertPart.run(writer, seq, firstPetId, data).changes > 0,
-    complete: (writer: string, { epoch, seq }: Position, entries: number): boolean =>
+    addCheckpointPart: (
+      writer: string,
+      seq: number,
+      { firstPetId, data }: CheckpointPart,
+    ): boolean => insertPart.run(writer, seq, firstPetId, data).changes > 0,
+    completeCheckpoint: (writer: string, { epoch, seq }: Position, entries: number): boolean =>
       insert.run(writer, seq, entries, epoch).changes > 0,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Step 6: checkpoints, the inventory as of certain ledger rows, in packed parts. A part without its
+ * Step 7: checkpoints, the inventory as of certain ledger rows, in packed parts. A part without its
  * checkpoint is unfinished. `checkpoint_writer` names the instance that may write both, and until
  * when. Earlier code neither reads nor writes these tables.
  */
