@@ -15,6 +15,24 @@ export interface InventoryItem {
   readonly status: PetStatus;
 }
 
+/** A quantity and a status. */
+export interface Stock {
+  /** The number in stock. */
+  readonly quantity: number;
+  /** The status of the pet. */
+  readonly status: PetStatus;
+}
+
+/** The stock of one pet at two moments. */
+export interface InventoryDifference {
+  /** The ID of the pet. It can be larger than 2^53. */
+  readonly petId: bigint;
+  /** The stock at the first moment, or null if the pet had no entry. */
+  readonly before: Stock | null;
+  /** The stock at the second moment, or null if the pet had no entry. */
+  readonly after: Stock | null;
+}
+
 /** A new stock count for one pet. Unknown fields are ignored. */
 export interface InventoryUpdate {
   /** The new number in stock: the total, not a difference. `5`, `5.0` and `5e0` are the same integer. */

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
+import { momentRule } from "../../domain/moments.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import type { IncomingRequest } from "../operation.ts";
 
@@ -46,7 +47,10 @@ export function readAfter(query: URLSearchParams): bigint | null {
   return after;
 }
 
-function singleValue(query: URLSearchParams, name: string): string | undefined {
+export const momentInvalid = `Path parameter 'moment' ${momentRule}.`;
+export const toInvalid = `Query parameter 'to' is required and ${momentRule}.`;
+
+export function singleValue(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   if (values.length > 1) {
     throw new ServiceError("invalid_request", `Query parameter '${name}' must not be repeated.`);

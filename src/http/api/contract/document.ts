@@ -46,6 +46,7 @@ export function describeApi(operations: readonly Operation[], options: DocumentO
       { name: "Inventory", description: "Stock levels." },
       { name: "Pets", description: "The pet catalogue." },
       { name: "Orders", description: "Customer orders." },
+      { name: "History", description: "Past changes, and the inventory of the past." },
     ],
     paths,
     components: {
@@ -115,7 +116,7 @@ function describe(operation: Operation) {
       ? {
           parameters: contract.parameters.map((parameter) => ({
             ...parameter,
-            required: parameter.in === "path",
+            required: parameter.in === "path" || parameter.required === true,
           })),
         }
       : {}),
@@ -162,9 +163,11 @@ function describeErrors(
   scope: string,
 ): DescribedResponse {
   const described = codes.map((code): ErrorDescription => errors[code]);
-  const descriptions = described.map(({ description, afterUpdate }, index) =>
-    [`\`${codes[index]}\`: ${description}`, contract.body && afterUpdate].filter(Boolean).join(" "),
-  );
+  const descriptions = described.map(({ description, afterUpdate }, index) => {
+    const code = codes[index]!;
+    const text = `\`${code}\`: ${contract.descriptions?.[code] ?? description}`;
+    return [text, contract.body && afterUpdate].filter(Boolean).join(" ");
+  });
   const examples = codes.flatMap((code) =>
     Object.entries(messages(code, contract, scope)).map(([name, message]) => [
       name,

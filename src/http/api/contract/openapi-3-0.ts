@@ -35,7 +35,12 @@ function convertSchemasIn(node: unknown): unknown {
 function convertSchema(schema: Schema): object {
   // OpenAPI 3.0 ignores everything beside a reference.
   if (schema.$ref !== undefined) return { $ref: schema.$ref };
-  const { type, const: constant, examples, items, properties, ...same } = schema;
+  const { type, const: constant, examples, items, properties, anyOf, ...same } = schema;
+  if (anyOf !== undefined) {
+    // 3.0 has no type null. A reference can only be nullable inside allOf.
+    const referenced = anyOf.filter((choice) => choice.$ref !== undefined);
+    return { ...same, nullable: true, allOf: referenced.map(convertSchema) };
+  }
   const types = typeof type === "string" ? [type] : (type ?? []);
   return {
     type: types.find((one) => one !== "null"),

@@ -18,6 +18,7 @@ export interface Schema {
   readonly maximum?: unknown;
   readonly default?: unknown;
   readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly examples?: readonly unknown[];
@@ -63,6 +64,12 @@ const petStatus = (description: string): Schema => ({
   description,
 });
 
+/** A value with the schema of this name, or null. */
+const nullable = (name: string, description: string): Schema => ({
+  anyOf: [reference("schemas", name), { type: "null" }],
+  description,
+});
+
 /**
  * An object in a response. Every listed field is present. Additional fields are allowed: a later
  * version can add some, and a client generated from this one must not fail on them.
@@ -80,6 +87,14 @@ const responseObject = (
 });
 
 export const exampleItem = { petId: 7, quantity: 12, status: "available" };
+
+export const exampleStock = { quantity: 12, status: "available" };
+
+export const exampleDifference = {
+  petId: 7,
+  before: { quantity: 15, status: "available" },
+  after: exampleStock,
+};
 
 export const exampleUpdate = { quantity: 12 };
 
@@ -120,6 +135,23 @@ export const schemas: Readonly<Record<string, Schema>> = {
       status: petStatus("The status of the pet. Stock updates do not change it."),
     },
     exampleItem,
+  ),
+  Stock: responseObject(
+    "A quantity and a status.",
+    {
+      quantity: quantity("The number in stock."),
+      status: petStatus("The status of the pet."),
+    },
+    exampleStock,
+  ),
+  InventoryDifference: responseObject(
+    "The stock of one pet at two moments.",
+    {
+      petId: int64("The ID of the pet. It can be larger than 2^53."),
+      before: nullable("Stock", "The stock at the first moment, or null if the pet had no entry."),
+      after: nullable("Stock", "The stock at the second moment, or null if the pet had no entry."),
+    },
+    exampleDifference,
   ),
   InventoryUpdate: {
     type: "object",
