@@ -3,7 +3,10 @@ import { momentInvalid, toInvalid } from "../parameters.ts";
 import type { Contract, Parameter } from "./operation.ts";
 import { exampleDifference, exampleItem, reference } from "./schemas.ts";
 
-const momentSchema = { type: "string" } as const;
+const momentSchema = {
+  type: "string",
+  pattern: "^([0-9]{1,16}|[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9]{2}:[0-9]{2}))?)$",
+} as const;
 
 const momentText =
   "The number of a ledger row (`seq`), or a date or time in ISO 8601 with an offset from UTC. A time means the last change at or before it. `0` is the moment before the first change.";
