@@ -54,6 +54,11 @@ export function reference(kind: "schemas" | "headers", name: string) {
   return { $ref: `#/components/${kind}/${name}` };
 }
 
+/** A named schema, or null. */
+export function nullable(name: string, description: string): Schema {
+  return { anyOf: [reference("schemas", name), { type: "null" }], description };
+}
+
 const quantity = (description: string): Schema => ({
   ...boundedInteger(0, quantityMax),
   description,
@@ -61,12 +66,6 @@ const quantity = (description: string): Schema => ({
 
 const petStatus = (description: string): Schema => ({
   ...reference("schemas", "PetStatus"),
-  description,
-});
-
-/** A value with the schema of this name, or null. */
-const nullable = (name: string, description: string): Schema => ({
-  anyOf: [reference("schemas", name), { type: "null" }],
   description,
 });
 
@@ -136,23 +135,6 @@ export const schemas: Readonly<Record<string, Schema>> = {
     },
     exampleItem,
   ),
-  Stock: responseObject(
-    "A quantity and a status.",
-    {
-      quantity: quantity("The number in stock."),
-      status: petStatus("The status of the pet."),
-    },
-    exampleStock,
-  ),
-  InventoryDifference: responseObject(
-    "The stock of one pet at two moments.",
-    {
-      petId: int64("The ID of the pet. It can be larger than 2^53."),
-      before: nullable("Stock", "The stock at the first moment, or null if the pet had no entry."),
-      after: nullable("Stock", "The stock at the second moment, or null if the pet had no entry."),
-    },
-    exampleDifference,
-  ),
   InventoryUpdate: {
     type: "object",
     description: "A new stock count for one pet. Unknown fields are ignored.",
@@ -204,6 +186,23 @@ export const schemas: Readonly<Record<string, Schema>> = {
       complete: { type: "boolean", description: "Whether the order is complete." },
     },
     exampleOrder,
+  ),
+  Stock: responseObject(
+    "The quantity and the status of a pet at one moment.",
+    {
+      quantity: quantity("The number in stock."),
+      status: petStatus("The status of the pet."),
+    },
+    exampleStock,
+  ),
+  InventoryDifference: responseObject(
+    "The stock of one pet at two moments.",
+    {
+      petId: int64("The ID of the pet. It can be larger than 2^53."),
+      before: nullable("Stock", "The stock at the first moment, or null if the pet had no entry."),
+      after: nullable("Stock", "The stock at the second moment, or null if the pet had no entry."),
+    },
+    exampleDifference,
   ),
   Error: responseObject(
     "The body of every error response.",
