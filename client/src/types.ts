@@ -138,6 +138,16 @@ export interface LedgerHead {
   readonly at: string | null;
 }
 
+/** The stock of one pet at two moments. */
+export interface InventoryDifference {
+  /** The ID of the pet. It can be larger than 2^53. */
+  readonly petId: bigint;
+  /** The stock at the first moment, or null if the pet had no entry. */
+  readonly before: Stock | null;
+  /** The stock at the second moment, or null if the pet had no entry. */
+  readonly after: Stock | null;
+}
+
 /** The error code, for programs. Each code has one HTTP status: `invalid_request` 400, `unauthorized` 401, `insufficient_scope` 403, `not_found` 404, `method_not_allowed` 405, `idempotency_conflict` 409, `insufficient_stock` 409, `version_conflict` 409, `gone` 410, `precondition_failed` 412, `payload_too_large` 413, `unsupported_media_type` 415, `idempotency_key_reused` 422, `rate_limit_exceeded` 429, `key_banned` 429, `internal_error` 500, `unavailable` 503. Later versions can add codes. Handle an unknown code by its status. */
 export type ErrorCode =
   | "invalid_request"

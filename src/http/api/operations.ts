@@ -8,11 +8,13 @@ import * as inventory from "./contract/inventory.ts";
 import type { Contract } from "./contract/operation.ts";
 import * as orders from "./contract/orders.ts";
 import * as pets from "./contract/pets.ts";
+import * as snapshots from "./contract/snapshots.ts";
 import { getInventory, updateInventory } from "./entries.ts";
 import { getLedgerHead, listChanges, listHistory } from "./history.ts";
 import { listInventory } from "./inventory.ts";
 import { listOrders } from "./orders.ts";
 import { getPet } from "./pets.ts";
+import { getDiff, getSnapshot } from "./snapshots.ts";
 
 export interface ApiOperation extends Operation {
   /** Its part of the API description. */
@@ -115,6 +117,24 @@ export function apiOperations(settings: ApiSettings): ApiOperation[] {
       stability: "stable",
       contract: orders.listOrders,
       handle: listOrders,
+    },
+    {
+      id: "getSnapshot",
+      method: "GET",
+      path: "/snapshots/{moment}",
+      scope: "history:read",
+      stability: "beta",
+      contract: snapshots.getSnapshot,
+      handle: getSnapshot,
+    },
+    {
+      id: "getDiff",
+      method: "GET",
+      path: "/snapshots/{moment}/diff",
+      scope: "history:read",
+      stability: "beta",
+      contract: snapshots.getDiff,
+      handle: getDiff,
     },
   ];
 }

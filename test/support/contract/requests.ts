@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { testStart } from "../clock.ts";
 import {
   apiDocument,
+  type DocumentedParameter,
   type DocumentedSchema,
   documentedOperations,
   type Endpoint,
@@ -172,8 +173,8 @@ function toOperation(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
   return fc
     .record({
       key: keyKinds,
-      path: fc.tuple(...inPath.map((one) => pathValue(one.schema))),
-      query: fc.tuple(...inQuery.map((one) => queryValues(one.name, one.schema))),
+      path: fc.tuple(...inPath.map(pathValue)),
+      query: fc.tuple(...inQuery.map(queryValues)),
       headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name))),
       type: content.length > 0 ? contentType(acceptedTypes) : fc.constant(valid(undefined)),
       body: content[0] ? bodyOf(content[0][1].schema) : fc.constant(valid(undefined)),
@@ -198,18 +199,39 @@ function toOperation(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
         body: drawn.body.value,
         key: drawn.key.value,
         faults: parts.flatMap((part) => part.faults),
-        namesKnownPet: drawn.path.every(({ value }) => knownPets.map(String).includes(value)),
+        namesKnownPet: drawn.path.every(
+          ({ value }, at) => inPath[at]!.name !== "petId" || knownPets.map(String).includes(value),
+        ),
       };
     });
 }
 
-function pathValue(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
+/** A ledger row or a time. The ledger has at least a row for each known pet. */
+const moment: fc.Arbitrary<Part<string>> = fc.oneof(
+  { arbitrary: fc.nat(knownPets.length).map(String).map(valid), weight: 4 },
+  {
+    arbitrary: fc
+      .date({ min: new Date(0), max: new Date("2026-11-15"), noInvalidDate: true })
+      .map((date) => valid(date.toISOString())),
+    weight: 2,
+  },
+  {
+    arbitrary: fc.constantFrom("1e3", "01", "-1", "2026-13-01", "now").map(invalid(400)),
+    weight: 1,
+  },
+  { arbitrary: fc.constant(invalid(404)(String(Number.MAX_SAFE_INTEGER))), weight: 1 },
+);
+
+function pathValue(parameter: DocumentedParameter): fc.Arbitrary<Part<string>> {
+  if (parameter.name === "moment") return moment;
+  const { schema } = parameter;
   const known = fc.constantFrom(...knownPets).map((value) => valid(String(value)));
   return fc.oneof({ arbitrary: known, weight: 2 }, { arbitrary: integerText(schema), weight: 1 });
 }
 
 /** The value of a query parameter: an integer, one of several texts, a time, or a pattern. */
-function queryText(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
+function queryText({ name, schema }: DocumentedParameter): fc.Arbitrary<Part<string>> {
+  if (name === "to") return moment;
   if (schema.type === "integer") return integerText(schema);
   const isValid = (text: string) =>
     schema.enum?.includes(text) ??
@@ -240,11 +262,11 @@ const instantText: fc.Arbitrary<string> = fc
   });
 
 /** A query parameter: absent, present once, or present twice, which is invalid. */
-function queryValues(name: string, schema: DocumentedSchema): fc.Arbitrary<Part<string[]>> {
-  const pair = (value: string) => `${name}=${encodeURIComponent(value)}`;
+function queryValues(parameter: DocumentedParameter): fc.Arbitrary<Part<string[]>> {
+  const pair = (value: string) => `${parameter.name}=${encodeURIComponent(value)}`;
   return fc.oneof(
-    fc.constant(valid<string[]>([])),
-    queryText(schema).map(({ value, faults }) => ({ value: [pair(value)], faults })),
+    fc.constant((parameter.required ? invalid(400) : valid)<string[]>([])),
+    queryText(parameter).map(({ value, faults }) => ({ value: [pair(value)], faults })),
     fc.constant(invalid(400)([pair("1"), pair("2")])),
   );
 }
@@ -271,7 +293,7 @@ const undeclaredMethod: fc.Arbitrary<FuzzedRequest> = fc
   .filter(({ path, method }) => !(method.toLowerCase() in apiDocument.paths[path]!))
   .map(({ path, method, key, body }) => ({
     method,
-    path: path.replace("{petId}", "7"),
+    path: path.replace("{petId}", "7").replace("{moment}", "1"),
     headers: {},
     body: method === "GET" ? undefined : body,
     key: key.value,

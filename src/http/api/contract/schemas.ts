@@ -95,6 +95,14 @@ export const responseObject = (
 
 export const exampleItem = { petId: 7, quantity: 12, status: "available" };
 
+export const exampleStock = { quantity: 12, status: "available" };
+
+export const exampleDifference = {
+  petId: 7,
+  before: { quantity: 15, status: "available" },
+  after: exampleStock,
+};
+
 export const exampleUpdate = { quantity: 12 };
 
 export const exampleChanges = {
@@ -356,6 +364,15 @@ export const schemas: Readonly<Record<string, Schema>> = {
       },
     },
     exampleHead,
+  ),
+  InventoryDifference: responseObject(
+    "The stock of one pet at two moments.",
+    {
+      petId: int64("The ID of the pet. It can be larger than 2^53."),
+      before: nullable("Stock", "The stock at the first moment, or null if the pet had no entry."),
+      after: nullable("Stock", "The stock at the second moment, or null if the pet had no entry."),
+    },
+    exampleDifference,
   ),
   Error: responseObject(
     "The body of every error response.",
