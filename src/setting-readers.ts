@@ -1,5 +1,6 @@
+import { changesMax } from "./domain/changes.ts";
 import { type Environment, environments } from "./domain/keys.ts";
-import { minuteMs } from "./domain/limits.ts";
+import { dayMs, minuteMs } from "./domain/limits.ts";
 import { petsDeprecatedAt } from "./domain/pets.ts";
 import { formatInstant, parseInstant } from "./domain/values/instants.ts";
 
@@ -19,8 +20,23 @@ export function readCount(text: string): number {
   return Number(text);
 }
 
+/** The number of changes that may wait. With fewer, a large batch would always be rejected. */
+export function readChangesWaiting(text: string): number {
+  const count = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(count >= changesMax)) {
+    throw new Error(
+      `must be an integer from ${changesMax} to 999999999, because a batch can have ${changesMax} changes`,
+    );
+  }
+  return count;
+}
+
 export function readMinutes(text: string): number {
   return readCount(text) * minuteMs;
+}
+
+export function readDays(text: string): number {
+  return readCount(text) * dayMs;
 }
 
 export function readSeconds(text: string): number {

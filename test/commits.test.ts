@@ -28,7 +28,13 @@ function recordingStore() {
 
 /** What a store returns for units of unknown pets. */
 function unknown(units: readonly Unit[]): Committed {
-  const rejected = { kind: "rejected", reason: "not_found", index: 0, current: undefined } as const;
+  const rejected = {
+    kind: "rejected",
+    reason: "not_found",
+    index: 0,
+    current: undefined,
+    epoch: undefined,
+  } as const;
   return { epoch: "first", rows: [], outcomes: units.map(() => rejected) };
 }
 

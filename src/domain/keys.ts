@@ -5,7 +5,13 @@ import type { Limits, Plan } from "./plans.ts";
 export const environments = ["production", "staging"] as const;
 export type Environment = (typeof environments)[number];
 
-export const scopes = ["inventory:read", "inventory:write", "pets:read", "orders:read"] as const;
+export const scopes = [
+  "inventory:read",
+  "inventory:write",
+  "pets:read",
+  "orders:read",
+  "history:read",
+] as const;
 
 /**
  * The scopes of a key that is issued without a list of scopes. The list is explicit, so a scope that
@@ -16,6 +22,7 @@ export const defaultScopes: readonly Scope[] = [
   "inventory:write",
   "pets:read",
   "orders:read",
+  "history:read",
 ];
 
 export type Scope = (typeof scopes)[number];

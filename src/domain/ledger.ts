@@ -1,6 +1,6 @@
-import { type Entry, isQuantity, type Stock } from "./inventory.ts";
+import type { Entry, PetStatus, Stock } from "./inventory.ts";
 
-export const causes = ["api", "import"] as const;
+export const causes = ["api", "import", "undo"] as const;
 export type Cause = (typeof causes)[number];
 
 /** One change to one entry. Rows are only added. Applying all of them in order gives the inventory. */
@@ -31,6 +31,8 @@ export interface Change {
   readonly kind: "set" | "add";
   /** A safe integer, so that the sum with a quantity is exact wherever it is accepted. */
   readonly amount: number;
+  /** The new status. Undefined keeps the current one. */
+  readonly status?: PetStatus | undefined;
   /** The entry must be at one of these versions. Undefined accepts any version. */
   readonly expected?: readonly ExpectedVersion[] | undefined;
   readonly reason: string | null;
@@ -52,10 +54,24 @@ export interface Unit {
   readonly cause: Cause;
   readonly keyId: string | null;
   readonly requestId: string | null;
+  readonly idempotency?: IdempotentRequest | undefined;
 }
 
-/** Why a unit was not stored. `out_of_range`: the quantity would be below 0 or above 2^53 - 1. */
-export type RejectionReason = "not_found" | "version_mismatch" | "out_of_range";
+/** Identifies a request that a client may send again. Both digests are 32 hexadecimal digits. */
+export interface IdempotentRequest {
+  /** A digest of the API key and the idempotency key. */
+  readonly key: string;
+  /** A digest of what was requested. The same key with another request is an error. */
+  readonly request: string;
+  /** How long the result is remembered. */
+  readonly keptMs: number;
+}
+
+/**
+ * Why a unit was not stored. `out_of_range`: the quantity would be below 0 or above 2^53 - 1.
+ * `key_reused`: its idempotency key belongs to another request.
+ */
+export type RejectionReason = "not_found" | "version_mismatch" | "out_of_range" | "key_reused";
 
 /** The result of one unit. */
 export type Outcome = Stored | Rejected;
@@ -64,6 +80,10 @@ export interface Stored {
   readonly kind: "stored";
   /** The entries as they were stored, one per change, in the order of the changes. */
   readonly entries: readonly Entry[];
+  /** The epoch in which the rows of these entries were written. */
+  readonly epoch: string;
+  /** True if an earlier unit with the same idempotency key stored them. This unit added no rows. */
+  readonly isReplayed: boolean;
 }
 
 export interface Rejected {
@@ -73,6 +93,8 @@ export interface Rejected {
   readonly index: number;
   /** The entry as it is stored, without any change of this unit; undefined if there is no such pet. */
   readonly current: Entry | undefined;
+  /** The epoch of the current version. Undefined unless the reason is `version_mismatch`. */
+  readonly epoch: string | undefined;
 }
 
 export interface Committed {
@@ -86,93 +108,9 @@ export interface Committed {
 
 /** Where the ledger ends. */
 export interface Tip {
+  /** 0 if the ledger is empty. */
   readonly seq: number;
   readonly at: number;
-}
-
-export interface Appended extends Committed {
-  readonly tip: Tip;
-}
-
-/** Everything that `append` needs of the store, read in the transaction that holds the head. */
-export interface LedgerState {
-  readonly epoch: string;
-  readonly tip: Tip;
-  /** The current entry of every pet that the units name. `append` updates it. */
-  readonly entries: Map<bigint, Entry>;
-  /** The epoch in which a row was written. Called only for an expected version with an epoch. */
-  epochOf(seq: number): string | undefined;
-}
-
-/**
- * Turns units of changes into ledger rows. Units are applied in order, and each change starts from
- * the result of the change before it. Both engines call this inside the transaction that holds the
- * ledger's head, so the rules exist once.
- */
-export function append(state: LedgerState, units: readonly Unit[], now: number): Appended {
-  const { epoch, tip } = state;
-  const at = Math.max(now, tip.at);
-  const rows: LedgerRow[] = [];
-  const outcomes = units.map((unit) => appendUnit(state, unit, rows, at));
-  return { epoch, rows, outcomes, tip: rows.length > 0 ? { seq: tip.seq + rows.length, at } : tip };
-}
-
-function appendUnit(state: LedgerState, unit: Unit, rows: LedgerRow[], at: number): Outcome {
-  const { entries, tip } = state;
-  const { changes, cause, keyId, requestId } = unit;
-  const replaced: Entry[] = [];
-  const stored: Entry[] = [];
-  for (let index = 0; index < changes.length; index++) {
-    const change = changes[index]!;
-    const { petId, reason } = change;
-    const before = entries.get(petId);
-    const quantity = quantityAfter(state, change, before);
-    if (typeof quantity === "string") {
-      // Restores what earlier changes of this unit replaced, the last one first.
-      for (const entry of replaced.reverse()) entries.set(entry.petId, entry);
-      rows.length -= replaced.length;
-      return { kind: "rejected", reason: quantity, index, current: entries.get(petId) };
-    }
-    const { status, version: previous } = before!;
-    const seq = tip.seq + rows.length + 1;
-    const after: Entry = { petId, quantity, status, version: seq };
-    rows.push({
-      seq,
-      petId,
-      before: before!,
-      after,
-      previous,
-      cause,
-      keyId,
-      requestId,
-      reason,
-      at,
-    });
-    entries.set(petId, after);
-    replaced.push(before!);
-    stored.push(after);
-  }
-  return { kind: "stored", entries: stored };
-}
-
-/** The quantity that a change leaves, or the rule that it breaks. */
-function quantityAfter(
-  { epochOf }: LedgerState,
-  { kind, amount, expected }: Change,
-  before: Entry | undefined,
-): number | RejectionReason {
-  if (!before) return "not_found";
-  if (expected && !expected.some((version) => isAt(before, version, epochOf))) {
-    return "version_mismatch";
-  }
-  const quantity = kind === "set" ? amount : before.quantity + amount;
-  return isQuantity(quantity) ? quantity : "out_of_range";
-}
-
-function isAt(
-  { version }: Entry,
-  { seq, epoch }: ExpectedVersion,
-  epochOf: LedgerState["epochOf"],
-): boolean {
-  return version === seq && (epoch === undefined || epochOf(version) === epoch);
+  /** The hash of the last row. */
+  readonly hash: string;
 }

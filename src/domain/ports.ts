@@ -1,7 +1,7 @@
-import type { EpochStart } from "./epochs.ts";
+import type { EpochStart, Position } from "./epochs.ts";
 import type { Entry } from "./inventory.ts";
 import type { Key, Secret } from "./keys.ts";
-import type { Committed, LedgerRow, StockRow, Unit } from "./ledger.ts";
+import type { Cause, Committed, LedgerRow, StockRow, Tip, Unit } from "./ledger.ts";
 import type { LimitDecision, Usage } from "./limits.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetRecord } from "./pets.ts";
@@ -60,6 +60,109 @@ export interface InventoryStore extends InventoryReader {
   commit(units: readonly Unit[], withinMs?: number): Promise<Committed>;
   /** False once no write can succeed until the process restarts. */
   canWrite(): boolean;
+}
+
+/** An entry, and the epoch in which the ledger row of its version was written. */
+export interface VersionedEntry {
+  readonly entry: Entry;
+  readonly epoch: string;
+}
+
+/** A ledger row with the name of the API key that caused it. */
+export interface NamedRow extends LedgerRow {
+  readonly keyName: string | null;
+}
+
+/** Which rows of the ledger to read. */
+export interface RowFilter {
+  /** Rows with a larger `seq`. */
+  readonly after: number;
+  /** Rows up to this `seq`. */
+  readonly upTo: number;
+  readonly cause?: Cause | undefined;
+  readonly keyId?: string | undefined;
+}
+
+/** Reads the ledger for clients and operators. Every read includes commits that returned before it. */
+export interface HistoryReader {
+  findEntry(petId: bigint): MaybePromise<VersionedEntry | undefined>;
+  /** Where the ledger ends, with the hash of its last row. */
+  readTip(): MaybePromise<Tip>;
+  /** The `seq` of the last row at or before a time, or 0. Costs a few reads in any ledger. */
+  seqAt(time: number): MaybePromise<number>;
+  /** Rows in order, at most `rowsMax`. Reads every row between `after` and `upTo`. */
+  listRows(filter: RowFilter, rowsMax: number): MaybePromise<readonly NamedRow[]>;
+  /**
+   * Rows of one pet, the newest first, starting with its row `fromSeq`: each row refers to the one
+   * before it. At most `rowsMax`. Empty if row `fromSeq` does not belong to the pet.
+   */
+  petRows(petId: bigint, fromSeq: number, rowsMax: number): MaybePromise<readonly NamedRow[]>;
+  /**
+   * The first row of a pet with a `seq` less than `before`, starting with its row `fromSeq` and
+   * following at most `stepsMax` references. Returns the `seq` where the search ended, which may
+   * still be `before` or more, or 0 after the pet's first row.
+   */
+  petRowBefore(
+    petId: bigint,
+    fromSeq: number,
+    before: number,
+    stepsMax: number,
+  ): MaybePromise<number>;
+}
+
+/** Forgets idempotency keys. `commit` stores and finds them. */
+export interface IdempotencyStore {
+  /** Reads stored keys into memory before the first request needs them. */
+  prepare(): Promise<void>;
+  /** Deletes keys stored before a time, at most `commitsMax` commits' worth. Returns that number. */
+  prune(before: number, commitsMax: number): Promise<number>;
+}
+
+/** The whole inventory as of one ledger row, stored in parts. It can be made again from the ledger. */
+export interface Checkpoint {
+  readonly seq: number;
+  /** How many entries the inventory had. */
+  readonly entries: number;
+}
+
+/** Consecutive entries of a checkpoint, packed. */
+export interface CheckpointPart {
+  readonly firstPetId: bigint;
+  readonly data: Uint8Array;
+}
+
+/** Reads checkpoints. Only complete ones are visible. */
+export interface CheckpointReader {
+  /** The last checkpoint at or before a row. */
+  findCheckpoint(seq: number): MaybePromise<Checkpoint | undefined>;
+  /** Every checkpoint, by ascending `seq`. */
+  listCheckpoints(): MaybePromise<readonly Checkpoint[]>;
+  /**
+   * Parts of the checkpoint at `seq` that begin with a larger pet id (null: from the first part),
+   * ascending, at most `partsMax`.
+   */
+  partsAfter(
+    seq: number,
+    petId: bigint | null,
+    partsMax: number,
+  ): MaybePromise<readonly CheckpointPart[]>;
+}
+
+/**
+ * Writes checkpoints, each part in a short transaction of its own. One process at a time writes
+ * them: its methods return false, and change nothing, once another process has taken over.
+ */
+export interface CheckpointStore extends CheckpointReader {
+  /** Takes over the writing for `writer`, unless another process has written within seconds. */
+  claim(writer: string): Promise<boolean>;
+  /**
+   * Removes parts of checkpoints that were not completed, at most `partsMax`. Returns the number of
+   * parts removed, or false.
+   */
+  removeUnfinished(writer: string, partsMax: number): Promise<number | false>;
+  addPart(writer: string, seq: number, part: CheckpointPart): Promise<boolean>;
+  /** Makes a checkpoint visible. Returns false also if the store has left the epoch of `position`. */
+  complete(writer: string, position: Position, entries: number): Promise<boolean>;
 }
 
 export interface CatalogueReader {
@@ -170,7 +273,11 @@ export interface Fault {
 }
 
 /** A whole store as of one moment. */
-export interface Snapshot extends InventoryReader, CatalogueReader {
+export interface Snapshot
+  extends InventoryReader,
+    HistoryReader,
+    CatalogueReader,
+    CheckpointReader {
   readonly rowsOf: RowsOf;
   /** Checks the engine's own pages, indexes and triggers. */
   checkStructure(): MaybePromise<readonly Fault[]>;
@@ -190,6 +297,9 @@ export interface TransferStore {
  */
 export interface Store {
   readonly inventory: InventoryStore;
+  readonly history: HistoryReader;
+  readonly checkpoints: CheckpointStore;
+  readonly idempotency: IdempotencyStore;
   readonly catalogue: CatalogueStore;
   readonly keys: KeyStore;
   readonly usage: UsageStore;

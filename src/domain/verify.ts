@@ -1,6 +1,7 @@
 import { environments } from "./keys.ts";
 import type { Snapshot } from "./ports.ts";
 import { checkEntries, checkOrders, checkPets } from "./verification/catalogue.ts";
+import { createCheckpointsCheck } from "./verification/checkpoints.ts";
 import { checkEpochs } from "./verification/epochs.ts";
 import { createFaults, type Faults, shown } from "./verification/faults.ts";
 import { checkKeys } from "./verification/keys.ts";
@@ -20,8 +21,8 @@ export interface Verification {
 
 /**
  * Checks a whole store: the inventory against the replayed ledger, entries against pets, keys
- * against their secrets, usage and bans, every value against its column, and the structures of the
- * engine. Tables are read in batches, and only a small record per pet is kept in memory.
+ * against their secrets, usage and bans, checkpoints against the ledger, every value against its
+ * column, and the structures of the engine. Tables are read in batches, and only a small record per pet is kept in memory.
  */
 export async function verify(snapshot: Snapshot): Promise<Verification> {
   const faults = createFaults();
@@ -47,7 +48,9 @@ async function checkTables(
   const { rowsOf } = snapshot;
   const keyIds = await checkKeys(rowsOf, faults);
   const states = createPetStates();
-  const end = await replayLedger(rowsOf, states, keyIds, faults);
+  const checkpoints = await createCheckpointsCheck(snapshot, states, faults);
+  const end = await replayLedger(rowsOf, states, keyIds, checkpoints, faults);
+  await checkpoints.end(end.seq);
   counts.rows = end.rows;
   await checkHead(snapshot, end, faults);
   await checkEpochs(rowsOf, end.seq, faults);

@@ -1,11 +1,19 @@
 import type { EpochStart } from "../domain/epochs.ts";
+import type { StoredKeys } from "../domain/idempotency.ts";
 import type { Entry, PetStatus, Stock } from "../domain/inventory.ts";
 import type { Key, Scope } from "../domain/keys.ts";
-import type { Cause, LedgerRow, StockRow } from "../domain/ledger.ts";
+import type { Cause, LedgerRow, StockRow, Tip } from "../domain/ledger.ts";
 import type { Order, OrderStatus } from "../domain/orders.ts";
 import type { Pet } from "../domain/pets.ts";
 import type { Plan } from "../domain/plans.ts";
-import type { Ban, SavedUsage } from "../domain/ports.ts";
+import type {
+  Ban,
+  Checkpoint,
+  CheckpointPart,
+  NamedRow,
+  SavedUsage,
+  VersionedEntry,
+} from "../domain/ports.ts";
 import { int64Min } from "../domain/values/int64.ts";
 
 /**
@@ -16,6 +24,9 @@ export type Row = readonly unknown[];
 
 export const ledgerColumns = `seq, pet_id, quantity_before, quantity_after, status_before,
   status_after, previous, cause, key_id, request_id, reason, at`;
+
+/** The columns of a row that is added: its content and its hash. */
+export const storedLedgerColumns = `${ledgerColumns}, hash`;
 
 export const entryColumns = "pet_id, quantity, status, version";
 
@@ -55,13 +66,40 @@ export function toLedgerRow(row: Row): LedgerRow {
   };
 }
 
+/** For a query that joins `ledger` and `keys`. */
+export const namedRowColumns = `${ledgerColumns
+  .split(",")
+  .map((column) => `ledger.${column.trim()}`)
+  .join()}, keys.name`;
+
+export function toNamedRow(row: Row): NamedRow {
+  return { ...toLedgerRow(row), keyName: row[12] as string | null };
+}
+
+/** A row with the entry's columns and the epoch of its version. */
+export function toVersionedEntry(row: Row): VersionedEntry {
+  return { entry: toEntry(row), epoch: row[4] as string };
+}
+
+export const tipColumns = "seq, at, hash";
+
+export function toTip(row: Row): Tip {
+  return { seq: Number(row[0]), at: Number(row[1]), hash: row[2] as string };
+}
+
+export const rememberedColumns = "seq, at, records";
+
+export function toStoredKeys(row: Row): StoredKeys {
+  return { seq: Number(row[0]), at: Number(row[1]), records: row[2] as Uint8Array };
+}
+
 export const stockColumns = "seq, pet_id, quantity_after, status_after";
 
 export function toStockRow(row: Row): StockRow {
   return { seq: Number(row[0]), petId: row[1] as bigint, after: toStock(row[2], row[3]) };
 }
 
-function toStock(quantity: unknown, status: unknown): Stock | null {
+export function toStock(quantity: unknown, status: unknown): Stock | null {
   return quantity === null ? null : { quantity: Number(quantity), status: status as PetStatus };
 }
 
@@ -123,6 +161,14 @@ export function toBan(row: Row): Ban {
 
 export function toEpochStart(row: Row): EpochStart {
   return { epoch: row[0] as string, fromSeq: Number(row[1]) };
+}
+
+export function toCheckpoint(row: Row): Checkpoint {
+  return { seq: Number(row[0]), entries: Number(row[1]) };
+}
+
+export function toCheckpointPart(row: Row): CheckpointPart {
+  return { firstPetId: row[0] as bigint, data: row[1] as Uint8Array };
 }
 
 /** The id at which the page after this one starts. A page after null starts at the smallest id. */

@@ -1,4 +1,11 @@
-import { banColumns, entryColumns, ledgerColumns, orderColumns, usageColumns } from "./rows.ts";
+import {
+  banColumns,
+  entryColumns,
+  orderColumns,
+  rememberedColumns,
+  storedLedgerColumns,
+  usageColumns,
+} from "./rows.ts";
 
 /** A table that both engines have, with the same columns under the same names. */
 export interface Table {
@@ -17,7 +24,9 @@ export interface Table {
 export const tables: readonly Table[] = [
   { name: "pets", columns: "pet_id, name, category, tags, photo_urls", order: "pet_id" },
   { name: "inventory", columns: entryColumns, order: "pet_id" },
-  { name: "ledger", columns: ledgerColumns, order: "seq" },
+  { name: "ledger", columns: storedLedgerColumns, order: "seq" },
+  { name: "chain", columns: "id, from_seq, hash", order: "id" },
+  { name: "remembered_keys", columns: rememberedColumns, order: "seq" },
   { name: "orders", columns: orderColumns, order: "id" },
   {
     name: "keys",

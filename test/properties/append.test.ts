@@ -1,12 +1,14 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { append } from "../../src/domain/append.ts";
+import { genesisHash, hashRow } from "../../src/domain/chain.ts";
 import { type EpochStart, epochOf } from "../../src/domain/epochs.ts";
 import { type Entry, petStatuses, quantityMax } from "../../src/domain/inventory.ts";
-import { append, type Change, type Outcome, type Unit } from "../../src/domain/ledger.ts";
+import type { Change, LedgerRow, Outcome, Unit } from "../../src/domain/ledger.ts";
 import { runs } from "../support/properties/runs.ts";
 
 /** The ledger ends at row 10. Rows up to 5 were written in epoch "a", the others in epoch "b". */
-const tip = { seq: 10, at: 1_000 };
+const tip = { seq: 10, at: 1_000, hash: genesisHash };
 const epochs: readonly EpochStart[] = [
   { epoch: "a", fromSeq: 0 },
   { epoch: "b", fromSeq: 5 },
@@ -51,7 +53,13 @@ function appendNaively(start: readonly Entry[], units: readonly Unit[]) {
       const before = draft.entries.find((each) => each.petId === id);
       const current = kept.entries.find((each) => each.petId === id);
       const reject = (why: "not_found" | "version_mismatch" | "out_of_range") =>
-        ({ kind: "rejected", reason: why, index, current }) as const;
+        ({
+          kind: "rejected",
+          reason: why,
+          index,
+          current,
+          epoch: why === "version_mismatch" ? epochNaively(current!.version) : undefined,
+        }) as const;
       if (!before) return reject("not_found");
       const isExpected = versions?.some(
         ({ seq, epoch = epochNaively(seq) }) =>
@@ -72,7 +80,7 @@ function appendNaively(start: readonly Entry[], units: readonly Unit[]) {
       stored.push(after);
     }
     kept = draft;
-    return { kind: "stored", entries: stored };
+    return { kind: "stored", entries: stored, epoch: "last", isReplayed: false };
   });
   return { ...kept, outcomes };
 }
@@ -93,6 +101,7 @@ test("append stores exactly the units that break no rule, whatever else the grou
           epoch: "last",
           tip,
           entries,
+          remembered: new Map(),
           epochOf: (seq: number) => epochOf(epochs, seq),
         };
         // The clock went back: rows keep the time of the last one.
@@ -102,7 +111,13 @@ test("append stores exactly the units that break no rule, whatever else the grou
         expect(appended.rows as unknown).toEqual(model.rows);
         expect([...entries.values()]).toEqual([...model.entries]);
         expect(appended.epoch).toBe("last");
-        expect(appended.tip).toEqual({ seq: 10 + model.rows.length, at: 1_000 });
+        const hashes: string[] = [];
+        for (const row of model.rows as readonly LedgerRow[]) {
+          hashes.push(hashRow(hashes.at(-1) ?? genesisHash, row));
+        }
+        expect(appended.hashes).toEqual(hashes);
+        const hash = hashes.at(-1) ?? genesisHash;
+        expect(appended.tip).toEqual({ seq: 10 + model.rows.length, at: 1_000, hash });
         for (const outcome of appended.outcomes) {
           const kind = outcome.kind === "stored" ? outcome.kind : outcome.reason;
           seen.set(kind, (seen.get(kind) ?? 0) + 1);
@@ -124,7 +139,7 @@ test("rows of one call share a time, which is never before the last row's", () =
   const units: Unit[] = [{ changes: [set, set], cause: "api", keyId: null, requestId: null }];
   const at = (now: number) =>
     append(
-      { epoch: "last", tip, entries: entries(), epochOf: () => undefined },
+      { epoch: "last", tip, entries: entries(), remembered: new Map(), epochOf: () => undefined },
       units,
       now,
     ).rows.map((row) => row.at);

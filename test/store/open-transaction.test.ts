@@ -7,6 +7,7 @@ import { commit } from "../../src/store/postgres/commit.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import type { Session } from "../../src/store/postgres/engine/session.ts";
 import { createEpochs, type Epochs } from "../../src/store/postgres/epochs.ts";
+import { createKeyMemory } from "../../src/store/postgres/idempotency.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { petRow } from "../support/pets.ts";
@@ -67,7 +68,7 @@ async function fill(pets: number): Promise<void> {
     })(),
     "test",
   );
-  await commit(session, epochs, set(pets, 0), null);
+  await commit(session, { epochs, keys: createKeyMemory() }, set(pets, 0), null);
   const terms = {
     plan: "free",
     limits,
@@ -86,7 +87,8 @@ const set = (pets: number, quantity: number) =>
 test("a transaction that is left open does not make counts and commits read more and more pages", async () => {
   await fill(1);
   /** A change to an unknown pet locks the head and reads, and writes nothing. */
-  const commitNothing = (one: Session) => commit(one, epochs, [setUnit(2n, 1), ...set(1, 1)], null);
+  const commitNothing = (one: Session) =>
+    commit(one, { epochs, keys: createKeyMemory() }, [setUnit(2n, 1), ...set(1, 1)], null);
 
   await take(session);
   using open = await forgotten.reserve();
@@ -94,7 +96,7 @@ test("a transaction that is left open does not make counts and commits read more
   await open`SELECT count(*) FROM pets`;
   const before = { take: await pagesOf(take), commit: await pagesOf(readOnly(commitNothing)) };
   for (let change = 1; change <= changes; change++) {
-    await commit(session, epochs, set(1, change), null);
+    await commit(session, { epochs, keys: createKeyMemory() }, set(1, change), null);
     await take(session);
   }
   // As autovacuum does every minute. The planner then knows how few rows there are.
@@ -116,13 +118,15 @@ test("no ANALYZE makes a count, a commit of few pets or a read of one visit all 
   const find = async (one: Session) => createCatalogueReader(one.query, one.query).findPet(1n);
   const pages = async () => ({
     take: await pagesOf(take),
-    commit: await pagesOf(readOnly((one) => commit(one, epochs, set(pets, 1), null))),
+    commit: await pagesOf(
+      readOnly((one) => commit(one, { epochs, keys: createKeyMemory() }, set(pets, 1), null)),
+    ),
     find: await pagesOf(find),
   });
   const before = await pages();
   for (let round = 1; round <= 20; round++) {
     for (let n = 1; n <= 25; n++) {
-      await commit(session, epochs, set(pets, 100 * round + n), null);
+      await commit(session, { epochs, keys: createKeyMemory() }, set(pets, 100 * round + n), null);
       await take(session);
     }
     // Each samples other rows and may make the planner choose another plan.

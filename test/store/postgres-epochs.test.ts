@@ -6,6 +6,7 @@ import type { Store } from "../../src/domain/ports.ts";
 import { commit } from "../../src/store/postgres/commit.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { createEpochs } from "../../src/store/postgres/epochs.ts";
+import { createKeyMemory } from "../../src/store/postgres/idempotency.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { until } from "../support/instances/fleet.ts";
 import { petRow } from "../support/pets.ts";
@@ -243,7 +244,7 @@ test("once its epoch is recorded, an update needs no statement for it", async ()
   };
   const statements = async () => {
     sent.length = 0;
-    await commit(counting, epochs, [setUnit(1n, 1)], null);
+    await commit(counting, { epochs, keys: createKeyMemory() }, [setUnit(1n, 1)], null);
     return sent.length;
   };
   expect(await statements()).toBe(5);

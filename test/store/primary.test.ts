@@ -6,6 +6,7 @@ import { commit } from "../../src/store/postgres/commit.ts";
 import { createPrimaryGuard, type PrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { openSession, type Session } from "../../src/store/postgres/engine/session.ts";
 import { createEpochs } from "../../src/store/postgres/epochs.ts";
+import { createKeyMemory } from "../../src/store/postgres/idempotency.ts";
 import { createInventoryReader } from "../../src/store/postgres/inventory.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
@@ -85,9 +86,9 @@ test("a head from an old primary is rejected, and its epoch is outdated", async 
 const unit = setUnit(1n, 6);
 
 test("an update on an old primary is rejected before it is written", async () => {
-  await expect(commit(before, createEpochs(before.server), [unit], null)).rejects.toThrow(
-    wrongServer,
-  );
+  await expect(
+    commit(before, { epochs: createEpochs(before.server), keys: createKeyMemory() }, [unit], null),
+  ).rejects.toThrow(wrongServer);
   await before.sql`ROLLBACK`;
   expect(await before.query("SELECT max(seq) FROM ledger")).toEqual([[1n]]);
   expect(await before.query("SELECT quantity FROM inventory")).toEqual([[5n]]);
@@ -99,7 +100,12 @@ test("an update committed by an old primary is not acknowledged if a newer prima
   await using sql = new SQL(oldUrl, { max: 1 });
   const { updating } = await sql.begin(async (locking) => {
     await locking`LOCK TABLE ledger IN SHARE MODE`;
-    const committing = commit(session, createEpochs(session.server), [unit], null);
+    const committing = commit(
+      session,
+      { epochs: createEpochs(session.server), keys: createKeyMemory() },
+      [unit],
+      null,
+    );
     committing.catch(() => {});
     const isWaiting = async () =>
       (await locking`SELECT FROM pg_locks WHERE NOT granted`.values()).length > 0;

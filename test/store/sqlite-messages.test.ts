@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { append } from "../../src/domain/append.ts";
+import { genesisHash } from "../../src/domain/chain.ts";
 import type { Committed, Unit } from "../../src/domain/ledger.ts";
-import { append } from "../../src/domain/ledger.ts";
+
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
 import {
   packCommit,
@@ -28,8 +30,12 @@ function commitTo(stocks: Readonly<Record<string, number>>) {
         return [petId, { petId, quantity, status: "pending" as const, version: index + 1 }];
       }),
     );
-    const tip = { seq: entries.size, at: 5 };
-    return append({ epoch: "first", tip, entries, epochOf: () => "first" }, units, 9);
+    const tip = { seq: entries.size, at: 5, hash: genesisHash };
+    return append(
+      { epoch: "first", tip, entries, remembered: new Map(), epochOf: () => "first" },
+      units,
+      9,
+    );
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Cause } from "../ledger.ts";
 import type { RowsOf, StoredRow } from "../ports.ts";
+import type { CheckpointsCheck } from "./checkpoints.ts";
 import { checkColumns } from "./columns.ts";
 import type { Faults } from "./faults.ts";
 import { checkKey } from "./keys.ts";
@@ -18,6 +19,7 @@ export async function replayLedger(
   rowsOf: RowsOf,
   states: PetStates,
   keyIds: ReadonlySet<unknown>,
+  checkpoints: CheckpointsCheck,
   faults: Faults,
 ): Promise<LedgerEnd> {
   let [rows, lastSeq, lastAt] = [0, 0, 0];
@@ -31,6 +33,8 @@ export async function replayLedger(
       if (at < lastAt) {
         faults.note(where(row), `at is ${at}`, `${lastAt} or later, as in row ${lastSeq}`);
       }
+      const compared = checkpoints.row(seq);
+      if (compared) await compared;
       const slot = states.slotOf(row[1] as bigint);
       checkContinues(row, states, slot, faults);
       checkSides(row, faults);

@@ -1,25 +1,23 @@
+import { append } from "../../domain/append.ts";
+import { genesisHash } from "../../domain/chain.ts";
 import { epochOf } from "../../domain/epochs.ts";
+import { storedKeysOf } from "../../domain/idempotency.ts";
 import type { Entry } from "../../domain/inventory.ts";
-import {
-  append,
-  type Committed,
-  type LedgerRow,
-  type Tip,
-  type Unit,
-} from "../../domain/ledger.ts";
-import { entryColumns, ledgerColumns, toEntry, toEpochStart } from "../rows.ts";
-import { integerArray, textArray } from "./engine/arrays.ts";
+import type { Committed, LedgerRow, Tip, Unit } from "../../domain/ledger.ts";
+import { entryColumns, storedLedgerColumns, toEntry, toEpochStart } from "../rows.ts";
+import { bytesArray, integerArray, textArray } from "./engine/arrays.ts";
 import { lockHeadForGroup, readTip } from "./engine/head-lock.ts";
 import type { Rows, Session } from "./engine/session.ts";
 import { assertCommitted, begin } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
+import type { KeyMemory } from "./idempotency.ts";
 
-/** Reads the entries with their ctid, and the tip as a row without a pet. */
+/** Reads the entries with their ctid, and the tip as a row without a pet, its hash as the status. */
 const readGroup = `
   SELECT entry.* FROM unnest($1::int8[]) AS wanted(pet_id), LATERAL (
     SELECT ${entryColumns}, ctid::text FROM inventory WHERE inventory.pet_id = wanted.pet_id
     ORDER BY generation DESC LIMIT 1) AS entry
-  UNION ALL SELECT NULL, at, NULL, seq, NULL FROM (${readTip}) AS tip`;
+  UNION ALL SELECT NULL, at, hash, seq, NULL FROM (${readTip}) AS tip`;
 
 /**
  * Finds entries again by their ctid, which does not change while the head is locked: every
@@ -27,20 +25,26 @@ const readGroup = `
  */
 const writeGroup = `
   WITH written AS (
-    INSERT INTO ledger (${ledgerColumns})
+    INSERT INTO ledger (${storedLedgerColumns})
     SELECT $1::int8 + n, pet_id, quantity_before, quantity_after, status_before, status_after,
-           previous, cause, key_id, request_id, reason, $2::int8
-    FROM unnest($4::int8[], $5::int8[], $6::int8[], $7::text[], $8::text[], $9::int8[],
-                $10::text[], $11::text[], $12::text[], $13::text[]) WITH ORDINALITY
+           previous, cause, key_id, request_id, reason, $2::int8, hash
+    FROM unnest($5::int8[], $6::int8[], $7::int8[], $8::text[], $9::text[], $10::int8[],
+                $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[]) WITH ORDINALITY
       AS row(pet_id, quantity_before, quantity_after, status_before, status_after, previous,
-             cause, key_id, request_id, reason, n)),
+             cause, key_id, request_id, reason, hash, n)),
   moved AS (
     UPDATE inventory SET quantity = entry.quantity, status = entry.status, version = entry.version,
       changes = changes + 1, generation = (changes + 1) / 16
-    FROM unnest($14::tid[], $15::int8[], $16::text[], $17::int8[])
+    FROM unnest($16::tid[], $17::int8[], $18::text[], $19::int8[])
       AS entry(id, quantity, status, version)
     WHERE inventory.ctid = entry.id)
-  UPDATE ledger_end SET seq = $3::int8, at = $2::int8 WHERE seq = $1::int8`;
+  UPDATE ledger_end SET seq = $3::int8, at = $2::int8, hash = $4::text WHERE seq = $1::int8`;
+
+/** What commits share. */
+export interface CommitParts {
+  readonly epochs: Epochs;
+  readonly keys: KeyMemory;
+}
 
 /**
  * Commits a group of units in two round trips: lock the head and read the entries, then write and
@@ -49,56 +53,90 @@ const writeGroup = `
  */
 export async function commit(
   session: Session,
-  epochs: Epochs,
+  parts: CommitParts,
   units: readonly Unit[],
   now: number | null,
 ): Promise<Committed> {
+  if (!units.some(({ idempotency }) => idempotency)) {
+    return (await tryCommit(session, parts, units, now))!;
+  }
+  for (;;) {
+    // Before the head is locked, because much may have been stored since the last load.
+    await parts.keys.load(session.query);
+    const committed = await tryCommit(session, parts, units, now);
+    if (committed) return committed;
+  }
+}
+
+/** Returns undefined, with nothing stored, if more idempotency keys have to be loaded first. */
+async function tryCommit(
+  session: Session,
+  { epochs, keys }: CommitParts,
+  units: readonly Unit[],
+  now: number | null,
+): Promise<Committed | undefined> {
   const { sql, query, confirm } = session;
   const petIds = new Set(units.flatMap(({ changes }) => changes.map(({ petId }) => petId)));
-  const [, [locked], found, listed] = await Promise.all([
+  const hasKeys = units.some(({ idempotency }) => idempotency);
+  const [, [locked], found, listed, newer] = await Promise.all([
     query(begin),
     query(lockHeadForGroup, [now]),
     query(readGroup, [integerArray([...petIds])]),
-    units.some(expectsEpoch) ? query(...epochs.listStatement) : [],
+    hasKeys || units.some(expectsVersion) ? query(...epochs.listStatement) : [],
+    hasKeys ? query(...keys.newerStatement()) : [],
   ]);
   const [lockedAt, timeline] = [Number(locked![0]), Number(locked![1])];
   confirm(timeline);
+  if (hasKeys && !keys.addNewer(newer, timeline)) {
+    await sql`ROLLBACK`;
+    return undefined;
+  }
   const epoch = epochs.nameOf(locked![2] as string, timeline);
   const { tip: before, entries, ctids } = readState(found);
   const history = listed.map(toEpochStart);
-  const state = { epoch, tip: before, entries, epochOf: (seq: number) => epochOf(history, seq) };
+  const state = {
+    epoch,
+    tip: before,
+    entries,
+    remembered: hasKeys ? await keys.find(query, units, history) : new Map(),
+    epochOf: (seq: number) => epochOf(history, seq),
+  };
   const appended = append(state, units, lockedAt);
-  const { rows, tip } = appended;
+  const { rows, hashes, tip } = appended;
   if (rows.length === 0) {
     await sql`ROLLBACK`;
     return appended;
   }
   // Entries that the group did not change keep a version at or before the old tip.
   const moved = [...entries.values()].filter((entry) => entry.version > before.seq);
-  const positions = [before.seq, tip.at, tip.seq];
-  const [, , ended] = await Promise.all([
+  const positions = [before.seq, tip.at, tip.seq, tip.hash];
+  const storedKeys = storedKeysOf(appended);
+  const [, , , ended] = await Promise.all([
     epochs.record(query, timeline, before.seq),
-    query(writeGroup, [...positions, ...rowColumns(rows), ...entryArrays(moved, ctids)]),
+    query(writeGroup, [...positions, ...rowColumns(rows, hashes), ...entryArrays(moved, ctids)]),
+    storedKeys && keys.store(query, storedKeys),
     sql`COMMIT`,
   ]);
   assertCommitted(ended);
   // A server that was replaced meanwhile may have committed what its successor will never have.
   confirm(timeline);
+  if (storedKeys) keys.committed(storedKeys);
   return appended;
 }
 
-function expectsEpoch({ changes }: Unit): boolean {
-  return changes.some(({ expected }) => expected?.some(({ epoch }) => epoch !== undefined));
+function expectsVersion({ changes }: Unit): boolean {
+  return changes.some(({ expected }) => expected !== undefined);
 }
 
 /** Reads the result of `readGroup`. */
 function readState(found: Rows) {
-  let tip: Tip = { seq: 0, at: 0 };
+  let tip: Tip = { seq: 0, at: 0, hash: genesisHash };
   const entries = new Map<bigint, Entry>();
   const ctids = new Map<bigint, string>();
   for (const row of found) {
-    if (row[0] === null) tip = { seq: Number(row[3]), at: Number(row[1]) };
-    else {
+    if (row[0] === null) {
+      tip = { seq: Number(row[3]), at: Number(row[1]), hash: row[2] as string };
+    } else {
       entries.set(row[0] as bigint, toEntry(row));
       ctids.set(row[0] as bigint, row[4] as string);
     }
@@ -106,7 +144,7 @@ function readState(found: Rows) {
   return { tip, entries, ctids };
 }
 
-function rowColumns(rows: readonly LedgerRow[]): string[] {
+function rowColumns(rows: readonly LedgerRow[], hashes: readonly string[]): string[] {
   return [
     integerArray(rows.map((row) => row.petId)),
     integerArray(rows.map((row) => row.before?.quantity ?? null)),
@@ -118,6 +156,7 @@ function rowColumns(rows: readonly LedgerRow[]): string[] {
     textArray(rows.map((row) => row.keyId)),
     textArray(rows.map((row) => row.requestId)),
     textArray(rows.map((row) => row.reason)),
+    bytesArray(hashes),
   ];
 }
 

@@ -1,9 +1,10 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { namelessPet, repeatedId } from "../../domain/imports.ts";
+import type { Tip } from "../../domain/ledger.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
 import type { Imported } from "../../domain/ports.ts";
-import { entryColumns, ledgerColumns } from "../rows.ts";
+import { entryColumns, storedLedgerColumns } from "../rows.ts";
 import { copyIn } from "./engine/copy.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Session } from "./engine/session.ts";
@@ -47,8 +48,9 @@ export async function importPets(
   await query("SELECT pg_advisory_xact_lock($1::int8)", [importLock]);
   await rejectNameless(session);
   await applyCatalogue(session);
-  const { seq, at, timeline } = await takeHead(session, now);
-  const rows = await applyStock(session, reason, seq, at);
+  const { timeline, ...tip } = await takeHead(session, now);
+  const { seq } = tip;
+  const rows = await applyStock(session, reason, tip);
   if (rows > 0) await epochs.record(query, timeline, seq);
   const [counts] = await query(
     `SELECT (SELECT count(*) FROM ledger WHERE seq > $1::int8 AND previous IS NULL),
@@ -113,28 +115,45 @@ async function applyCatalogue({ sql }: Session): Promise<void> {
   );
 }
 
+/**
+ * Adds ledger rows and returns their number and the last hash. The hash of a row needs the hash of
+ * the row before it, so the aggregate runs as a window function over the rows in order. $6 is the
+ * hash before the first of them.
+ */
+const addRows = `
+  WITH fresh AS (
+    SELECT $1::int8 + row_number() OVER (ORDER BY s.pet_id) AS seq, s.pet_id,
+           i.quantity AS quantity_before, coalesce(s.quantity, i.quantity, $2::int8) AS quantity_after,
+           i.status AS status_before, coalesce(s.status, i.status, $3::text) AS status_after,
+           i.version AS previous
+    FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
+    WHERE i.pet_id IS NULL OR s.quantity <> i.quantity OR s.status <> i.status),
+  added AS (
+    INSERT INTO ledger (${storedLedgerColumns})
+    SELECT seq, pet_id, quantity_before, quantity_after, status_before, status_after, previous,
+           'import', NULL, NULL, $4::text, $5::int8,
+           decode(petstore_chain($6::text, petstore_row_text(
+             seq, pet_id, quantity_before, status_before, quantity_after, status_after, 'import',
+             NULL, NULL, $4::text, $5::int8)) OVER (ORDER BY seq), 'hex')
+    FROM fresh ORDER BY seq
+    RETURNING seq, hash)
+  SELECT count(*), encode((SELECT hash FROM added ORDER BY seq DESC LIMIT 1), 'hex') FROM added`;
+
 /** Adds ledger rows for new and changed stock, and returns how many. */
 async function applyStock(
   { query }: Session,
   reason: string,
-  seq: number,
-  at: number,
+  { seq, at, hash }: Tip,
 ): Promise<number> {
-  const [added] = await query(
-    `WITH added AS (
-       INSERT INTO ledger (${ledgerColumns})
-       SELECT $1::int8 + row_number() OVER (ORDER BY s.pet_id), s.pet_id,
-              i.quantity, coalesce(s.quantity, i.quantity, $2::int8),
-              i.status, coalesce(s.status, i.status, $3::text),
-              i.version, 'import', NULL, NULL, $4::text, $5::int8
-       FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
-       WHERE i.pet_id IS NULL OR s.quantity <> i.quantity OR s.status <> i.status
-       ORDER BY s.pet_id
-       RETURNING 1)
-     SELECT count(*) FROM added`,
-    [seq, newPetStock.quantity, newPetStock.status, reason, at],
-  );
-  const rows = Number(added![0]);
+  const [added] = await query(addRows, [
+    seq,
+    newPetStock.quantity,
+    newPetStock.status,
+    reason,
+    at,
+    hash,
+  ]);
+  const [rows, lastHash] = [Number(added![0]), added![1]];
   if (rows === 0) return 0;
   await query(
     `UPDATE inventory SET quantity = quantity_after, status = status_after, version = seq
@@ -147,7 +166,7 @@ async function applyStock(
      WHERE seq > $1::int8 AND previous IS NULL ORDER BY pet_id`,
     [seq],
   );
-  await query(moveTip, [seq, seq + rows, at]);
+  await query(moveTip, [seq, seq + rows, at, lastHash]);
   return rows;
 }
 

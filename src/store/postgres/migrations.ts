@@ -51,7 +51,8 @@ async function applySteps(session: Session, environment: Environment): Promise<v
     [environment, randomUUID()],
   );
   await query(
-    "INSERT INTO ledger_end SELECT 0, 0 WHERE NOT EXISTS (SELECT FROM ledger_end WHERE seq >= 0)",
+    `INSERT INTO ledger_end (seq, at, hash) SELECT 0, 0, chain.hash FROM chain
+     WHERE NOT EXISTS (SELECT FROM ledger_end WHERE seq >= 0)`,
   );
   assertCommitted(await sql`COMMIT`);
 }
@@ -75,6 +76,8 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   inventory: ["SELECT", "INSERT", "UPDATE"],
   ledger: ["SELECT", "INSERT"],
   ledger_end: ["SELECT", "UPDATE"],
+  chain: ["SELECT", "INSERT", "DELETE"],
+  remembered_keys: ["SELECT", "INSERT", "DELETE"],
   orders: ["SELECT", "INSERT", "UPDATE"],
   keys: ["SELECT", "INSERT", "UPDATE"],
   secrets: ["SELECT", "INSERT", "UPDATE"],
@@ -82,9 +85,15 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   standings: ["SELECT", "INSERT", "UPDATE"],
   bans: ["SELECT", "INSERT", "UPDATE"],
   epochs: ["SELECT", "INSERT"],
+  checkpoints: ["SELECT", "INSERT"],
+  checkpoint_parts: ["SELECT", "INSERT", "DELETE"],
+  checkpoint_writer: ["SELECT", "UPDATE"],
   // Every role has this right unless an administrator has revoked it.
   petstore_stock: ["EXECUTE"],
+  petstore_entry: ["EXECUTE"],
   petstore_take: ["EXECUTE"],
+  petstore_link: ["EXECUTE"],
+  petstore_row_text: ["EXECUTE"],
 };
 
 /** Throws if a right is missing. Otherwise the first use of the right would fail with a 500. */

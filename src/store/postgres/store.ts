@@ -2,6 +2,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
 import { createCatalogueReader } from "./catalogue.ts";
+import { createCheckpointReader, createCheckpoints } from "./checkpoints.ts";
 import { commit } from "./commit.ts";
 import type { Database } from "./engine/database.ts";
 import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.ts";
@@ -10,6 +11,8 @@ import { WrongServer } from "./engine/primary.ts";
 import { type Session, withinDeadline } from "./engine/session.ts";
 import { assertCommitted, begin } from "./engine/transaction.ts";
 import { createEpochs, type Epochs } from "./epochs.ts";
+import { createHistoryReader } from "./history.ts";
+import { createKeyMemory } from "./idempotency.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
@@ -47,6 +50,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const long = database.connection(longMs);
   const writes = database.connection(commitMs);
   const now = () => clock?.now() ?? null;
+  const keys = createKeyMemory();
+  const parts = { epochs, keys };
 
   /** Runs long work on a separate session, so that requests do not wait for it. */
   async function onOwnSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -66,9 +71,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     inventory: {
       ...createInventoryReader(epochs, database.guard, quick.query, long.query),
       cachedHead: () => undefined,
-      commit: (units) => writes.exclusive((session) => commit(session, epochs, units, now())),
+      commit: (units) => writes.exclusive((session) => commit(session, parts, units, now())),
       canWrite: () => true,
     },
+    history: createHistoryReader(database.guard, quick.query, long.query),
+    idempotency: {
+      prepare: () => keys.load(long.query),
+      prune: (before, commitsMax) => keys.prune(long.query, before, commitsMax),
+    },
+    checkpoints: createCheckpoints(epochs, database.guard, long.query, now),
     catalogue: {
       ...createCatalogueReader(quick.query, long.query),
       importPets: (records, reason) =>
@@ -84,7 +95,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
           await sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
           return work({
             ...createInventoryReader(epochs, database.guard, query, query),
+            ...createHistoryReader(database.guard, query, query),
             ...createCatalogueReader(query, query),
+            ...createCheckpointReader(database.guard, query),
             rowsOf: rowsFrom(session),
             checkStructure: () => checkStructure(session),
           });

@@ -35,6 +35,10 @@ const bansInForce = `
   ON CONFLICT (key_id) DO UPDATE
     SET ban_started_at = excluded.ban_started_at, banned_until = excluded.banned_until`;
 
+/** The last row has no hash if it is older than the chain, which then ends in the table `chain`. */
+const lastRow = `SELECT seq, at, coalesce(encode(hash, 'hex'), (SELECT chain.hash FROM chain))
+  FROM ledger ORDER BY seq DESC LIMIT 1`;
+
 /** Copies every row of another store, all or none. */
 export async function importTables(session: Session, rowsOf: RowsOf): Promise<void> {
   const { sql, query } = session;
@@ -48,11 +52,12 @@ export async function importTables(session: Session, rowsOf: RowsOf): Promise<vo
   // recorded by the next start or write, and starts after the last copied row.
   const [recorded] = await query("SELECT EXISTS (SELECT FROM epochs)");
   if (recorded?.[0]) await query("DELETE FROM epochs");
+  await query("DELETE FROM chain");
   for (const { name, columns } of tables) {
     await copyIn(session, `${storedIn(name)} (${columns})`, rowsOf(name), (row) => row as Value[]);
   }
   await sql.unsafe(bansInForce);
-  const [end] = await query("SELECT seq, at FROM ledger ORDER BY seq DESC LIMIT 1");
+  const [end] = await query(lastRow);
   if (end) await query(moveTip, [seq, ...end]);
   await query(touchKeys);
   assertCommitted(await sql`COMMIT`);

@@ -1,16 +1,13 @@
 import type { Database } from "bun:sqlite";
+import { randomUUID } from "node:crypto";
+import { append } from "../../domain/append.ts";
 import type { Entry, PetStatus } from "../../domain/inventory.ts";
-import {
-  append,
-  type Committed,
-  type LedgerRow,
-  type Tip,
-  type Unit,
-} from "../../domain/ledger.ts";
-import { ledgerColumns } from "../rows.ts";
+import type { Committed, LedgerRow, Unit } from "../../domain/ledger.ts";
+import { storedLedgerColumns, tipColumns, toTip } from "../rows.ts";
 import { placeholders } from "../tables.ts";
 import { inTransaction } from "./engine/connection.ts";
-import { setEpoch } from "./epochs.ts";
+import { readEpoch, setEpoch } from "./epochs.ts";
+import { createKeyMemory } from "./idempotency.ts";
 
 export interface LedgerWriter {
   commit(units: readonly Unit[], now: number): Committed;
@@ -19,55 +16,79 @@ export interface LedgerWriter {
    * backup, the last epoch may already have had other rows under the next numbers.
    */
   beginEpoch(epoch: string): void;
+  /**
+   * Reads some of the stored idempotency keys into memory, so that the first commit that needs them
+   * does not have to read all. Returns false when none is left.
+   */
+  loadKeys(commitsMax: number): boolean;
+  /** Deletes idempotency keys of at most `commitsMax` commits. Returns the number of commits. */
+  pruneKeys(before: number, commitsMax: number): number;
 }
 
-/** Writes the ledger and the inventory, on a connection that may block its thread. */
-export function createLedgerWriter(database: Database): LedgerWriter {
-  const tipOf = database.query("SELECT seq, at, epoch FROM head");
+/**
+ * Writes the ledger and the inventory, on a connection that may block its thread. `isServed` tells
+ * whether a service runs on the store; undefined if this is the service.
+ */
+export function createLedgerWriter(database: Database, isServed?: () => boolean): LedgerWriter {
+  const headOf = database.query(`SELECT ${tipColumns}, epoch FROM head`);
   const setEntry = database.query(
-    "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
+    "UPDATE inventory SET quantity = ?, status = ?, version = ? WHERE pet_id = ?",
   );
-  const setTip = database.query("UPDATE head SET seq = ?, at = ?");
+  const setTip = database.query("UPDATE head SET seq = ?, at = ?, hash = ?");
   const epochAt = database.query(
     "SELECT epoch FROM epochs WHERE from_seq < ? ORDER BY number DESC LIMIT 1",
   );
   const findEntries = entryFinder(database);
-  const addRows = rowInserter(database);
+  const addRows = createRowInserter(database);
+  const keys = createKeyMemory(database);
   let epochToBegin: string | undefined;
 
   function beginPendingEpoch(): void {
     if (epochToBegin !== undefined) setEpoch(database, epochToBegin);
   }
 
-  const commitUnits = inTransaction(database, (units: readonly Unit[], now: number): Committed => {
-    beginPendingEpoch();
-    const [seq, at, epoch] = tipOf.values()[0] as [bigint, bigint, string];
-    const tip: Tip = { seq: Number(seq), at: Number(at) };
-    const entries = findEntries(units);
-    const epochOf = (row: number) => epochAt.values(row)[0]?.[0] as string | undefined;
-    const appended = append({ epoch, tip, entries, epochOf }, units, now);
-    addRows(appended.rows);
-    for (const entry of entries.values()) {
-      // Entries that did not change keep a version at or before the old tip.
-      if (entry.version <= tip.seq) continue;
-      setEntry.run(entry.quantity, entry.version, entry.petId);
-    }
-    if (appended.tip !== tip) setTip.run(appended.tip.seq, appended.tip.at);
-    return appended;
-  });
+  const commitUnits = inTransaction(
+    database,
+    (units: readonly Unit[], now: number, unservedEpoch: string | undefined) => {
+      beginPendingEpoch();
+      const head = headOf.values()[0]!;
+      const [tip, lastEpoch] = [toTip(head), head[3] as string];
+      const newEpoch = lastEpoch === unservedEpoch ? randomUUID() : undefined;
+      const epoch = newEpoch ?? lastEpoch;
+      const entries = findEntries(units);
+      const epochOf = (row: number) => epochAt.values(row)[0]?.[0] as string | undefined;
+      const remembered = keys.find(units, epochOf);
+      const appended = append({ epoch, tip, entries, remembered, epochOf }, units, now);
+      if (appended.rows.length > 0 && newEpoch !== undefined) setEpoch(database, newEpoch);
+      addRows(appended.rows, appended.hashes);
+      for (const { petId, quantity, status, version } of entries.values()) {
+        // Entries that did not change keep a version at or before the old tip.
+        if (version > tip.seq) setEntry.run(quantity, status, version, petId);
+      }
+      const end = appended.tip;
+      if (end !== tip) setTip.run(end.seq, end.at, end.hash);
+      return { appended, stored: keys.store(appended) };
+    },
+  );
   const begin = inTransaction(database, beginPendingEpoch);
 
   return {
     commit(units, now) {
-      const committed = commitUnits(units, now);
+      // Read first. If a service starts later, the epoch that it begins shows that.
+      const epoch = isServed && readEpoch(database);
+      const unservedEpoch = isServed?.() === false ? epoch : undefined;
+      const { appended, stored } = commitUnits(units, now, unservedEpoch);
       epochToBegin = undefined;
-      return committed;
+      if (stored) keys.committed(stored);
+      return appended;
     },
     beginEpoch(epoch) {
       epochToBegin = epoch;
       begin();
       epochToBegin = undefined;
     },
+    loadKeys: keys.load,
+    pruneKeys: inTransaction(database, keys.prune),
   };
 }
 
@@ -94,28 +115,32 @@ function entryFinder(database: Database): (units: readonly Unit[]) => Map<bigint
  * block of rows takes half the time. Blocks have up to 32 rows, in powers of two; a group of 45 is
  * inserted as 32, 8, 4 and 1.
  */
-function rowInserter(database: Database): (rows: readonly LedgerRow[]) => void {
+export function createRowInserter(
+  database: Database,
+): (rows: readonly LedgerRow[], hashes: readonly string[]) => void {
   const blockRows = [32, 16, 8, 4, 2, 1];
-  const row = `(${placeholders(ledgerColumns)})`;
+  const row = `(${placeholders(storedLedgerColumns)})`;
   const statements = blockRows.map((count) =>
-    database.query(`INSERT INTO ledger (${ledgerColumns}) VALUES ${Array(count).fill(row).join()}`),
+    database.query(
+      `INSERT INTO ledger (${storedLedgerColumns}) VALUES ${Array(count).fill(row).join()}`,
+    ),
   );
-  return (rows) => {
+  return (rows, hashes) => {
     let from = 0;
     for (let block = 0; block < blockRows.length; block++) {
       const count = blockRows[block]!;
       for (; rows.length - from >= count; from += count) {
         const values: Value[] = [];
-        for (let at = from; at < from + count; at++) pushValues(values, rows[at]!);
+        for (let at = from; at < from + count; at++) pushValues(values, rows[at]!, hashes[at]!);
         statements[block]!.run(...values);
       }
     }
   };
 }
 
-type Value = string | number | bigint | null;
+type Value = string | number | bigint | Uint8Array | null;
 
-function pushValues(values: Value[], row: LedgerRow): void {
+function pushValues(values: Value[], row: LedgerRow, hash: string): void {
   const { before, after } = row;
   values.push(
     row.seq,
@@ -130,5 +155,6 @@ function pushValues(values: Value[], row: LedgerRow): void {
     row.requestId,
     row.reason,
     row.at,
+    Buffer.from(hash, "hex"),
   );
 }

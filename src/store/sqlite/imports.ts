@@ -1,8 +1,12 @@
 import type { Database } from "bun:sqlite";
+import { hashRow } from "../../domain/chain.ts";
 import { namelessPet, repeatedId } from "../../domain/imports.ts";
+import type { LedgerRow, Tip } from "../../domain/ledger.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
 import type { Imported } from "../../domain/ports.ts";
+import { tipColumns, toNumber, toStock, toTip } from "../rows.ts";
+import { createRowInserter } from "./commit.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { beginUnservedEpoch, readEpoch } from "./epochs.ts";
 
@@ -90,22 +94,10 @@ function appendRows(
   { reason, now }: LedgerOptions,
   unservedEpoch: string | undefined,
 ): void {
-  const [seq, lastAt] = database.query("SELECT seq, at FROM head").values()[0] as [bigint, bigint];
-  const at = Math.max(now(), Number(lastAt));
-  // The ledger's seq is its rowid, which SQLite assigns in this order.
-  const { changes: rows } = database
-    .query(
-      `INSERT INTO ledger (pet_id, quantity_before, quantity_after, status_before,
-                           status_after, previous, cause, key_id, request_id, reason, at)
-       SELECT s.pet_id,
-              i.quantity, coalesce(s.quantity, i.quantity, ?1),
-              i.status, coalesce(s.status, i.status, ?2),
-              i.version, 'import', NULL, NULL, ?3, ?4
-       FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
-       WHERE i.pet_id IS NULL OR ${stockDiffers}
-       ORDER BY s.pet_id`,
-    )
-    .run(newPetStock.quantity, newPetStock.status, reason, at);
+  const tip = toTip(database.query(`SELECT ${tipColumns} FROM head`).values()[0]!);
+  const at = Math.max(now(), tip.at);
+  const { seq } = tip;
+  const { rows, hash } = addRows(database, { seq, hash: tip.hash, at, reason });
   if (rows === 0) return;
   if (unservedEpoch !== undefined) beginUnservedEpoch(database, unservedEpoch);
   database
@@ -116,7 +108,57 @@ function appendRows(
          status = excluded.status, version = excluded.version`,
     )
     .run(seq);
-  database.query("UPDATE head SET seq = ?, at = ?").run(Number(seq) + rows, at);
+  database.query("UPDATE head SET seq = ?, at = ?, hash = ?").run(seq + rows, at, hash);
+}
+
+/** Rows that are hashed and inserted at a time. */
+const batchRows = 1_024;
+
+/** Adds a ledger row for every staged record that creates or changes an entry. */
+function addRows(
+  database: Database,
+  { seq, hash, at, reason }: Tip & { readonly reason: string },
+): { rows: number; hash: string } {
+  const changes = database
+    .query(
+      `SELECT s.pet_id, i.quantity, coalesce(s.quantity, i.quantity, ?1),
+              i.status, coalesce(s.status, i.status, ?2), i.version
+       FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
+       WHERE i.pet_id IS NULL OR ${stockDiffers}
+       ORDER BY s.pet_id`,
+    )
+    .iterate(newPetStock.quantity, newPetStock.status);
+  const insert = createRowInserter(database);
+  const origin = { cause: "import", keyId: null, requestId: null, reason, at } as const;
+  let rows = 0;
+  let lastHash = hash;
+  let batch: LedgerRow[] = [];
+  let hashes: string[] = [];
+  const insertBatch = () => {
+    insert(batch, hashes);
+    batch = [];
+    hashes = [];
+  };
+  for (const change of changes) {
+    const [petId, before, after, statusBefore, statusAfter, previous] = Object.values(
+      change as object,
+    );
+    rows += 1;
+    const row = {
+      seq: seq + rows,
+      petId,
+      before: toStock(before, statusBefore),
+      after: toStock(after, statusAfter),
+      previous: toNumber(previous),
+      ...origin,
+    };
+    lastHash = hashRow(lastHash, row);
+    batch.push(row);
+    hashes.push(lastHash);
+    if (batch.length === batchRows) insertBatch();
+  }
+  insertBatch();
+  return { rows, hash: lastHash };
 }
 
 /** Whether a record changes an existing pet. Fields that it does not give are null and compare as null. */

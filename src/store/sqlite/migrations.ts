@@ -8,7 +8,7 @@ import { steps } from "./schema/steps.ts";
 /** Brings the schema up to date and checks that the file belongs to this environment. */
 export function migrate(database: Database, environment: Environment): void {
   assertOurs(database);
-  if (versionOf(database) < steps.length) {
+  if (needsMigration(database)) {
     database.transaction(() => applySteps(database, environment)).immediate();
   }
   if (versionOf(database) > steps.length) {
@@ -24,6 +24,11 @@ export function migrate(database: Database, environment: Environment): void {
     );
   }
   completeEpochs(database);
+}
+
+/** Whether the schema of a store is older than this version of petstore. */
+export function needsMigration(database: Database): boolean {
+  return versionOf(database) < steps.length;
 }
 
 /** Rejects the database of another program. */
@@ -47,7 +52,9 @@ function applySteps(database: Database, environment: Environment): void {
   // Read under the lock: another process may have applied steps since.
   const first = versionOf(database);
   for (let version = first; version < steps.length; version++) {
-    database.run(steps[version]!);
+    const step = steps[version]!;
+    if (typeof step === "string") database.run(step);
+    else step(database);
     database.run(`PRAGMA user_version = ${version + 1}`);
   }
   // An existing store without a head is damaged. A new head would hide that.

@@ -1,11 +1,14 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type {
   CatalogueStore,
+  CheckpointStore,
   Clock,
   Head,
+  IdempotencyStore,
   InventoryStore,
   KeyStore,
   Log,
@@ -14,12 +17,13 @@ import type {
   UsageStore,
 } from "../../domain/ports.ts";
 import { createCatalogueReader } from "./catalogue.ts";
+import { createCheckpointReader } from "./checkpoints.ts";
 import { type Access, openCommandAccess, openServiceAccess } from "./engine/access.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
 import { openForReading, openForWriting, useConnection } from "./engine/connection.ts";
 import { guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, prepareFiles } from "./engine/files.ts";
-import { isServed } from "./engine/serving-lock.ts";
+import { isServed, isServedElsewhere } from "./engine/serving-lock.ts";
 import {
   busyWaitMs,
   openInlineWriter,
@@ -29,9 +33,11 @@ import {
   type WriterResult,
 } from "./engine/writer.ts";
 import { startWriterThread } from "./engine/writer-thread.ts";
+import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
+import { needsMigration } from "./migrations.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
@@ -55,7 +61,10 @@ const importWaitMs = 60_000;
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, threaded, log = () => {} } = options;
   // Checked first: opening a store whose service has lost track of its files adds more damage.
-  if (!threaded) assertUndamaged(filesOf(path));
+  if (!threaded) {
+    assertUndamaged(filesOf(path));
+    assertNotServedByOlderVersion(path);
+  }
   const writer = threaded
     ? await startWriterThread(path, environment, log)
     : openInlineWriter(path, environment);
@@ -72,6 +81,25 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     await writer.close();
     throw error;
   }
+}
+
+/**
+ * Rejects a store that a service of an older version is using. Migrating it would make that service
+ * add ledger rows without hashes.
+ */
+function assertNotServedByOlderVersion(path: string): void {
+  const files = filesOf(path);
+  if (!existsSync(files.database) || !isServedElsewhere(files)) return;
+  const database = openForReading(path);
+  try {
+    if (!needsMigration(database)) return;
+  } finally {
+    database.close();
+  }
+  throw new ServiceError(
+    "unavailable",
+    "an older version of petstore is serving the store; restart it with this version first",
+  );
 }
 
 /**
@@ -100,6 +128,9 @@ function createStore(parts: Parts): Store {
   const { options, writer, database, access } = parts;
   return {
     inventory: createInventoryStore(parts),
+    history: readable(parts, createHistoryReader(database)),
+    checkpoints: createCheckpointStore(parts),
+    idempotency: createIdempotencyStore(parts),
     catalogue: createCatalogueStore(parts),
     keys: createKeyStore(parts),
     usage: createUsageStore(parts),
@@ -132,6 +163,29 @@ function createInventoryStore(parts: Parts): InventoryStore {
     commit: (units, withinMs = busyWaitMs) =>
       access.write(() => writer.commit(units, options.clock.now(), withinMs)),
     canWrite: () => writer.isAlive() && access.canWrite(),
+  };
+}
+
+/** Commits that are read into memory at a time. A few milliseconds, so that no update waits long. */
+const keysLoadedAtOnce = 2_000;
+
+function createIdempotencyStore(parts: Parts): IdempotencyStore {
+  const loadKeys = write(parts, "loadKeys");
+  return {
+    async prepare() {
+      while (await loadKeys(keysLoadedAtOnce));
+    },
+    prune: write(parts, "pruneKeys"),
+  };
+}
+
+function createCheckpointStore(parts: Parts): CheckpointStore {
+  return {
+    ...readable(parts, createCheckpointReader(parts.database)),
+    claim: write(parts, "claimCheckpoints"),
+    removeUnfinished: write(parts, "removeUnfinishedParts"),
+    addPart: write(parts, "addCheckpointPart"),
+    complete: write(parts, "completeCheckpoint"),
   };
 }
 
@@ -183,7 +237,9 @@ function createTransferStore(parts: Parts): TransferStore {
           own.run("BEGIN");
           return work({
             ...wrapMethods(createInventoryReader(own), guarded),
+            ...wrapMethods(createHistoryReader(own), guarded),
             ...wrapMethods(createCatalogueReader(own), guarded),
+            ...wrapMethods(createCheckpointReader(own), guarded),
             rowsOf: rowsFrom(own),
             checkStructure: () => checkStructure(own),
           });

@@ -47,10 +47,14 @@ export function describeUnits(suite: StoreSuite): void {
             { petId: 2n, quantity: 7, status: "available", version: 3 },
             { petId: 1n, quantity: 9, status: "pending", version: 4 },
           ],
+          epoch,
+          isReplayed: false,
         },
         {
           kind: "stored",
           entries: [{ petId: 2n, quantity: 1, status: "available", version: 5 }],
+          epoch,
+          isReplayed: false,
         },
       ]);
       expect(await entries()).toEqual([
@@ -169,7 +173,8 @@ export function describeUnits(suite: StoreSuite): void {
         unitOf({ petId: 1n, amount: 1 }, { petId: 2n, amount: 1, expected: [{ seq: 1 }] }),
         unitOf({ petId: 9n, amount: 1, expected: [{ seq: 1 }] }),
       );
-      const mismatch = { kind: "rejected", reason: "version_mismatch" };
+      const [{ epoch } = { epoch: "" }] = (await suite.store.inventory.listEpochs()).slice(-1);
+      const mismatch = { kind: "rejected", reason: "version_mismatch", epoch };
       expect(outcomes as unknown).toEqual([
         { ...mismatch, index: 0, current: one },
         { ...mismatch, index: 0, current: one },

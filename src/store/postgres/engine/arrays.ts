@@ -17,3 +17,13 @@ export function textArray(values: readonly (string | null)[]): string {
   }
   return `{${text}}`;
 }
+
+/** An array of byte strings, given in hexadecimal digits. */
+export function bytesArray(values: readonly string[]): string {
+  return `{${values.map((hex) => `"\\\\x${hex}"`).join()}}`;
+}
+
+/** A byte string as a parameter. */
+export function bytesText(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
+}

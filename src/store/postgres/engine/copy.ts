@@ -1,6 +1,7 @@
+import { bytesText } from "./arrays.ts";
 import type { Session } from "./session.ts";
 
-export type Value = string | number | bigint | boolean | null;
+export type Value = string | number | bigint | boolean | Uint8Array | null;
 
 /**
  * Streams rows into a table with COPY, the fastest method: a million rows take about a second.
@@ -52,7 +53,8 @@ function line(values: readonly Value[]): string {
     if (value === null) text += "\\N";
     else if (typeof value === "string" && special.test(value)) {
       text += value.replace(/[\\\t\n\r\b\f\v]/g, (character) => escapes[character]!);
-    } else text += value;
+    } else if (value instanceof Uint8Array) text += `\\${bytesText(value)}`;
+    else text += value;
   }
   return `${text}\n`;
 }

@@ -1,3 +1,4 @@
+import { tipColumns, toTip } from "../../rows.ts";
 import { nowMs } from "./clock.ts";
 import { timelineNow } from "./primary.ts";
 import type { Session } from "./session.ts";
@@ -28,17 +29,18 @@ function lockHeadWith(settings: string): string {
 }
 
 /** Finds the newest row first, however many older versions the server still keeps. */
-export const readTip = "SELECT seq, at FROM ledger_end ORDER BY seq DESC LIMIT 1";
+export const readTip = `SELECT ${tipColumns} FROM ledger_end ORDER BY seq DESC LIMIT 1`;
 
-/** Moves the end of the ledger from $1 to $2, at the time $3. */
-export const moveTip = "UPDATE ledger_end SET seq = $2::int8, at = $3::int8 WHERE seq = $1::int8";
+/** Moves the end of the ledger from $1 to $2, at the time $3, with the hash $4. */
+export const moveTip = `UPDATE ledger_end SET seq = $2::int8, at = $3::int8, hash = $4::text
+  WHERE seq = $1::int8`;
 
 /** Locks the head for a transaction that was begun, and reads the tip under the lock. */
 export async function takeHead({ query, confirm }: Session, now: number | null) {
   const [locked] = await query(lockHead, [now]);
   const [lockedAt, timeline] = locked!.map(Number) as [number, number];
   confirm(timeline);
-  const [tip] = await query(readTip);
-  const [seq, at] = tip!.map(Number) as [number, number];
-  return { seq, at: Math.max(at, lockedAt), timeline };
+  const [row] = await query(readTip);
+  const { seq, at, hash } = toTip(row!);
+  return { seq, at: Math.max(at, lockedAt), hash, timeline };
 }

@@ -1,6 +1,10 @@
 import { initial } from "./1-initial.ts";
 import { boundedRows } from "./2-bounded-rows.ts";
 import { epochs } from "./3-epochs.ts";
+import { chain } from "./4-chain.ts";
+import { rememberedKeys } from "./5-remembered-keys.ts";
+import { entries } from "./6-entries.ts";
+import { checkpoints } from "./7-checkpoints.ts";
 
 /** One step of the schema. */
 export interface Step {
@@ -19,4 +23,9 @@ export const steps: readonly Step[] = [
   // 0.1.0 reads the head and counts requests in rows that this step removes.
   { text: boundedRows, fits: 2 },
   { text: epochs, fits: 2 },
+  // Earlier releases add rows without a hash.
+  { text: chain, fits: 4 },
+  { text: rememberedKeys, fits: 4 },
+  { text: entries, fits: 4 },
+  { text: checkpoints, fits: 4 },
 ];

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../../domain/errors.ts";
-import { type Entry, petStatuses } from "../../../domain/inventory.ts";
+import { type Entry, type PetStatus, petStatuses } from "../../../domain/inventory.ts";
 import type { Environment } from "../../../domain/keys.ts";
 import type {
   Change,
@@ -7,7 +7,6 @@ import type {
   ExpectedVersion,
   LedgerRow,
   Outcome,
-  Rejected,
   Unit,
 } from "../../../domain/ledger.ts";
 import type { Damage } from "./damage.ts";
@@ -34,11 +33,19 @@ export interface PackedUnits {
   readonly numbers: ArrayBuffer;
   /** JSON: the cause, the key, the request and the number of changes of every unit. */
   readonly origins: string;
-  /** JSON: the kind, the reason and the expected versions of every change. Undefined if all are plain. */
+  /** JSON: everything else about every change. Undefined if all only set a quantity. */
   readonly terms: string | undefined;
+  /** JSON: the idempotent request of every unit, or null. Undefined if no unit has one. */
+  readonly idempotency: string | undefined;
 }
 
-type Terms = [Change["kind"], reason: string | null, expected: readonly ExpectedVersion[] | null];
+type Terms = [
+  kind: Change["kind"],
+  reason: string | null,
+  expected: readonly ExpectedVersion[] | null,
+  status: PetStatus | null,
+];
+type PackedIdempotency = [key: string, request: string, keptMs: number] | null;
 const originLength = 4;
 
 function viewNumbers(numbers: ArrayBuffer, count: number) {
@@ -57,8 +64,10 @@ export function packUnits(units: readonly Unit[]): PackedUnits {
   const origins: unknown[] = [];
   let index = 0;
   let isPlain = true;
-  for (const { changes, cause, keyId, requestId } of units) {
+  let hasKeys = false;
+  for (const { changes, cause, keyId, requestId, idempotency } of units) {
     origins.push(cause, keyId, requestId, changes.length);
+    hasKeys ||= idempotency !== undefined;
     for (const change of changes) {
       petIds[index] = change.petId;
       // The array keeps the last 64 bits of a larger number, which may be the id of another pet.
@@ -66,21 +75,37 @@ export function packUnits(units: readonly Unit[]): PackedUnits {
         throw new Error(`${change.petId} is not a 64-bit integer`);
       }
       amounts[index++] = change.amount;
-      isPlain &&= change.kind === "set" && change.reason === null && !change.expected;
+      isPlain &&= isPlainChange(change);
     }
   }
   const terms = isPlain ? undefined : JSON.stringify(units.flatMap(termsOf));
-  return { numbers, origins: JSON.stringify(origins), terms };
+  const idempotency = hasKeys ? JSON.stringify(units.map(idempotencyOf)) : undefined;
+  return { numbers, origins: JSON.stringify(origins), terms, idempotency };
+}
+
+function isPlainChange({ kind, reason, expected, status }: Change): boolean {
+  return kind === "set" && reason === null && !expected && status === undefined;
 }
 
 function termsOf({ changes }: Unit): Terms[] {
-  return changes.map(({ kind, reason, expected }) => [kind, reason, expected ?? null]);
+  return changes.map(({ kind, reason, expected, status }) => [
+    kind,
+    reason,
+    expected ?? null,
+    status ?? null,
+  ]);
 }
 
-export function unpackUnits({ numbers, origins, terms }: PackedUnits): Unit[] {
+function idempotencyOf({ idempotency }: Unit): PackedIdempotency {
+  return idempotency ? [idempotency.key, idempotency.request, idempotency.keptMs] : null;
+}
+
+export function unpackUnits({ numbers, origins, terms, idempotency }: PackedUnits): Unit[] {
   const { petIds, amounts } = viewNumbers(numbers, numbers.byteLength / bytesPerChange);
   const values = JSON.parse(origins);
   const allTerms: Terms[] | undefined = terms === undefined ? undefined : JSON.parse(terms);
+  const keys: PackedIdempotency[] | undefined =
+    idempotency === undefined ? undefined : JSON.parse(idempotency);
   const units: Unit[] = [];
   let index = 0;
   for (let at = 0; at < values.length; at += originLength) {
@@ -89,13 +114,26 @@ export function unpackUnits({ numbers, origins, terms }: PackedUnits): Unit[] {
       const petId = petIds[index]!;
       const amount = amounts[index]!;
       if (allTerms) {
-        const [kind, reason, expected] = allTerms[index]!;
-        changes.push({ petId, kind, amount, expected: expected ?? undefined, reason });
-      } else changes.push({ petId, kind: "set", amount, expected: undefined, reason: null });
+        const [kind, reason, expected, status] = allTerms[index]!;
+        const known = { expected: expected ?? undefined, status: status ?? undefined };
+        changes.push({ petId, kind, amount, ...known, reason });
+      } else changes.push({ petId, kind: "set", amount, reason: null });
     }
-    units.push({ changes, cause: values[at], keyId: values[at + 1], requestId: values[at + 2] });
+    units.push({
+      changes,
+      cause: values[at],
+      keyId: values[at + 1],
+      requestId: values[at + 2],
+      idempotency: toIdempotency(keys?.[units.length]),
+    });
   }
   return units;
+}
+
+function toIdempotency(packed: PackedIdempotency | undefined): Unit["idempotency"] {
+  if (!packed) return undefined;
+  const [key, request, keptMs] = packed;
+  return { key, request, keptMs };
 }
 
 /**
@@ -106,8 +144,8 @@ export interface PackedCommit {
   readonly epoch: string;
   /** The first row's number and time. Then, per row: stock before, stock after, previous row. */
   readonly numbers: Float64Array;
-  /** The units that were not stored, by their index. Undefined if all were stored. */
-  readonly rejected: ReadonlyMap<number, Rejected> | undefined;
+  /** The outcomes of units that added no rows, by their index. Undefined if all added rows. */
+  readonly withoutRows: ReadonlyMap<number, Outcome> | undefined;
 }
 
 const rowsAt = 2;
@@ -124,23 +162,23 @@ export function packCommit({ epoch, rows, outcomes }: Committed): PackedCommit {
     numbers[at++] = petStatuses.indexOf(after!.status);
     numbers[at++] = previous!;
   }
-  return { epoch, numbers, rejected: findRejected(outcomes) };
+  return { epoch, numbers, withoutRows: findWithoutRows(outcomes) };
 }
 
-function findRejected(outcomes: readonly Outcome[]): Map<number, Rejected> | undefined {
-  let rejected: Map<number, Rejected> | undefined;
+function findWithoutRows(outcomes: readonly Outcome[]): Map<number, Outcome> | undefined {
+  let found: Map<number, Outcome> | undefined;
   for (let index = 0; index < outcomes.length; index++) {
     const outcome = outcomes[index]!;
-    if (outcome.kind === "stored") continue;
-    rejected ??= new Map();
-    rejected.set(index, outcome);
+    if (outcome.kind === "stored" && !outcome.isReplayed) continue;
+    found ??= new Map();
+    found.set(index, outcome);
   }
-  return rejected;
+  return found;
 }
 
 /** `units` are those that were sent. */
 export function unpackCommit(
-  { epoch, numbers, rejected }: PackedCommit,
+  { epoch, numbers, withoutRows }: PackedCommit,
   units: readonly Unit[],
 ): Committed {
   const firstSeq = numbers[0]!;
@@ -148,9 +186,9 @@ export function unpackCommit(
   const rows: LedgerRow[] = [];
   const outcomes: Outcome[] = [];
   for (let index = 0; index < units.length; index++) {
-    const rejection = rejected?.get(index);
-    if (rejection) {
-      outcomes.push(rejection);
+    const known = withoutRows?.get(index);
+    if (known) {
+      outcomes.push(known);
       continue;
     }
     const { changes, cause, keyId, requestId } = units[index]!;
@@ -165,7 +203,7 @@ export function unpackCommit(
       rows.push({ seq, petId, before, after, previous, cause, keyId, requestId, reason, at });
       entries.push(after);
     }
-    outcomes.push({ kind: "stored", entries });
+    outcomes.push({ kind: "stored", entries, epoch, isReplayed: false });
   }
   return { epoch, rows, outcomes };
 }

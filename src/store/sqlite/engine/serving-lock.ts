@@ -39,6 +39,9 @@ export function relockForServing(files: StoreFiles): (() => void) | undefined {
   return existsSync(files.servingLock) ? undefined : acquire(files, 0);
 }
 
+/** The locks that this process holds. */
+const held = new Set<string>();
+
 function acquire({ servingLock }: StoreFiles, waitMs: number): (() => void) | undefined {
   createPrivate(servingLock);
   const lock = new Database(servingLock);
@@ -52,7 +55,11 @@ function acquire({ servingLock }: StoreFiles, waitMs: number): (() => void) | un
     lock.close();
     return undefined;
   }
-  return () => lock.close();
+  held.add(servingLock);
+  return () => {
+    held.delete(servingLock);
+    lock.close();
+  };
 }
 
 function alreadyServed(path: string): ServiceError {
@@ -71,4 +78,9 @@ export function isServed({ servingLock }: StoreFiles): boolean {
   } finally {
     probe.close();
   }
+}
+
+/** Whether another process holds the lock now. */
+export function isServedElsewhere(files: StoreFiles): boolean {
+  return !held.has(files.servingLock) && isServed(files);
 }

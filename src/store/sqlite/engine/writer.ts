@@ -1,13 +1,15 @@
 import { unavailable } from "../../../domain/errors.ts";
 import type { Environment } from "../../../domain/keys.ts";
 import type { Committed, Unit } from "../../../domain/ledger.ts";
+import { createCheckpointWriter } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";
 import { createKeyWriter } from "../keys.ts";
 import { createUsageWriter } from "../usage.ts";
 import { openForWriting } from "./connection.ts";
 import { createDamageCheck, type Damage } from "./damage.ts";
 import { guarded, wrapMethods } from "./failures.ts";
-import { prepareFiles } from "./files.ts";
+import { filesOf, prepareFiles } from "./files.ts";
+import { isServed } from "./serving-lock.ts";
 
 /** The store's writing connection, as the rest of the store calls it: on this thread or another. */
 export interface Writer {
@@ -42,11 +44,15 @@ const undecidedWaitMs = 20;
 /** How long a stranded log waits for readers of an older state before its checkpoint. */
 const readersWaitMs = 1_000;
 
-/** Opens the writing connection. Its methods block their thread. */
-export function openWriter(path: string, environment: Environment) {
+/**
+ * Opens the writing connection. Its methods block their thread. `isServed` tells whether a service
+ * runs on the store; undefined if this is the service.
+ */
+export function openWriter(path: string, environment: Environment, isServed?: () => boolean) {
   const database = openForWriting(path, environment, busyWaitMs);
   const files = prepareFiles(path);
-  const ledger = createLedgerWriter(database);
+  const ledger = createLedgerWriter(database, isServed);
+  const { loadKeys, pruneKeys } = ledger;
   const { liftBan, ...counters } = createUsageWriter(database);
   const damage = createDamageCheck(files, database, ["database", "wal", "walIndex"]);
   let waitMs = busyWaitMs;
@@ -127,9 +133,9 @@ export function openWriter(path: string, environment: Environment) {
       return ledger.commit(units, now);
     }),
     methods: {
-      ...waiting(busyWaitMs, { ...createKeyWriter(database), liftBan, beginEpoch }),
-      // Counts and bans are saved again if that fails, so they never make an update wait.
-      ...waiting(0, counters),
+      ...waiting(busyWaitMs, { ...createKeyWriter(database), liftBan, beginEpoch, loadKeys }),
+      // These are tried again if they fail, so they never make an update wait.
+      ...waiting(0, { ...counters, pruneKeys, ...createCheckpointWriter(database) }),
       saveStrandedWal,
       close: () => database.close(),
     },
@@ -139,7 +145,7 @@ export function openWriter(path: string, environment: Environment) {
 
 /** Opens the writing connection on this thread, for a command that has no other work to do. */
 export function openInlineWriter(path: string, environment: Environment): Writer {
-  const writer = openWriter(path, environment);
+  const writer = openWriter(path, environment, () => isServed(filesOf(path)));
   return {
     commit: async (...args) => writer.commit(...args),
     call: async (method, ...args) => callMethod(writer, method, args),

@@ -1,0 +1,173 @@
+import { hashRow } from "./chain.ts";
+import { type Entry, isQuantity } from "./inventory.ts";
+import type {
+  Change,
+  Committed,
+  ExpectedVersion,
+  LedgerRow,
+  Outcome,
+  Rejected,
+  RejectionReason,
+  Stored,
+  Tip,
+  Unit,
+} from "./ledger.ts";
+
+/** Everything that `append` needs of the store, read in the transaction that holds the head. */
+export interface LedgerState {
+  readonly epoch: string;
+  readonly tip: Tip;
+  /** The current entry of every pet that the units name. `append` updates it. */
+  readonly entries: Map<bigint, Entry>;
+  /** The first results of the units' idempotency keys, by key. `append` adds new ones. */
+  readonly remembered: Map<string, Remembered>;
+  /** The epoch in which a row was written. Called only for versions that a client named. */
+  epochOf(seq: number): string | undefined;
+}
+
+/** What an idempotency key stands for. */
+export interface Remembered {
+  /** The digest of the request that used the key first. */
+  readonly request: string;
+  readonly at: number;
+  readonly entries: readonly Entry[];
+  readonly epoch: string;
+}
+
+/** An idempotency key that was used, and the rows that its unit added. */
+export interface UsedKey {
+  readonly key: string;
+  readonly request: string;
+  readonly firstSeq: number;
+  readonly rows: number;
+}
+
+export interface Appended extends Committed {
+  readonly tip: Tip;
+  /** The hash of every row. */
+  readonly hashes: readonly string[];
+  /** The keys of the units that were stored. */
+  readonly usedKeys: readonly UsedKey[];
+}
+
+/** What a call of `append` has added so far. */
+interface Additions {
+  readonly at: number;
+  readonly rows: LedgerRow[];
+  readonly usedKeys: UsedKey[];
+}
+
+/**
+ * Turns units of changes into ledger rows. Units are applied in order, and each change starts from
+ * the result of the change before it. Both engines call this inside the transaction that holds the
+ * ledger's head, so the rules exist once.
+ */
+export function append(state: LedgerState, units: readonly Unit[], now: number): Appended {
+  const { epoch, tip } = state;
+  const added: Additions = { at: Math.max(now, tip.at), rows: [], usedKeys: [] };
+  const outcomes = units.map((unit) => appendUnit(state, unit, added, now));
+  const { at, rows, usedKeys } = added;
+  const hashes: string[] = [];
+  let { hash } = tip;
+  for (const row of rows) {
+    hash = hashRow(hash, row);
+    hashes.push(hash);
+  }
+  const end = rows.length > 0 ? { seq: tip.seq + rows.length, at, hash } : tip;
+  return { epoch, rows, outcomes, hashes, usedKeys, tip: end };
+}
+
+function appendUnit(state: LedgerState, unit: Unit, added: Additions, now: number): Outcome {
+  const { idempotency } = unit;
+  if (!idempotency) return appendChanges(state, unit, added);
+  const { key, request, keptMs } = idempotency;
+  const first = state.remembered.get(key);
+  // Checked before every other rule: a retry gets the first result, whatever has changed since.
+  if (first && first.at >= now - keptMs) return replay(first, request);
+  const firstSeq = state.tip.seq + added.rows.length + 1;
+  const outcome = appendChanges(state, unit, added);
+  if (outcome.kind === "stored") {
+    const { entries, epoch } = outcome;
+    state.remembered.set(key, { request, at: added.at, entries, epoch });
+    added.usedKeys.push({ key, request, firstSeq, rows: entries.length });
+  }
+  return outcome;
+}
+
+function replay({ request, entries, epoch }: Remembered, requested: string): Outcome {
+  if (request === requested) return { kind: "stored", entries, epoch, isReplayed: true };
+  return rejected("key_reused", 0, undefined);
+}
+
+function rejected(
+  reason: RejectionReason,
+  index: number,
+  current: Entry | undefined,
+  epoch?: string,
+): Rejected {
+  return { kind: "rejected", reason, index, current, epoch };
+}
+
+function appendChanges(state: LedgerState, unit: Unit, { at, rows }: Additions): Stored | Rejected {
+  const { entries, tip, epoch } = state;
+  const { changes, cause, keyId, requestId } = unit;
+  const replaced: Entry[] = [];
+  const stored: Entry[] = [];
+  for (let index = 0; index < changes.length; index++) {
+    const change = changes[index]!;
+    const { petId, reason } = change;
+    const before = entries.get(petId);
+    const quantity = quantityAfter(state, change, before);
+    if (typeof quantity === "string") {
+      // Restores what earlier changes of this unit replaced, the last one first.
+      for (const entry of replaced.reverse()) entries.set(entry.petId, entry);
+      rows.length -= replaced.length;
+      const current = entries.get(petId);
+      const isMismatch = quantity === "version_mismatch";
+      const versionEpoch = isMismatch ? state.epochOf(current!.version) : undefined;
+      return rejected(quantity, index, current, versionEpoch);
+    }
+    const { version: previous } = before!;
+    const status = change.status ?? before!.status;
+    const seq = tip.seq + rows.length + 1;
+    const after: Entry = { petId, quantity, status, version: seq };
+    rows.push({
+      seq,
+      petId,
+      before: before!,
+      after,
+      previous,
+      cause,
+      keyId,
+      requestId,
+      reason,
+      at,
+    });
+    entries.set(petId, after);
+    replaced.push(before!);
+    stored.push(after);
+  }
+  return { kind: "stored", entries: stored, epoch, isReplayed: false };
+}
+
+/** The quantity that a change leaves, or the rule that it breaks. */
+function quantityAfter(
+  { epochOf }: LedgerState,
+  { kind, amount, expected }: Change,
+  before: Entry | undefined,
+): number | RejectionReason {
+  if (!before) return "not_found";
+  if (expected && !expected.some((version) => isAt(before, version, epochOf))) {
+    return "version_mismatch";
+  }
+  const quantity = kind === "set" ? amount : before.quantity + amount;
+  return isQuantity(quantity) ? quantity : "out_of_range";
+}
+
+function isAt(
+  { version }: Entry,
+  { seq, epoch }: ExpectedVersion,
+  epochOf: LedgerState["epochOf"],
+): boolean {
+  return version === seq && (epoch === undefined || epochOf(version) === epoch);
+}

@@ -1,0 +1,180 @@
+import { hash } from "node:crypto";
+import type { Appended, UsedKey } from "./append.ts";
+
+/**
+ * Idempotency keys. A store keeps one row for each commit that used keys, with the keys of all its
+ * units. Rows are added at the end, which is cheap; a table in the order of the keys would have to
+ * write one page per key. Each process that commits keeps an index of these rows in memory.
+ */
+
+/** The keys of one commit, as a store keeps them. */
+export interface StoredKeys {
+  /** The `seq` of the first ledger row of the commit. */
+  readonly seq: number;
+  readonly at: number;
+  /** One record of 40 bytes per key. */
+  readonly records: Uint8Array;
+}
+
+const digestBytes = 16;
+const firstRowAt = 2 * digestBytes;
+const rowsAt = firstRowAt + 4;
+export const recordBytes = rowsAt + 4;
+
+/** A digest of texts, as 32 hexadecimal digits. JSON keeps the texts apart. */
+export function digestOfTexts(...texts: readonly string[]): string {
+  return hash("sha256", JSON.stringify(texts)).slice(0, 2 * digestBytes);
+}
+
+/** The keys of a commit, for its row in the store. Undefined if it used none. */
+export function storedKeysOf({ rows, usedKeys, tip }: Appended): StoredKeys | undefined {
+  return usedKeys.length === 0 ? undefined : packKeys(rows[0]!.seq, tip.at, usedKeys);
+}
+
+export function packKeys(seq: number, at: number, keys: readonly UsedKey[]): StoredKeys {
+  const records = Buffer.alloc(keys.length * recordBytes);
+  for (let index = 0; index < keys.length; index++) {
+    const { key, request, firstSeq, rows } = keys[index]!;
+    const start = index * recordBytes;
+    records.write(key + request, start, "hex");
+    records.writeUInt32BE(firstSeq - seq, start + firstRowAt);
+    records.writeUInt32BE(rows, start + rowsAt);
+  }
+  return { seq, at, records };
+}
+
+export function unpackKeys({ seq, records }: StoredKeys): UsedKey[] {
+  const bytes = viewOf(records);
+  const keys: UsedKey[] = [];
+  for (let start = 0; start + recordBytes <= bytes.length; start += recordBytes) {
+    keys.push({
+      key: bytes.toString("hex", start, start + digestBytes),
+      request: bytes.toString("hex", start + digestBytes, start + firstRowAt),
+      firstSeq: seq + bytes.readUInt32BE(start + firstRowAt),
+      rows: bytes.readUInt32BE(start + rowsAt),
+    });
+  }
+  return keys;
+}
+
+function viewOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Finds stored keys. It knows every row up to `seq`. */
+export interface KeyIndex {
+  readonly seq: number;
+  /** Adds the next row. */
+  add(stored: StoredKeys): void;
+  /**
+   * The `seq` of every row that may contain a key, the newest first. Read them to be sure: the index
+   * keeps 32 bits of a key, so about one search in 400 finds a wrong row among 10 million keys.
+   */
+  candidates(key: string): readonly number[];
+  /** Removes rows before this `seq`, in whole segments. */
+  forget(seq: number): void;
+  clear(): void;
+}
+
+/** A hash table with open addressing. A slot has the first 32 bits of a key and its row. */
+interface Segment {
+  /** The `seq` of its first row. Slots contain the distance from it. */
+  readonly base: number;
+  /** The `seq` of its last row. */
+  last: number;
+  /** Two numbers per slot: the bits of the key, or 0 if free, and the row. */
+  slots: Uint32Array;
+  keys: number;
+}
+
+const slotsMin = 1_024;
+/** A larger table would take more than 20 ms to double. */
+const doubledSlotsMax = 1_048_576;
+/** A segment that follows a full one is made with all its slots, for 3 million keys. */
+const laterSlots = 4_194_304;
+
+export function createKeyIndex(): KeyIndex {
+  let segments: Segment[] = [];
+  let seq = 0;
+
+  function segmentFor(row: number): Segment {
+    const current = segments.at(-1);
+    if (current && row - current.base < 2 ** 32) {
+      if (!isFull(current)) return current;
+      if (current.slots.length < 2 * doubledSlotsMax) {
+        enlarge(current);
+        return current;
+      }
+    }
+    const slots = new Uint32Array(2 * (current ? laterSlots : slotsMin));
+    const fresh = { base: row, last: row, slots, keys: 0 };
+    segments.push(fresh);
+    return fresh;
+  }
+
+  return {
+    get seq() {
+      return seq;
+    },
+    add({ seq: row, records }) {
+      const bytes = viewOf(records);
+      for (let start = 0; start + recordBytes <= bytes.length; start += recordBytes) {
+        const segment = segmentFor(row);
+        insert(segment.slots, toBits(bytes.readUInt32BE(start)), row - segment.base);
+        segment.keys += 1;
+        segment.last = row;
+      }
+      seq = row;
+    },
+    candidates(key) {
+      const bits = toBits(Number.parseInt(key.slice(0, 8), 16));
+      let found: number[] | undefined;
+      for (let at = segments.length - 1; at >= 0; at--) {
+        const { slots, base } = segments[at]!;
+        const mask = slots.length - 2;
+        for (let slot = (2 * bits) & mask; slots[slot] !== 0; slot = (slot + 2) & mask) {
+          if (slots[slot] !== bits) continue;
+          found ??= [];
+          found.push(base + slots[slot + 1]!);
+        }
+      }
+      return found ? found.sort((a, b) => b - a) : none;
+    },
+    forget(before) {
+      segments = segments.filter(({ last }) => last >= before);
+    },
+    clear() {
+      segments = [];
+      seq = 0;
+    },
+  };
+}
+
+const none: readonly number[] = [];
+
+/** 0 marks a free slot. */
+function toBits(first: number): number {
+  return first === 0 ? 1 : first;
+}
+
+/** At least a quarter of the slots stays free, so that searches are short. */
+function isFull({ slots, keys }: Segment): boolean {
+  return 8 * keys >= 3 * slots.length;
+}
+
+function enlarge(segment: Segment): void {
+  const { slots } = segment;
+  const larger = new Uint32Array(2 * slots.length);
+  for (let slot = 0; slot < slots.length; slot += 2) {
+    if (slots[slot] !== 0) insert(larger, slots[slot]!, slots[slot + 1]!);
+  }
+  segment.slots = larger;
+}
+
+function insert(slots: Uint32Array, bits: number, row: number): void {
+  const mask = slots.length - 2;
+  let slot = (2 * bits) & mask;
+  while (slots[slot] !== 0) slot = (slot + 2) & mask;
+  slots[slot] = bits;
+  slots[slot + 1] = row;
+}

@@ -1,0 +1,100 @@
+import type { Database } from "bun:sqlite";
+import type { Appended, Remembered } from "../../domain/append.ts";
+import {
+  createKeyIndex,
+  type StoredKeys,
+  storedKeysOf,
+  unpackKeys,
+} from "../../domain/idempotency.ts";
+import type { Unit } from "../../domain/ledger.ts";
+import { rememberedColumns, stockColumns, toStockRow, toStoredKeys } from "../rows.ts";
+
+/** Stores and finds idempotency keys, on the connection that commits. */
+export interface KeyMemory {
+  /** Reads the first results of the units' keys. Call it inside the transaction. */
+  find(
+    units: readonly Unit[],
+    epochOf: (seq: number) => string | undefined,
+  ): Map<string, Remembered>;
+  /** Stores the keys that were used. Call it inside the transaction. */
+  store(appended: Appended): StoredKeys | undefined;
+  /** Adds stored keys to the index. Call it after the commit. */
+  committed(stored: StoredKeys): void;
+  /** Reads up to `commitsMax` more rows into the index. Returns false when it is complete. */
+  load(commitsMax: number): boolean;
+  prune(before: number, commitsMax: number): number;
+}
+
+const loadedAtOnce = 1_000;
+
+export function createKeyMemory(database: Database): KeyMemory {
+  const index = createKeyIndex();
+  const after = database.query(
+    `SELECT ${rememberedColumns} FROM remembered_keys WHERE seq > ? ORDER BY seq LIMIT ?`,
+  );
+  const bySeq = database.query(`SELECT ${rememberedColumns} FROM remembered_keys WHERE seq = ?`);
+  const stock = database.query(
+    `SELECT ${stockColumns} FROM ledger WHERE seq >= ? ORDER BY seq LIMIT ?`,
+  );
+  const insert = database.query(
+    `INSERT INTO remembered_keys (${rememberedColumns}) VALUES (?, ?, ?)`,
+  );
+  const remove = database.query(
+    `DELETE FROM remembered_keys WHERE seq IN
+       (SELECT seq FROM remembered_keys ORDER BY seq LIMIT ?2) AND at < ?1`,
+  );
+  const oldest = database.query("SELECT seq FROM remembered_keys ORDER BY seq LIMIT 1");
+
+  function load(commitsMax: number): boolean {
+    const rows = after.values(index.seq, commitsMax);
+    for (const row of rows) index.add(toStoredKeys(row));
+    return rows.length === commitsMax;
+  }
+
+  /** The newest use of a key. Older ones have expired. */
+  function findKey(
+    key: string,
+    epochOf: (seq: number) => string | undefined,
+  ): Remembered | undefined {
+    for (const seq of index.candidates(key)) {
+      const [row] = bySeq.values(seq);
+      if (!row) continue;
+      const stored = toStoredKeys(row);
+      const used = unpackKeys(stored).find((one) => one.key === key);
+      if (!used) continue;
+      const entries = stock.values(used.firstSeq, used.rows).map((values) => {
+        const { petId, after: stockAfter, seq: version } = toStockRow(values);
+        return { petId, ...stockAfter!, version };
+      });
+      return { request: used.request, at: stored.at, entries, epoch: epochOf(used.firstSeq)! };
+    }
+    return undefined;
+  }
+
+  return {
+    find(units, epochOf) {
+      const found = new Map<string, Remembered>();
+      if (!units.some(({ idempotency }) => idempotency)) return found;
+      // Usually nothing is left to read. After a commit that failed, its keys may have been stored.
+      while (load(loadedAtOnce));
+      for (const { idempotency } of units) {
+        const remembered = idempotency && findKey(idempotency.key, epochOf);
+        if (remembered) found.set(idempotency.key, remembered);
+      }
+      return found;
+    },
+    store(appended) {
+      const stored = storedKeysOf(appended);
+      if (stored) insert.run(stored.seq, stored.at, stored.records);
+      return stored;
+    },
+    committed: (stored) => index.add(stored),
+    load,
+    prune(before, commitsMax) {
+      const { changes } = remove.run(before, commitsMax);
+      const [row] = oldest.values();
+      index.forget(row ? Number(row[0]) : index.seq);
+      return changes;
+    },
+  };
+}
