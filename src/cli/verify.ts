@@ -15,7 +15,10 @@ export async function verifyStore({ flags, store }: StoreInput<VerifyFlags>): Pr
   const found = await store.transfer.snapshot((snapshot) => verify(snapshot, kept));
   if (flags.json) print(JSON.stringify(found));
   else if (found.faultCount > 0) printFaults(found);
-  else print(`No faults found in ${countsOf(found)}.\nThe ledger ends at ${headOf(found)}`);
+  else {
+    print(`No faults found in ${countsOf(found)}.`);
+    print(`The ledger ends at ${headOf(found)}`);
+  }
   return found.faultCount === 0 ? 0 : 1;
 }
 

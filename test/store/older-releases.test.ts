@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { lockForServing } from "../../src/store/sqlite/engine/serving-lock.ts";
 import { inventory, ledger, orders, pets } from "../fixtures/expected.ts";
-import { openWorkspace, type Workspace } from "../support/process.ts";
+import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
 import {
   hashesOf,
   type ReleaseKeys,
@@ -177,3 +178,53 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
     });
   },
 );
+
+describe("a SQLite store that a service of 0.3.0 is using", () => {
+  let place: Workspace;
+  beforeEach(() => {
+    place = openWorkspace();
+  });
+  afterEach(() => place.leave());
+
+  const refusal = "an older version of petstore is serving the store; restart it with this version";
+  const commands = [
+    ["verify"],
+    ["keys", "list"],
+    ["pets", "import", "-"],
+    ["pets", "export", "-", "--format", "ndjson"],
+  ];
+
+  test("is neither opened nor migrated by a command, until that service ends", async () => {
+    const database = await restore.sqlite("0.3.0", place);
+    const path = place.path("store.db");
+    const schema = () => readRows(database, "SELECT name, sql FROM sqlite_schema ORDER BY name");
+    const before = await schema();
+    // The lock is the same in 0.3.0. A command runs as another process and finds it taken.
+    const release = lockForServing(path);
+    try {
+      for (const words of commands) {
+        const ran = await place.run([...words, "--database", database]);
+        expectUsageError(ran, refusal);
+      }
+      const elsewhere = `sqlite:${place.path("elsewhere.db")}`;
+      const copying = ["migrate-store", "--from", database, "--to", elsewhere];
+      expectUsageError(await place.run(copying), "another process is already serving");
+      expect(await schema()).toEqual(before);
+      expect(await readRows(database, "PRAGMA user_version")).toEqual([[2n]]);
+    } finally {
+      release();
+    }
+    for (const words of commands) {
+      expect(await place.run([...words, "--database", database])).toMatchObject({ code: 0 });
+    }
+    expect(await readLedger(database)).toEqual(ledger);
+  });
+
+  test("that this version serves can be opened by commands", async () => {
+    const database = await restore.sqlite("0.3.0", place);
+    await place.serve(["serve", "--database", database]);
+    for (const words of commands) {
+      expect(await place.run([...words, "--database", database])).toMatchObject({ code: 0 });
+    }
+  });
+});
