@@ -7,6 +7,7 @@ import { petRow } from "./pets.ts";
 import { describeConstraints } from "./store-suite/constraints.ts";
 import { describeEpochs } from "./store-suite/epochs.ts";
 import { describeGroups } from "./store-suite/groups.ts";
+import { describeIdempotency } from "./store-suite/idempotency.ts";
 import { describeImports } from "./store-suite/imports.ts";
 import { describeKeys } from "./store-suite/keys.ts";
 import { describePages } from "./store-suite/pages.ts";
@@ -56,6 +57,7 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
     };
     describeGroups(suite);
     describeUnits(suite);
+    describeIdempotency(suite);
     describeEpochs(suite);
     describePages(suite);
     describeImports(suite);
