@@ -115,7 +115,15 @@ async function openContext(
   const committer = createCommitter(store.inventory, bounds, head.committed);
   const encodings = createListEncodings(monotonicMs);
   const bodies = createListBodies(readers, monotonicMs);
-  return { store, clock, head, committer, follower, list: { versions, encodings, bodies } };
+  return {
+    store,
+    clock,
+    head,
+    committer,
+    follower,
+    idempotencyKeptMs: config.idempotencyKeptMs,
+    list: { versions, encodings, bodies },
+  };
 }
 
 /** The time between two attempts to read a database that is unavailable at the start. */

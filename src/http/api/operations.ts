@@ -1,11 +1,14 @@
 import { petsDeprecatedAt } from "../../domain/pets.ts";
-import { mergePatchTypes } from "../body.ts";
+import { jsonTypes, mergePatchTypes } from "../body.ts";
 import type { Operation } from "../operation.ts";
+import { applyChanges } from "./changes.ts";
+import * as changes from "./contract/changes.ts";
 import * as inventory from "./contract/inventory.ts";
 import type { Contract } from "./contract/operation.ts";
 import * as orders from "./contract/orders.ts";
 import * as pets from "./contract/pets.ts";
-import { listInventory, updateInventory } from "./inventory.ts";
+import { getInventory, updateInventory } from "./entries.ts";
+import { listInventory } from "./inventory.ts";
 import { listOrders } from "./orders.ts";
 import { getPet } from "./pets.ts";
 
@@ -17,12 +20,14 @@ export interface ApiOperation extends Operation {
 export interface ApiSettings {
   readonly petsSunsetAt: number;
   readonly bodyBytesMax: number;
+  readonly changesBytesMax: number;
 }
 
 export const apiBasePath = "/v1";
 
 /** All operations of the API. Routes, the API description and many tests are made from this table. */
-export function apiOperations({ petsSunsetAt, bodyBytesMax }: ApiSettings): ApiOperation[] {
+export function apiOperations(settings: ApiSettings): ApiOperation[] {
+  const { petsSunsetAt, bodyBytesMax, changesBytesMax } = settings;
   return [
     {
       id: "listInventory",
@@ -34,6 +39,16 @@ export function apiOperations({ petsSunsetAt, bodyBytesMax }: ApiSettings): ApiO
       handle: listInventory,
     },
     {
+      id: "getInventory",
+      method: "GET",
+      path: "/inventory/{petId}",
+      scope: "inventory:read",
+      stability: "beta",
+      cacheControl: "private, no-cache",
+      contract: inventory.getInventory,
+      handle: getInventory,
+    },
+    {
       id: "updateInventory",
       method: "PATCH",
       path: "/inventory/{petId}",
@@ -42,6 +57,16 @@ export function apiOperations({ petsSunsetAt, bodyBytesMax }: ApiSettings): ApiO
       body: { mediaTypes: mergePatchTypes, bytesMax: bodyBytesMax },
       contract: inventory.updateInventory,
       handle: updateInventory,
+    },
+    {
+      id: "applyChanges",
+      method: "POST",
+      path: "/changes",
+      scope: "inventory:write",
+      stability: "beta",
+      body: { mediaTypes: jsonTypes, bytesMax: changesBytesMax },
+      contract: changes.applyChanges,
+      handle: applyChanges,
     },
     {
       id: "getPet",

@@ -1,4 +1,4 @@
-import { mergePatchTypes } from "../../body.ts";
+import { jsonTypes, mergePatchTypes } from "../../body.ts";
 import { boundedInteger, type Schema } from "./schemas.ts";
 
 export interface Header {
@@ -61,7 +61,7 @@ export const headers = {
   CacheList: {
     name: "Cache-Control",
     description:
-      "Sent with the inventory list. A private cache can store it, but must revalidate it before each use.",
+      "Sent with the inventory. A private cache can store it, but must revalidate it before each use.",
     required: true,
     schema: { type: "string", const: "private, no-cache" },
     example: "private, no-cache",
@@ -99,7 +99,7 @@ export const headers = {
   },
   ETag: {
     description:
-      "The version of the list. Send it in `If-None-Match` to get a 304 while the list is unchanged.",
+      "The version of the list or of the entry. Send it in `If-None-Match` to get a 304 while nothing has changed. Send the version of an entry in `If-Match` to update the entry only if it has not changed.",
     required: true,
     schema: { type: "string", pattern: '^"[!#-~]+"$' },
     example: '"k3v9x2-1207"',
@@ -128,6 +128,19 @@ export const headers = {
     required: true,
     schema: { type: "string", const: mergePatchTypes.join(", ") },
     example: mergePatchTypes.join(", "),
+  },
+  "Accept-Post": {
+    description: "The media types that the request body can have.",
+    required: true,
+    schema: { type: "string", const: jsonTypes.join(", ") },
+    example: jsonTypes.join(", "),
+  },
+  "Idempotent-Replayed": {
+    description:
+      "`true` if an earlier request with the same `Idempotency-Key` made the change, and this response repeats its result. Absent otherwise.",
+    required: false,
+    schema: { type: "string", const: "true" },
+    example: "true",
   },
   "X-Stability": {
     description:
