@@ -79,7 +79,7 @@ test("every documented status below 500 can be reached", async () => {
       const plain = { "Content-Type": "text/plain" };
       for (const headers of [{}, { "If-None-Match": etag }, unmet, plain]) {
         const address = path ? template.replace("{petId}", path) : template;
-        const to = address === "/store/orders" && path === "x" ? `${address}?limit=0` : address;
+        const to = path === "x" ? `${address}?limit=0` : address;
         const answer = await service.call(method, to, { key: given, headers, ...sent });
         const statuses = reached.get(operation.operationId) ?? new Set();
         reached.set(operation.operationId, statuses.add(answer.status));

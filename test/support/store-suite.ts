@@ -7,6 +7,7 @@ import { petRow } from "./pets.ts";
 import { describeConstraints } from "./store-suite/constraints.ts";
 import { describeEpochs } from "./store-suite/epochs.ts";
 import { describeGroups } from "./store-suite/groups.ts";
+import { describeHistory } from "./store-suite/history.ts";
 import { describeImports } from "./store-suite/imports.ts";
 import { describeKeys } from "./store-suite/keys.ts";
 import { describePages } from "./store-suite/pages.ts";
@@ -60,6 +61,7 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
     describeUndo(suite);
     describeEpochs(suite);
     describePages(suite);
+    describeHistory(suite);
     describeImports(suite);
     describeSharing(suite);
     describeKeys(suite);

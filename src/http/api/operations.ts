@@ -1,10 +1,12 @@
 import { petsDeprecatedAt } from "../../domain/pets.ts";
 import { mergePatchTypes } from "../body.ts";
 import type { Operation } from "../operation.ts";
+import * as history from "./contract/history.ts";
 import * as inventory from "./contract/inventory.ts";
 import type { Contract } from "./contract/operation.ts";
 import * as orders from "./contract/orders.ts";
 import * as pets from "./contract/pets.ts";
+import { getLedgerHead, listChanges, listHistory } from "./history.ts";
 import { listInventory, updateInventory } from "./inventory.ts";
 import { listOrders } from "./orders.ts";
 import { getPet } from "./pets.ts";
@@ -42,6 +44,33 @@ export function apiOperations({ petsSunsetAt, bodyBytesMax }: ApiSettings): ApiO
       body: { mediaTypes: mergePatchTypes, bytesMax: bodyBytesMax },
       contract: inventory.updateInventory,
       handle: updateInventory,
+    },
+    {
+      id: "listHistory",
+      method: "GET",
+      path: "/inventory/{petId}/history",
+      scope: "history:read",
+      stability: "beta",
+      contract: history.listHistory,
+      handle: listHistory,
+    },
+    {
+      id: "listChanges",
+      method: "GET",
+      path: "/changes",
+      scope: "history:read",
+      stability: "beta",
+      contract: history.listChanges,
+      handle: listChanges,
+    },
+    {
+      id: "getLedgerHead",
+      method: "GET",
+      path: "/changes/head",
+      scope: "history:read",
+      stability: "beta",
+      contract: history.getLedgerHead,
+      handle: getLedgerHead,
     },
     {
       id: "getPet",

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { testStart } from "../clock.ts";
 import {
   apiDocument,
   type DocumentedSchema,
@@ -207,12 +208,43 @@ function pathValue(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
   return fc.oneof({ arbitrary: known, weight: 2 }, { arbitrary: integerText(schema), weight: 1 });
 }
 
+/** The value of a query parameter: an integer, one of several texts, a time, or a pattern. */
+function queryText(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
+  if (schema.type === "integer") return integerText(schema);
+  const isValid = (text: string) =>
+    schema.enum?.includes(text) ??
+    (schema.format === "date-time"
+      ? !Number.isNaN(Date.parse(text))
+      : new RegExp(schema.pattern!).test(text));
+  const good = schema.enum
+    ? fc.constantFrom(...(schema.enum as readonly string[]))
+    : schema.format === "date-time"
+      ? instantText
+      : fc.stringMatching(new RegExp(schema.pattern!));
+  const bad = fc.oneof(notDigits, fc.constant("")).filter((text) => !isValid(text));
+  return mostlyValid(good.map(valid), bad.map(invalid(400)));
+}
+
+/** A time as RFC 3339 writes it, with and without milliseconds and an offset from UTC. */
+const instantText: fc.Arbitrary<string> = fc
+  .record({
+    time: fc.oneof(
+      fc.integer({ min: Date.UTC(1, 0, 2), max: Date.UTC(9999, 11, 30) }),
+      fc.integer({ min: -10, max: 10 }).map((ms) => testStart + ms),
+    ),
+    tail: fc.constantFrom("Z", ".000Z", "+01:00", "-11:30", "exact"),
+  })
+  .map(({ time, tail }) => {
+    const text = new Date(time).toISOString();
+    return tail === "exact" ? text : text.replace(/\.\d{3}Z$/, tail);
+  });
+
 /** A query parameter: absent, present once, or present twice, which is invalid. */
 function queryValues(name: string, schema: DocumentedSchema): fc.Arbitrary<Part<string[]>> {
   const pair = (value: string) => `${name}=${encodeURIComponent(value)}`;
   return fc.oneof(
     fc.constant(valid<string[]>([])),
-    integerText(schema).map(({ value, faults }) => ({ value: [pair(value)], faults })),
+    queryText(schema).map(({ value, faults }) => ({ value: [pair(value)], faults })),
     fc.constant(invalid(400)([pair("1"), pair("2")])),
   );
 }
@@ -249,7 +281,7 @@ const undeclaredMethod: fc.Arbitrary<FuzzedRequest> = fc
 
 const unknownPath: fc.Arbitrary<FuzzedRequest> = fc
   .record({
-    path: fc.constantFrom("/", "/pets", "/inventory/7/history", "/store", "/store/orders/1", "/ü"),
+    path: fc.constantFrom("/", "/pets", "/inventory/7/stock", "/store", "/store/orders/1", "/ü"),
     method: fc.constantFrom("GET", "HEAD", "PATCH", "POST", "DELETE", "OPTIONS"),
     key: keyKinds,
   })
@@ -267,7 +299,9 @@ export const anyRequest: fc.Arbitrary<FuzzedRequest> = fc.oneof(
   ...documentedOperations.map((endpoint) => ({
     arbitrary: toOperation(endpoint),
     // Operations with more input are called more often.
-    weight: endpoint.operation.requestBody ? 12 : 3 * (endpoint.operation.parameters ?? []).length,
+    weight: endpoint.operation.requestBody
+      ? 12
+      : 3 * Math.max(1, endpoint.operation.parameters?.length ?? 0),
   })),
   { arbitrary: undeclaredMethod, weight: 2 },
   { arbitrary: unknownPath, weight: 1 },

@@ -44,6 +44,7 @@ export function describeApi(operations: readonly Operation[], options: DocumentO
     security: [{ apiKey: [] }],
     tags: [
       { name: "Inventory", description: "Stock levels." },
+      { name: "History", description: "The ledger: every change to the stock levels." },
       { name: "Pets", description: "The pet catalogue." },
       { name: "Orders", description: "Customer orders." },
     ],

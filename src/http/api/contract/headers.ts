@@ -69,7 +69,7 @@ export const headers = {
   CacheCurrent: {
     name: "Cache-Control",
     description:
-      "Sent with pets and orders. A cache can store them, but must revalidate them before each use.",
+      "Sent with pets, orders and changes. A cache can store them, but must revalidate them before each use.",
     required: true,
     schema: { type: "string", const: "no-cache" },
     example: "no-cache",
@@ -159,7 +159,7 @@ export const headers = {
   NextPage: {
     name: "Link",
     description:
-      'Sent with pages of orders. Contains the URL of the next page, with `rel="next"` (RFC 8288). Absent on the last page.',
+      'Sent with pages of orders and of changes. Contains the URL of the next page, with `rel="next"` (RFC 8288). Absent on the last page.',
     required: false,
     schema: { type: "string", pattern: '^<[^>]+>; rel="next"$' },
     example: '</v1/store/orders?limit=100&after=943>; rel="next"',

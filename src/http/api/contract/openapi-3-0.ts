@@ -1,10 +1,10 @@
 import type { ApiDocument } from "./document.ts";
-import type { Schema } from "./schemas.ts";
+import { type Schema, schemas } from "./schemas.ts";
 
 /** Converts the description to OpenAPI 3.0, for tools that do not read 3.1. The content is the same. */
 export function asOpenApi30(document: ApiDocument) {
   const { summary: _summary, ...info } = document.info;
-  const { schemas, ...components } = document.components;
+  const { schemas: _schemas, ...components } = document.components;
   return {
     ...document,
     openapi: "3.0.4",
@@ -35,6 +35,7 @@ function convertSchemasIn(node: unknown): unknown {
 function convertSchema(schema: Schema): object {
   // OpenAPI 3.0 ignores everything beside a reference.
   if (schema.$ref !== undefined) return { $ref: schema.$ref };
+  if (schema.anyOf !== undefined) return convertNullable(schema);
   const { type, const: constant, examples, items, properties, ...same } = schema;
   const types = typeof type === "string" ? [type] : (type ?? []);
   return {
@@ -52,4 +53,13 @@ function convertSchema(schema: Schema): object {
         }),
     ...(examples === undefined ? {} : { example: examples[0] }),
   };
+}
+
+/** Copies the named schema. In OpenAPI 3.0 a reference cannot be nullable. */
+function convertNullable({ anyOf = [], description }: Schema): object {
+  const name = anyOf
+    .find(({ $ref }) => $ref !== undefined)!
+    .$ref!.split("/")
+    .at(-1)!;
+  return { ...convertSchema(schemas[name]!), nullable: true, description };
 }

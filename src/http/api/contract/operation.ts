@@ -29,7 +29,7 @@ export interface Success {
 export interface Contract {
   readonly summary: string;
   readonly description: string;
-  readonly tag: "Inventory" | "Pets" | "Orders";
+  readonly tag: "Inventory" | "History" | "Pets" | "Orders";
   readonly parameters?: readonly Parameter[];
   readonly body?: {
     readonly description: string;
