@@ -4,6 +4,7 @@ import type { Store } from "../../src/domain/ports.ts";
 import { verify } from "../../src/domain/verify.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { petRow } from "./pets.ts";
+import { describeCheckpoints } from "./store-suite/checkpoints.ts";
 import { describeConstraints } from "./store-suite/constraints.ts";
 import { describeEpochs } from "./store-suite/epochs.ts";
 import { describeGroups } from "./store-suite/groups.ts";
@@ -62,6 +63,7 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
     describeEpochs(suite);
     describePages(suite);
     describeHistory(suite);
+    describeCheckpoints(suite);
     describeImports(suite);
     describeSharing(suite);
     describeKeys(suite);

@@ -85,6 +85,9 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   standings: ["SELECT", "INSERT", "UPDATE"],
   bans: ["SELECT", "INSERT", "UPDATE"],
   epochs: ["SELECT", "INSERT"],
+  checkpoints: ["SELECT", "INSERT"],
+  checkpoint_parts: ["SELECT", "INSERT", "DELETE"],
+  checkpoint_writer: ["SELECT", "UPDATE"],
   // Every role has this right unless an administrator has revoked it.
   petstore_stock: ["EXECUTE"],
   petstore_entry: ["EXECUTE"],
