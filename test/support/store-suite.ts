@@ -15,6 +15,7 @@ import { describeKeys } from "./store-suite/keys.ts";
 import { describePages } from "./store-suite/pages.ts";
 import { describeSharing } from "./store-suite/sharing.ts";
 import { batchesOf, keyNamed, type StorePlace, type StoreSuite } from "./store-suite/suite.ts";
+import { describeUndo } from "./store-suite/undo.ts";
 import { describeUnits } from "./store-suite/units.ts";
 import { setUnit } from "./units.ts";
 
@@ -60,6 +61,7 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
     describeGroups(suite);
     describeUnits(suite);
     describeIdempotency(suite);
+    describeUndo(suite);
     describeEpochs(suite);
     describePages(suite);
     describeHistory(suite);
