@@ -76,12 +76,7 @@ test("every documented status below 500 can be reached", async () => {
       const sent = method === "PATCH" ? { body } : {};
       const unmet = { "If-Match": '"other"' };
       const plain = { "Content-Type": "text/plain" };
-      for (const headers of [
-        {},
-        { "If-None-Match": template.includes("{moment}") ? "*" : etag },
-        unmet,
-        plain,
-      ]) {
+      for (const headers of [{}, { "If-None-Match": "*" }, unmet, plain]) {
         const address = (path ? template.replace("{petId}", path) : template).replace(
           "{moment}",
           path === "7" ? "1" : path === "8" ? "9999" : path,
