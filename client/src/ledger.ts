@@ -20,7 +20,7 @@ interface RangeOptions extends CallOptions {
   readonly after?: number | bigint | undefined;
   /** Only rows written at this time or later. */
   readonly since?: Instant | undefined;
-  /** Only rows written at this time or earlier. */
+  /** Only rows written before this time. */
   readonly until?: Instant | undefined;
 }
 
