@@ -225,7 +225,13 @@ export const commands: readonly Command[] = [
     name: "verify",
     summary: "Checks the whole store.",
     operands: [],
-    flags: { json },
+    flags: {
+      expect: {
+        placeholder: "SEQ:HASH",
+        description: "Also check that row SEQ has this hash, as an earlier run printed it.",
+      },
+      json,
+    },
     settings: storeSettings,
     run: withStore(verifyStore),
   }),

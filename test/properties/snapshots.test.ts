@@ -9,6 +9,7 @@ import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
 import { sortedIndexes } from "../../src/domain/values/int64-arrays.ts";
 import { runs } from "../support/properties/runs.ts";
 import {
+  columnsOf,
   createArchive,
   foldedAt,
   foldedDifferences,
@@ -71,14 +72,7 @@ test("a part has the entries that were packed", async () => {
         status,
         version,
       }));
-      const columns = {
-        count: entries.length,
-        petIds: BigInt64Array.from(entries, (one) => one.petId),
-        quantities: Float64Array.from(entries, (one) => one.quantity),
-        statuses: Uint8Array.from(entries, (one) => petStatuses.indexOf(one.status) + 1),
-        versions: Float64Array.from(entries, (one) => one.version),
-      };
-      expect(entriesOf(unpackPart(packPart(columns)))).toEqual(entries);
+      expect(entriesOf(unpackPart(packPart(columnsOf(entries))))).toEqual(entries);
     }),
     runs(200),
   );

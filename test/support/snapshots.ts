@@ -2,7 +2,7 @@ import type { Position } from "../../src/domain/epochs.ts";
 import type { Entry, Stock } from "../../src/domain/inventory.ts";
 import type { LedgerRow } from "../../src/domain/ledger.ts";
 import type { CheckpointPart, Head, Store } from "../../src/domain/ports.ts";
-import { entriesOf } from "../../src/domain/snapshots/columns.ts";
+import { type EntryColumns, entriesOf, statusCode } from "../../src/domain/snapshots/columns.ts";
 import {
   type DifferenceColumns,
   stocksAt as stocksIn,
@@ -34,6 +34,17 @@ export function foldedAt(rows: readonly FoldedRow[], seq: number): Entry[] {
     }
   }
   return [...entries.values()].sort((one, other) => (one.petId < other.petId ? -1 : 1));
+}
+
+/** Entries in typed arrays, as parts of checkpoints are made of. */
+export function columnsOf(entries: readonly Entry[]): EntryColumns {
+  return {
+    count: entries.length,
+    petIds: BigInt64Array.from(entries, ({ petId }) => petId),
+    quantities: Float64Array.from(entries, ({ quantity }) => quantity),
+    statuses: Uint8Array.from(entries, ({ status }) => statusCode(status)),
+    versions: Float64Array.from(entries, ({ version }) => version),
+  };
 }
 
 /** What differs between two folded inventories. */

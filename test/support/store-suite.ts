@@ -9,6 +9,7 @@ import { describeConstraints } from "./store-suite/constraints.ts";
 import { describeEpochs } from "./store-suite/epochs.ts";
 import { describeGroups } from "./store-suite/groups.ts";
 import { describeHistory } from "./store-suite/history.ts";
+import { describeIdempotency } from "./store-suite/idempotency.ts";
 import { describeImports } from "./store-suite/imports.ts";
 import { describeKeys } from "./store-suite/keys.ts";
 import { describePages } from "./store-suite/pages.ts";
@@ -59,6 +60,7 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
     };
     describeGroups(suite);
     describeUnits(suite);
+    describeIdempotency(suite);
     describeUndo(suite);
     describeEpochs(suite);
     describePages(suite);

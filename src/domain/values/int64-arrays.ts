@@ -6,7 +6,8 @@ import { yieldToEventLoop } from "../event-loop.ts";
  */
 
 export const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
-const [low, high] = isLittleEndian ? [0, 1] : [1, 0];
+/** Where the halves of an id are, from twice its index. */
+export const [lowHalf, highHalf] = isLittleEndian ? ([0, 1] as const) : ([1, 0] as const);
 
 /** The same memory as 32-bit halves. */
 export function halvesOf(ids: BigInt64Array): Int32Array {
@@ -20,9 +21,9 @@ export function compareIds(
   other: Int32Array,
   otherIndex: number,
 ): number {
-  const difference = one[2 * index + high]! - other[2 * otherIndex + high]!;
+  const difference = one[2 * index + highHalf]! - other[2 * otherIndex + highHalf]!;
   if (difference !== 0) return difference;
-  return (one[2 * index + low]! >>> 0) - (other[2 * otherIndex + low]! >>> 0);
+  return (one[2 * index + lowHalf]! >>> 0) - (other[2 * otherIndex + lowHalf]! >>> 0);
 }
 
 /** How many ids are sorted in one turn of the event loop: about two milliseconds of work. */

@@ -75,9 +75,12 @@ const addPartText = `${asWriter}
   SELECT $3::int8, $4::int8, $5::bytea FROM writer
   RETURNING set_config('synchronous_commit', 'off', true)`;
 
-const completeText = `${asWriter}
-  INSERT INTO checkpoints (seq, entries) SELECT $3::int8, $4::int8 FROM writer
-  WHERE ${timelineNow} = $5::int4 AND EXISTS (SELECT FROM ledger WHERE seq = $3::int8)
+/** Ends the time of the writer, so that any instance can write the next checkpoint at once. */
+const completeText = `
+  WITH writer AS (
+    UPDATE checkpoint_writer SET until = 0 WHERE id = 1 AND name = $1 RETURNING id)
+  INSERT INTO checkpoints (seq, entries) SELECT $2::int8, $3::int8 FROM writer
+  WHERE ${timelineNow} = $4::int4 AND EXISTS (SELECT FROM ledger WHERE seq = $2::int8)
   RETURNING ${waitForDisk}`;
 
 /** Reads and writes checkpoints. Each call is one statement. */
@@ -99,7 +102,7 @@ export function createCheckpoints(
       return (await query(addPartText, values)).length > 0;
     },
     async complete(writer, { epoch, seq }, entries) {
-      const values = [now(), writer, seq, entries, timelineOf(epoch)];
+      const values = [writer, seq, entries, timelineOf(epoch)];
       return (await query(completeText, values)).length > 0;
     },
   };

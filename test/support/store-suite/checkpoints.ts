@@ -1,9 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { startCheckpoints } from "../../../src/domain/checkpoints.ts";
+import type { Entry } from "../../../src/domain/inventory.ts";
 import type { Store } from "../../../src/domain/ports.ts";
 import { sliceEntries } from "../../../src/domain/snapshots/columns.ts";
+import { packPart } from "../../../src/domain/snapshots/parts.ts";
 import { int64Max, int64Min } from "../../../src/domain/values/int64.ts";
-import { foldedAt, foldedDifferences, readDifferences, readInventory } from "../snapshots.ts";
+import { verify } from "../../../src/domain/verify.ts";
+import {
+  columnsOf,
+  foldedAt,
+  foldedDifferences,
+  readDifferences,
+  readInventory,
+} from "../snapshots.ts";
 import type { StoreSuite } from "./suite.ts";
 
 /** Checkpoints as a store keeps them, and the inventories that are made from them. */
@@ -126,6 +135,53 @@ export function describeCheckpoints(suite: StoreSuite): void {
         expect(await readDifferences(suite.store, seq, to, 0)).toEqual(differences);
       }
       expect(failures).toEqual([]);
+    });
+
+    test("that differ from the ledger are found and named by verify", async () => {
+      await add({ petId: 1n, quantity: 5 }, { petId: 2n }, { petId: 3n });
+      const { epoch } = await suite.store.inventory.readHead();
+      const entries = foldedAt(await suite.store.inventory.ledgerAfter(0, 10), 3);
+      const [one, two, three] = entries as [Entry, Entry, Entry];
+      const wrong: [Entry[], ...faults: string[]][] = [
+        [entries],
+        [
+          [{ ...one, quantity: 6 }, two, three],
+          "pet 1: 6 available at version 1; expected 5 available at version 1",
+        ],
+        [
+          [one, { ...two, status: "sold" }, three],
+          "pet 2: 0 sold at version 2; expected 0 available at version 2",
+        ],
+        [
+          [one, two, { ...three, version: 2 }],
+          "pet 3: 0 available at version 2; expected 0 available at version 3",
+        ],
+        [[one, three], "pet 2: has no entry; expected 0 available at version 2"],
+        [
+          [...entries, { ...one, petId: 9n }],
+          "pet 9: 5 available at version 1; expected nothing: the ledger has no row of it",
+        ],
+        [[two, one, three], "pet 1: comes after pet 2; expected ascending ids"],
+      ];
+      for (const [stored, ...faults] of wrong) {
+        await suite.place.execute("DELETE FROM checkpoints");
+        await checkpoints().claim("one");
+        await checkpoints().removeUnfinished("one", 9);
+        await checkpoints().addPart("one", 3, {
+          firstPetId: 0n,
+          data: packPart(columnsOf(stored)),
+        });
+        await checkpoints().complete("one", { epoch, seq: 3 }, stored.length);
+        const verified = await suite.store.transfer.snapshot(verify);
+        expect(verified.faults).toEqual(faults.map((fault) => `checkpoint 3, ${fault}`));
+      }
+      await checkpoints().claim("one");
+      await checkpoints().addPart("one", 2, part(0n, "not packed"));
+      await checkpoints().complete("one", { epoch, seq: 2 }, 0);
+      await suite.place.execute("INSERT INTO checkpoints (seq, entries) VALUES (7, 0)");
+      const { faults } = await suite.store.transfer.snapshot(verify);
+      expect(faults[0]).toStartWith("checkpoint 2: the part from pet 0 cannot be read: ");
+      expect(faults).toContain("checkpoint 7: is after the ledger; expected row 3 at the latest");
     });
 
     test("of many parts give the whole inventory in order", async () => {
