@@ -38,11 +38,12 @@ export async function inventoryAt(
   signal?: AbortSignal,
 ): Promise<AsyncIterable<EntryColumns>> {
   const checkpoint = await source.checkpoints.findCheckpoint(position.seq);
-  const changes = createStockChanges();
+  const start = checkpoint?.seq ?? 0;
+  const changes = createStockChanges(position.seq - start);
   await readRows(
     (after, rowsMax) => source.inventory.stockAfter(after, rowsMax),
     { source, epoch: position.epoch, signal },
-    checkpoint?.seq ?? 0,
+    start,
     position.seq,
     changes.apply,
   );
@@ -66,8 +67,8 @@ export async function differencesBetween(
     return compareInventories(before, await inventoryAt(source, to, signal));
   }
   const [first, last] = from.seq < to.seq ? [from, to] : [to, from];
-  const before = createStockChanges();
-  const after = createStockChanges();
+  const before = createStockChanges(last.seq - first.seq);
+  const after = createStockChanges(last.seq - first.seq);
   await readRows(
     (seq, rowsMax) => source.inventory.ledgerAfter(seq, rowsMax),
     { source, epoch: first.epoch, signal },

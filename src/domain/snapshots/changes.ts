@@ -21,8 +21,12 @@ export interface StockChanges {
 
 const initialSlots = 1_024;
 
-export function createStockChanges(): StockChanges {
-  const slots = createSlots();
+/** A table for more pets than this is made when they come. */
+const expectedMax = 2 ** 20;
+
+/** `rows` is the number of rows to come. */
+export function createStockChanges(rows: number): StockChanges {
+  const slots = createSlots(Math.min(rows, expectedMax));
   let bySlot = emptyColumns(initialSlots);
 
   function grow(): void {
