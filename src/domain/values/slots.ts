@@ -1,5 +1,3 @@
-import { halvesOf, highHalf, lowHalf } from "./int64-arrays.ts";
-
 /** Numbers 64-bit ids from 0, in the order in which they are first used. */
 export interface Slots {
   slotOf(id: bigint): number;
@@ -13,29 +11,19 @@ const initialIds = 1_024;
 
 /**
  * A hash table with open addressing, in typed arrays. With a million ids a Map takes 300 MB and
- * this takes 30 MB. A table that is made for as many ids as it gets does not have to grow, which
- * takes several milliseconds for half a million ids.
+ * this takes 30 MB.
  */
-export function createSlots(expected = 0): Slots {
-  const length = 2 ** Math.ceil(Math.log2(Math.max(initialIds, expected)));
-  let ids = new BigInt64Array(length);
-  let halves = halvesOf(ids);
+export function createSlots(): Slots {
+  let ids = new BigInt64Array(initialIds);
   /** Slots plus one, by hash. 0 is free. At least half of the table is always free. */
-  let table = new Int32Array(2 * length);
+  let table = new Int32Array(2 * initialIds);
   let count = 0;
-  // Splits an id without arithmetic on BigInts.
-  const one = new BigInt64Array(1);
-  const oneHalves = halvesOf(one);
 
   /** The index of an id in the table, or the free index where it belongs. */
-  function indexOf(low: number, high: number): number {
+  function indexOf(id: bigint): number {
     const mask = table.length - 1;
-    let index = hash(low, high) & mask;
-    for (let used = table[index]!; used !== 0; used = table[index]!) {
-      const at = 2 * (used - 1);
-      if (halves[at + lowHalf] === low && halves[at + highHalf] === high) break;
-      index = (index + 1) & mask;
-    }
+    let index = hash(id) & mask;
+    while (table[index] !== 0 && ids[table[index]! - 1] !== id) index = (index + 1) & mask;
     return index;
   }
 
@@ -43,11 +31,8 @@ export function createSlots(expected = 0): Slots {
     const larger = new BigInt64Array(2 * ids.length);
     larger.set(ids);
     ids = larger;
-    halves = halvesOf(ids);
     table = new Int32Array(2 * table.length);
-    for (let slot = 0; slot < count; slot++) {
-      table[indexOf(halves[2 * slot + lowHalf]!, halves[2 * slot + highHalf]!)] = slot + 1;
-    }
+    for (let slot = 0; slot < count; slot++) table[indexOf(ids[slot]!)] = slot + 1;
   }
 
   return {
@@ -59,14 +44,11 @@ export function createSlots(expected = 0): Slots {
     },
     idOf: (slot) => ids[slot]!,
     slotOf(id) {
-      one[0] = id;
-      const low = oneHalves[lowHalf]!;
-      const high = oneHalves[highHalf]!;
-      let index = indexOf(low, high);
+      let index = indexOf(id);
       if (table[index] !== 0) return table[index]! - 1;
       if (count === ids.length) {
         grow();
-        index = indexOf(low, high);
+        index = indexOf(id);
       }
       ids[count] = id;
       count += 1;
@@ -77,7 +59,9 @@ export function createSlots(expected = 0): Slots {
 }
 
 /** Ids are often consecutive, so both halves are mixed (Knuth's multiplicative hash). */
-function hash(low: number, high: number): number {
+function hash(id: bigint): number {
+  const low = Number(BigInt.asIntN(32, id));
+  const high = Number(BigInt.asIntN(32, id >> 32n));
   const mixed = Math.imul(low ^ Math.imul(high, 0x85ebca6b), 0x9e3779b1);
   return (mixed ^ (mixed >>> 15)) >>> 0;
 }
