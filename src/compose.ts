@@ -119,8 +119,16 @@ async function openContext(
   const encodings = createListEncodings(monotonicMs);
   const bodies = createListBodies(readers, monotonicMs);
   const snapshots = createSnapshotResponses(config.snapshots, monotonicMs, log);
-  const list = { versions, encodings, bodies };
-  return { store, clock, head, committer, follower, list, snapshots };
+  return {
+    store,
+    clock,
+    head,
+    committer,
+    follower,
+    idempotencyKeptMs: config.idempotencyKeptMs,
+    list: { versions, encodings, bodies },
+    snapshots,
+  };
 }
 
 /** The time between two attempts to read a database that is unavailable at the start. */

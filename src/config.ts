@@ -5,6 +5,8 @@ import { type Setting, type SettingName, type SettingValues, settings } from "./
 /** Bounds that no flag or variable changes. */
 const fixedBounds = {
   bodyBytesMax: 64 * 1024,
+  /** The body of a batch of changes. */
+  changesBytesMax: 256 * 1024,
   /** The limit of the HTTP parser, which responds with 413 and without an Error body. */
   bodyBytesBackstop: 1024 * 1024,
   updateTimeoutMs: 9_000,

@@ -39,8 +39,11 @@ test("every message in an example of a 4xx response is one that the operation se
   const key = (await service.issueKey()).text;
   await callEvery({});
   await callEvery({ key: (await service.issueKey({ scopes: [] })).text });
-  await callEvery({ key }, "x", "?limit=0");
-  await callEvery({ key }, "404", "?after=x");
+  await callEvery({ key }, "x");
+  await callEvery({ key }, "404");
+  for (const name of ["limit", "after", "before", "since", "until", "cause", "key"]) {
+    await callEvery({ key }, "7", `?${name}=x`);
+  }
   await callEvery({ key }, "7", "?to=0", "x");
   await callEvery({ key }, "7", "?to=0", "9999");
   await callEvery({ key }, "7", "?to=0", "9999-01-01");

@@ -8,11 +8,14 @@ import { describeCheckpoints } from "./store-suite/checkpoints.ts";
 import { describeConstraints } from "./store-suite/constraints.ts";
 import { describeEpochs } from "./store-suite/epochs.ts";
 import { describeGroups } from "./store-suite/groups.ts";
+import { describeHistory } from "./store-suite/history.ts";
+import { describeIdempotency } from "./store-suite/idempotency.ts";
 import { describeImports } from "./store-suite/imports.ts";
 import { describeKeys } from "./store-suite/keys.ts";
 import { describePages } from "./store-suite/pages.ts";
 import { describeSharing } from "./store-suite/sharing.ts";
 import { batchesOf, keyNamed, type StorePlace, type StoreSuite } from "./store-suite/suite.ts";
+import { describeUndo } from "./store-suite/undo.ts";
 import { describeUnits } from "./store-suite/units.ts";
 import { setUnit } from "./units.ts";
 
@@ -57,8 +60,11 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
     };
     describeGroups(suite);
     describeUnits(suite);
+    describeIdempotency(suite);
+    describeUndo(suite);
     describeEpochs(suite);
     describePages(suite);
+    describeHistory(suite);
     describeCheckpoints(suite);
     describeImports(suite);
     describeSharing(suite);

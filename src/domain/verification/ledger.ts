@@ -1,9 +1,11 @@
 import type { Cause } from "../ledger.ts";
 import type { RowsOf, StoredRow } from "../ports.ts";
+import type { ChainCheck } from "./chain.ts";
 import type { CheckpointsCheck } from "./checkpoints.ts";
 import { checkColumns } from "./columns.ts";
 import type { Faults } from "./faults.ts";
 import { checkKey } from "./keys.ts";
+import type { RememberedKeysCheck } from "./remembered-keys.ts";
 import { type PetStates, stockText } from "./states.ts";
 
 export interface LedgerEnd {
@@ -14,12 +16,19 @@ export interface LedgerEnd {
 
 const where = ([seq]: StoredRow) => `ledger row ${seq}`;
 
+/** What a replay compares each row with, and what it fills. */
+export interface Replay {
+  readonly states: PetStates;
+  readonly keyIds: ReadonlySet<unknown>;
+  readonly chain: ChainCheck;
+  readonly rememberedKeys: RememberedKeysCheck;
+  readonly checkpoints: CheckpointsCheck;
+}
+
 /** Replays the ledger into `states` and checks that every row continues those before it. */
 export async function replayLedger(
   rowsOf: RowsOf,
-  states: PetStates,
-  keyIds: ReadonlySet<unknown>,
-  checkpoints: CheckpointsCheck,
+  { states, keyIds, chain, rememberedKeys, checkpoints }: Replay,
   faults: Faults,
 ): Promise<LedgerEnd> {
   let [rows, lastSeq, lastAt] = [0, 0, 0];
@@ -39,6 +48,9 @@ export async function replayLedger(
       checkContinues(row, states, slot, faults);
       checkSides(row, faults);
       checkOrigin(row, keyIds, faults);
+      chain.row(row);
+      const keysRead = rememberedKeys.row(seq, at);
+      if (keysRead) await keysRead;
       states.set(slot, seq, toNumber(row[3]), row[5]);
       [lastSeq, lastAt] = [seq, at];
     }

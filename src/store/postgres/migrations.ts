@@ -76,7 +76,7 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   inventory: ["SELECT", "INSERT", "UPDATE"],
   ledger: ["SELECT", "INSERT"],
   ledger_end: ["SELECT", "UPDATE"],
-  chain: ["SELECT", "INSERT", "DELETE"],
+  chain: ["SELECT"],
   remembered_keys: ["SELECT", "INSERT", "DELETE"],
   orders: ["SELECT", "INSERT", "UPDATE"],
   keys: ["SELECT", "INSERT", "UPDATE"],
@@ -92,7 +92,7 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   petstore_stock: ["EXECUTE"],
   petstore_entry: ["EXECUTE"],
   petstore_take: ["EXECUTE"],
-  petstore_link: ["EXECUTE"],
+  petstore_chain: ["EXECUTE"],
   petstore_row_text: ["EXECUTE"],
 };
 

@@ -166,14 +166,12 @@ function createInventoryStore(parts: Parts): InventoryStore {
   };
 }
 
-/** Commits that are read into memory at a time. A few milliseconds, so that no update waits long. */
-const keysLoadedAtOnce = 2_000;
-
 function createIdempotencyStore(parts: Parts): IdempotencyStore {
   const loadKeys = write(parts, "loadKeys");
   return {
     async prepare() {
-      while (await loadKeys(keysLoadedAtOnce));
+      // In steps, between which updates are stored.
+      while (await loadKeys());
     },
     prune: write(parts, "pruneKeys"),
   };

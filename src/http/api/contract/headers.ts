@@ -1,4 +1,4 @@
-import { mergePatchTypes } from "../../body.ts";
+import { jsonTypes, mergePatchTypes } from "../../body.ts";
 import { boundedInteger, type Schema } from "./schemas.ts";
 
 export interface Header {
@@ -61,7 +61,7 @@ export const headers = {
   CacheList: {
     name: "Cache-Control",
     description:
-      "Sent with the inventory list. A private cache can store it, but must revalidate it before each use.",
+      "Sent with the inventory. A private cache can store it, but must revalidate it before each use.",
     required: true,
     schema: { type: "string", const: "private, no-cache" },
     example: "private, no-cache",
@@ -98,7 +98,7 @@ export const headers = {
   },
   ETag: {
     description:
-      "The version of the list. Send it in `If-None-Match` to get a 304 while the list is unchanged.",
+      "The version of the list or of the entry. Send it in `If-None-Match` to get a 304 while nothing has changed. Send the version of an entry in `If-Match` to update the entry only if it has not changed.",
     required: true,
     schema: { type: "string", pattern: '^"[!#-~]+"$' },
     example: '"k3v9x2-1207"',
@@ -143,6 +143,19 @@ export const headers = {
     schema: { type: "string", const: mergePatchTypes.join(", ") },
     example: mergePatchTypes.join(", "),
   },
+  "Accept-Post": {
+    description: "The media types that the request body can have.",
+    required: true,
+    schema: { type: "string", const: jsonTypes.join(", ") },
+    example: jsonTypes.join(", "),
+  },
+  "Idempotent-Replayed": {
+    description:
+      "`true` if an earlier request with the same `Idempotency-Key` made the change, and this response repeats its result. Absent otherwise.",
+    required: false,
+    schema: { type: "string", const: "true" },
+    example: "true",
+  },
   "X-Stability": {
     description:
       "How stable the operation is: `experimental` operations can change without notice, `beta` operations with notice. Stable operations do not send this header.",
@@ -173,7 +186,7 @@ export const headers = {
   NextPage: {
     name: "Link",
     description:
-      'Sent with pages of orders. Contains the URL of the next page, with `rel="next"` (RFC 8288). Absent on the last page.',
+      'Sent with pages of orders and of changes. Contains the URL of the next page, with `rel="next"` (RFC 8288). Absent on the last page.',
     required: false,
     schema: { type: "string", pattern: '^<[^>]+>; rel="next"$' },
     example: '</v1/store/orders?limit=100&after=943>; rel="next"',
