@@ -95,7 +95,7 @@ interface Reading {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Reads the rows after `from` up to `to`, in slices. */
+/** Reads the rows after `from` up to `to`, in slices. The next one is read while one is applied. */
 async function readRows<T extends { readonly seq: number }>(
   read: (after: number, rowsMax: number) => MaybePromise<readonly T[]>,
   { source, epoch, signal }: Reading,
@@ -104,14 +104,19 @@ async function readRows<T extends { readonly seq: number }>(
   apply: (rows: readonly T[]) => MaybePromise<void>,
 ): Promise<void> {
   let last = from;
+  const readNext = () => (last < to ? read(last, Math.min(sliceRows, to - last)) : []);
+  let reading = readNext();
   while (last < to) {
-    const rows = await read(last, Math.min(sliceRows, to - last));
+    const rows = await reading;
     assertCurrent(source, epoch);
     // Rows are numbered without gaps.
     if (rows.length === 0 || rows.at(-1)!.seq !== last + rows.length) throw unavailable("damaged");
-    await apply(rows);
-    last += rows.length;
     if (signal?.aborted) throw unavailable("timeout");
+    last += rows.length;
+    reading = readNext();
+    // Its failure is handled when it is awaited, unless applying these rows fails before.
+    if (reading instanceof Promise) reading.catch(() => {});
+    await apply(rows);
     await yieldToEventLoop();
   }
 }
