@@ -9,17 +9,21 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** In a 429, numbers and times depend on the key and the clock. */
+/** In these, numbers and times depend on the key, the clock and the entry. */
 const comparable = (message: string, status: number) =>
-  status === 429 ? message.replace(/\d+/g, "0") : message;
+  [409, 412, 429].includes(status) ? message.replace(/-?\d+/g, "0") : message;
 
 /** The messages that each operation sent. */
 const sent = new Map(documentedOperations.map(({ operation }) => [operation, new Set<string>()]));
 
+/** A batch that is valid for a known pet, whatever was stored before. */
+const changesOf = (petId: string) => `{"changes":[{"petId":${petId},"delta":0}]}`;
+
 /** Sends the same request to every operation and records the error messages. */
 async function callEvery(options: CallOptions, petId = "7", query = ""): Promise<void> {
   for (const { path, method, operation } of documentedOperations) {
-    const body = method === "GET" ? {} : { body: options.body ?? '{"quantity":1}' };
+    const valid = method === "POST" ? changesOf(petId) : '{"quantity":1}';
+    const body = method === "GET" ? {} : { body: options.body ?? valid };
     const { body: _, ...rest } = options;
     const target = path.replace("{petId}", petId) + query;
     const { json, status } = await service.call(method, target, { ...rest, ...body });
@@ -40,6 +44,18 @@ test("every message in an example of a 4xx response is one that the operation se
   await callEvery({ key, body: "{}" });
   await callEvery({ key, body: '{"quantity":-1}' });
   await callEvery({ key, body: " ".repeat(70_000) });
+  await callEvery({ key, body: " ".repeat(300_000) });
+  await callEvery({ key, headers: { "Idempotency-Key": "" } });
+  await callEvery({ key, headers: { "X-Change-Reason": "%" } });
+  for (const body of ['{"quantity":1,"changes":[{"petId":7,"delta":1}]}', '{"quantity":2}']) {
+    await callEvery({ key, body, headers: { "Idempotency-Key": "one" } });
+  }
+  const reused = '{"changes":[{"petId":7,"delta":2}]}';
+  await callEvery({ key, body: reused, headers: { "Idempotency-Key": "one" } });
+  const changes = ["{}", '{"petId":7}', '{"petId":7,"delta":-9}', '{"petId":8,"delta":1}'];
+  for (const change of [...changes, '{"petId":7,"delta":0,"expectedVersion":9999}']) {
+    await callEvery({ key, body: `{"changes":[${change}]}` });
+  }
 
   const limited = (await service.issueKey({ limits: { perMinute: 2, perDay: 1_000 } })).text;
   for (let call = 0; call < 2; call++) await callEvery({ key: limited });

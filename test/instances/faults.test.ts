@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => server.destroy());
 beforeEach(async () => {
   databaseUrl = await server.freshDatabase();
-  const flags = ["--writes-waiting-max", "10"];
+  const flags = ["--writes-waiting-max", "1000"];
   fleet = await startFleet(databaseUrl, { size: 1, pets: [1, 2], flags });
   // The day is the limit, so the end of a minute does not change the headers during a test.
   const limits = ["--per-minute", "100000", "--per-day", "10000"];

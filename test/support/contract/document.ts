@@ -12,6 +12,7 @@ export interface DocumentedSchema {
   readonly const?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly items?: DocumentedSchema;
   readonly properties?: Readonly<Record<string, DocumentedSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: unknown;

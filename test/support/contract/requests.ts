@@ -108,10 +108,14 @@ const extras = fc.dictionary(
   { maxKeys: 2 },
 );
 
+function resolve(schema: DocumentedSchema): DocumentedSchema {
+  const name = schema.$ref?.split("/").at(-1);
+  return name === undefined ? schema : apiDocument.components.schemas[name]!;
+}
+
 function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
-  const resolved = schema.$ref
-    ? apiDocument.components.schemas[schema.$ref.split("/").at(-1)!]!
-    : schema;
+  const resolved = resolve(schema);
+  if (resolved.properties?.changes) return batchOf(resolved.properties.changes);
   const [field, property] = Object.entries(resolved.properties!)[0]!;
   const written = (value: string, rest: Record<string, unknown>) => {
     const others = JSON.stringify(rest).slice(1, -1);
@@ -132,16 +136,71 @@ function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
     { arbitrary: oversized.map(invalid(413)), weight: 1 },
   );
 }
+/** A batch: valid, with an unknown pet or an impossible change, malformed, or too large. */
+function batchOf({ items }: DocumentedSchema): fc.Arbitrary<Part<string>> {
+  const { petId, quantity, delta } = resolve(items!).properties!;
+  const change = (id: fc.Arbitrary<unknown>, field: string, value: fc.Arbitrary<unknown>) =>
+    fc
+      .tuple(id, value, extras, fc.constantFrom("", ',"reason":"counted"', ',"reason":""'))
+      .map(([pet, amount, rest, reason]) => {
+        const others = JSON.stringify(rest).slice(1, -1);
+        return `{${others}${others && ","}"petId":${pet},"${field}":${amount}${reason}}`;
+      });
+  const known = fc.constantFrom(...knownPets);
+  const good = fc.oneof(
+    change(known, "quantity", writtenInteger(quantity!)),
+    change(known, "delta", fc.constantFrom("0", "0.0", "-0e9")),
+  );
+  const bad = fc.oneof(
+    change(known, "quantity", wrongValue(quantity!)),
+    change(known, "delta", wrongValue(delta!)),
+    change(wrongValue(petId!), "delta", fc.constant(0)),
+    change(known, "both", fc.constant('0,"delta":0,"quantity":0')),
+    change(known, "neither", fc.constant(0)),
+    change(known, "delta", fc.constant('0,"expectedVersion":0')),
+    fc.constant('{"petId":1,"delta":0,"reason":"\\u0007"}'),
+    notAnObject.map((value) => JSON.stringify(value)),
+  );
+  const unknown = fc.bigInt({ min: 100n, max: 2n ** 52n });
+  const absent = change(unknown, "delta", fc.constant(0)).map(invalid(404));
+  const lowest = fc.constant(-Number.MAX_SAFE_INTEGER);
+  const conflict = fc.oneof(
+    // Sets 0 and then takes from it, because an earlier request may have stored anything.
+    change(known, "delta", lowest).map(
+      (low) => `${low.replace(/"delta":-\d+/, '"quantity":0')},${low}`,
+    ),
+    change(known, "delta", fc.constant('0,"expectedVersion":9007199254740991')),
+  );
+  const batch = (changes: readonly string[]) => `{"changes":[${changes.join()}]}`;
+  const goods = fc.array(good, { minLength: 1, maxLength: 5 });
+  const withOne = (one: fc.Arbitrary<Part<string>>) =>
+    fc.tuple(goods, one).map(([before, { value, faults }]) => ({
+      value: batch([...before, value]),
+      faults,
+    }));
+  const malformed = fc.constantFrom("", "{", "[]", "{}", '{"changes":[]}', '{"changes":{}}');
+  return fc.oneof(
+    { arbitrary: goods.map(batch).map(valid), weight: 10 },
+    { arbitrary: withOne(bad.map(invalid(400))), weight: 6 },
+    { arbitrary: withOne(absent), weight: 2 },
+    { arbitrary: withOne(conflict.map(invalid(409))), weight: 2 },
+    { arbitrary: malformed.map(invalid(400)), weight: 2 },
+    { arbitrary: goods.map((some) => batch(some).padEnd(262_145)).map(invalid(413)), weight: 1 },
+  );
+}
+
 const notAnObject = fc.jsonValue().filter((value) => !isObject(value));
 
 function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The media types in `Accept-Patch`. The document lists only the first for the body. */
-const acceptedTypes = String(apiDocument.components.headers["Accept-Patch"]!.schema.const).split(
-  ", ",
-);
+/** The media types in `Accept-Patch` or `Accept-Post`. The document lists only one for the body. */
+const acceptedTypes = (method: string) => {
+  const { schema } =
+    apiDocument.components.headers[method === "PATCH" ? "Accept-Patch" : "Accept-Post"]!;
+  return String(schema.const).split(", ");
+};
 
 const contentType = (types: readonly string[]): fc.Arbitrary<Part<string | undefined>> =>
   mostlyValid(
@@ -174,7 +233,7 @@ function toOperation(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
       path: fc.tuple(...inPath.map((one) => pathValue(one.schema))),
       query: fc.tuple(...inQuery.map((one) => queryValues(one.name, one.schema))),
       headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name))),
-      type: content.length > 0 ? contentType(acceptedTypes) : fc.constant(valid(undefined)),
+      type: content.length > 0 ? contentType(acceptedTypes(method)) : fc.constant(valid(undefined)),
       body: content[0] ? bodyOf(content[0][1].schema) : fc.constant(valid(undefined)),
       stray: fc.constantFrom("", "", "color=blue"),
       head: fc.boolean(),
@@ -224,6 +283,34 @@ function headerValue(name: string): fc.Arbitrary<Part<Record<string, string>>> {
   if (name === "If-Match") {
     const any = fc.constantFrom(undefined, undefined, undefined, "*").map(given).map(valid);
     return fc.oneof({ arbitrary: any, weight: 4 }, text.map(given).map(invalid(412)));
+  }
+  if (name === "Idempotency-Key") {
+    // Unique, so that no request is a retry of another.
+    const key = fc.uuid().map((id) => `"${id}"`);
+    const wrong = fc.constantFrom(
+      "",
+      '"',
+      '"a',
+      "a b",
+      '"a", "b"',
+      '"\\a"',
+      `"${"x".repeat(256)}"`,
+    );
+    return fc.oneof(
+      { arbitrary: fc.option(key, { nil: undefined }).map(given).map(valid), weight: 6 },
+      wrong.map(given).map(invalid(400)),
+    );
+  }
+  if (name === "X-Change-Reason") {
+    const reason = fc
+      .string({ maxLength: 60, unit: "grapheme" })
+      .filter((one) => !/\p{Cc}/u.test(one));
+    const encoded = reason.map((one) => encodeURIComponent(one.toWellFormed()));
+    const wrong = fc.constantFrom("%", "100%", "%FF", "%0A", "a%00", "x".repeat(201));
+    return fc.oneof(
+      { arbitrary: fc.option(encoded, { nil: undefined }).map(given).map(valid), weight: 6 },
+      wrong.map(given).map(invalid(400)),
+    );
   }
   return fc.option(text, { nil: undefined }).map(given).map(valid);
 }

@@ -67,7 +67,7 @@ The response is sent after the changes are stored durably. The request counts as
       invalid_change: changeMessage(0, petId, oneAmountRule),
       invalid_idempotency_key: idempotencyKeyRule,
     },
-    not_found: { not_found: changeMessage(0, petId, petNotFound) },
+    not_found: { not_found: changeMessage(0, 8n, petNotFound) },
     insufficient_stock: {
       insufficient_stock: changeMessage(0, petId, outOfRangeMessage(change, rejected)),
     },
