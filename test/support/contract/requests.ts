@@ -1,10 +1,24 @@
 import fc from "fast-check";
+import { batchOf } from "./batches.ts";
 import {
   apiDocument,
   type DocumentedSchema,
   documentedOperations,
   type Endpoint,
 } from "./document.ts";
+import {
+  extras,
+  integerText,
+  invalid,
+  knownPets,
+  mostlyValid,
+  notAnObject,
+  type Part,
+  resolve,
+  valid,
+  writtenInteger,
+  wrongValue,
+} from "./values.ts";
 
 /**
  * A request generated from openapi.json. Every part is valid according to the document, or invalid
@@ -24,94 +38,6 @@ export interface FuzzedRequest {
 }
 
 export type KeyKind = "good" | "narrow" | "missing" | "unknown" | "malformed";
-
-/** The pets in the service under test. */
-export const knownPets = [1n, 7n, 9007199254740993n, -9223372036854775808n, 9223372036854775807n];
-
-interface Part<T> {
-  readonly value: T;
-  readonly faults: readonly number[];
-}
-
-const valid = <T>(value: T): Part<T> => ({ value, faults: [] });
-const invalid =
-  (status: number) =>
-  <T>(value: T): Part<T> => ({ value, faults: [status] });
-
-/** Two thirds valid, so that one fault does not hide another. */
-function mostlyValid<T>(good: fc.Arbitrary<Part<T>>, bad: fc.Arbitrary<Part<T>>) {
-  return fc.oneof({ arbitrary: good, weight: 2 }, { arbitrary: bad, weight: 1 });
-}
-
-function boundsOf(schema: DocumentedSchema): { min: bigint; max: bigint } {
-  // Parsing the document rounded the bounds of int64.
-  if (schema.minimum! < -(2 ** 53)) return { min: -(2n ** 63n), max: 2n ** 63n - 1n };
-  return { min: BigInt(schema.minimum!), max: BigInt(schema.maximum!) };
-}
-
-function integerIn({ min, max }: { min: bigint; max: bigint }): fc.Arbitrary<bigint> {
-  const small = { min: min > -20n ? min : -20n, max: max < 20n ? max : 20n };
-  return fc.oneof(fc.bigInt({ min, max }), fc.bigInt(small), fc.constantFrom(min, max));
-}
-
-function integerOutside({ min, max }: { min: bigint; max: bigint }): fc.Arbitrary<bigint> {
-  const beyond = fc.oneof(fc.constant(1n), fc.bigInt({ min: 1n, max: 2n ** 70n }));
-  return fc.oneof(
-    beyond.map((more) => max + more),
-    beyond.map((less) => min - less),
-  );
-}
-
-/** A number that is not an integer, in the notations of JSON. */
-const writtenFraction = fc
-  .record({
-    whole: fc.bigInt({ min: -99n, max: 2n ** 60n }),
-    tenths: fc.integer({ min: 1, max: 9 }),
-    zeros: fc.integer({ min: 0, max: 24 }),
-    tail: fc.constantFrom("", "e0", "e-1", "E-30"),
-  })
-  .map(({ whole, tenths, zeros, tail }) => `${whole}.${"0".repeat(zeros)}${tenths}${tail}`);
-
-const notDigits = fc.oneof(
-  fc.constantFrom("1.5", "1e3", "0x10", "+1", "01", "-0", "null", "true", "٣", "1_000", "NaN"),
-  fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/^-?\d+$|^\.{1,2}$/.test(text)),
-);
-
-/** An integer in a path or a query: valid decimal digits within the bounds, or not. */
-function integerText(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
-  const bounds = boundsOf(schema);
-  return mostlyValid(
-    integerIn(bounds).map((value) => valid(String(value))),
-    fc.oneof(notDigits, integerOutside(bounds).map(String)).map(invalid(400)),
-  );
-}
-
-/** An integer in the notations of JSON. */
-function writtenInteger(schema: DocumentedSchema): fc.Arbitrary<string> {
-  return fc
-    .tuple(integerIn(boundsOf(schema)), fc.constantFrom("", ".0", "e0", "E+0", "0e-1"))
-    .map(([value, tail]) => (value === 0n ? `0${tail.replace("0e-1", "e-1")}` : `${value}${tail}`));
-}
-
-function wrongValue(schema: DocumentedSchema): fc.Arbitrary<string> {
-  return fc.oneof(
-    integerOutside(boundsOf(schema)).map(String),
-    writtenFraction,
-    fc.constantFrom("1.5", '"5"', "true", "null", "[]", "{}", "1e300", "5.0000000000000000001"),
-    fc.string().map((text) => JSON.stringify(text)),
-  );
-}
-
-const extras = fc.dictionary(
-  fc.string({ maxLength: 8 }).filter((name) => name !== "quantity" && name !== "__proto__"),
-  fc.jsonValue({ maxDepth: 2 }),
-  { maxKeys: 2 },
-);
-
-function resolve(schema: DocumentedSchema): DocumentedSchema {
-  const name = schema.$ref?.split("/").at(-1);
-  return name === undefined ? schema : apiDocument.components.schemas[name]!;
-}
 
 function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
   const resolved = resolve(schema);
@@ -136,65 +62,6 @@ function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
     { arbitrary: oversized.map(invalid(413)), weight: 1 },
   );
 }
-/** A batch: valid, with an unknown pet or an impossible change, malformed, or too large. */
-function batchOf({ items }: DocumentedSchema): fc.Arbitrary<Part<string>> {
-  const { petId, quantity, delta } = resolve(items!).properties!;
-  const change = (id: fc.Arbitrary<unknown>, field: string, value: fc.Arbitrary<unknown>) =>
-    fc
-      .tuple(id, value, extras, fc.constantFrom("", ',"reason":"counted"', ',"reason":""'))
-      .map(([pet, amount, rest, reason]) => {
-        const others = JSON.stringify(rest).slice(1, -1);
-        return `{${others}${others && ","}"petId":${pet},"${field}":${amount}${reason}}`;
-      });
-  const known = fc.constantFrom(...knownPets);
-  const good = fc.oneof(
-    change(known, "quantity", writtenInteger(quantity!)),
-    change(known, "delta", fc.constantFrom("0", "0.0", "-0e9")),
-  );
-  const bad = fc.oneof(
-    change(known, "quantity", wrongValue(quantity!)),
-    change(known, "delta", wrongValue(delta!)),
-    change(wrongValue(petId!), "delta", fc.constant(0)),
-    change(known, "both", fc.constant('0,"delta":0,"quantity":0')),
-    change(known, "neither", fc.constant(0)),
-    change(known, "delta", fc.constant('0,"expectedVersion":0')),
-    fc.constant('{"petId":1,"delta":0,"reason":"\\u0007"}'),
-    notAnObject.map((value) => JSON.stringify(value)),
-  );
-  const unknown = fc.bigInt({ min: 100n, max: 2n ** 52n });
-  const absent = change(unknown, "delta", fc.constant(0)).map(invalid(404));
-  const lowest = fc.constant(-Number.MAX_SAFE_INTEGER);
-  const conflict = fc.oneof(
-    // Sets 0 and then takes from it, because an earlier request may have stored anything.
-    change(known, "delta", lowest).map(
-      (low) => `${low.replace(/"delta":-\d+/, '"quantity":0')},${low}`,
-    ),
-    change(known, "delta", fc.constant('0,"expectedVersion":9007199254740991')),
-  );
-  const batch = (changes: readonly string[]) => `{"changes":[${changes.join()}]}`;
-  const goods = fc.array(good, { minLength: 1, maxLength: 5 });
-  const withOne = (one: fc.Arbitrary<Part<string>>) =>
-    fc.tuple(goods, one).map(([before, { value, faults }]) => ({
-      value: batch([...before, value]),
-      faults,
-    }));
-  const malformed = fc.constantFrom("", "{", "[]", "{}", '{"changes":[]}', '{"changes":{}}');
-  return fc.oneof(
-    { arbitrary: goods.map(batch).map(valid), weight: 10 },
-    { arbitrary: withOne(bad.map(invalid(400))), weight: 6 },
-    { arbitrary: withOne(absent), weight: 2 },
-    { arbitrary: withOne(conflict.map(invalid(409))), weight: 2 },
-    { arbitrary: malformed.map(invalid(400)), weight: 2 },
-    { arbitrary: goods.map((some) => batch(some).padEnd(262_145)).map(invalid(413)), weight: 1 },
-  );
-}
-
-const notAnObject = fc.jsonValue().filter((value) => !isObject(value));
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** The media types in `Accept-Patch` or `Accept-Post`. The document lists only one for the body. */
 const acceptedTypes = (method: string) => {
   const { schema } =
