@@ -128,5 +128,7 @@ const exposable = [
   "Deprecation",
   "Sunset",
   "X-Stability",
+  "Idempotent-Replayed",
+  "Content-Location",
   "Date",
 ];
