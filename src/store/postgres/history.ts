@@ -1,5 +1,6 @@
+import { unavailable } from "../../domain/errors.ts";
 import type { HistoryReader } from "../../domain/ports.ts";
-import { namedRowColumns, toNamedRow, toTip, toVersionedEntry } from "../rows.ts";
+import { ledgerColumns, namedRowColumns, toNamedRow, toTip, toVersionedEntry } from "../rows.ts";
 import { readTip } from "./engine/head-lock.ts";
 import { type PrimaryGuard, timelineNow } from "./engine/primary.ts";
 import type { Query, Rows } from "./engine/session.ts";
@@ -9,14 +10,27 @@ const entryText = `SELECT $1::int8, quantity, status, version, epoch, ${timeline
 
 const tipText = `SELECT tip.*, ${timelineNow} FROM (${readTip}) AS tip`;
 
-/** The `seq` of the last row at or before $1, by binary search: rows are numbered without gaps. */
+/**
+ * The row with a given number. The planner uses the primary key for this form, whatever it knows of
+ * the size of the ledger. A prepared plan outlives that knowledge: one that was made for a join with
+ * a small ledger would read the whole ledger for every row.
+ */
+const rowAt = (columns: string, seq: string) =>
+  `(SELECT ${columns} FROM ledger WHERE ledger.seq >= ${seq} ORDER BY ledger.seq LIMIT 1)`;
+
+/**
+ * The `seq` of the last row at or before $1, by binary search: rows are numbered without gaps. Nothing
+ * if the ledger lacks its last rows.
+ */
 const searchText = `
   WITH RECURSIVE search(low, high) AS (
     SELECT 0::int8, seq FROM (${readTip}) AS tip
     UNION ALL
-    SELECT CASE WHEN at <= $1::int8 THEN ledger.seq ELSE low END,
-           CASE WHEN at <= $1::int8 THEN high ELSE ledger.seq - 1 END
-    FROM search JOIN ledger ON ledger.seq = (low + high + 1) / 2 WHERE low < high)
+    SELECT CASE WHEN at <= $1::int8 THEN middle ELSE low END,
+           CASE WHEN at <= $1::int8 THEN high ELSE middle - 1 END
+    FROM search CROSS JOIN LATERAL (SELECT (low + high + 1) / 2 AS middle) AS between_them
+      CROSS JOIN LATERAL ${rowAt("at", "middle")} AS middle_row
+    WHERE low < high)
   SELECT low, ${timelineNow} FROM search WHERE low = high`;
 
 const rowsText = withTimeline(
@@ -28,23 +42,24 @@ const rowsText = withTimeline(
 
 /** Follows `previous` from row $2 of pet $1. */
 const followPet = (columns: string, condition: string) => `
-  WITH RECURSIVE pet_rows(seq, previous, step) AS (
-    SELECT seq, previous, 1 FROM ledger WHERE seq = $2::int8 AND pet_id = $1::int8
+  WITH RECURSIVE pet_rows AS (
+    SELECT first_row.*, 1 AS step FROM ${rowAt(columns, "$2::int8")} AS first_row
+    WHERE seq = $2::int8 AND pet_id = $1::int8
     UNION ALL
-    SELECT ledger.seq, ledger.previous, step + 1
-    FROM pet_rows JOIN ledger ON ledger.seq = pet_rows.previous WHERE ${condition})
-  SELECT ${columns}`;
+    SELECT previous_row.*, step + 1
+    FROM pet_rows CROSS JOIN LATERAL ${rowAt(columns, "pet_rows.previous")} AS previous_row
+    WHERE previous_row.seq = pet_rows.previous AND ${condition})`;
 
 const ofPetText = withTimeline(
-  `${followPet(namedRowColumns, "step < $3")} FROM pet_rows
-   JOIN ledger ON ledger.seq = pet_rows.seq LEFT JOIN keys ON keys.id = ledger.key_id
+  `${followPet(ledgerColumns, "step < $3")}
+   SELECT ${namedRowColumns} FROM pet_rows AS ledger LEFT JOIN keys ON keys.id = ledger.key_id
    ORDER BY step`,
 );
 
 const petBeforeText = `${followPet(
-  `seq, previous, ${timelineNow}`,
+  "seq, pet_id, previous",
   "pet_rows.seq >= $3::int8 AND step <= $4",
-)} FROM pet_rows ORDER BY step DESC LIMIT 1`;
+)} SELECT seq, previous, ${timelineNow} FROM pet_rows ORDER BY step DESC LIMIT 1`;
 
 /** Adds a row without `seq` that has the timeline of the server, also to an empty page. */
 function withTimeline(page: string): string {
@@ -76,8 +91,9 @@ export function createHistoryReader(guard: PrimaryGuard, quick: Query, long: Que
     },
     async seqAt(time) {
       const [row] = await quick(searchText, [time]);
-      guard.confirm(Number(row![1]));
-      return Number(row![0]);
+      if (!row) throw unavailable("damaged");
+      guard.confirm(Number(row[1]));
+      return Number(row[0]);
     },
     listRows: async ({ after, upTo, cause, keyId }, rowsMax) =>
       (await readPage(rowsText, [after, upTo, cause ?? null, keyId ?? null, rowsMax])).map(
