@@ -1,6 +1,6 @@
 import { unavailable } from "../../domain/errors.ts";
 import type { HistoryReader } from "../../domain/ports.ts";
-import { ledgerColumns, namedRowColumns, toNamedRow, toTip, toVersionedEntry } from "../rows.ts";
+import { namedRowColumns, toNamedRow, toTip, toVersionedEntry } from "../rows.ts";
 import { readTip } from "./engine/head-lock.ts";
 import { type PrimaryGuard, timelineNow } from "./engine/primary.ts";
 import type { Query, Rows } from "./engine/session.ts";
@@ -10,56 +10,21 @@ const entryText = `SELECT $1::int8, quantity, status, version, epoch, ${timeline
 
 const tipText = `SELECT tip.*, ${timelineNow} FROM (${readTip}) AS tip`;
 
-/**
- * The row with a given number. The planner uses the primary key for this form, whatever it knows of
- * the size of the ledger. A prepared plan outlives that knowledge: one that was made for a join with
- * a small ledger would read the whole ledger for every row.
- */
-const rowAt = (columns: string, seq: string) =>
-  `(SELECT ${columns} FROM ledger WHERE ledger.seq >= ${seq} ORDER BY ledger.seq LIMIT 1)`;
-
-/**
- * The `seq` of the last row at or before $1, by binary search: rows are numbered without gaps. Nothing
- * if the ledger lacks its last rows.
- */
-const searchText = `
-  WITH RECURSIVE search(low, high) AS (
-    SELECT 0::int8, seq FROM (${readTip}) AS tip
-    UNION ALL
-    SELECT CASE WHEN at <= $1::int8 THEN middle ELSE low END,
-           CASE WHEN at <= $1::int8 THEN high ELSE middle - 1 END
-    FROM search CROSS JOIN LATERAL (SELECT (low + high + 1) / 2 AS middle) AS between_them
-      CROSS JOIN LATERAL ${rowAt("at", "middle")} AS middle_row
-    WHERE low < high)
-  SELECT low, ${timelineNow} FROM search WHERE low = high`;
+const seqAtText = `SELECT petstore_seq_at($1::int8), ${timelineNow}`;
 
 const rowsText = withTimeline(
-  `SELECT ${namedRowColumns} FROM ledger LEFT JOIN keys ON keys.id = ledger.key_id
-   WHERE ledger.seq > $1::int8 AND ledger.seq <= $2::int8
-     AND ($3::text IS NULL OR cause = $3::text) AND ($4::text IS NULL OR key_id = $4::text)
-   ORDER BY ledger.seq LIMIT $5`,
+  `SELECT ${namedRowColumns}
+   FROM petstore_rows($1::int8, $2::int8, $3::text, $4::text, $5::int8) AS ledger
+   LEFT JOIN keys ON keys.id = ledger.key_id ORDER BY ledger.seq`,
 );
-
-/** Follows `previous` from row $2 of pet $1. */
-const followPet = (columns: string, condition: string) => `
-  WITH RECURSIVE pet_rows AS (
-    SELECT first_row.*, 1 AS step FROM ${rowAt(columns, "$2::int8")} AS first_row
-    WHERE seq = $2::int8 AND pet_id = $1::int8
-    UNION ALL
-    SELECT previous_row.*, step + 1
-    FROM pet_rows CROSS JOIN LATERAL ${rowAt(columns, "pet_rows.previous")} AS previous_row
-    WHERE previous_row.seq = pet_rows.previous AND ${condition})`;
 
 const ofPetText = withTimeline(
-  `${followPet(ledgerColumns, "step < $3")}
-   SELECT ${namedRowColumns} FROM pet_rows AS ledger LEFT JOIN keys ON keys.id = ledger.key_id
-   ORDER BY step`,
+  `SELECT ${namedRowColumns} FROM petstore_pet_rows($1::int8, $2::int8, $3::int8) AS ledger
+   LEFT JOIN keys ON keys.id = ledger.key_id ORDER BY ledger.seq DESC`,
 );
 
-const petBeforeText = `${followPet(
-  "seq, pet_id, previous",
-  "pet_rows.seq >= $3::int8 AND step <= $4",
-)} SELECT seq, previous, ${timelineNow} FROM pet_rows ORDER BY step DESC LIMIT 1`;
+const petBeforeText = `SELECT petstore_pet_row_before($1::int8, $2::int8, $3::int8, $4::int8),
+  ${timelineNow}`;
 
 /** Adds a row without `seq` that has the timeline of the server, also to an empty page. */
 function withTimeline(page: string): string {
@@ -90,10 +55,10 @@ export function createHistoryReader(guard: PrimaryGuard, quick: Query, long: Que
       return toTip(row!);
     },
     async seqAt(time) {
-      const [row] = await quick(searchText, [time]);
-      if (!row) throw unavailable("damaged");
-      guard.confirm(Number(row[1]));
-      return Number(row[0]);
+      const [row] = await quick(seqAtText, [time]);
+      guard.confirm(Number(row![1]));
+      if (row![0] === null) throw unavailable("damaged");
+      return Number(row![0]);
     },
     listRows: async ({ after, upTo, cause, keyId }, rowsMax) =>
       (await readPage(rowsText, [after, upTo, cause ?? null, keyId ?? null, rowsMax])).map(
@@ -103,10 +68,8 @@ export function createHistoryReader(guard: PrimaryGuard, quick: Query, long: Que
       (await readPage(ofPetText, [petId, fromSeq, rowsMax])).map(toNamedRow),
     async petRowBefore(petId, fromSeq, before, stepsMax) {
       const [row] = await long(petBeforeText, [petId, fromSeq, before, stepsMax]);
-      if (!row) return 0;
-      guard.confirm(Number(row[2]));
-      const [seq, previous] = [Number(row[0]), row[1]];
-      return seq >= before && previous === null ? 0 : seq;
+      guard.confirm(Number(row![1]));
+      return Number(row![0]);
     },
   };
 }
