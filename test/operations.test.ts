@@ -89,6 +89,23 @@ const examples: Record<string, Examples> = {
       { path: "/store/orders?after=x", code: "invalid_request" },
     ],
   },
+  getSnapshot: {
+    good: { path: "/snapshots/1" },
+    bad: [
+      { path: "/snapshots/now", code: "invalid_request" },
+      { path: "/snapshots/9999-01-01", code: "invalid_request" },
+      { path: "/snapshots/9999", code: "not_found" },
+    ],
+  },
+  getDiff: {
+    good: { path: "/snapshots/1/diff?to=2" },
+    bad: [
+      { path: "/snapshots/1/diff", code: "invalid_request" },
+      { path: "/snapshots/1/diff?to=now", code: "invalid_request" },
+      { path: "/snapshots/1/diff?to=1&to=2", code: "invalid_request" },
+      { path: "/snapshots/1/diff?to=9999", code: "not_found" },
+    ],
+  },
 };
 
 describe.each(engines)("operations on %s", (engine) => {

@@ -1,6 +1,7 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { seqMax } from "../../domain/history.ts";
 import { type Cause, causes } from "../../domain/ledger.ts";
+import { momentRule } from "../../domain/moments.ts";
 import { parseInstant } from "../../domain/values/instants.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import type { IncomingRequest } from "../operation.ts";
@@ -99,7 +100,10 @@ export function readKeyId(query: URLSearchParams): string | undefined {
   return text;
 }
 
-function singleValue(query: URLSearchParams, name: string): string | undefined {
+export const momentInvalid = `Path parameter 'moment' ${momentRule}.`;
+export const toInvalid = `Query parameter 'to' is required and ${momentRule}.`;
+
+export function singleValue(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   if (values.length > 1) {
     throw new ServiceError("invalid_request", `Query parameter '${name}' must not be repeated.`);

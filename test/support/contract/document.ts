@@ -13,6 +13,9 @@ export interface DocumentedSchema {
   readonly const?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly items?: DocumentedSchema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, DocumentedSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: unknown;

@@ -1,7 +1,9 @@
+import { changesMax } from "../../../domain/changes.ts";
 import { seqMax } from "../../../domain/history.ts";
 import { petStatuses, quantityMax } from "../../../domain/inventory.ts";
 import { orderStatuses } from "../../../domain/orders.ts";
 import { petNotFound } from "../../../domain/pets.ts";
+import { reasonCharactersMax } from "../../../domain/reasons.ts";
 import { int64Max, int64Min } from "../../../domain/values/int64.ts";
 import { statusOf } from "../../errors.ts";
 
@@ -20,6 +22,9 @@ export interface Schema {
   readonly default?: unknown;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxLength?: number;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly examples?: readonly unknown[];
@@ -90,7 +95,28 @@ export const responseObject = (
 
 export const exampleItem = { petId: 7, quantity: 12, status: "available" };
 
+export const exampleStock = { quantity: 12, status: "available" };
+
+export const exampleDifference = {
+  petId: 7,
+  before: { quantity: 15, status: "available" },
+  after: exampleStock,
+};
+
 export const exampleUpdate = { quantity: 12 };
+
+export const exampleChanges = {
+  changes: [
+    { petId: 7, delta: -2, reason: "Sold at till 4" },
+    { petId: 8, quantity: 30, expectedVersion: 1193 },
+  ],
+};
+
+const exampleVersionedItem = { ...exampleItem, version: 1208 };
+
+export const exampleChanged = {
+  entries: [exampleVersionedItem, { petId: 8, quantity: 30, status: "available", version: 1209 }],
+};
 
 export const examplePet = {
   id: 7,
@@ -160,6 +186,73 @@ export const schemas: Readonly<Record<string, Schema>> = {
     },
     examples: [exampleUpdate],
   },
+  StockChange: {
+    type: "object",
+    description:
+      "A change to the stock of one pet. It has either `quantity` or `delta`. Unknown fields are ignored.",
+    required: ["petId"],
+    properties: {
+      petId: int64("The ID of the pet."),
+      quantity: quantity("The new number in stock: the total."),
+      delta: {
+        ...boundedInteger(-quantityMax, quantityMax),
+        description:
+          "The number to add to the stock. Negative numbers take from the stock. The result must be from 0 to 2^53 − 1.",
+      },
+      expectedVersion: {
+        ...boundedInteger(1, quantityMax),
+        description:
+          "The `version` that the entry must have before this change. Without it, any version is accepted.",
+      },
+      reason: {
+        type: "string",
+        maxLength: reasonCharactersMax,
+        description: "Why the stock changes. The ledger keeps it. Control characters are rejected.",
+      },
+    },
+    examples: [exampleChanges.changes[0]],
+  },
+  StockChanges: {
+    type: "object",
+    description: "Changes that are stored together or not at all. Unknown fields are ignored.",
+    required: ["changes"],
+    properties: {
+      changes: {
+        type: "array",
+        items: reference("schemas", "StockChange"),
+        minItems: 1,
+        maxItems: changesMax,
+        description:
+          "The changes, in the order in which they are applied. A pet can appear more than once.",
+      },
+    },
+    examples: [exampleChanges],
+  },
+  VersionedItem: responseObject(
+    "The stock of one pet, with its version.",
+    {
+      petId: int64("The ID of the pet. It can be larger than 2^53."),
+      quantity: quantity("The number in stock."),
+      status: petStatus("The status of the pet. Stock updates do not change it."),
+      version: {
+        ...boundedInteger(1, quantityMax),
+        description:
+          "The version of the entry: the number of the change that made it. Send it as `expectedVersion`.",
+      },
+    },
+    exampleVersionedItem,
+  ),
+  AppliedChanges: responseObject(
+    "The results of a batch of changes.",
+    {
+      entries: {
+        type: "array",
+        items: reference("schemas", "VersionedItem"),
+        description: "The entry after each change, in the order of the request.",
+      },
+    },
+    exampleChanged,
+  ),
   Pet: responseObject(
     "A pet in the catalogue.",
     {
@@ -271,6 +364,15 @@ export const schemas: Readonly<Record<string, Schema>> = {
       },
     },
     exampleHead,
+  ),
+  InventoryDifference: responseObject(
+    "The stock of one pet at two moments.",
+    {
+      petId: int64("The ID of the pet. It can be larger than 2^53."),
+      before: nullable("Stock", "The stock at the first moment, or null if the pet had no entry."),
+      after: nullable("Stock", "The stock at the second moment, or null if the pet had no entry."),
+    },
+    exampleDifference,
   ),
   Error: responseObject(
     "The body of every error response.",
