@@ -16,6 +16,14 @@ const ratio = (what: string, better: Figure["better"], hold: number, aim: number
   aim,
 });
 
+const snapshot = (engine: string): Figure => ({
+  what: `slowest snapshot or diff, 1,000,000 entries, 10,000,000 ledger rows, ${engine}`,
+  unit: "s",
+  better: "lower",
+  hold: 2,
+  aim: 1,
+});
+
 export const figures = {
   getFloor20: ratio("GET, 20 entries: server CPU against the floor", "lower", 1.6, 1.3),
   getFloor1000: ratio("GET, 1,000 entries: server CPU against the floor", "lower", 1.35, 1.1),
@@ -70,6 +78,8 @@ export const figures = {
   postgresPgbench: ratio("PATCH, PostgreSQL: throughput against pgbench", "higher", 0.8, 1.2),
   postgresPeer: ratio("PATCH, PostgreSQL: throughput against the peer", "higher", 2, 3),
   ledgerGrowth: ratio("PATCH: server CPU with a long ledger against a new one", "lower", 2, 1.3),
+  snapshotSqlite: snapshot("SQLite"),
+  snapshotPostgres: snapshot("PostgreSQL"),
 } satisfies Record<string, Figure>;
 
 export type FigureName = keyof typeof figures;

@@ -32,7 +32,8 @@ export interface Options {
 
 export const usage = `npm run bench -- [flags]
   --only a,b          run only these sections: ${sections.filter((name) => name !== "beside").join(", ")}
-                      (ledger, soak and open-transaction run only when named, or with --long and --soak)
+                      (ledger, snapshots, soak and open-transaction run only when named, or with
+                      --long and --soak)
   --engine postgres   run only the PostgreSQL section
   --beside DIR        compare this checkout with the one in DIR, which must have its node_modules:
                       paired ratios new/old of the CPU time per response and the responses per second
@@ -42,7 +43,7 @@ export const usage = `npm run bench -- [flags]
   --seconds N         length of one run (0.8; with --beside 0.3)
   --readers N         connections that read (64)
   --writers N         connections that write (256)
-  --long              also run the section ledger, with --ledger-rows N rows (10000000)
+  --long              also run the sections ledger and snapshots, with --ledger-rows N rows (10000000)
   --soak              run only a mixed load for --minutes N (10), and record the memory
   --open-minutes N    how long open-transaction keeps its transaction open (5)
   --json FILE         write all results to FILE

@@ -12,6 +12,7 @@ export const sections = [
   "postgres",
   "open-transaction",
   "ledger",
+  "snapshots",
   "soak",
   "beside",
 ] as const;
@@ -46,7 +47,10 @@ export function selectSections(flags: {
   selected.delete("soak");
   selected.delete("open-transaction");
   selected.delete("beside");
-  if (!long) selected.delete("ledger");
+  if (!long) {
+    selected.delete("ledger");
+    selected.delete("snapshots");
+  }
   if (engine === "sqlite") selected.delete("postgres");
   return selected;
 }

@@ -15,7 +15,11 @@ export type HashedRow = Omit<LedgerRow, "previous">;
 
 /** SHA-256 in hexadecimal digits, of the previous row's hash followed by the text of this row. */
 export function hashRow(previousHash: string, row: HashedRow): string {
-  return hash("sha256", previousHash + rowText(row));
+  return hashText(previousHash, rowText(row));
+}
+
+export function hashText(previousHash: string, rowText: string): string {
+  return hash("sha256", previousHash + rowText);
 }
 
 /**
@@ -24,11 +28,40 @@ export function hashRow(previousHash: string, row: HashedRow): string {
  */
 export function rowText(row: HashedRow): string {
   const { before, after } = row;
-  const stocks = `${before ? before.quantity : null},${text(before ? before.status : null)},${
-    after ? after.quantity : null
-  },${text(after ? after.status : null)}`;
-  const origin = `${text(row.cause)},${text(row.keyId)},${text(row.requestId)},${text(row.reason)}`;
-  return `[${row.seq},${row.petId},${stocks},${origin},${row.at}]`;
+  return joinFields(
+    row.seq,
+    row.petId,
+    before ? before.quantity : null,
+    before ? before.status : null,
+    after ? after.quantity : null,
+    after ? after.status : null,
+    row.cause,
+    row.keyId,
+    row.requestId,
+    row.reason,
+    row.at,
+  );
+}
+
+type Integer = number | bigint;
+
+/** The fields of a row, in the order in which its hash covers them. */
+export function joinFields(
+  seq: Integer,
+  petId: Integer,
+  quantityBefore: Integer | null,
+  statusBefore: string | null,
+  quantityAfter: Integer | null,
+  statusAfter: string | null,
+  cause: string,
+  keyId: string | null,
+  requestId: string | null,
+  reason: string | null,
+  at: Integer,
+): string {
+  const stocks = `${quantityBefore},${text(statusBefore)},${quantityAfter},${text(statusAfter)}`;
+  const origin = `${text(cause)},${text(keyId)},${text(requestId)},${text(reason)}`;
+  return `[${seq},${petId},${stocks},${origin},${at}]`;
 }
 
 const plain = /^[\w.:-]*$/;

@@ -6,6 +6,7 @@ import type { HeaderTemplate } from "./headers.ts";
 import type { ListBodies, ListBody } from "./list/body.ts";
 import type { ListEncodings } from "./list/encodings.ts";
 import type { InventoryList } from "./list/list.ts";
+import type { SnapshotResponses } from "./snapshots/responses.ts";
 
 /** One operation of a surface: one method on one path. */
 export interface Operation {
@@ -37,13 +38,14 @@ export interface BodyRule {
   readonly bytesMax: number;
 }
 
-/** Everything that operations use: the shop, and the inventory list as bytes. */
+/** Everything that operations use: the shop, the inventory list as bytes, and long responses. */
 export interface Context extends Shop {
   readonly list: {
     readonly versions: InventoryList;
     readonly encodings: ListEncodings;
     readonly bodies: ListBodies;
   };
+  readonly snapshots: SnapshotResponses;
 }
 
 /** An operation as a part of its route. */

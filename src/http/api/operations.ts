@@ -3,14 +3,18 @@ import { jsonTypes, mergePatchTypes } from "../body.ts";
 import type { Operation } from "../operation.ts";
 import { applyChanges } from "./changes.ts";
 import * as changes from "./contract/changes.ts";
+import * as history from "./contract/history.ts";
 import * as inventory from "./contract/inventory.ts";
 import type { Contract } from "./contract/operation.ts";
 import * as orders from "./contract/orders.ts";
 import * as pets from "./contract/pets.ts";
+import * as snapshots from "./contract/snapshots.ts";
 import { getInventory, updateInventory } from "./entries.ts";
+import { getLedgerHead, listChanges, listHistory } from "./history.ts";
 import { listInventory } from "./inventory.ts";
 import { listOrders } from "./orders.ts";
 import { getPet } from "./pets.ts";
+import { getDiff, getSnapshot } from "./snapshots.ts";
 
 export interface ApiOperation extends Operation {
   /** Its part of the API description. */
@@ -59,6 +63,33 @@ export function apiOperations(settings: ApiSettings): ApiOperation[] {
       handle: updateInventory,
     },
     {
+      id: "listHistory",
+      method: "GET",
+      path: "/inventory/{petId}/history",
+      scope: "history:read",
+      stability: "beta",
+      contract: history.listHistory,
+      handle: listHistory,
+    },
+    {
+      id: "listChanges",
+      method: "GET",
+      path: "/changes",
+      scope: "history:read",
+      stability: "beta",
+      contract: history.listChanges,
+      handle: listChanges,
+    },
+    {
+      id: "getLedgerHead",
+      method: "GET",
+      path: "/changes/head",
+      scope: "history:read",
+      stability: "beta",
+      contract: history.getLedgerHead,
+      handle: getLedgerHead,
+    },
+    {
       id: "applyChanges",
       method: "POST",
       path: "/changes",
@@ -86,6 +117,24 @@ export function apiOperations(settings: ApiSettings): ApiOperation[] {
       stability: "stable",
       contract: orders.listOrders,
       handle: listOrders,
+    },
+    {
+      id: "getSnapshot",
+      method: "GET",
+      path: "/snapshots/{moment}",
+      scope: "history:read",
+      stability: "beta",
+      contract: snapshots.getSnapshot,
+      handle: getSnapshot,
+    },
+    {
+      id: "getDiff",
+      method: "GET",
+      path: "/snapshots/{moment}/diff",
+      scope: "history:read",
+      stability: "beta",
+      contract: snapshots.getDiff,
+      handle: getDiff,
     },
   ];
 }

@@ -7,6 +7,7 @@ export interface DocumentedSchema {
   readonly type?: string | readonly string[];
   readonly nullable?: boolean;
   readonly format?: string;
+  readonly pattern?: string;
   readonly description?: string;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;

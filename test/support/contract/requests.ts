@@ -1,7 +1,9 @@
 import fc from "fast-check";
+import { testStart } from "../clock.ts";
 import { batchOf } from "./batches.ts";
 import {
   apiDocument,
+  type DocumentedParameter,
   type DocumentedSchema,
   documentedOperations,
   type Endpoint,
@@ -170,8 +172,8 @@ function toOperation(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
   return fc
     .record({
       key: keyKinds,
-      path: fc.tuple(...inPath.map((one) => pathValue(one.schema))),
-      query: fc.tuple(...inQuery.map((one) => queryValues(one.name, one.schema))),
+      path: fc.tuple(...inPath.map(pathValue)),
+      query: fc.tuple(...inQuery.map(queryValues)),
       headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name))),
       type:
         content.length > 0 ? contentType(typesOf(method, content)) : fc.constant(valid(undefined)),
@@ -197,23 +199,75 @@ function toOperation(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
         body: drawn.body.value,
         key: drawn.key.value,
         faults: parts.flatMap((part) => part.faults),
+        namesKnownPet: drawn.path.every(
+          ({ value }, at) => inPath[at]!.name !== "petId" || knownPets.map(String).includes(value),
+        ),
         possible: parts.flatMap((part: Part<unknown>) => part.possible ?? []),
-        namesKnownPet: drawn.path.every(({ value }) => knownPets.map(String).includes(value)),
       };
     });
 }
 
-function pathValue(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
+/** A ledger row or a time. The ledger has at least a row for each known pet. */
+const moment: fc.Arbitrary<Part<string>> = fc.oneof(
+  { arbitrary: fc.nat(knownPets.length).map(String).map(valid), weight: 4 },
+  {
+    arbitrary: fc
+      .date({ min: new Date(0), max: new Date("2026-11-15"), noInvalidDate: true })
+      .map((date) => valid(date.toISOString())),
+    weight: 2,
+  },
+  {
+    arbitrary: fc.constantFrom("1e3", "01", "-1", "2026-13-01", "now").map(invalid(400)),
+    weight: 1,
+  },
+  { arbitrary: fc.constant(invalid(404)(String(Number.MAX_SAFE_INTEGER))), weight: 1 },
+);
+
+function pathValue(parameter: DocumentedParameter): fc.Arbitrary<Part<string>> {
+  if (parameter.name === "moment") return moment;
+  const { schema } = parameter;
   const known = fc.constantFrom(...knownPets).map((value) => valid(String(value)));
   return fc.oneof({ arbitrary: known, weight: 2 }, { arbitrary: integerText(schema), weight: 1 });
 }
 
+/** The value of a query parameter: an integer, one of several texts, a time, or a pattern. */
+function queryText({ name, schema }: DocumentedParameter): fc.Arbitrary<Part<string>> {
+  if (name === "to") return moment;
+  if (schema.type === "integer") return integerText(schema);
+  const isValid = (text: string) =>
+    schema.enum?.includes(text) ??
+    (schema.format === "date-time"
+      ? !Number.isNaN(Date.parse(text))
+      : new RegExp(schema.pattern!).test(text));
+  const good = schema.enum
+    ? fc.constantFrom(...(schema.enum as readonly string[]))
+    : schema.format === "date-time"
+      ? instantText
+      : fc.stringMatching(new RegExp(schema.pattern!));
+  const bad = fc.oneof(notDigits, fc.constant("")).filter((text) => !isValid(text));
+  return mostlyValid(good.map(valid), bad.map(invalid(400)));
+}
+
+/** A time as RFC 3339 writes it, with and without milliseconds and an offset from UTC. */
+const instantText: fc.Arbitrary<string> = fc
+  .record({
+    time: fc.oneof(
+      fc.integer({ min: Date.UTC(1, 0, 2), max: Date.UTC(9999, 11, 30) }),
+      fc.integer({ min: -10, max: 10 }).map((ms) => testStart + ms),
+    ),
+    tail: fc.constantFrom("Z", ".000Z", "+01:00", "-11:30", "exact"),
+  })
+  .map(({ time, tail }) => {
+    const text = new Date(time).toISOString();
+    return tail === "exact" ? text : text.replace(/\.\d{3}Z$/, tail);
+  });
+
 /** A query parameter: absent, present once, or present twice, which is invalid. */
-function queryValues(name: string, schema: DocumentedSchema): fc.Arbitrary<Part<string[]>> {
-  const pair = (value: string) => `${name}=${encodeURIComponent(value)}`;
+function queryValues(parameter: DocumentedParameter): fc.Arbitrary<Part<string[]>> {
+  const pair = (value: string) => `${parameter.name}=${encodeURIComponent(value)}`;
   return fc.oneof(
-    fc.constant(valid<string[]>([])),
-    integerText(schema).map(({ value, faults }) => ({ value: [pair(value)], faults })),
+    fc.constant((parameter.required ? invalid(400) : valid)<string[]>([])),
+    queryText(parameter).map(({ value, faults }) => ({ value: [pair(value)], faults })),
     fc.constant(invalid(400)([pair("1"), pair("2")])),
   );
 }
@@ -229,7 +283,7 @@ const undeclaredMethod: fc.Arbitrary<FuzzedRequest> = fc
   .filter(({ path, method }) => !(method.toLowerCase() in apiDocument.paths[path]!))
   .map(({ path, method, key, body }) => ({
     method,
-    path: path.replace("{petId}", "7"),
+    path: path.replace("{petId}", "7").replace("{moment}", "1"),
     headers: {},
     body: method === "GET" ? undefined : body,
     key: key.value,
@@ -240,7 +294,7 @@ const undeclaredMethod: fc.Arbitrary<FuzzedRequest> = fc
 
 const unknownPath: fc.Arbitrary<FuzzedRequest> = fc
   .record({
-    path: fc.constantFrom("/", "/pets", "/inventory/7/history", "/store", "/store/orders/1", "/ü"),
+    path: fc.constantFrom("/", "/pets", "/inventory/7/stock", "/store", "/store/orders/1", "/ü"),
     method: fc.constantFrom("GET", "HEAD", "PATCH", "POST", "DELETE", "OPTIONS"),
     key: keyKinds,
   })
@@ -259,7 +313,9 @@ export const anyRequest: fc.Arbitrary<FuzzedRequest> = fc.oneof(
   ...documentedOperations.map((endpoint) => ({
     arbitrary: toOperation(endpoint),
     // Operations with more input are called more often.
-    weight: endpoint.operation.requestBody ? 12 : 3 * (endpoint.operation.parameters ?? []).length,
+    weight: endpoint.operation.requestBody
+      ? 12
+      : 3 * Math.max(1, endpoint.operation.parameters?.length ?? 0),
   })),
   { arbitrary: undeclaredMethod, weight: 2 },
   { arbitrary: unknownPath, weight: 1 },

@@ -27,7 +27,7 @@ const rejected: Rejected = {
 };
 
 export const applyChanges: Contract = {
-  tag: "Changes",
+  tag: "Inventory",
   summary: "Apply several changes",
   description: `Changes the stock of up to 1,000 pets in one request. All changes are stored together, or none is. A change either sets the count (\`quantity\`) or adds to it (\`delta\`, which can be negative). The changes are applied in order, and a pet can appear more than once.
 

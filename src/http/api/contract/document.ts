@@ -47,7 +47,7 @@ export function describeApi(operations: readonly Operation[], options: DocumentO
     security: [{ apiKey: [] }],
     tags: [
       { name: "Inventory", description: "Stock levels." },
-      { name: "Changes", description: "Several changes at once." },
+      { name: "History", description: "The ledger: every change to the stock levels." },
       { name: "Pets", description: "The pet catalogue." },
       { name: "Orders", description: "Customer orders." },
     ],
@@ -130,7 +130,7 @@ function describe(operation: Operation, pathHeaders: readonly HeaderId[]) {
       ? {
           parameters: contract.parameters.map((parameter) => ({
             ...parameter,
-            required: parameter.in === "path",
+            required: parameter.in === "path" || parameter.required === true,
           })),
         }
       : {}),
@@ -177,9 +177,11 @@ function describeErrors(
   scope: string,
 ): DescribedResponse {
   const described = codes.map((code): ErrorDescription => errors[code]);
-  const descriptions = described.map(({ description, afterUpdate }, index) =>
-    [`\`${codes[index]}\`: ${description}`, contract.body && afterUpdate].filter(Boolean).join(" "),
-  );
+  const descriptions = described.map(({ description, afterUpdate }, index) => {
+    const code = codes[index]!;
+    const text = `\`${code}\`: ${contract.descriptions?.[code] ?? description}`;
+    return [text, contract.body && afterUpdate].filter(Boolean).join(" ");
+  });
   const examples = codes.flatMap((code) =>
     Object.entries(messages(code, contract, scope)).map(([name, message]) => [
       name,

@@ -68,8 +68,7 @@ export const headers = {
   },
   CacheCurrent: {
     name: "Cache-Control",
-    description:
-      "Sent with pets and orders. A cache can store them, but must revalidate them before each use.",
+    description: "A cache can store the response, but must revalidate it before each use.",
     required: true,
     schema: { type: "string", const: "no-cache" },
     example: "no-cache",
@@ -103,6 +102,21 @@ export const headers = {
     required: true,
     schema: { type: "string", pattern: '^"[!#-~]+"$' },
     example: '"k3v9x2-1207"',
+  },
+  SnapshotETag: {
+    name: "ETag",
+    description:
+      "The version of the snapshot or diff. It does not change. Send it in `If-None-Match` to get a 304.",
+    required: true,
+    schema: { type: "string", pattern: '^"[!#-~]+"$' },
+    example: '"k3v9x2-1207"',
+  },
+  "Content-Location": {
+    description:
+      "The same content by the numbers of its ledger rows. Unlike a time, they always mean the same content.",
+    required: true,
+    schema: { type: "string" },
+    example: "/v1/snapshots/1207",
   },
   Vary: {
     description: "The encoding of the body depends on the request header `Accept-Encoding`.",
@@ -172,7 +186,7 @@ export const headers = {
   NextPage: {
     name: "Link",
     description:
-      'Sent with pages of orders. Contains the URL of the next page, with `rel="next"` (RFC 8288). Absent on the last page.',
+      'Sent with pages of orders and of changes. Contains the URL of the next page, with `rel="next"` (RFC 8288). Absent on the last page.',
     required: false,
     schema: { type: "string", pattern: '^<[^>]+>; rel="next"$' },
     example: '</v1/store/orders?limit=100&after=943>; rel="next"',
