@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { testStart } from "../clock.ts";
 import { batchOf } from "./batches.ts";
 import {
   apiDocument,
@@ -8,16 +9,20 @@ import {
   type Endpoint,
 } from "./document.ts";
 import { headerValue } from "./header-values.ts";
-import { invalid, mostlyValid, type Part, valid } from "./parts.ts";
 import {
-  boundsOf,
-  instantText,
-  integerOutside,
+  extras,
   integerText,
+  invalid,
+  knownPets,
+  mostlyValid,
+  notAnObject,
   notDigits,
-  writtenFraction,
+  type Part,
+  resolve,
+  valid,
   writtenInteger,
-} from "./texts.ts";
+  wrongValue,
+} from "./values.ts";
 
 /**
  * A request generated from openapi.json. Every part is valid according to the document, or invalid
@@ -40,35 +45,9 @@ export interface FuzzedRequest {
 
 export type KeyKind = "good" | "narrow" | "missing" | "unknown" | "malformed";
 
-/** The pets in the service under test. */
-export const knownPets = [1n, 7n, 9007199254740993n, -9223372036854775808n, 9223372036854775807n];
-
-function wrongValue(schema: DocumentedSchema): fc.Arbitrary<string> {
-  return fc.oneof(
-    integerOutside(boundsOf(schema)).map(String),
-    writtenFraction,
-    fc.constantFrom("1.5", '"5"', "true", "null", "[]", "{}", "1e300", "5.0000000000000000001"),
-    fc.string().map((text) => JSON.stringify(text)),
-  );
-}
-
-const extras = fc.dictionary(
-  fc.string({ maxLength: 8 }).filter((name) => name !== "quantity" && name !== "__proto__"),
-  fc.jsonValue({ maxDepth: 2 }),
-  { maxKeys: 2 },
-);
-
-function resolve(schema: DocumentedSchema): DocumentedSchema {
-  return schema.$ref ? apiDocument.components.schemas[schema.$ref.split("/").at(-1)!]! : schema;
-}
-
 function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
   const [field, property] = Object.entries(resolve(schema).properties!)[0]!;
-  if (property.items) {
-    const { properties } = resolve(property.items);
-    const integers = { written: writtenInteger, wrong: wrongValue };
-    return batchOf(field, property, properties!, integers, knownPets);
-  }
+  if (property.items) return batchOf(field, property);
   const written = (value: string, rest: Record<string, unknown>) => {
     const others = JSON.stringify(rest).slice(1, -1);
     return `{${others}${others && ","}${JSON.stringify(field)}:${value}}`;
@@ -88,19 +67,13 @@ function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
     { arbitrary: oversized.map(invalid(413)), weight: 1 },
   );
 }
-const notAnObject = fc.jsonValue().filter((value) => !isObject(value));
 
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The media types in `Accept-Patch`. The document lists only the first for the body. */
-const acceptedTypes = String(apiDocument.components.headers["Accept-Patch"]!.schema.const).split(
-  ", ",
-);
-
-const typesOf = (method: string, content: readonly (readonly [type: string, unknown])[]) =>
-  method === "PATCH" ? acceptedTypes : content.map(([type]) => type);
+/** The media types in `Accept-Patch` or `Accept-Post`. The document lists only one for the body. */
+const acceptedTypes = (method: string) => {
+  const { schema } =
+    apiDocument.components.headers[method === "PATCH" ? "Accept-Patch" : "Accept-Post"]!;
+  return String(schema.const).split(", ");
+};
 
 const contentType = (types: readonly string[]): fc.Arbitrary<Part<string | undefined>> =>
   mostlyValid(
@@ -133,8 +106,7 @@ function toOperation(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
       path: fc.tuple(...inPath.map(pathValue)),
       query: fc.tuple(...inQuery.map(queryValues)),
       headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name))),
-      type:
-        content.length > 0 ? contentType(typesOf(method, content)) : fc.constant(valid(undefined)),
+      type: content.length > 0 ? contentType(acceptedTypes(method)) : fc.constant(valid(undefined)),
       body: content[0] ? bodyOf(content[0][1].schema) : fc.constant(valid(undefined)),
       stray: fc.constantFrom("", "", "color=blue"),
       head: fc.boolean(),
@@ -205,6 +177,20 @@ function queryText({ name, schema }: DocumentedParameter): fc.Arbitrary<Part<str
   const bad = fc.oneof(notDigits, fc.constant("")).filter((text) => !isValid(text));
   return mostlyValid(good.map(valid), bad.map(invalid(400)));
 }
+
+/** A time as RFC 3339 writes it, with and without milliseconds and an offset from UTC. */
+const instantText: fc.Arbitrary<string> = fc
+  .record({
+    time: fc.oneof(
+      fc.integer({ min: Date.UTC(1, 0, 2), max: Date.UTC(9999, 11, 30) }),
+      fc.integer({ min: -10, max: 10 }).map((ms) => testStart + ms),
+    ),
+    tail: fc.constantFrom("Z", ".000Z", "+01:00", "-11:30", "exact"),
+  })
+  .map(({ time, tail }) => {
+    const text = new Date(time).toISOString();
+    return tail === "exact" ? text : text.replace(/\.\d{3}Z$/, tail);
+  });
 
 /** A query parameter: absent, present once, or present twice, which is invalid. */
 function queryValues(parameter: DocumentedParameter): fc.Arbitrary<Part<string[]>> {

@@ -1,9 +1,32 @@
 import fc from "fast-check";
-import { testStart } from "../clock.ts";
-import type { DocumentedSchema } from "./document.ts";
-import { invalid, mostlyValid, type Part, valid } from "./parts.ts";
+import { apiDocument, type DocumentedSchema } from "./document.ts";
 
-/** Numbers and times as a request writes them. */
+/** Values for the parts of a request: valid according to the document, or invalid on purpose. */
+
+/** The pets in the service under test. */
+export const knownPets = [1n, 7n, 9007199254740993n, -9223372036854775808n, 9223372036854775807n];
+
+/** A part of a request, with the statuses of its faults. */
+export interface Part<T> {
+  readonly value: T;
+  readonly faults: readonly number[];
+  /** Statuses that the part may cause, depending on what is stored. */
+  readonly possible?: readonly number[];
+}
+
+export const valid = <T>(value: T): Part<T> => ({ value, faults: [] });
+export const invalid =
+  (status: number) =>
+  <T>(value: T): Part<T> => ({ value, faults: [status] });
+
+export const possibly =
+  (...possible: readonly number[]) =>
+  <T>(value: T): Part<T> => ({ value, faults: [], possible });
+
+/** Two thirds valid, so that one fault does not hide another. */
+export function mostlyValid<T>(good: fc.Arbitrary<Part<T>>, bad: fc.Arbitrary<Part<T>>) {
+  return fc.oneof({ arbitrary: good, weight: 2 }, { arbitrary: bad, weight: 1 });
+}
 
 export function boundsOf(schema: DocumentedSchema): { min: bigint; max: bigint } {
   // Parsing the document rounded the bounds of int64.
@@ -25,7 +48,7 @@ export function integerOutside({ min, max }: { min: bigint; max: bigint }): fc.A
 }
 
 /** A number that is not an integer, in the notations of JSON. */
-export const writtenFraction = fc
+const writtenFraction = fc
   .record({
     whole: fc.bigInt({ min: -99n, max: 2n ** 60n }),
     tenths: fc.integer({ min: 1, max: 9 }),
@@ -55,16 +78,28 @@ export function writtenInteger(schema: DocumentedSchema): fc.Arbitrary<string> {
     .map(([value, tail]) => (value === 0n ? `0${tail.replace("0e-1", "e-1")}` : `${value}${tail}`));
 }
 
-/** A time as RFC 3339 writes it, with and without milliseconds and an offset from UTC. */
-export const instantText: fc.Arbitrary<string> = fc
-  .record({
-    time: fc.oneof(
-      fc.integer({ min: Date.UTC(1, 0, 2), max: Date.UTC(9999, 11, 30) }),
-      fc.integer({ min: -10, max: 10 }).map((ms) => testStart + ms),
-    ),
-    tail: fc.constantFrom("Z", ".000Z", "+01:00", "-11:30", "exact"),
-  })
-  .map(({ time, tail }) => {
-    const text = new Date(time).toISOString();
-    return tail === "exact" ? text : text.replace(/\.\d{3}Z$/, tail);
-  });
+export function wrongValue(schema: DocumentedSchema): fc.Arbitrary<string> {
+  return fc.oneof(
+    integerOutside(boundsOf(schema)).map(String),
+    writtenFraction,
+    fc.constantFrom("1.5", '"5"', "true", "null", "[]", "{}", "1e300", "5.0000000000000000001"),
+    fc.string().map((text) => JSON.stringify(text)),
+  );
+}
+
+export const extras = fc.dictionary(
+  fc.string({ maxLength: 8 }).filter((name) => name !== "quantity" && name !== "__proto__"),
+  fc.jsonValue({ maxDepth: 2 }),
+  { maxKeys: 2 },
+);
+
+export function resolve(schema: DocumentedSchema): DocumentedSchema {
+  const name = schema.$ref?.split("/").at(-1);
+  return name === undefined ? schema : apiDocument.components.schemas[name]!;
+}
+
+export const notAnObject = fc.jsonValue().filter((value) => !isObject(value));
+
+export function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
