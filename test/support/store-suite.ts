@@ -11,6 +11,7 @@ import { describeGroups } from "./store-suite/groups.ts";
 import { describeHistory } from "./store-suite/history.ts";
 import { describeIdempotency } from "./store-suite/idempotency.ts";
 import { describeImports } from "./store-suite/imports.ts";
+import { describeKeptKeys } from "./store-suite/kept-keys.ts";
 import { describeKeys } from "./store-suite/keys.ts";
 import { describePages } from "./store-suite/pages.ts";
 import { describeSharing } from "./store-suite/sharing.ts";
@@ -61,6 +62,7 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
     describeGroups(suite);
     describeUnits(suite);
     describeIdempotency(suite);
+    describeKeptKeys(suite);
     describeUndo(suite);
     describeEpochs(suite);
     describePages(suite);

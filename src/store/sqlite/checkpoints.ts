@@ -17,6 +17,10 @@ export function createCheckpointReader(database: Database) {
     `SELECT first_pet_id, data FROM checkpoint_parts
      WHERE seq = ? AND first_pet_id >= ? ORDER BY first_pet_id LIMIT ?`,
   );
+  const partOf = database.query(
+    `SELECT first_pet_id, data FROM checkpoint_parts
+     WHERE seq = ? AND first_pet_id <= ? ORDER BY first_pet_id DESC LIMIT 1`,
+  );
   return {
     findCheckpoint: (seq: number): Checkpoint | undefined => find.values(seq).map(toCheckpoint)[0],
     findNextCheckpoint: (seq: number): Checkpoint | undefined =>
@@ -26,6 +30,8 @@ export function createCheckpointReader(database: Database) {
       petId === int64Max
         ? []
         : parts.values(seq, firstIdAfter(petId), partsMax).map(toCheckpointPart),
+    findPart: (seq: number, petId: bigint): CheckpointPart | undefined =>
+      partOf.values(seq, petId).map(toCheckpointPart)[0],
   };
 }
 
