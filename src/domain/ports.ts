@@ -1,7 +1,7 @@
 import type { EpochStart, Position } from "./epochs.ts";
 import type { Entry } from "./inventory.ts";
 import type { Key, Secret } from "./keys.ts";
-import type { Cause, Committed, LedgerRow, StockRow, Tip, Unit } from "./ledger.ts";
+import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
 import type { LimitDecision, Usage } from "./limits.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetRecord } from "./pets.ts";
@@ -41,6 +41,8 @@ export interface InventoryReader {
   ledgerAfter(seq: number, rowsMax: number): MaybePromise<readonly LedgerRow[]>;
   /** The same rows with only the fields that a copy of the inventory needs. */
   stockAfter(seq: number, rowsMax: number): MaybePromise<readonly StockRow[]>;
+  /** Rows up to `seq`, the last one first, with the fields that are needed to undo them. */
+  undoFrom(seq: number, rowsMax: number): MaybePromise<readonly UndoRow[]>;
   /** Entries with a larger petId (null: from the first), ascending, at most `rowsMax`. */
   entriesAfter(petId: bigint | null, rowsMax: number): MaybePromise<readonly Entry[]>;
   /** Every epoch of the store, in the order in which they began. */
@@ -135,6 +137,8 @@ export interface CheckpointPart {
 export interface CheckpointReader {
   /** The last checkpoint at or before a row. */
   findCheckpoint(seq: number): MaybePromise<Checkpoint | undefined>;
+  /** The first checkpoint at or after a row. */
+  findNextCheckpoint(seq: number): MaybePromise<Checkpoint | undefined>;
   /** Every checkpoint, by ascending `seq`. */
   listCheckpoints(): MaybePromise<readonly Checkpoint[]>;
   /**
