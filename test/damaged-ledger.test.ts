@@ -25,8 +25,9 @@ async function tamper(service: TestService, ...statements: string[]): Promise<vo
 
 const addRow = (seq: string) => `
   INSERT INTO ledger (seq, pet_id, quantity_before, quantity_after, status_before, status_after,
-                      previous, cause, at)
-  SELECT ${seq}, 1, 3, 3, 'available', 'available', NULL, 'import', at FROM head`;
+                      previous, cause, at, hash)
+  SELECT ${seq}, 1, 3, 3, 'available', 'available', NULL, 'import', at,
+         (SELECT hash FROM ledger WHERE seq = 1) FROM head`;
 
 describe.each(engines)("a damaged ledger on %s", (engine) => {
   let service: TestService;

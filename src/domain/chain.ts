@@ -27,7 +27,7 @@ export function hashText(previousHash: string, rowText: string): string {
  * that JSON escapes, but a ledger that was edited may, so every text is encoded.
  */
 export function rowText(row: HashedRow): string {
-  const { before, after } = row;
+  const { before, after, cause, keyId, requestId, reason, at } = row;
   return joinFields(
     row.seq,
     row.petId,
@@ -35,11 +35,7 @@ export function rowText(row: HashedRow): string {
     before ? before.status : null,
     after ? after.quantity : null,
     after ? after.status : null,
-    row.cause,
-    row.keyId,
-    row.requestId,
-    row.reason,
-    row.at,
+    originText(cause, keyId, requestId, reason, at),
   );
 }
 
@@ -53,15 +49,21 @@ export function joinFields(
   statusBefore: string | null,
   quantityAfter: Integer | null,
   statusAfter: string | null,
+  origin: string,
+): string {
+  const stocks = `${quantityBefore},${text(statusBefore)},${quantityAfter},${text(statusAfter)}`;
+  return `[${seq},${petId},${stocks},${origin}]`;
+}
+
+/** The fields that all rows of an import have in common. */
+export function originText(
   cause: string,
   keyId: string | null,
   requestId: string | null,
   reason: string | null,
   at: Integer,
 ): string {
-  const stocks = `${quantityBefore},${text(statusBefore)},${quantityAfter},${text(statusAfter)}`;
-  const origin = `${text(cause)},${text(keyId)},${text(requestId)},${text(reason)}`;
-  return `[${seq},${petId},${stocks},${origin},${at}]`;
+  return `${text(cause)},${text(keyId)},${text(requestId)},${text(reason)},${at}`;
 }
 
 const plain = /^[\w.:-]*$/;

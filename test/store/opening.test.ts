@@ -90,8 +90,19 @@ test("a start without the right to call a function names the function", async ()
   await expect(open(guest)).rejects.toThrow(
     `the role caller needs ${functions.map((name) => `EXECUTE on ${name}`).join(", ")}`,
   );
-  await run(url, `GRANT EXECUTE ON FUNCTION ${functions.join()} TO caller`);
-  await (await open(guest)).close();
+  const place = new URL(url).pathname.slice(1);
+  await run(
+    url,
+    `GRANT EXECUTE ON FUNCTION ${functions.join()} TO caller;
+     GRANT TEMPORARY ON DATABASE ${place} TO caller`,
+  );
+  const store = await open(guest);
+  const rows = async function* () {
+    yield [petRow({ petId: 1n }, 0)];
+  };
+  expect(await store.catalogue.importPets(rows(), "test")).toMatchObject({ created: 1 });
+  expect((await store.inventory.commit([setUnit(1n, 3)])).rows).toMatchObject([{ seq: 2 }]);
+  await store.close();
 });
 
 test("a role with the documented rights receives another store and serves it", async () => {

@@ -15,6 +15,11 @@ export function chain(database: Database): void {
       from_seq INTEGER NOT NULL CHECK (from_seq >= 0),
       hash     TEXT    NOT NULL
     ) STRICT;
+
+    -- A command of an earlier version that was started before the migration does not know the column.
+    CREATE TRIGGER ledger_rows_have_hashes BEFORE INSERT ON ledger
+    WHEN NEW.hash IS NULL AND NEW.seq > (SELECT from_seq FROM chain)
+    BEGIN SELECT RAISE(ABORT, 'this store needs petstore 0.4 or later'); END;
     `);
   let hash = genesisHash;
   let lastSeq = 0n;
