@@ -7,6 +7,7 @@ import { petRow } from "./pets.ts";
 import { describeCheckpoints } from "./store-suite/checkpoints.ts";
 import { describeConstraints } from "./store-suite/constraints.ts";
 import { describeEpochs } from "./store-suite/epochs.ts";
+import { describeExpiredKeys } from "./store-suite/expired-keys.ts";
 import { describeGroups } from "./store-suite/groups.ts";
 import { describeHistory } from "./store-suite/history.ts";
 import { describeIdempotency } from "./store-suite/idempotency.ts";
@@ -61,6 +62,7 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
     describeGroups(suite);
     describeUnits(suite);
     describeIdempotency(suite);
+    describeExpiredKeys(suite);
     describeUndo(suite);
     describeEpochs(suite);
     describePages(suite);

@@ -5,7 +5,7 @@ import type { Store } from "../../../src/domain/ports.ts";
 import { unitOf, versionOrReason } from "../units.ts";
 import type { StoreSuite } from "./suite.ts";
 
-const keptMs = 60_000;
+export const keptMs = 60_000;
 
 /** The same unit with an idempotency key. Its request is a digest of what it asks for. */
 function keyed(key: string, unit: Unit, request = JSON.stringify(unit, stringifyBigint)): Unit {
@@ -18,33 +18,36 @@ function stringifyBigint(_name: string, value: unknown): unknown {
 }
 
 const adding = (petId: bigint, amount: number) => unitOf({ petId, kind: "add", amount });
-const addOnce = (key: string, amount = 1) => keyed(key, adding(1n, amount));
+export const addOnce = (key: string, amount = 1) => keyed(key, adding(1n, amount));
 
 function storedOf(outcome: Outcome | undefined): Stored {
   if (outcome?.kind !== "stored") throw new Error(`not stored: ${JSON.stringify(outcome)}`);
   return outcome;
 }
 
+export const commitTo = (store: Store, ...units: readonly Unit[]) => store.inventory.commit(units);
+
+/** How many commits the store remembers keys of. */
+export const countKeys = (store: Store) =>
+  store.transfer.snapshot(async ({ rowsOf }) => {
+    let rows = 0;
+    for await (const batch of rowsOf("remembered_keys")) rows += batch.length;
+    return rows;
+  });
+
+/** Commits a unit again and expects the first result, without a new row. */
+export async function expectReplay(store: Store, unit: Unit, first: Outcome | undefined) {
+  const before = await store.inventory.readHead();
+  const { rows, outcomes } = await commitTo(store, unit);
+  expect(rows).toEqual([]);
+  expect(outcomes).toEqual([{ ...storedOf(first), isReplayed: true }]);
+  expect((await store.inventory.readHead()).seq).toBe(before.seq);
+}
+
 /** Idempotency keys: a unit is stored once, and every other unit with its key gets its result. */
 export function describeIdempotency(suite: StoreSuite): void {
   const { add, entries, ledger, expectSound } = suite;
-  const commitTo = (store: Store, ...units: readonly Unit[]) => store.inventory.commit(units);
   const commit = (...units: readonly Unit[]) => commitTo(suite.store, ...units);
-  const countKeys = async () =>
-    suite.store.transfer.snapshot(async ({ rowsOf }) => {
-      let rows = 0;
-      for await (const batch of rowsOf("remembered_keys")) rows += batch.length;
-      return rows;
-    });
-
-  /** Commits a unit again and expects the first result, without a new row. */
-  async function expectReplay(store: Store, unit: Unit, first: Outcome | undefined) {
-    const before = await store.inventory.readHead();
-    const { rows, outcomes } = await commitTo(store, unit);
-    expect(rows).toEqual([]);
-    expect(outcomes).toEqual([{ ...storedOf(first), isReplayed: true }]);
-    expect((await store.inventory.readHead()).seq).toBe(before.seq);
-  }
 
   describe("a unit with an idempotency key", () => {
     test("is stored once, and a retry gets the first result whatever was stored since", async () => {
@@ -112,7 +115,7 @@ export function describeIdempotency(suite: StoreSuite): void {
         "out_of_range",
         "out_of_range",
       ]);
-      expect(await countKeys()).toBe(0);
+      expect(await countKeys(suite.store)).toBe(0);
       const { outcomes } = await commit(taking, adding(1n, 1), taking, taking);
       expect(outcomes.map(versionOrReason)).toEqual(["out_of_range", 2, 3, 3]);
       expect(outcomes.slice(2)).toMatchObject([{ isReplayed: false }, { isReplayed: true }]);
@@ -216,63 +219,6 @@ export function describeIdempotency(suite: StoreSuite): void {
       suite.store = await suite.place.open();
       await commit(adding(1n, 5));
       await expectReplay(suite.store, addOnce("a"), first);
-    });
-  });
-
-  describe("keys that have expired", () => {
-    test("are deleted in steps, the oldest first, and can then be used again", async () => {
-      await add({ petId: 1n });
-      for (let at = 0; at < 5; at++) {
-        await commit(addOnce(`old ${at}`), addOnce(`old ${at}, too`));
-        suite.clock.advance(10);
-      }
-      const before = suite.clock.now();
-      const [kept] = (await commit(addOnce("kept"))).outcomes;
-      const other = await suite.place.open();
-      await other.idempotency.prepare();
-      const { prune } = suite.store.idempotency;
-      expect([await prune(before, 2), await countKeys()]).toEqual([2, 4]);
-      expect([await prune(before, 2), await other.idempotency.prune(0, 10)]).toEqual([2, 0]);
-      expect([await prune(before, 2), await prune(before, 2), await countKeys()]).toEqual([
-        1, 0, 1,
-      ]);
-      for (const store of [suite.store, other]) await expectReplay(store, addOnce("kept"), kept);
-      // The other store still has deleted keys in memory.
-      const { rows } = await commitTo(other, addOnce("old 0", 7), addOnce("old 4, too"));
-      expect(rows).toHaveLength(2);
-      expect(await prune(suite.clock.now() + 1, 10)).toBe(2);
-      expect(await countKeys()).toBe(0);
-      expect((await commit(addOnce("kept"))).rows).toHaveLength(1);
-      await expectSound();
-    });
-
-    test("are deleted while updates run, and no update is executed twice or lost", async () => {
-      await add({ petId: 1n });
-      const other = await suite.place.open();
-      const prune = (store: Store) =>
-        store.idempotency.prune(suite.clock.now() - keptMs, 3).catch((error: unknown) => {
-          // It does not wait for other writers. The service tries again later.
-          expect(error).toMatchObject({ code: "unavailable" });
-          return 0;
-        });
-      let pruned = 0;
-      for (let round = 0; round < 40; round++) {
-        suite.clock.advance(keptMs / 4);
-        const names = Array.from({ length: 5 }, (_, at) => `${round}.${at}`);
-        const pruning = [prune(other), prune(suite.store)];
-        const groups = await Promise.all(
-          [suite.store, other, suite.store].map((store) =>
-            commitTo(store, ...names.map((name) => addOnce(name))),
-          ),
-        );
-        for (const count of await Promise.all(pruning)) pruned += count;
-        const versions = groups.map(({ outcomes }) => outcomes.map(versionOrReason));
-        expect(new Set(versions.map(String)).size).toBe(1);
-      }
-      expect(await entries()).toMatchObject([{ quantity: 200 }]);
-      expect(pruned + (await countKeys())).toBe(40);
-      expect(pruned).toBeGreaterThan(20);
-      await expectSound();
     });
   });
 
