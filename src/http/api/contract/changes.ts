@@ -10,9 +10,10 @@ import { jsonTypes } from "../../body.ts";
 import * as messages from "../../messages.ts";
 import { changesRequired, oneAmountRule, petIdFieldRule } from "../change-list.ts";
 import { idempotencyKeyRule } from "../idempotency.ts";
+import { exampleChanged, exampleChanges } from "./examples.ts";
 import { idempotencyKeyParameter } from "./inventory.ts";
 import type { Contract } from "./operation.ts";
-import { exampleChanged, exampleChanges, reference } from "./schemas.ts";
+import { reference } from "./schema.ts";
 
 /** The change and the entry of the examples. */
 const petId = 7n;

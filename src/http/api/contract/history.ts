@@ -14,9 +14,10 @@ import {
   limitRule,
   seqRule,
 } from "../parameters.ts";
+import { exampleHead, exampleRow } from "./examples.ts";
 import { petIdMessage, petIdParameter } from "./inventory.ts";
 import type { Contract, Parameter, Success } from "./operation.ts";
-import { boundedInteger, exampleHead, exampleRow, reference } from "./schemas.ts";
+import { boundedInteger, reference } from "./schema.ts";
 
 const limit: Parameter = {
   name: "limit",

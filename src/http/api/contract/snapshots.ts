@@ -1,7 +1,8 @@
 import { inFuture, rowNotFound } from "../../../domain/moments.ts";
 import { momentInvalid, toInvalid } from "../parameters.ts";
+import { exampleDifference, exampleItem } from "./examples.ts";
 import type { Contract, Parameter } from "./operation.ts";
-import { exampleDifference, exampleItem, reference } from "./schemas.ts";
+import { reference } from "./schema.ts";
 
 const momentSchema = {
   type: "string",
