@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
-import { genesisHash, hashRow } from "../../src/domain/chain.ts";
 import { rowsExaminedMax } from "../../src/domain/history.ts";
 import type { Unit } from "../../src/domain/ledger.ts";
-import { onEveryEngine, withService } from "../support/conformance.ts";
+import { onEveryEngine } from "../support/conformance.ts";
 import { expectError } from "../support/responses.ts";
 import type { TestResponse, TestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
@@ -46,7 +45,7 @@ async function pagesFrom(
 const upTo = (last: number, first = 1) =>
   Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
-onEveryEngine("history", (service, engine) => {
+onEveryEngine("history", (service) => {
   /** Commits units and returns the seq of the last row. */
   async function commit(...units: readonly Unit[]): Promise<number> {
     await service().store.inventory.commit(units);
@@ -55,21 +54,6 @@ onEveryEngine("history", (service, engine) => {
   const key = async () => (await service().issueKey()).text;
   const get = async (path: string) => service().call("GET", path, { key: await key() });
   const tip = async () => (await service().store.history.readTip()).seq;
-
-  test("[history.empty] an empty ledger has no changes, and its end has the hash of an empty text", async () => {
-    await withService(engine, {}, async (empty) => {
-      const { text } = await empty.issueKey();
-      expect((await empty.call("GET", "/changes", { key: text })).text).toBe("[]");
-      expect((await empty.call("GET", "/changes/head", { key: text })).json).toEqual({
-        seq: 0,
-        hash: genesisHash,
-        at: null,
-      });
-      const timed = "/changes?since=2026-01-01&until=2027-01-01&cause=api";
-      const page = await empty.call("GET", timed, { key: text });
-      expect([page.text, page.headers.get("Link")]).toEqual(["[]", null]);
-    });
-  });
 
   test("[history.row] a change has ten fields, exact ids and the name of its key", async () => {
     const before = await tip();
@@ -237,29 +221,6 @@ onEveryEngine("history", (service, engine) => {
     expect(await seqs("/changes?since=2126-01-01")).toEqual([]);
     expect((await seqs("/changes?limit=1000&until=2126-01-01")).at(-1)).toBe(first + 7);
     expect(await seqs("/changes?until=0001-01-01")).toEqual([]);
-  });
-
-  test("[history.head] the end of the ledger has the number, time and hash of the last change", async () => {
-    await service().addPets({ petId: 7_001n });
-    const { text } = await service().issueKey();
-    for (let quantity = 1; quantity <= 3; quantity++) {
-      await service().call("PATCH", "/inventory/7001", {
-        key: text,
-        body: JSON.stringify({ quantity }),
-      });
-      const response = await service().call("GET", "/changes/head", { key: text });
-      const { seq } = response.json as { seq: number };
-      const [last] = rowsOf(
-        await service().call("GET", `/changes?after=${seq - 1}`, { key: text }),
-      );
-      let hash = genesisHash;
-      const { inventory } = service().store;
-      for (let done = 0; done < seq; done += 10_000) {
-        hash = (await inventory.ledgerAfter(done, 10_000)).reduce(hashRow, hash);
-      }
-      expect(last!.after!.quantity).toBe(quantity);
-      expect(response.json).toEqual({ seq, hash, at: last!.at });
-    }
   });
 
   test("[history.scope] history needs history:read, which keys of earlier versions do not have", async () => {
