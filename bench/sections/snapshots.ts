@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { type Bench, formatEntries } from "../bench.ts";
 import { type Service, startService, startServiceOn } from "../contestants.ts";
+import { cpuMicrosecondsBetween, readCpu } from "../cpu.ts";
 import type { FigureName } from "../figures.ts";
 import { type Folded, type LedgerDatabase, openLedgerDatabase } from "../long-ledger.ts";
 import { startPostgres } from "../postgres.ts";
@@ -74,6 +75,7 @@ async function snapshotsOn(
   const slowest: number[] = [];
   for (const [name, pathOf, check] of cases) {
     const times: number[] = [];
+    const before = readCpu(service.pid);
     for (let round = 0; round <= options.repeats; round++) {
       const path = pathOf();
       const { ms, body } = await read(service, path);
@@ -82,7 +84,9 @@ async function snapshotsOn(
     }
     times.sort((one, other) => one - other);
     slowest.push(times[times.length >> 1]!);
-    addRow(bench, `${name}, ${where}`, "service", times);
+    const cpu = cpuMicrosecondsBetween(before, readCpu(service.pid));
+    // The first round is checked, not timed, but costs as much.
+    addRow(bench, `${name}, ${where}`, "service", times, cpu && cpu / (options.repeats + 1));
   }
   const probed = await readProbe(service.pid, probeFile);
   results.addNote(
@@ -143,15 +147,14 @@ function checkSnapshot({ entries, total }: Folded) {
   };
 }
 
-function addRow({ results }: Bench, scenario: string, contestant: string, times: number[]): void {
+function addRow(
+  { results }: Bench,
+  scenario: string,
+  contestant: string,
+  times: number[],
+  cpuMicroseconds?: number,
+): void {
   const [p50Ms, p99Ms] = [times[times.length >> 1]!, times.at(-1)!];
-  const unmeasured = { cpuMicroseconds: undefined, generatorBusy: undefined };
-  results.rows.push({
-    scenario,
-    contestant,
-    throughput: 1000 / p50Ms,
-    p50Ms,
-    p99Ms,
-    ...unmeasured,
-  });
+  const measured = { throughput: 1000 / p50Ms, p50Ms, p99Ms, cpuMicroseconds };
+  results.rows.push({ scenario, contestant, ...measured, generatorBusy: undefined });
 }

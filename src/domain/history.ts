@@ -3,6 +3,7 @@ import { yieldToEventLoop } from "./event-loop.ts";
 import type { Cause } from "./ledger.ts";
 import { petNotFound } from "./pets.ts";
 import type { NamedRow, Store } from "./ports.ts";
+import { versionAtCheckpoint } from "./snapshots/versions.ts";
 
 export const rowsPerPageDefault = 100;
 export const rowsPerPageMax = 1_000;
@@ -79,10 +80,11 @@ const rowsAtOnce = 250;
 
 /** One page of a pet's changes, the newest first. Throws `not_found` for an unknown pet. */
 export async function listHistory(
-  { store: { history } }: { readonly store: Pick<Store, "history"> },
+  { store }: { readonly store: Pick<Store, "history" | "checkpoints"> },
   petId: bigint,
   request: HistoryRequest,
 ): Promise<HistoryPage> {
+  const { history } = store;
   const { since, until, limit, signal } = request;
   // Read before the bounds: a row that is added later may be on the wrong side of a bound.
   const found = await history.findEntry(petId);
@@ -97,7 +99,7 @@ export async function listHistory(
   );
   const pet = { petId, version: found.entry.version };
   let next =
-    before - 1 > after ? await findRowBefore(history, pet, request.before, before, signal) : 0;
+    before - 1 > after ? await findRowBefore(store, pet, request.before, before, signal) : 0;
   const rows: NamedRow[] = [];
   while (next > after && rows.length < limit) {
     if (rows.length > 0) await yieldToEventLoop();
@@ -115,11 +117,11 @@ const stepsAtOnce = 1_000;
 
 /**
  * The pet's last row before `before`, or 0. Each row refers to the pet's previous one, so the search
- * starts at a row that is known to belong to the pet: the last one, or `hint` if it is one of them.
- * It is one when a client follows the pages.
+ * starts at a row that is known to belong to the pet: `hint` if it is one, as when a client follows
+ * the pages. Otherwise the pet's row at the next checkpoint, or its last row.
  */
 async function findRowBefore(
-  history: Store["history"],
+  { history, checkpoints }: Pick<Store, "history" | "checkpoints">,
   { petId, version }: { readonly petId: bigint; readonly version: number },
   hint: number | undefined,
   before: number,
@@ -127,7 +129,9 @@ async function findRowBefore(
 ): Promise<number> {
   if (version < before) return version;
   const [hinted] = hint === undefined ? [] : await history.petRows(petId, hint, 1);
-  let seq = hinted ? (hinted.previous ?? 0) : version;
+  let seq = hinted
+    ? (hinted.previous ?? 0)
+    : ((await versionAtCheckpoint(checkpoints, petId, before)) ?? version);
   while (seq >= before) {
     seq = await history.petRowBefore(petId, seq, before, stepsAtOnce);
     if (signal?.aborted) return 0;

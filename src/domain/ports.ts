@@ -147,6 +147,8 @@ export interface CheckpointReader {
     petId: bigint | null,
     partsMax: number,
   ): MaybePromise<readonly CheckpointPart[]>;
+  /** The part of the checkpoint at `seq` that contains a pet, if the checkpoint does. */
+  findPart(seq: number, petId: bigint): MaybePromise<CheckpointPart | undefined>;
 }
 
 /**

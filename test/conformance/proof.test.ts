@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { genesisHash, hashRow } from "../../src/domain/chain.ts";
 import { verify } from "../../src/domain/verify.ts";
-import { onEveryEngine, withService } from "../support/conformance.ts";
+import { onEveryEngine } from "../support/conformance.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
@@ -35,7 +34,7 @@ function textOf({ before, after, ...row }: Row): string {
   ]);
 }
 
-onEveryEngine("proof", (service, engine) => {
+onEveryEngine("proof", (service) => {
   const fill = async () => {
     const { text: key } = await service().issueKey({ name: "till" });
     await service().addPets({ petId: 1n, quantity: 3 }, { petId: -7n, status: "sold" });
@@ -47,43 +46,6 @@ onEveryEngine("proof", (service, engine) => {
   };
   const readHead = async (key: string) =>
     (await service().call("GET", "/changes/head", { key })).json as { seq: number; hash: string };
-
-  test("[history.empty] an empty ledger has no changes, and its end has the hash of an empty text", async () => {
-    await withService(engine, {}, async (empty) => {
-      const { text } = await empty.issueKey();
-      expect((await empty.call("GET", "/changes", { key: text })).text).toBe("[]");
-      expect((await empty.call("GET", "/changes/head", { key: text })).json).toEqual({
-        seq: 0,
-        hash: genesisHash,
-        at: null,
-      });
-      const timed = "/changes?since=2026-01-01&until=2027-01-01&cause=api";
-      const page = await empty.call("GET", timed, { key: text });
-      expect([page.text, page.headers.get("Link")]).toEqual(["[]", null]);
-    });
-  });
-
-  test("[history.head] the end of the ledger has the number, time and hash of the last change", async () => {
-    await service().addPets({ petId: 7_001n });
-    const { text } = await service().issueKey();
-    for (let quantity = 1; quantity <= 3; quantity++) {
-      await service().call("PATCH", "/inventory/7001", {
-        key: text,
-        body: JSON.stringify({ quantity }),
-      });
-      const response = await service().call("GET", "/changes/head", { key: text });
-      const { seq } = response.json as { seq: number };
-      const rows = await service().call("GET", `/changes?after=${seq - 1}`, { key: text });
-      const [last] = rows.json as readonly Row[];
-      let hash = genesisHash;
-      const { inventory } = service().store;
-      for (let done = 0; done < seq; done += 10_000) {
-        hash = (await inventory.ledgerAfter(done, 10_000)).reduce(hashRow, hash);
-      }
-      expect(last!.after!.quantity).toBe(quantity);
-      expect(response.json).toEqual({ seq, hash, at: last!.at });
-    }
-  });
 
   test("[proof.chain] a client can recompute the hash of the head from the rows of GET /changes", async () => {
     const key = await fill();

@@ -42,4 +42,5 @@ test("PostgreSQL reads the ledger by its primary key, also while it is empty or 
   await query("UPDATE ledger_end SET seq = 10 WHERE seq = 0");
   await query("VACUUM ANALYZE ledger");
   expect(await countScans()).toEqual([0n, true]);
+  sql.release();
 });

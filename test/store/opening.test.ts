@@ -84,7 +84,8 @@ test("a start without the right to call a function names the function", async ()
      REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC`,
   );
   const functions = [
-    ...["petstore_stock", "petstore_entry", "petstore_take"],
+    ...["petstore_stock", "petstore_entry", "petstore_rows", "petstore_seq_at"],
+    ...["petstore_pet_rows", "petstore_pet_row_before", "petstore_take"],
     ...["petstore_chain", "petstore_row_text"],
   ];
   await expect(open(guest)).rejects.toThrow(

@@ -142,6 +142,8 @@ export function createArchive(): Source & {
       (parts.get(seq) ?? [])
         .filter(({ firstPetId }) => petId === null || firstPetId > petId)
         .slice(0, partsMax),
+    findPart: (seq, petId) =>
+      (parts.get(seq) ?? []).findLast(({ firstPetId }) => firstPetId <= petId),
     async claim(writer) {
       owner = writer;
       return true;

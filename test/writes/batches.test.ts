@@ -209,6 +209,24 @@ onEveryEngine("a batch of changes", (service) => {
     });
   });
 
+  test("with a header that would protect or explain one update gets 400 and is not stored", async () => {
+    const key = await issue();
+    await service().addPets({ petId: 1n, quantity: 5 });
+    const body = '{"changes":[{"petId":1,"delta":1}]}';
+    for (const [name, value, field] of [
+      ["If-Match", '"other"', "expectedVersion"],
+      ["X-Change-Reason", "Sold", "reason"],
+    ] as const) {
+      await expectUnchanged(service().store, async () => {
+        const response = await post(key, body, { [name]: value });
+        expectError(response, "invalid_request");
+        expect(response.text).toContain(name);
+        expect(response.text).toContain(`'${field}'`);
+      });
+    }
+    expect((await post(key, body, { "If-Match": "*" })).status).toBe(200);
+  });
+
   test("needs the scope inventory:write", async () => {
     const reader = (await service().issueKey({ scopes: ["inventory:read"] })).text;
     const ask = () => apply(reader, '{"petId":1,"delta":1}');

@@ -1,3 +1,4 @@
+import { ServiceError } from "../../domain/errors.ts";
 import type { Entry } from "../../domain/inventory.ts";
 import { applyChanges as storeChanges } from "../../domain/shop.ts";
 import { readJsonText } from "../body.ts";
@@ -6,9 +7,15 @@ import { canonicalText, parseChanges } from "./change-list.ts";
 import { replayedHeaders } from "./entries.ts";
 import { identifyRequest } from "./idempotency.ts";
 
+export const conditionsInBody =
+  "Header 'If-Match' is not supported here. Give a change the field 'expectedVersion' instead.";
+export const reasonsInBody =
+  "Header 'X-Change-Reason' is not supported here. Give a change the field 'reason' instead.";
+
 export async function applyChanges(context: Context, call: Call): Promise<Reply> {
   const { requestId, request, caller, operation } = call;
   const { headers, signal } = request;
+  rejectUpdateHeaders(headers);
   const key = headers.get("idempotency-key");
   const changes = parseChanges(await readJsonText(request, operation));
   const idempotency =
@@ -17,6 +24,15 @@ export async function applyChanges(context: Context, call: Call): Promise<Reply>
   const { entries, isReplayed } = await storeChanges(context, caller, changes, write);
   const body = `{"entries":[${entries.map(versionedJson).join()}]}`;
   return isReplayed ? { status: 200, body, headers: replayedHeaders } : { status: 200, body };
+}
+
+/** Rejects headers that would protect or explain an update of one entry, and do nothing here. */
+function rejectUpdateHeaders(headers: Headers): void {
+  const condition = headers.get("if-match");
+  if (condition !== null && condition.trim() !== "*") {
+    throw new ServiceError("invalid_request", conditionsInBody);
+  }
+  if (headers.has("x-change-reason")) throw new ServiceError("invalid_request", reasonsInBody);
 }
 
 function versionedJson({ petId, quantity, status, version }: Entry): string {

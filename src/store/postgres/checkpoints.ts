@@ -21,6 +21,10 @@ const partsText = withTimeline(
   `SELECT first_pet_id, data FROM checkpoint_parts
    WHERE seq = $1::int8 AND first_pet_id >= $2::int8 ORDER BY first_pet_id LIMIT $3`,
 );
+const partText = withTimeline(
+  `SELECT first_pet_id, data FROM checkpoint_parts
+   WHERE seq = $1::int8 AND first_pet_id <= $2::int8 ORDER BY first_pet_id DESC LIMIT 1`,
+);
 
 export function createCheckpointReader(guard: PrimaryGuard, query: Query): CheckpointReader {
   async function read(text: string, values: readonly unknown[]): Promise<Rows> {
@@ -36,6 +40,7 @@ export function createCheckpointReader(guard: PrimaryGuard, query: Query): Check
       petId === int64Max
         ? []
         : (await read(partsText, [seq, firstIdAfter(petId), partsMax])).map(toCheckpointPart),
+    findPart: async (seq, petId) => (await read(partText, [seq, petId])).map(toCheckpointPart)[0],
   };
 }
 

@@ -57,14 +57,11 @@ export async function commit(
   units: readonly Unit[],
   now: number | null,
 ): Promise<Committed> {
-  if (!units.some(({ idempotency }) => idempotency)) {
-    return (await tryCommit(session, parts, units, now))!;
-  }
   for (;;) {
-    // Before the head is locked, because much may have been stored since the last load.
-    await parts.keys.load(session.query);
     const committed = await tryCommit(session, parts, units, now);
     if (committed) return committed;
+    // Without the lock, because much may have been stored since the last load.
+    await parts.keys.load(session.query);
   }
 }
 

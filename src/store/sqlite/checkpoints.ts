@@ -14,6 +14,10 @@ export function createCheckpointReader(database: Database) {
     `SELECT first_pet_id, data FROM checkpoint_parts
      WHERE seq = ? AND first_pet_id >= ? ORDER BY first_pet_id LIMIT ?`,
   );
+  const partOf = database.query(
+    `SELECT first_pet_id, data FROM checkpoint_parts
+     WHERE seq = ? AND first_pet_id <= ? ORDER BY first_pet_id DESC LIMIT 1`,
+  );
   return {
     findCheckpoint: (seq: number): Checkpoint | undefined => find.values(seq).map(toCheckpoint)[0],
     listCheckpoints: (): readonly Checkpoint[] => list.values().map(toCheckpoint),
@@ -21,6 +25,8 @@ export function createCheckpointReader(database: Database) {
       petId === int64Max
         ? []
         : parts.values(seq, firstIdAfter(petId), partsMax).map(toCheckpointPart),
+    findPart: (seq: number, petId: bigint): CheckpointPart | undefined =>
+      partOf.values(seq, petId).map(toCheckpointPart)[0],
   };
 }
 

@@ -9,8 +9,20 @@ import {
   type Endpoint,
 } from "./document.ts";
 import { headerValue } from "./header-values.ts";
-import { integerText, notDigits, writtenInteger, wrongValue } from "./integers.ts";
-import { invalid, mostlyValid, type Part, valid } from "./parts.ts";
+import {
+  extras,
+  integerText,
+  invalid,
+  knownPets,
+  mostlyValid,
+  notAnObject,
+  notDigits,
+  type Part,
+  resolve,
+  valid,
+  writtenInteger,
+  wrongValue,
+} from "./values.ts";
 
 /**
  * A request generated from openapi.json. Every part is valid according to the document, or invalid
@@ -33,26 +45,9 @@ export interface FuzzedRequest {
 
 export type KeyKind = "good" | "narrow" | "missing" | "unknown" | "malformed";
 
-/** The pets in the service under test. */
-export const knownPets = [1n, 7n, 9007199254740993n, -9223372036854775808n, 9223372036854775807n];
-
-const extras = fc.dictionary(
-  fc.string({ maxLength: 8 }).filter((name) => name !== "quantity" && name !== "__proto__"),
-  fc.jsonValue({ maxDepth: 2 }),
-  { maxKeys: 2 },
-);
-
-function resolve(schema: DocumentedSchema): DocumentedSchema {
-  return schema.$ref ? apiDocument.components.schemas[schema.$ref.split("/").at(-1)!]! : schema;
-}
-
 function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
   const [field, property] = Object.entries(resolve(schema).properties!)[0]!;
-  if (property.items) {
-    const { properties } = resolve(property.items);
-    const integers = { written: writtenInteger, wrong: wrongValue };
-    return batchOf(field, property, properties!, integers, knownPets);
-  }
+  if (property.items) return batchOf(field, property);
   const written = (value: string, rest: Record<string, unknown>) => {
     const others = JSON.stringify(rest).slice(1, -1);
     return `{${others}${others && ","}${JSON.stringify(field)}:${value}}`;
@@ -72,19 +67,13 @@ function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
     { arbitrary: oversized.map(invalid(413)), weight: 1 },
   );
 }
-const notAnObject = fc.jsonValue().filter((value) => !isObject(value));
 
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The media types in `Accept-Patch`. The document lists only the first for the body. */
-const acceptedTypes = String(apiDocument.components.headers["Accept-Patch"]!.schema.const).split(
-  ", ",
-);
-
-const typesOf = (method: string, content: readonly (readonly [type: string, unknown])[]) =>
-  method === "PATCH" ? acceptedTypes : content.map(([type]) => type);
+/** The media types in `Accept-Patch` or `Accept-Post`. The document lists only one for the body. */
+const acceptedTypes = (method: string) => {
+  const { schema } =
+    apiDocument.components.headers[method === "PATCH" ? "Accept-Patch" : "Accept-Post"]!;
+  return String(schema.const).split(", ");
+};
 
 const contentType = (types: readonly string[]): fc.Arbitrary<Part<string | undefined>> =>
   mostlyValid(
@@ -117,8 +106,7 @@ function toOperation(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
       path: fc.tuple(...inPath.map(pathValue)),
       query: fc.tuple(...inQuery.map(queryValues)),
       headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name))),
-      type:
-        content.length > 0 ? contentType(typesOf(method, content)) : fc.constant(valid(undefined)),
+      type: content.length > 0 ? contentType(acceptedTypes(method)) : fc.constant(valid(undefined)),
       body: content[0] ? bodyOf(content[0][1].schema) : fc.constant(valid(undefined)),
       stray: fc.constantFrom("", "", "color=blue"),
       head: fc.boolean(),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { startCheckpoints } from "../../../src/domain/checkpoints.ts";
+import { listHistory } from "../../../src/domain/history.ts";
 import type { Entry } from "../../../src/domain/inventory.ts";
 import type { Store } from "../../../src/domain/ports.ts";
 import { sliceEntries } from "../../../src/domain/snapshots/columns.ts";
@@ -100,6 +101,30 @@ export function describeCheckpoints(suite: StoreSuite): void {
       const ledger = await suite.store.inventory.ledgerAfter(0, 100);
       expect(await readInventory(suite.store, 45)).toEqual(foldedAt(ledger, 45));
       await expectSound();
+    });
+
+    test("are where a search in a pet's history starts, so that few rows are read", async () => {
+      await add({ petId: 1n, quantity: 0 }, { petId: 2n }, { petId: 3n });
+      for (let at = 0; at < 40; at++)
+        await suite.store.inventory.commit([set(1n, at), set(2n, at)]);
+      await addCheckpoints(10);
+      const seqs = (await suite.store.history.petRows(1n, 82, 100)).map(({ seq }) => seq);
+      let searched = 0;
+      const { petRowBefore } = suite.store.history;
+      const history: Store["history"] = {
+        ...suite.store.history,
+        petRowBefore(petId, fromSeq, before, stepsMax) {
+          searched = Math.max(searched, fromSeq - before);
+          return petRowBefore(petId, fromSeq, before, stepsMax);
+        },
+      };
+      const store = { ...suite.store, history };
+      // Odd rows from 5 on belong to another pet, so the search cannot start there.
+      for (let before = 1; before <= 84; before++) {
+        const { rows } = await listHistory({ store }, 1n, { before, limit: 3 });
+        expect(rows.map(({ seq }) => seq)).toEqual(seqs.filter((seq) => seq < before).slice(0, 3));
+      }
+      expect(searched).toBeLessThan(10);
     });
 
     test("added by two processes at once are those of one process", async () => {

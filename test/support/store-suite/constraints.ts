@@ -20,11 +20,14 @@ export function describeConstraints(suite: StoreSuite): void {
          SELECT 2, environment, 'x', 0, 0, 0 FROM head`,
       ],
       [
-        "a ledger row without a hash, as an earlier version adds it",
-        `INSERT INTO ledger (seq, pet_id, quantity_before, quantity_after, status_before,
+        "a commit without a hash, as an earlier version writes it",
+        `BEGIN;
+         INSERT INTO ledger (seq, pet_id, quantity_before, quantity_after, status_before,
            status_after, previous, cause, key_id, request_id, reason, at)
          SELECT 2, pet_id, 1, 2, status_after, status_after, 1, 'api', 'key_a', 'req_a', NULL, at
-         FROM ledger WHERE seq = 1`,
+         FROM ledger WHERE seq = 1;
+         UPDATE head SET seq = 2, at = at;
+         COMMIT`,
       ],
       [
         "a hash that is too short",

@@ -1,48 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { digestOfTexts } from "../../../src/domain/idempotency.ts";
-import type { Outcome, Stored, Unit } from "../../../src/domain/ledger.ts";
-import type { Store } from "../../../src/domain/ports.ts";
+import type { Outcome, Unit } from "../../../src/domain/ledger.ts";
 import { unitOf, versionOrReason } from "../units.ts";
+import {
+  adding,
+  addOnce,
+  commitTo,
+  countKeys,
+  expectReplay,
+  keptMs,
+  keyed,
+  storedOf,
+} from "./keyed-units.ts";
 import type { StoreSuite } from "./suite.ts";
-
-export const keptMs = 60_000;
-
-/** The same unit with an idempotency key. Its request is a digest of what it asks for. */
-function keyed(key: string, unit: Unit, request = JSON.stringify(unit, stringifyBigint)): Unit {
-  const idempotency = { key: digestOfTexts(key), request: digestOfTexts(request), keptMs };
-  return { ...unit, idempotency };
-}
-
-function stringifyBigint(_name: string, value: unknown): unknown {
-  return typeof value === "bigint" ? String(value) : value;
-}
-
-const adding = (petId: bigint, amount: number) => unitOf({ petId, kind: "add", amount });
-export const addOnce = (key: string, amount = 1) => keyed(key, adding(1n, amount));
-
-function storedOf(outcome: Outcome | undefined): Stored {
-  if (outcome?.kind !== "stored") throw new Error(`not stored: ${JSON.stringify(outcome)}`);
-  return outcome;
-}
-
-export const commitTo = (store: Store, ...units: readonly Unit[]) => store.inventory.commit(units);
-
-/** How many commits the store remembers keys of. */
-export const countKeys = (store: Store) =>
-  store.transfer.snapshot(async ({ rowsOf }) => {
-    let rows = 0;
-    for await (const batch of rowsOf("remembered_keys")) rows += batch.length;
-    return rows;
-  });
-
-/** Commits a unit again and expects the first result, without a new row. */
-export async function expectReplay(store: Store, unit: Unit, first: Outcome | undefined) {
-  const before = await store.inventory.readHead();
-  const { rows, outcomes } = await commitTo(store, unit);
-  expect(rows).toEqual([]);
-  expect(outcomes).toEqual([{ ...storedOf(first), isReplayed: true }]);
-  expect((await store.inventory.readHead()).seq).toBe(before.seq);
-}
 
 /** Idempotency keys: a unit is stored once, and every other unit with its key gets its result. */
 export function describeIdempotency(suite: StoreSuite): void {
@@ -220,38 +189,5 @@ export function describeIdempotency(suite: StoreSuite): void {
       await commit(adding(1n, 5));
       await expectReplay(suite.store, addOnce("a"), first);
     });
-  });
-
-  test("keys can be read into memory while updates run", async () => {
-    await add({ petId: 1n });
-    for (let at = 0; at < 50; at++) await commit(addOnce(`${at}`));
-    const other = await suite.place.open();
-    const [, , ...again] = await Promise.all([
-      other.idempotency.prepare(),
-      other.idempotency.prepare(),
-      ...Array.from({ length: 50 }, (_, at) => commitTo(other, addOnce(`${49 - at}`))),
-      ...Array.from({ length: 50 }, (_, at) => commit(addOnce(`${at + 25}`))),
-    ]);
-    expect(again).toHaveLength(100);
-    expect(await entries()).toMatchObject([{ quantity: 75 }]);
-    await expectSound();
-  });
-
-  test("a store that received another one's rows knows its keys", async () => {
-    await add({ petId: 1n });
-    const [first] = (await commit(addOnce("a"))).outcomes;
-    const elsewhere = await suite.enterAnother();
-    try {
-      const copy = await elsewhere.open();
-      await suite.store.transfer.snapshot(({ rowsOf }) => copy.transfer.importTables(rowsOf));
-      const { rows, outcomes } = await commitTo(copy, addOnce("a"));
-      expect(rows).toEqual([]);
-      expect(storedOf(outcomes[0])).toMatchObject({
-        isReplayed: true,
-        entries: storedOf(first).entries,
-      });
-    } finally {
-      await elsewhere.remove();
-    }
   });
 }

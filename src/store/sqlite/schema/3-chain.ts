@@ -16,9 +16,11 @@ export function chain(database: Database): void {
       hash     TEXT    NOT NULL
     ) STRICT;
 
-    -- A command of an earlier version that was started before the migration does not know the column.
-    CREATE TRIGGER ledger_rows_have_hashes BEFORE INSERT ON ledger
-    WHEN NEW.hash IS NULL AND NEW.seq > (SELECT from_seq FROM chain)
+    -- Refuses the commit of an earlier version, whose rows have no hash: a command may have been
+    -- started before the migration. Once per commit, because a trigger on each row of the ledger
+    -- would hold an import up.
+    CREATE TRIGGER head_has_hash BEFORE UPDATE OF seq ON head
+    WHEN NEW.seq > OLD.seq AND NEW.hash = OLD.hash
     BEGIN SELECT RAISE(ABORT, 'this store needs petstore 0.4 or later'); END;
     `);
   let hash = genesisHash;
