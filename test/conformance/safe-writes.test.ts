@@ -219,6 +219,24 @@ onEveryEngine("safe writes", (service, engine) => {
     });
   });
 
+  test("[safe.batch-headers] a batch with If-Match or X-Change-Reason gets 400, because its changes have fields for both", async () => {
+    const key = await issue();
+    await service().addPets({ petId: 1n });
+    const change = '{"petId":1,"delta":1}';
+    await expectUnchanged(service().store, async () => {
+      for (const [name, field] of [
+        ["If-Match", "expectedVersion"],
+        ["X-Change-Reason", "reason"],
+      ] as const) {
+        const response = await apply(key, change, { [name]: '"x"' });
+        expectError(response, "invalid_request");
+        expect(messageOf(response)).toContain(`'${name}'`);
+        expect(messageOf(response)).toContain(`'${field}'`);
+      }
+    });
+    expect((await apply(key, change, { "If-Match": "*" })).status).toBe(200);
+  });
+
   test("[safe.batch-size] a batch has 1 to 1,000 changes in at most 256 KiB, and counts as one request", async () => {
     const key = await issue();
     await service().addPets({ petId: 1n, quantity: 0 });

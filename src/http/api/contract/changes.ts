@@ -30,13 +30,13 @@ const rejected: Rejected = {
 export const applyChanges: Contract = {
   tag: "Inventory",
   summary: "Apply several changes",
-  description: `Changes the stock of up to 1,000 pets in one request. All changes are stored, or none. A change either sets the count (\`quantity\`) or adds to it (\`delta\`, which can be negative). The changes are applied in order, and a pet can appear more than once.
+  description: `Applies up to 1,000 changes in one request. All are stored, or none. A change either sets the count (\`quantity\`) or adds to it (\`delta\`, which can be negative). The changes are applied in order, and a pet can appear more than once.
 
 Use \`delta\` for sales and deliveries: two tills that sell at the same moment cannot overwrite each other. Use \`expectedVersion\` when a new count depends on one that you have read: the request fails if the entry has changed since.
 
 If one change is invalid, names an unknown pet, would make a quantity negative or expects another version, no change is made. The message names the index of that change (from 0), the pet and the rule: \`Change 3 (pet 17): …\`.
 
-The response is sent after the changes are stored durably. The request counts as one against the rate limit.`,
+The response is sent after the changes are stored durably. The request counts as one against the rate limit. The headers \`If-Match\` and \`X-Change-Reason\` return 400 here: use \`expectedVersion\` and \`reason\`.`,
   parameters: [idempotencyKeyParameter],
   body: {
     description:

@@ -37,7 +37,7 @@ export const getSnapshot: Contract = {
   summary: "Get a past inventory",
   description: `Returns the whole inventory as it was at a moment: one entry for each pet, by ascending \`petId\`, in the form of the inventory list. Pets that had no entry then are left out.
 
-\`Content-Location\` has the URL of the same inventory by ledger row. Its content never changes. With a time, it can change only until the clock has passed that time.
+The inventory at a ledger row never changes. The inventory at a time can still change until the clock has passed that time. \`Content-Location\` has the URL by ledger row.
 
 The response is streamed. If the service fails in between, it closes the connection, and the JSON text is incomplete.`,
   parameters: [momentParameter, knownTag],
