@@ -6,14 +6,8 @@ import type { Cause, LedgerRow, StockRow, Tip, UndoRow } from "../domain/ledger.
 import type { Order, OrderStatus } from "../domain/orders.ts";
 import type { Pet } from "../domain/pets.ts";
 import type { Plan } from "../domain/plans.ts";
-import type {
-  Ban,
-  Checkpoint,
-  CheckpointPart,
-  NamedRow,
-  SavedUsage,
-  VersionedEntry,
-} from "../domain/ports.ts";
+import type { Checkpoint, CheckpointPart, NamedRow, VersionedEntry } from "../domain/ports.ts";
+import type { Ban, SavedUsage } from "../domain/usage.ts";
 import { int64Min } from "../domain/values/int64.ts";
 
 /**
