@@ -27,11 +27,13 @@ Production and staging have separate base URLs, data and keys. Every base URL en
 
 ## Safe updates
 
-An update replaces whatever the entry was before. Two things can go wrong: a retry can revert a newer count, and two clients can overwrite each other. Each of these prevents it:
+An update replaces whatever the entry was before. Two things can go wrong: a retry can revert a newer count, and two clients can overwrite each other. Three features prevent this.
 
-- *Retries.* Send an \`Idempotency-Key\` with \`PATCH /inventory/{petId}\` or \`POST /changes\`. If you get no response, send the same request with the same key again until you get one. The change is made once. A repeated request returns the first result with \`Idempotent-Replayed: true\`, also from another instance or after a restart. A request that failed is not remembered. The same key with a different request returns 422. Results are kept for 7 days unless the operator sets another time.
-- *Conditions.* Read the entry with \`GET /inventory/{petId}\`, and send its \`ETag\` in \`If-Match\`. If the entry has changed since, the response is 412 with the current quantity, version and \`ETag\`. Decide again and retry.
-- *Differences.* Send \`delta\` instead of \`quantity\` in \`POST /changes\`. Deltas of several clients add up, so they need no condition. A delta that would make the stock negative returns 409.
+*Retries.* Send an \`Idempotency-Key\` with \`PATCH /inventory/{petId}\` or \`POST /changes\`. If you get no response, send the same request with the same key again until you get one. The change is made once. A repeated request returns the first result with \`Idempotent-Replayed: true\`, also from another instance or after a restart. A request that failed is not remembered. The same key with a different request returns 422. Results are kept for 7 days unless the operator sets another time.
+
+*Conditions.* Read the entry with \`GET /inventory/{petId}\`, and send its \`ETag\` in \`If-Match\`. If the entry has changed since, the response is 412 with the current quantity, version and \`ETag\`. Decide again and retry.
+
+*Differences.* Send \`delta\` instead of \`quantity\` in \`POST /changes\`. Deltas of several clients add up, so they need no condition. A delta that would make the stock negative returns 409.
 
 ## History
 
