@@ -93,7 +93,8 @@ function openSqlite(path: string): LedgerDatabase {
           insert.run(seqs[at]!, petIds[at]!, ...stock, previous[at]!);
         }
       }
-      database.run(`UPDATE head SET seq = ${rows}, at = (SELECT max(at) FROM ledger)`);
+      database.run(`UPDATE head SET seq = ${rows}, at = (SELECT max(at) FROM ledger),
+        hash = lower(hex(randomblob(32)))`);
       database.run("COMMIT");
     },
     async checkpoints() {
@@ -129,7 +130,8 @@ function openPostgres(address: string): LedgerDatabase {
           [seqs, petIds, before, after, statuses, previous].map((values) => `{${values.join()}}`),
         );
       }
-      await sql.unsafe(`UPDATE ledger_end SET seq = ${rows}, at = (SELECT max(at) FROM ledger)
+      await sql.unsafe(`UPDATE ledger_end SET seq = ${rows}, at = (SELECT max(at) FROM ledger),
+        hash = repeat('00', 32)
         WHERE seq = (SELECT max(seq) FROM ledger_end)`);
       await sql.unsafe("VACUUM ANALYZE");
     },
