@@ -18,23 +18,20 @@ export function hashRow(previousHash: string, row: HashedRow): string {
   return hash("sha256", previousHash + rowText(row));
 }
 
-/**
- * A row as a JSON array without spaces. The keys and requests of this service contain no character
- * that JSON escapes, but a ledger that was edited may, so every text is encoded.
- */
+/** A row as a JSON array without spaces. One call for most fields is the fastest way to encode them. */
 export function rowText(row: HashedRow): string {
   const { before, after } = row;
-  const stocks = `${before ? before.quantity : null},${text(before ? before.status : null)},${
-    after ? after.quantity : null
-  },${text(after ? after.status : null)}`;
-  const origin = `${text(row.cause)},${text(row.keyId)},${text(row.requestId)},${text(row.reason)}`;
-  return `[${row.seq},${row.petId},${stocks},${origin},${row.at}]`;
-}
-
-const plain = /^[\w.:-]*$/;
-
-/** The same as JSON.stringify, which takes longer for short plain texts. */
-function text(value: string | null): string {
-  if (value === null) return "null";
-  return plain.test(value) ? `"${value}"` : JSON.stringify(value);
+  const fields = JSON.stringify([
+    before ? before.quantity : null,
+    before ? before.status : null,
+    after ? after.quantity : null,
+    after ? after.status : null,
+    row.cause,
+    row.keyId,
+    row.requestId,
+    row.reason,
+    row.at,
+  ]);
+  // JSON.stringify does not accept the pet id, which is a bigint.
+  return `[${row.seq},${row.petId},${fields.slice(1)}`;
 }
