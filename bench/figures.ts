@@ -70,6 +70,30 @@ export const figures = {
   postgresPgbench: ratio("PATCH, PostgreSQL: throughput against pgbench", "higher", 0.8, 1.2),
   postgresPeer: ratio("PATCH, PostgreSQL: throughput against the peer", "higher", 2, 3),
   ledgerGrowth: ratio("PATCH: server CPU with a long ledger against a new one", "lower", 2, 1.3),
+  keysRemembered: ratio(
+    "PATCH without a key: server CPU with 10,000,000 remembered keys against none",
+    "lower",
+    1.15,
+    1.05,
+  ),
+  keysSent: ratio(
+    "PATCH with a key: server CPU with 10,000,000 remembered keys against no key and none",
+    "lower",
+    1.15,
+    1.1,
+  ),
+  keysRememberedPostgres: ratio(
+    "PATCH without a key, PostgreSQL: server CPU with 10,000,000 remembered keys against none",
+    "lower",
+    1.15,
+    1.05,
+  ),
+  keysSentPostgres: ratio(
+    "PATCH with a key, PostgreSQL: server CPU with 10,000,000 remembered keys against no key and none",
+    "lower",
+    1.15,
+    1.1,
+  ),
 } satisfies Record<string, Figure>;
 
 export type FigureName = keyof typeof figures;

@@ -10,12 +10,18 @@ export const sections = [
   "growth",
   "turns",
   "postgres",
+  "batch",
   "open-transaction",
   "ledger",
+  "history",
+  "idempotency",
   "soak",
   "beside",
 ] as const;
 export type Section = (typeof sections)[number];
+
+/** These fill a store with millions of rows. */
+const longSections = ["ledger", "history", "idempotency"] as const;
 
 /** The names that --scenario accepts, in the order in which the scenarios run. */
 export const scenarioNames = [
@@ -46,7 +52,7 @@ export function selectSections(flags: {
   selected.delete("soak");
   selected.delete("open-transaction");
   selected.delete("beside");
-  if (!long) selected.delete("ledger");
+  if (!long) for (const section of longSections) selected.delete(section);
   if (engine === "sqlite") selected.delete("postgres");
   return selected;
 }
