@@ -94,6 +94,32 @@ export const figures = {
     1.15,
     1.1,
   ),
+  batchFloor: ratio("batches of 1,000: changes per second against plain SQL", "higher", 0.5, 0.8),
+  batchPeer: ratio("batches of 1,000: changes per second against the peer", "higher", 0.5, 1),
+  batchFloorPostgres: ratio(
+    "batches of 1,000, PostgreSQL: changes per second against plain SQL",
+    "higher",
+    0.5,
+    0.8,
+  ),
+  batchPeerPostgres: ratio(
+    "batches of 1,000, PostgreSQL: changes per second against the peer",
+    "higher",
+    0.5,
+    1,
+  ),
+  historyFloor: ratio(
+    "history, first page of 100: latency against plain SQL with an index",
+    "lower",
+    10,
+    4,
+  ),
+  historyFloorPostgres: ratio(
+    "history, first page of 100, PostgreSQL: latency against plain SQL with an index",
+    "lower",
+    10,
+    4,
+  ),
 } satisfies Record<string, Figure>;
 
 export type FigureName = keyof typeof figures;
