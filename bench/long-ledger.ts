@@ -1,153 +1,138 @@
-// Fills a store with a long ledger and many idempotency keys, by SQL: through the service it would
-// take hours. The rows look as if an older version had written them: they have no hash. Nobody
-// computed the hash of the last one, so `petstore verify` rejects such a store.
+// Fills the ledger of a store with millions of rows, by SQL. Updates through the API would take
+// minutes. The rows have no valid hashes.
 import { Database } from "bun:sqlite";
-import { randomFillSync } from "node:crypto";
-import { quantityMax, quantityMin } from "./catalogue.ts";
 
-/** The pets of the catalogue. Every tenth row is a change to pet 1; the others are changed in turn. */
-export const ledgerPets = 1000;
-const cycleRows = 1110;
-const quantities = quantityMax - quantityMin + 1;
-const keysPerCommit = 64;
-const recordBytes = 40;
-/** Times never decrease. 10 million rows reach one second into the future, and take longer to add. */
-const rowsPerMs = 10_000;
-
-/** Runs statements that differ between the engines only in how they count. */
-interface Filler {
-  /** A table expression with one column `n`, from `first` to `last`. */
-  series(first: number, last: number): string;
-  run(statement: string): Promise<void>;
-  /** Adds the keys of commits whose first row is `seq`, `seq + 64` and so on. */
-  addKeys(seq: number, commits: number, at: number): Promise<void>;
+/** A connection to the database of a service, for what the service has no operation for. */
+export interface LedgerDatabase {
+  /** Adds updates up to this number of rows in all. Each pet is updated once in `entries` updates. */
+  fill(rows: number, entries: number): Promise<void>;
+  /** Complete checkpoints: the last row of each, and the bytes of all. */
+  checkpoints(): Promise<{ seqs: number[]; bytes: number }>;
+  /** The inventory as of a row without a checkpoint, by the engine alone. Returns milliseconds. */
+  fold(seq: number): Promise<number>;
   close(): Promise<void>;
 }
 
-const sliceRows = 500_000;
+/** Quantities depend only on the row, so that a response can be checked. */
+export function quantityAt(seq: number): number {
+  return 1000 + (seq % 9000);
+}
 
-/** Adds rows to a store that contains only the catalogue with `ledgerPets` pets. */
-export async function fillLedger(address: string, rows: number): Promise<void> {
-  const filler = openFiller(address);
-  const firstAt = Date.now();
-  for (let from = 0; from < rows; from += sliceRows) {
-    const to = Math.min(rows, from + sliceRows);
-    await filler.run(addRows(filler.series(from, to - 1), firstAt));
+/** The last row of a pet up to a row, and 0 for its import. */
+export function lastUpdate(petId: number, seq: number, entries: number): number {
+  const first = firstUpdates(entries)[petId - 1]!;
+  if (seq < entries + first) return 0;
+  return entries + first + Math.floor((seq - entries - first) / entries) * entries;
+}
+
+const step = 7919;
+const updatesOf = new Map<number, Int32Array>();
+
+/** The number of the first update of each pet, from 1. */
+function firstUpdates(entries: number): Int32Array {
+  let first = updatesOf.get(entries);
+  if (!first) {
+    first = new Int32Array(entries);
+    for (let n = 1; n <= entries; n++) first[(n * step) % entries] = n;
+    updatesOf.set(entries, first);
   }
-  const tip = ledgerPets + rows;
-  const tipAt = firstAt + Math.floor(rows / rowsPerMs);
-  await filler.run(`UPDATE inventory SET quantity = ledger.quantity_after, version = last.seq
-    FROM (SELECT pet_id, max(seq) AS seq FROM ledger WHERE seq > ${tip - cycleRows}
-          GROUP BY pet_id) AS last, ledger
-    WHERE last.pet_id = inventory.pet_id AND ledger.seq = last.seq`);
-  await filler.run(`UPDATE chain SET from_seq = ${tip}`);
-  const end = isPostgres(address) ? "ledger_end" : "head";
-  await filler.run(`UPDATE ${end} SET seq = ${tip}, at = ${tipAt} WHERE seq = ${ledgerPets}`);
-  await filler.close();
+  return first;
 }
 
-/** Row n, counted from 0. The rows before it are those of the catalogue: pet p has row p. */
-function addRows(series: string, firstAt: number): string {
-  const pet = `(CASE WHEN n % 10 = 0 THEN 1 ELSE 2 + (n / 10 * 9 + n % 10 - 1) % ${ledgerPets - 1} END)`;
-  const distance = `(CASE WHEN n % 10 = 0 THEN 10 ELSE ${cycleRows} END)`;
-  const status = "(CASE pet % 3 WHEN 1 THEN 'available' WHEN 2 THEN 'pending' ELSE 'sold' END)";
-  const quantityAt = (seq: string) => `${quantityMin} + ${seq} % ${quantities}`;
-  return `INSERT INTO ledger (seq, pet_id, quantity_before, quantity_after, status_before,
-      status_after, previous, cause, key_id, request_id, reason, at, hash)
-    SELECT seq, pet,
-      CASE WHEN previous > ${ledgerPets} THEN ${quantityAt("previous")}
-           ELSE ${quantityMin} + (pet - 1) * 7 % ${quantities} END,
-      ${quantityAt("seq")}, ${status}, ${status}, previous, 'api', key_id,
-      'req_' || (1000000000000000 + seq), NULL, ${firstAt} + n / ${rowsPerMs}, NULL
-    FROM (SELECT n, seq, pet, CASE WHEN n < distance THEN pet ELSE seq - distance END AS previous
-          FROM (SELECT n, n + ${ledgerPets} + 1 AS seq, ${pet} AS pet, ${distance} AS distance
-                FROM ${series}) AS counted) AS linked,
-         (SELECT id AS key_id FROM keys LIMIT 1) AS key`;
+const columns = `seq, pet_id, quantity_before, quantity_after, status_before, status_after, previous,
+  cause, key_id, request_id, reason, at, hash`;
+
+/** A row for each n from 1. `status`, `key` and `at` come from the store. */
+const rowOf = (entries: number, hash: string) => `
+  SELECT ${entries} + n, pet,
+    CASE WHEN n <= ${entries} THEN 1000 + ((pet - 1) * 7) % 9000 ELSE 1000 + n % 9000 END,
+    1000 + (${entries} + n) % 9000, status, status,
+    CASE WHEN n <= ${entries} THEN pet ELSE n END, 'api', key, 'req_0123456789ab_' || n, NULL,
+    at + n / 1000, ${hash}
+  FROM (SELECT n, 1 + (n * ${step}) % ${entries} AS pet, at, key,
+          CASE (n * ${step}) % ${entries} % 3 WHEN 0 THEN 'available' WHEN 1 THEN 'pending'
+            ELSE 'sold' END AS status`;
+
+const moveEntries = (rows: number, entries: number) => `
+  UPDATE inventory SET quantity = last.quantity_after, version = last.seq
+  FROM (SELECT pet_id, quantity_after, seq FROM ledger WHERE seq > ${rows - entries}) AS last
+  WHERE inventory.pet_id = last.pet_id`;
+
+const listCheckpoints = "SELECT seq FROM checkpoints ORDER BY seq";
+const sizeOfCheckpoints = "SELECT coalesce(sum(length(data)), 0) FROM checkpoint_parts";
+
+export function openLedgerDatabase(address: string): LedgerDatabase {
+  return address.startsWith("sqlite:")
+    ? openSqlite(address.slice("sqlite:".length))
+    : openPostgres(address);
 }
 
-/** Adds `count` keys, 64 per commit, that belong to the first rows of `fillLedger`. */
-export async function fillKeys(address: string, count: number, at: number): Promise<void> {
-  const filler = openFiller(address);
-  const commits = Math.floor(count / keysPerCommit);
-  const commitsAtOnce = 10_000;
-  for (let from = 0; from < commits; from += commitsAtOnce) {
-    const seq = ledgerPets + 1 + from * keysPerCommit;
-    await filler.addKeys(seq, Math.min(commitsAtOnce, commits - from), at);
-  }
-  await filler.close();
-}
-
-/** The `seq` of the oldest commit that has keys; undefined if no keys are left. */
-export async function oldestKeys(address: string): Promise<number | undefined> {
-  const query = "SELECT seq FROM remembered_keys ORDER BY seq LIMIT 1";
-  if (isPostgres(address)) {
-    await using sql = new Bun.SQL(address, { max: 1 });
-    const [row] = await sql.unsafe(query).values();
-    return row && Number(row[0]);
-  }
-  using database = new Database(pathOf(address), { readonly: true });
-  const [row] = database.query(query).values();
-  return row && Number(row[0]);
-}
-
-function openFiller(address: string): Filler {
-  return isPostgres(address) ? openPostgresFiller(address) : openSqliteFiller(pathOf(address));
-}
-
-function openSqliteFiller(path: string): Filler {
-  const database = new Database(path);
-  database.run("PRAGMA synchronous = OFF");
-  const addKeys = database.query("INSERT INTO remembered_keys (seq, at, records) VALUES (?, ?, ?)");
-  const records = Buffer.alloc(keysPerCommit * recordBytes);
+function openSqlite(path: string): LedgerDatabase {
+  const open = () => new Database(path, { strict: true });
   return {
-    series: (first, last) =>
-      `(WITH RECURSIVE numbers(n) AS (SELECT ${first} UNION ALL SELECT n + 1 FROM numbers
-        WHERE n < ${last}) SELECT n FROM numbers)`,
-    run: async (statement) => void database.run(statement),
-    addKeys: async (seq, commits, at) =>
-      database.transaction(() => {
-        for (let commit = 0; commit < commits; commit++) {
-          randomFillSync(records);
-          for (let key = 0; key < keysPerCommit; key++) {
-            records.writeUInt32BE(key, key * recordBytes + 32);
-            records.writeUInt32BE(1, key * recordBytes + 36);
-          }
-          addKeys.run(seq + commit * keysPerCommit, at, records);
-        }
-      })(),
-    async close() {
-      database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-      database.close();
+    async fill(rows, entries) {
+      using database = open();
+      // Not durable, but without a log of two gigabytes.
+      for (const pragma of ["journal_mode = OFF", "synchronous = OFF"]) {
+        database.run(`PRAGMA ${pragma}`);
+      }
+      database.run("BEGIN");
+      database.run(`
+        WITH RECURSIVE numbers(n) AS (
+          SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${rows - entries})
+        INSERT INTO ledger (${columns}) ${rowOf(entries, "zeroblob(32)")}
+        FROM numbers, (SELECT at FROM head), (SELECT id AS key FROM keys LIMIT 1))`);
+      database.run(moveEntries(rows, entries));
+      database.run(`UPDATE head SET seq = ${rows}, at = (SELECT max(at) FROM ledger)`);
+      database.run("COMMIT");
     },
+    async checkpoints() {
+      using database = open();
+      const seqs = database.query(listCheckpoints).values().flat().map(Number);
+      return { seqs, bytes: Number(database.query(sizeOfCheckpoints).values()[0]![0]) };
+    },
+    async fold(seq) {
+      using database = open();
+      const startedAt = performance.now();
+      // SQLite takes the other columns from the row with the maximum.
+      const query = `SELECT pet_id, quantity_after, status_after, max(seq) FROM ledger
+        WHERE seq <= ${seq} GROUP BY pet_id ORDER BY pet_id`;
+      database.query(`SELECT count(*), sum(quantity_after) FROM (${query})`).values();
+      return performance.now() - startedAt;
+    },
+    close: async () => {},
   };
 }
 
-function openPostgresFiller(address: string): Filler {
+function openPostgres(address: string): LedgerDatabase {
   const sql = new Bun.SQL(address, { max: 1 });
-  const run = async (statement: string) => void (await sql.unsafe(statement));
   return {
-    series: (first, last) => `generate_series(${first}, ${last}) AS numbers(n)`,
-    run,
-    addKeys: (seq, commits, at) =>
-      run(`INSERT INTO remembered_keys (seq, at, records)
-        SELECT ${seq} + commit * ${keysPerCommit}, ${at},
-          string_agg(sha256(int8send(${seq} + commit * ${keysPerCommit} + key)) ||
-            int4send(key) || int4send(1), ''::bytea ORDER BY key)
-        FROM generate_series(0, ${commits - 1}) AS commit,
-             generate_series(0, ${keysPerCommit - 1}) AS key GROUP BY commit ORDER BY commit`),
-    async close() {
-      // Otherwise both would run during the measurement.
-      await run("VACUUM ANALYZE");
-      await run("CHECKPOINT");
-      await sql.close();
+    async fill(rows, entries) {
+      await sql.unsafe(`INSERT INTO ledger (${columns}) ${rowOf(entries, "zero")}
+        FROM generate_series(1::int8, ${rows - entries}) AS n,
+          (SELECT at FROM ledger_end ORDER BY seq DESC LIMIT 1) AS head,
+          (SELECT id AS key FROM keys LIMIT 1) AS key) AS numbered,
+          (SELECT decode(repeat('00', 32), 'hex') AS zero) AS zeros`);
+      await sql.unsafe(moveEntries(rows, entries));
+      await sql.unsafe(`UPDATE ledger_end SET seq = ${rows}, at = (SELECT max(at) FROM ledger)
+        WHERE seq = (SELECT max(seq) FROM ledger_end)`);
+      await sql.unsafe("VACUUM ANALYZE");
     },
+    async checkpoints() {
+      const [seqs, [size]] = [
+        await sql.unsafe(listCheckpoints).values(),
+        await sql.unsafe(sizeOfCheckpoints).values(),
+      ];
+      return { seqs: seqs.flat().map(Number), bytes: Number(size[0]) };
+    },
+    async fold(seq) {
+      const startedAt = performance.now();
+      const query = `SELECT pet_id, quantity_after, status_after FROM ledger
+        JOIN (SELECT max(seq) AS seq FROM ledger WHERE seq <= ${seq} GROUP BY pet_id) AS last USING (seq)
+        ORDER BY pet_id`;
+      await sql.unsafe(`SELECT count(*), sum(quantity_after) FROM (${query}) AS folded`);
+      return performance.now() - startedAt;
+    },
+    close: () => sql.close(),
   };
-}
-
-function isPostgres(address: string): boolean {
-  return address.startsWith("postgres");
-}
-
-export function pathOf(address: string): string {
-  return address.replace(/^sqlite:/, "");
 }

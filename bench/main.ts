@@ -21,6 +21,7 @@ import { openTransaction } from "./sections/open-transaction.ts";
 import { patch, slowFlush } from "./sections/patch.ts";
 import { postgres } from "./sections/postgres.ts";
 import { readsUnderWrites } from "./sections/reads-under-writes.ts";
+import { snapshots } from "./sections/snapshots.ts";
 import { soak } from "./sections/soak.ts";
 import { turns } from "./sections/turns.ts";
 import { type Section, sections } from "./selection.ts";
@@ -40,6 +41,7 @@ const runs: Record<Section, (bench: Bench) => Promise<void>> = {
   ledger,
   history,
   idempotency,
+  snapshots,
   soak,
   beside,
 };

@@ -33,8 +33,8 @@ export interface Options {
 
 export const usage = `npm run bench -- [flags]
   --only a,b          run only these sections: ${sections.filter((name) => name !== "beside").join(", ")}
-                      (ledger, history and idempotency run only when named or with --long; soak and
-                      open-transaction only when named)
+                      (ledger, snapshots, history and idempotency run only when named or with --long;
+                      soak and open-transaction only when named or with --soak)
   --engine postgres   run only the PostgreSQL section
   --beside DIR        compare this checkout with the one in DIR, which must have its node_modules:
                       paired ratios new/old of the CPU time per response and the responses per second
@@ -44,8 +44,8 @@ export const usage = `npm run bench -- [flags]
   --seconds N         length of one run (0.8; with --beside 0.3)
   --readers N         connections that read (64)
   --writers N         connections that write (256)
-  --long              also run the sections ledger and history, with --ledger-rows N rows (10000000),
-                      and idempotency, with --remembered-keys N keys (10000000)
+  --long              also run the sections ledger, snapshots and history, with --ledger-rows N rows
+                      (10000000), and idempotency, with --remembered-keys N keys (10000000)
   --soak              run only a mixed load for --minutes N (10), and record the memory
   --open-minutes N    how long open-transaction keeps its transaction open (5)
   --json FILE         write all results to FILE

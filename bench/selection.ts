@@ -15,13 +15,14 @@ export const sections = [
   "ledger",
   "history",
   "idempotency",
+  "snapshots",
   "soak",
   "beside",
 ] as const;
 export type Section = (typeof sections)[number];
 
 /** These fill a store with millions of rows. */
-const longSections = ["ledger", "history", "idempotency"] as const;
+const longSections = ["ledger", "snapshots", "history", "idempotency"] as const;
 
 /** The names that --scenario accepts, in the order in which the scenarios run. */
 export const scenarioNames = [

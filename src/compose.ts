@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "./config.ts";
+import { startCheckpoints } from "./domain/checkpoints.ts";
 import { createCommitter } from "./domain/commits.ts";
 import { ServiceError } from "./domain/errors.ts";
 import { createFollower, type Follower } from "./domain/follower.ts";
@@ -22,6 +23,7 @@ import type { Context } from "./http/operation.ts";
 import { createPipeline } from "./http/pipeline.ts";
 import { routesOf } from "./http/routes.ts";
 import { type RunningServer, type Served, startServer } from "./http/server.ts";
+import { createSnapshotResponses } from "./http/snapshots/responses.ts";
 import type { Surface } from "./http/surface.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
 
@@ -58,6 +60,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const store = announceKeyChanges(engine.store, head);
   const context = await openContext(options, store, head, engine.patienceMs);
   opened.defer(forgetExpiredKeys(store.idempotency, clock, config.idempotencyKeptMs, log));
+  opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
   const keyring = createKeyring(store.keys, clock, config.environment, config.keysCachedMax);
@@ -115,7 +118,17 @@ async function openContext(
   const committer = createCommitter(store.inventory, bounds, head.committed);
   const encodings = createListEncodings(monotonicMs);
   const bodies = createListBodies(readers, monotonicMs);
-  return { store, clock, head, committer, follower, list: { versions, encodings, bodies } };
+  const snapshots = createSnapshotResponses(config.snapshots, monotonicMs, log);
+  return {
+    store,
+    clock,
+    head,
+    committer,
+    follower,
+    idempotencyKeptMs: config.idempotencyKeptMs,
+    list: { versions, encodings, bodies },
+    snapshots,
+  };
 }
 
 /** The time between two attempts to read a database that is unavailable at the start. */

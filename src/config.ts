@@ -5,6 +5,8 @@ import { type Setting, type SettingName, type SettingValues, settings } from "./
 /** Bounds that no flag or variable changes. */
 const fixedBounds = {
   bodyBytesMax: 64 * 1024,
+  /** The body of a batch of changes. */
+  changesBytesMax: 256 * 1024,
   /** The limit of the HTTP parser, which responds with 413 and without an Error body. */
   bodyBytesBackstop: 1024 * 1024,
   updateTimeoutMs: 9_000,
@@ -13,6 +15,17 @@ const fixedBounds = {
   listChunkEntries: 4_096,
   /** Memory for old lists that slow clients are still reading. */
   listHeldBytesMax: 128 * 1024 * 1024,
+  /** The least number of ledger rows between two checkpoints. */
+  checkpointRowsMin: 50_000,
+  snapshots: {
+    /** Each takes most of a second of computing time if the inventory has a million entries. */
+    preparedMax: 2,
+    waitingMax: 16,
+    /** Each keeps the changes since a checkpoint in memory until it is sent. */
+    sentMax: 8,
+    /** Before the server closes a connection on which nothing was sent. */
+    timeoutMs: 8_000,
+  },
   /** How long requests in flight may take once the listener is closed. */
   stopGraceMs: 10_000,
   /** A ban that starts within this time after the last one is twice as long. */

@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "./config.ts";
+import { ServiceError } from "./domain/errors.ts";
 import type { Clock, Limiter, Log, Store } from "./domain/ports.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
@@ -88,6 +90,15 @@ export function openStore(config: Config, clock: Clock): Promise<Store> {
   return path === undefined
     ? openPostgres({ database: createDatabase(databaseUrl), environment, patienceMs: 0 })
     : openSqlite({ path, environment, clock, threaded: false });
+}
+
+/** Same as `openStore`, but does not create a SQLite file. A wrong path would look like an empty store. */
+export async function openExistingStore(config: Config, clock: Clock): Promise<Store> {
+  const path = sqlitePath(config);
+  if (path !== undefined && !existsSync(path)) {
+    throw new ServiceError("not_found", `there is no store at ${path}; check --database`);
+  }
+  return openStore(config, clock);
 }
 
 /** Prevents services from using a SQLite file while it is moved. Returns what releases the lock. */

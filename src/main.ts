@@ -1,7 +1,7 @@
 import { run } from "./cli/run.ts";
 import { ServiceError } from "./domain/errors.ts";
 import { logToStderr } from "./log.ts";
-import { printError } from "./output.ts";
+import { isReadingDone, printError } from "./output.ts";
 
 let isReported = false;
 
@@ -31,7 +31,9 @@ process.on("uncaughtException", crash);
 process.on("unhandledRejection", crash);
 
 // A write to a pipe that its reader has closed, as head does, fails after the call has returned.
-process.stdout.on("error", () => report("cannot write to stdout: the reader closed it"));
+process.stdout.on("error", (error) => {
+  if (!isReadingDone(error)) report("cannot write to stdout: the reader closed it");
+});
 
 try {
   const code = await run(process.argv.slice(2));

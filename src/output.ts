@@ -47,3 +47,15 @@ export function print(line: string): void {
 export function printError(message: string): void {
   process.stderr.write(`petstore: ${printable(withoutAddresses(message))}\n`);
 }
+
+let isPartEnough = false;
+
+/** Declares that a reader such as `head` may stop reading early. That is then not an error. */
+export function allowPartialReading(): void {
+  isPartEnough = true;
+}
+
+/** Whether a write to standard output failed only because its reader has read enough. */
+export function isReadingDone(error: unknown): boolean {
+  return isPartEnough && (error as NodeJS.ErrnoException).code === "EPIPE";
+}

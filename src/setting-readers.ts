@@ -1,3 +1,4 @@
+import { changesMax } from "./domain/changes.ts";
 import { type Environment, environments } from "./domain/keys.ts";
 import { dayMs, minuteMs } from "./domain/limits.ts";
 import { petsDeprecatedAt } from "./domain/pets.ts";
@@ -17,6 +18,17 @@ export function readPort(text: string): number {
 export function readCount(text: string): number {
   if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new Error("must be an integer from 1 to 999999999");
   return Number(text);
+}
+
+/** The number of changes that may wait. With fewer, a large batch would always be rejected. */
+export function readChangesWaiting(text: string): number {
+  const count = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(count >= changesMax)) {
+    throw new Error(
+      `must be an integer from ${changesMax} to 999999999, because a batch can have ${changesMax} changes`,
+    );
+  }
+  return count;
 }
 
 export function readMinutes(text: string): number {

@@ -1,5 +1,6 @@
 import { environments } from "./domain/keys.ts";
 import {
+  readChangesWaiting,
   readCount,
   readDatabaseUrl,
   readDays,
@@ -156,15 +157,16 @@ export const settings = {
     variable: "PETSTORE_WRITES_WAITING_MAX",
     placeholder: "N",
     default: "10000",
-    description: "Updates that may wait for a transaction. Further updates get 503.",
-    read: readCount,
+    description: "Changes that may wait for a transaction. Further updates get 503. At least 1000.",
+    read: readChangesWaiting,
   }),
   writesPerGroupMax: setting({
     flag: "writes-per-group-max",
     variable: "PETSTORE_WRITES_PER_GROUP_MAX",
     placeholder: "N",
     default: "1024",
-    description: "Maximum number of updates in one transaction.",
+    description:
+      "Maximum number of changes in one transaction. A larger batch gets its own transaction.",
     read: readCount,
   }),
   idempotencyKeptMs: setting({

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CuttingProxy } from "./support/client/cutting-proxy.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -27,7 +28,7 @@ interface Outcome {
 async function run(
   command: string[],
   key: string,
-  extra: { input?: string; path?: string } = {},
+  extra: { input?: string; path?: string; env?: Record<string, string> } = {},
 ): Promise<Outcome> {
   const child = Bun.spawn(command, {
     cwd: root,
@@ -35,6 +36,7 @@ async function run(
       PATH: `${extra.path ?? ""}${process.env.PATH}`,
       BASE_URL: service.baseUrl,
       API_KEY: key,
+      ...extra.env,
     },
     stdin: new Blob([extra.input ?? ""]),
     stdout: "pipe",
@@ -86,6 +88,109 @@ test("stock-take.sh waits for Retry-After, sets every count and gets no strike",
   for (const pause of sleep.seconds) expect(pause).toBeGreaterThanOrEqual(60);
   expect(service.logged.filter((line) => line.includes(id))).toEqual([]);
 });
+
+describe("till.ts", () => {
+  const till = [process.execPath, "examples/till.ts"];
+
+  /** The stock of pet 8, and the number of sales in its history. */
+  async function stockOf8(key: string) {
+    const { json: entry } = await service.call("GET", "/inventory/8", { key });
+    const { json: rows } = await service.call("GET", "/inventory/8/history", { key });
+    const sales = (rows as { reason: string }[]).filter(({ reason }) => reason === "sale");
+    return { quantity: (entry as { quantity: number }).quantity, sales: sales.length };
+  }
+
+  test("sells, keeps nothing stored, and reports an unknown pet and a stock that is too low", async () => {
+    const { text: key } = await service.issueKey();
+    await using folder = await temporaryFolder();
+    const env = { TILL_FILE: join(folder.path, "sale.json") };
+    const { quantity, sales } = await stockOf8(key);
+    const outputs: string[] = [];
+    for (const sale of [["8", "2"], ["8", "1000"], ["404"], []]) {
+      const { exitCode, output, errors } = await run([...till, ...sale], key, { env });
+      expect([exitCode, errors]).toEqual([0, ""]);
+      outputs.push(output);
+    }
+    expect(outputs).toEqual([
+      `sold 2 of pet 8, ${quantity - 2} left\n`,
+      "not enough of pet 8 in stock\n",
+      "there is no pet 404\n",
+      "",
+    ]);
+    expect(await stockOf8(key)).toEqual({ quantity: quantity - 2, sales: sales + 1 });
+  });
+
+  test("that is killed after it sent a sale completes it on the next run, and sells once", async () => {
+    const { text: key } = await service.issueKey();
+    await using folder = await temporaryFolder();
+    await using proxy = await CuttingProxy.start(service.baseUrl);
+    const file = join(folder.path, "sale.json");
+    const { quantity, sales } = await stockOf8(key);
+    proxy.cutNext({
+      bytes: 0,
+      meanwhile: async () => {
+        child.kill("SIGKILL");
+        await child.exited;
+      },
+    });
+    const child = Bun.spawn([...till, "8", "3"], {
+      cwd: root,
+      env: { ...process.env, BASE_URL: proxy.baseUrl, API_KEY: key, TILL_FILE: file },
+    });
+    await child.exited;
+    expect(proxy.cutsLeft).toBe(0);
+    expect(await stockOf8(key)).toEqual({ quantity: quantity - 3, sales: sales + 1 });
+    const { exitCode, output } = await run(till, key, { env: { TILL_FILE: file } });
+    expect([exitCode, output]).toEqual([0, `sold 3 of pet 8, ${quantity - 3} left\n`]);
+    expect(await stockOf8(key)).toEqual({ quantity: quantity - 3, sales: sales + 1 });
+    expect(await Bun.file(file).exists()).toBe(false);
+  });
+});
+
+test("count.ts asks again if the stock changed during the count, and overwrites nothing", async () => {
+  const { text: key } = await service.issueKey();
+  const set = (quantity: number) =>
+    service.call("PATCH", "/inventory/8", { key, body: JSON.stringify({ quantity }) });
+  await set(20);
+  const child = Bun.spawn([process.execPath, "examples/count.ts", "8"], {
+    cwd: root,
+    env: { ...process.env, BASE_URL: service.baseUrl, API_KEY: key },
+    stdin: "pipe",
+    stdout: "pipe",
+  });
+  const lines = linesOf(child.stdout);
+  const answer = async (text: string) => {
+    child.stdin.write(`${text}\n`);
+    await child.stdin.flush();
+  };
+  expect(await lines.next()).toMatchObject({ value: "pet 8: 20 on record. How many are there?" });
+  await set(19);
+  await answer("20");
+  expect((await lines.next()).value).toContain("the stock changed while you counted");
+  expect((await lines.next()).value).toBe("pet 8: 19 on record. How many are there?");
+  expect((await service.call("GET", "/inventory/8", { key })).json).toMatchObject({ quantity: 19 });
+  await answer("eighteen");
+  expect((await lines.next()).value).toBe("Please enter a whole number.");
+  await answer("18");
+  expect((await lines.next()).value).toBe("pet 8: 18 recorded");
+  expect(await child.exited).toBe(0);
+  expect((await service.call("GET", "/inventory/8", { key })).json).toMatchObject({ quantity: 18 });
+});
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}
+
+async function temporaryFolder() {
+  const path = await mkdtemp(join(tmpdir(), "petstore-example-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
 
 /** Creates a `sleep` command that advances the service's clock instead of waiting. */
 async function simulateSleep() {

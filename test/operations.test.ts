@@ -52,6 +52,27 @@ const examples: Record<string, Examples> = {
       },
     ],
   },
+  listHistory: {
+    good: { path: "/inventory/1/history" },
+    bad: [
+      { path: "/inventory/one/history", code: "invalid_request" },
+      { path: "/inventory/1/history?before=x", code: "invalid_request" },
+      { path: "/inventory/1/history?until=2026-02-30", code: "invalid_request" },
+      { path: "/inventory/404/history", code: "not_found" },
+    ],
+  },
+  listChanges: {
+    good: { path: "/changes" },
+    bad: [
+      { path: "/changes?limit=1001", code: "invalid_request" },
+      { path: "/changes?after=9007199254740992", code: "invalid_request" },
+      { path: "/changes?after=1&after=2", code: "invalid_request" },
+      { path: "/changes?cause=theft", code: "invalid_request" },
+      { path: "/changes?key=mine", code: "invalid_request" },
+    ],
+  },
+  // It has no invalid request, because it has no parameter and no body.
+  getLedgerHead: { good: { path: "/changes/head" }, bad: [] },
   getPet: {
     good: { path: "/pets/1" },
     bad: [
@@ -66,6 +87,23 @@ const examples: Record<string, Examples> = {
       { path: "/store/orders?limit=1001", code: "invalid_request" },
       { path: "/store/orders?limit=1&limit=2", code: "invalid_request" },
       { path: "/store/orders?after=x", code: "invalid_request" },
+    ],
+  },
+  getSnapshot: {
+    good: { path: "/snapshots/1" },
+    bad: [
+      { path: "/snapshots/now", code: "invalid_request" },
+      { path: "/snapshots/9999-01-01", code: "invalid_request" },
+      { path: "/snapshots/9999", code: "not_found" },
+    ],
+  },
+  getDiff: {
+    good: { path: "/snapshots/1/diff?to=2" },
+    bad: [
+      { path: "/snapshots/1/diff", code: "invalid_request" },
+      { path: "/snapshots/1/diff?to=now", code: "invalid_request" },
+      { path: "/snapshots/1/diff?to=1&to=2", code: "invalid_request" },
+      { path: "/snapshots/1/diff?to=9999", code: "not_found" },
     ],
   },
 };
@@ -204,7 +242,7 @@ describe.each(engines)("operations on %s", (engine) => {
   );
 
   test("unknown paths return 404 with a key and 401 without, for every method", async () => {
-    const paths = ["", "/", "/nothing", "/inventory/1/history", "/inventory/", "/Inventory"];
+    const paths = ["", "/", "/nothing", "/inventory/1/stock", "/inventory/", "/Inventory"];
     for (const path of paths) {
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
         expectError(await service.call(method, path), "unauthorized");

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { type Bench, compare, divide } from "../bench.ts";
 import { startService, startServiceOn } from "../contestants.ts";
 import type { FigureName } from "../figures.ts";
-import { fillLedger, ledgerPets, pathOf } from "../long-ledger.ts";
+import { fillLedger, ledgerPets, pathOf } from "../filled-store.ts";
 import { type Postgres, startPostgres } from "../postgres.ts";
 
 const quickRows = 200_000;

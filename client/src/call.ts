@@ -18,7 +18,7 @@ export interface Transport {
 /** One call of an operation, with all its attempts. */
 export interface Call {
   readonly operation: Operation;
-  readonly method: "GET" | "PATCH";
+  readonly method: "GET" | "PATCH" | "POST";
   /** Appended to the base URL. */
   readonly path: string;
   /** Headers that the client sets for this operation. */

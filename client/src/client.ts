@@ -1,32 +1,39 @@
-import { readBody, unexpectedResponse } from "./body.js";
+import { adjustInventory, type ComputeQuantity } from "./adjust.js";
 import type { Transport } from "./call.js";
-import { decodeInventory, decodeInventoryItem, decodeOrders, decodePet } from "./decode.js";
+import { applyChanges, type StockChange } from "./changes.js";
 import { DeprecationWarnings } from "./deprecation.js";
-import { formatId, type Id } from "./id.js";
-import { idempotencyKeyHeader } from "./idempotency.js";
-import { withToJson } from "./json.js";
+import type { InventoryEntry } from "./entry.js";
+import type { Id } from "./id.js";
+import { getInventory, updateInventory } from "./inventory.js";
+import { InventoryList } from "./inventory-list.js";
+import {
+  type ChangesOptions,
+  type ChangesPage,
+  eachChange,
+  eachHistoryRow,
+  getLedgerHead,
+  type HistoryOptions,
+  type HistoryPage,
+  listChanges,
+  listHistory,
+} from "./ledger.js";
+import type { InventoryDifference, LedgerHead, LedgerRow, VersionedItem } from "./ledger-types.js";
 import type { Limits } from "./limits.js";
-import { findNextLink } from "./link.js";
-import type { CallOptions, ClientOptions, UpdateOptions } from "./options.js";
-import { type ApiPromise, apiPromise, type WithResponse } from "./promise.js";
+import type { Moment } from "./moment.js";
+import type {
+  AdjustOptions,
+  CallOptions,
+  ClientOptions,
+  UpdateOptions,
+  WriteOptions,
+} from "./options.js";
+import { eachOrder, type ListOrdersOptions, listOrders, type OrderPage } from "./orders.js";
+import { getPet } from "./pets.js";
+import { type ApiPromise, apiPromise } from "./promise.js";
 import { RequestQueue } from "./queue.js";
-import { sendWithRetries } from "./retry.js";
 import { resolveSettings } from "./settings.js";
+import { getDiff, getSnapshot } from "./snapshots.js";
 import type { InventoryItem, InventoryUpdate, Order, Pet } from "./types.js";
-
-export interface ListOrdersOptions extends CallOptions {
-  /** Orders per page, at most 1,000. Default: 100. */
-  readonly limit?: number | undefined;
-  /** The page begins after this id. Pass the `nextAfter` of the previous page. */
-  readonly after?: Id | undefined;
-}
-
-export interface OrderPage {
-  /** In descending order of their ids. */
-  readonly orders: readonly Order[];
-  /** The `after` for the next page, or null on the last page. */
-  readonly nextAfter: bigint | null;
-}
 
 /**
  * A client for the Pet Store Inventory Service. Create one per API key and share it, so that all
@@ -38,8 +45,8 @@ export interface OrderPage {
  */
 export class PetstoreClient {
   readonly #transport: Transport;
+  readonly #list = new InventoryList();
   #limits: Limits | undefined;
-  #cachedList: { readonly etag: string; readonly items: readonly InventoryItem[] } | undefined;
 
   constructor(options: ClientOptions) {
     const settings = resolveSettings(options);
@@ -64,67 +71,95 @@ export class PetstoreClient {
    * they are returned again while the list is unchanged.
    */
   listInventory(options: CallOptions = {}): ApiPromise<InventoryItem[]> {
-    return apiPromise(this.#listInventory(options));
+    return apiPromise(this.#list.read(this.#transport, options));
   }
 
-  async #listInventory(options: CallOptions): Promise<WithResponse<InventoryItem[]>> {
-    const cached = this.#cachedList;
-    const headers = cached === undefined ? {} : { "If-None-Match": cached.etag };
-    const call = {
-      operation: "listInventory",
-      method: "GET",
-      path: "/inventory",
-      headers,
-    } as const;
-    const response = await sendWithRetries(this.#transport, call, options);
-    if (response.status === 304) {
-      if (cached !== undefined) return { value: cached.items.slice(), response };
-      throw unexpectedResponse(response, "Status 304 for a request without If-None-Match");
-    }
-    const items = readBody(response, decodeInventory);
-    const etag = response.headers.get("etag");
-    this.#cachedList = etag === null ? undefined : { etag, items };
-    // A copy is cheap. Freezing a long array takes longer in Bun than parsing it.
-    return { value: items.slice(), response };
+  /** Returns the stock entry of one pet with its `etag`. Beta. */
+  getInventory(petId: Id, options: CallOptions = {}): ApiPromise<InventoryEntry> {
+    return apiPromise(getInventory(this.#transport, petId, options));
   }
 
   /**
    * Sets the stock count of one pet. Experimental: the request may change.
    *
-   * All attempts of one call have the same `Idempotency-Key`, but the service does not support that
-   * header yet. See "Retries of updates" in the README.
+   * With `ifMatch`, the count is set only if the entry still has that version. Otherwise the call
+   * rejects with a ConflictError, which has the current entry.
    */
   updateInventory(
     petId: Id,
     update: InventoryUpdate,
     options: UpdateOptions = {},
-  ): ApiPromise<InventoryItem> {
-    return apiPromise(this.#updateInventory(petId, update, options));
+  ): ApiPromise<InventoryEntry> {
+    return apiPromise(updateInventory(this.#transport, petId, update, options));
   }
 
-  async #updateInventory(
+  /**
+   * Sets the stock count of one pet to a function of its current entry. If another client changes the
+   * entry meanwhile, this reads it and calls the function again, so no change is overwritten.
+   * Rejects with a ConflictError after `roundsMax` conflicts. If the function throws, the call
+   * rejects with that error and nothing is changed. Beta.
+   */
+  adjustInventory(
     petId: Id,
-    update: InventoryUpdate,
-    options: UpdateOptions,
-  ): Promise<WithResponse<InventoryItem>> {
-    if (typeof update?.quantity !== "number") {
-      throw new TypeError("Pass the new count as a number: { quantity: 5 }");
-    }
-    const response = await sendWithRetries(
-      this.#transport,
-      {
-        operation: "updateInventory",
-        method: "PATCH",
-        path: `/inventory/${formatId("petId", petId)}`,
-        headers: {
-          "Content-Type": "application/json",
-          "Idempotency-Key": idempotencyKeyHeader(options.idempotencyKey),
-        },
-        body: JSON.stringify({ quantity: update.quantity }),
-      },
-      options,
-    );
-    return { value: readBody(response, decodeInventoryItem), response };
+    compute: ComputeQuantity,
+    options: AdjustOptions = {},
+  ): ApiPromise<InventoryEntry> {
+    return apiPromise(adjustInventory(this.#transport, petId, compute, options));
+  }
+
+  /**
+   * Applies 1 to 1,000 changes in order, all or none. Returns the resulting entries in the order of
+   * the changes. A pet may appear more than once. Beta.
+   *
+   * Rejects with `not_found`, `insufficient_stock` or `version_conflict`; the message names the
+   * change. No change is applied then.
+   */
+  applyChanges(
+    changes: readonly StockChange[],
+    options: WriteOptions = {},
+  ): ApiPromise<VersionedItem[]> {
+    return apiPromise(applyChanges(this.#transport, changes, options));
+  }
+
+  /** Iterates over the changes of one pet, the newest first. Fetches pages as needed. Beta. */
+  history(petId: Id, options: HistoryOptions = {}): AsyncGenerator<LedgerRow, void, undefined> {
+    return eachHistoryRow(this.#transport, petId, options);
+  }
+
+  /** Returns one page of the changes of one pet, the newest first. Beta. */
+  listHistory(petId: Id, options: HistoryOptions = {}): ApiPromise<HistoryPage> {
+    return apiPromise(listHistory(this.#transport, petId, options));
+  }
+
+  /**
+   * Iterates over the changes of all pets, the oldest first, up to the last one. Fetches pages as
+   * needed. Beta.
+   */
+  changes(options: ChangesOptions = {}): AsyncGenerator<LedgerRow, void, undefined> {
+    return eachChange(this.#transport, options);
+  }
+
+  /** Returns one page of the changes of all pets, the oldest first. Beta. */
+  listChanges(options: ChangesOptions = {}): ApiPromise<ChangesPage> {
+    return apiPromise(listChanges(this.#transport, options));
+  }
+
+  /** Returns the `seq` and the hash of the last change. Beta. */
+  ledgerHead(options: CallOptions = {}): ApiPromise<LedgerHead> {
+    return apiPromise(getLedgerHead(this.#transport, options));
+  }
+
+  /**
+   * Returns the stock entries of all pets as they were at a time, or after the change with a `seq`.
+   * A number is a `seq`; pass a time as a Date or as text. Beta.
+   */
+  snapshot(moment: Moment, options: CallOptions = {}): ApiPromise<InventoryItem[]> {
+    return apiPromise(getSnapshot(this.#transport, moment, options));
+  }
+
+  /** Returns the entries that differ between two moments, in ascending order of `petId`. Beta. */
+  diff(from: Moment, to: Moment, options: CallOptions = {}): ApiPromise<InventoryDifference[]> {
+    return apiPromise(getDiff(this.#transport, from, to, options));
   }
 
   /**
@@ -132,50 +167,16 @@ export class PetstoreClient {
    * @deprecated The service returns 410 after the date in its `Sunset` header.
    */
   getPet(petId: Id, options: CallOptions = {}): ApiPromise<Pet> {
-    return apiPromise(this.#getPet(petId, options));
-  }
-
-  async #getPet(petId: Id, options: CallOptions): Promise<WithResponse<Pet>> {
-    const path = `/pets/${formatId("petId", petId)}`;
-    const response = await sendWithRetries(
-      this.#transport,
-      { operation: "getPet", method: "GET", path },
-      options,
-    );
-    return { value: readBody(response, decodePet), response };
+    return apiPromise(getPet(this.#transport, petId, options));
   }
 
   /** Returns one page of orders, in descending order of their ids. */
   listOrders(options: ListOrdersOptions = {}): ApiPromise<OrderPage> {
-    return apiPromise(this.#listOrders(options));
-  }
-
-  async #listOrders(options: ListOrdersOptions): Promise<WithResponse<OrderPage>> {
-    const query = new URLSearchParams();
-    if (options.limit !== undefined) query.set("limit", String(options.limit));
-    if (options.after !== undefined) query.set("after", formatId("after", options.after));
-    const path = `/store/orders?${query}`.replace(/\?$/, "");
-    const call = { operation: "listOrders", method: "GET", path } as const;
-    const response = await sendWithRetries(this.#transport, call, options);
-    const orders = readBody(response, decodeOrders);
-    // Only the cursor is taken from the link, so the key is never sent to another host.
-    const next = findNextLink(response.headers.get("link"), this.#transport.settings.baseUrl);
-    const after = next?.searchParams.get("after") ?? null;
-    if (after !== null && !/^-?\d+$/.test(after)) {
-      throw unexpectedResponse(response, "The link to the next page does not contain an order id");
-    }
-    const nextAfter = after === null ? null : BigInt(after);
-    return { value: withToJson({ orders, nextAfter }), response };
+    return apiPromise(listOrders(this.#transport, options));
   }
 
   /** Iterates over all orders, in descending order of their ids. Fetches pages as needed. */
-  async *eachOrder(options: ListOrdersOptions = {}): AsyncGenerator<Order, void, undefined> {
-    let after = options.after;
-    for (;;) {
-      const page = await this.listOrders({ ...options, after });
-      yield* page.orders;
-      if (page.nextAfter === null) return;
-      after = page.nextAfter;
-    }
+  eachOrder(options: ListOrdersOptions = {}): AsyncGenerator<Order, void, undefined> {
+    return eachOrder(this.#transport, options);
   }
 }

@@ -1,3 +1,4 @@
+import type { InventoryEntry } from "./entry.js";
 import type { RawResponse } from "./response.js";
 import type { ErrorCode } from "./types.js";
 
@@ -26,7 +27,7 @@ export interface ApiErrorDetails {
  * than the call may wait.
  */
 export class ApiError extends Error {
-  override readonly name = "ApiError";
+  override readonly name: "ApiError" | "ConflictError" = "ApiError";
   readonly kind = "api";
   readonly code: ApiErrorCode;
   /** The HTTP status. */
@@ -52,13 +53,41 @@ export class ApiError extends Error {
   }
 }
 
-/** The connection failed. An update may or may not have been applied. */
+/**
+ * An update with `ifMatch` was not applied, because the entry has another version. The code is
+ * `precondition_failed`.
+ */
+export class ConflictError extends ApiError {
+  override readonly name = "ConflictError";
+  /**
+   * The entry as the client read it after the conflict. Undefined if it could not be read, for
+   * example because the key lacks the scope `inventory:read`.
+   */
+  readonly current: InventoryEntry | undefined;
+  /** The version of the entry at the time of the conflict, or undefined if the service sent none. */
+  readonly etag: string | undefined;
+
+  constructor(error: ApiError, current: InventoryEntry | undefined) {
+    const { code, status, message, requestId, retryAfter, response } = error;
+    super({ code, status, message, requestId, retryAfter, response });
+    this.current = current;
+    this.etag = response?.headers.get("etag") ?? undefined;
+  }
+}
+
+/**
+ * The connection failed. A write may or may not have been applied: repeat it with the same
+ * `idempotencyKey` to be sure.
+ */
 export class NetworkError extends Error {
   override readonly name = "NetworkError";
   readonly kind = "network";
 }
 
-/** There was no response in time. An update may or may not have been applied. */
+/**
+ * There was no response in time. A write may or may not have been applied: repeat it with the same
+ * `idempotencyKey` to be sure.
+ */
 export class TimeoutError extends Error {
   override readonly name = "TimeoutError";
   readonly kind = "timeout";
@@ -70,21 +99,30 @@ export type PetstoreError = ApiError | NetworkError | TimeoutError;
 // These functions compare fields, because a program that both imports and requires the package has
 // two copies of each class.
 
-/** Checks for an ApiError. Use this instead of `instanceof`. */
+/** Checks for an ApiError, also a ConflictError. Use this instead of `instanceof`. */
 export function isApiError(error: unknown): error is ApiError {
-  return isPetstoreError(error, "ApiError", "api");
+  return hasFields(error, "ApiError", "api") || isConflictError(error);
+}
+
+/** Checks for a ConflictError. Use this instead of `instanceof`. */
+export function isConflictError(error: unknown): error is ConflictError {
+  return hasFields(error, "ConflictError", "api");
 }
 
 /** Checks for a NetworkError. Use this instead of `instanceof`. */
 export function isNetworkError(error: unknown): error is NetworkError {
-  return isPetstoreError(error, "NetworkError", "network");
+  return hasFields(error, "NetworkError", "network");
 }
 
 /** Checks for a TimeoutError. Use this instead of `instanceof`. */
 export function isTimeoutError(error: unknown): error is TimeoutError {
-  return isPetstoreError(error, "TimeoutError", "timeout");
+  return hasFields(error, "TimeoutError", "timeout");
 }
 
-function isPetstoreError(error: unknown, name: string, kind: string): boolean {
+export function isPetstoreError(error: unknown): error is PetstoreError {
+  return isApiError(error) || isNetworkError(error) || isTimeoutError(error);
+}
+
+function hasFields(error: unknown, name: string, kind: string): boolean {
   return error instanceof Error && error.name === name && "kind" in error && error.kind === kind;
 }

@@ -4,8 +4,10 @@ import { version } from "./version.js";
 /** Headers that only the client sets, and what to do instead. */
 const reserved: Readonly<Record<string, string>> = {
   authorization: "Pass the key as apiKey",
-  "idempotency-key": "Pass idempotencyKey to updateInventory",
+  "idempotency-key": "Pass idempotencyKey to updateInventory or applyChanges",
+  "if-match": "Pass ifMatch to updateInventory",
   "if-none-match": "The client manages the ETag of the list",
+  "x-change-reason": "Pass reason to updateInventory",
   accept: "The client accepts JSON",
   "content-type": "The client sends JSON",
   "content-length": "The runtime sets it",

@@ -1,11 +1,16 @@
 // The public API of the package. Everything that is not exported here is internal.
 
-export { type ListOrdersOptions, type OrderPage, PetstoreClient } from "./client.js";
+export type { ComputeQuantity } from "./adjust.js";
+export type { DeltaChange, QuantityChange, StockChange } from "./changes.js";
+export { PetstoreClient } from "./client.js";
 export type { Clock } from "./clock.js";
+export type { InventoryEntry } from "./entry.js";
 export {
   ApiError,
   type ApiErrorCode,
+  ConflictError,
   isApiError,
+  isConflictError,
   isNetworkError,
   isTimeoutError,
   NetworkError,
@@ -23,8 +28,19 @@ export type {
 } from "./hooks.js";
 export type { Id } from "./id.js";
 export { jsonReplacer } from "./json.js";
-export type { Limits } from "./limits.js";
+export type { ChangesOptions, ChangesPage, HistoryOptions, HistoryPage } from "./ledger.js";
 export type {
+  Cause,
+  InventoryDifference,
+  LedgerHead,
+  LedgerRow,
+  Stock,
+  VersionedItem,
+} from "./ledger-types.js";
+export type { Limits } from "./limits.js";
+export type { Instant, Moment } from "./moment.js";
+export type {
+  AdjustOptions,
   ApiKey,
   Budget,
   CallOptions,
@@ -32,7 +48,9 @@ export type {
   Fetch,
   HeaderOptions,
   UpdateOptions,
+  WriteOptions,
 } from "./options.js";
+export type { ListOrdersOptions, OrderPage } from "./orders.js";
 export type { ApiPromise, WithResponse } from "./promise.js";
 export type { RawResponse } from "./response.js";
 export type {

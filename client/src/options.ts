@@ -24,12 +24,30 @@ export interface CallOptions extends Budget {
   readonly headers?: HeaderOptions | undefined;
 }
 
-export interface UpdateOptions extends CallOptions {
+export interface WriteOptions extends CallOptions {
   /**
-   * Identifies this update to the service, instead of a random key. 1 to 255 printable ASCII
-   * characters. Use the same key when your program repeats the update.
+   * Identifies this write to the service, instead of a random key. 1 to 255 printable ASCII
+   * characters. If your program repeats the write with the same key, for example after a crash, the
+   * service applies it only once.
    */
   readonly idempotencyKey?: string | undefined;
+}
+
+export interface AdjustOptions extends WriteOptions {
+  /** The reason for the change, shown in its history. At most 200 characters. */
+  readonly reason?: string | undefined;
+  /** How often to read, compute and write before the call rejects with a conflict. Default: 10. */
+  readonly roundsMax?: number | undefined;
+}
+
+export interface UpdateOptions extends WriteOptions {
+  /**
+   * The version that the entry must have: the `etag` of an entry, or several. Otherwise the call
+   * rejects with a ConflictError. `"*"` accepts any version.
+   */
+  readonly ifMatch?: string | readonly string[];
+  /** The reason for the change, shown in its history. At most 200 characters. */
+  readonly reason?: string | undefined;
 }
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

@@ -81,7 +81,13 @@ function isUnauthorized(error: PetstoreError): boolean {
   return error.kind === "api" && error.status === 401;
 }
 
-/** True if there was no response, or a status that asks the client to retry later. */
+/** Statuses that ask the client to retry later, or with which a proxy reports a missing response. */
+const retryableStatuses: readonly number[] = [429, 502, 503, 504];
+
+/**
+ * True for every error after which the request may succeed. Writes are no exception: all attempts of
+ * a call have the same `Idempotency-Key`, so the service applies a write only once.
+ */
 function isRetryable(error: PetstoreError): boolean {
-  return error.kind !== "api" || error.status === 429 || error.status === 503;
+  return error.kind !== "api" || retryableStatuses.includes(error.status);
 }

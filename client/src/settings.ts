@@ -108,7 +108,7 @@ function rejectUnknown(kind: string, given: readonly string[], known: readonly s
   }
 }
 
-function atLeast(min: number, name: string, value: number): number {
+export function atLeast(min: number, name: string, value: number): number {
   if (typeof value === "number" && value >= min) return value;
   throw new RangeError(`${name} must be a number of at least ${min}, not ${value}`);
 }

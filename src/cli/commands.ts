@@ -7,21 +7,26 @@ import { exportPets } from "./export.ts";
 import { formats } from "./files.ts";
 import { importOrders, importPets } from "./import.ts";
 import { createKey, listKeys, revoke, rotate, showKey, unban } from "./keys.ts";
+import { historyRowsDefault, printHistory, printLedger } from "./ledger.ts";
 import { migrateStore } from "./migrate.ts";
 import { quickstart, serve } from "./serve.ts";
+import { printDiff, printSnapshot } from "./snapshot.ts";
+import { undo } from "./undo.ts";
 import { verifyStore } from "./verify.ts";
-import { withStore } from "./with-store.ts";
+import { withExistingStore, withStore } from "./with-store.ts";
 
 const allSettings = Object.keys(settings) as SettingName[];
 const storeSettings: readonly SettingName[] = ["environment", "databaseUrl"];
 const customPlans = planNames.filter((plan) => plans[plan] === null).join(" or ");
 
 const json = { description: "Print the result as JSON." } as const;
+const jsonLines = { description: "Print one JSON object per line." } as const;
 const format = {
   placeholder: formats.join("|"),
   description: "Format of the file. Default: the extension of its name, or ndjson for -.",
 } as const;
 const id = [{ name: "ID", description: "Id of the key, such as key_0aB…" }] as const;
+const moment = "Number of a ledger row, or a time such as 2026-11-15T10:00:00Z.";
 const inputFile = [{ name: "FILE", description: "File to read. - reads standard input." }] as const;
 const outputFile = [
   { name: "FILE", description: "File to write. - writes to standard output." },
@@ -29,7 +34,8 @@ const outputFile = [
 
 /**
  * Every command. Dispatch, the checks of flags and operands, help and the table in docs/operating.md
- * are derived from this list. Every command creates a missing store and migrates an old one.
+ * are derived from this list. Every command migrates an old store. A missing SQLite file is created,
+ * except by commands that need content.
  */
 export const commands: readonly Command[] = [
   command({
@@ -158,10 +164,73 @@ export const commands: readonly Command[] = [
     run: withStore(importOrders),
   }),
   command({
+    name: "history",
+    summary: "Shows the changes of one pet, the newest first.",
+    operands: [{ name: "PET", description: "Id of the pet." }],
+    flags: {
+      limit: {
+        placeholder: "N",
+        description: `Maximum number of changes. Default: ${historyRowsDefault}.`,
+      },
+      before: { placeholder: "SEQ", description: "Only changes before this ledger row." },
+      json: jsonLines,
+    },
+    settings: storeSettings,
+    run: withExistingStore(printHistory),
+  }),
+  command({
+    name: "ledger",
+    summary: "Shows all changes, the oldest first.",
+    operands: [],
+    flags: {
+      after: { placeholder: "SEQ", description: "Only changes after this ledger row. Default: 0." },
+      follow: { description: "Keep running, and show new changes as they are stored." },
+      json: jsonLines,
+    },
+    settings: storeSettings,
+    run: withExistingStore(printLedger),
+  }),
+  command({
+    name: "snapshot",
+    summary: "Shows the whole inventory as of a moment.",
+    operands: [{ name: "MOMENT", description: moment }],
+    flags: { json: jsonLines },
+    settings: storeSettings,
+    run: withExistingStore(printSnapshot),
+  }),
+  command({
+    name: "diff",
+    summary: "Shows the pets whose stock differs between two moments.",
+    operands: [
+      { name: "FROM", description: moment },
+      { name: "TO", description: "Another moment. It may be earlier than FROM." },
+    ],
+    flags: { json: jsonLines },
+    settings: storeSettings,
+    run: withExistingStore(printDiff),
+  }),
+  command({
+    name: "undo",
+    summary: "Gives a pet the stock that it had before a ledger row, as a new row.",
+    operands: [{ name: "SEQ", description: "Number of the ledger row." }],
+    flags: {
+      force: { description: "Undo the row also if the pet was changed since." },
+      json,
+    },
+    settings: storeSettings,
+    run: withExistingStore(undo),
+  }),
+  command({
     name: "verify",
     summary: "Checks the whole store.",
     operands: [],
-    flags: { json },
+    flags: {
+      expect: {
+        placeholder: "SEQ:HASH",
+        description: "Also check that row SEQ has this hash, as an earlier run printed it.",
+      },
+      json,
+    },
     settings: storeSettings,
     run: withStore(verifyStore),
   }),

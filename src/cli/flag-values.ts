@@ -30,3 +30,11 @@ export function parseDuration(flag: string, text: string | undefined): number | 
   if (count !== undefined) return Number(count) * unitMs[unit!]!;
   throw new ServiceError("invalid_request", `--${flag} must be a duration such as 30m, 24h or 7d`);
 }
+
+/** Reads a number of rows, or the `seq` of a ledger row. `name` is the flag or the operand. */
+export function parseInteger(name: string, text: string, min: number): number {
+  const value = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= Number.MAX_SAFE_INTEGER) return value;
+  const rule = `must be an integer from ${min} to ${Number.MAX_SAFE_INTEGER}`;
+  throw new ServiceError("invalid_request", `${name} ${rule}, not '${text}'`);
+}

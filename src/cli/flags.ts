@@ -42,8 +42,12 @@ function tokenize(command: Command, args: readonly string[]): Tokens {
   // Not strict, because the messages of parseArgs differ between versions of the runtime.
   const parsed = parseArgs({ args: [...args], options, strict: false, tokens: true });
   const flags = new Map<string, string>();
+  const operands = new Map<number, string>();
   for (const token of parsed.tokens) {
-    if (token.kind !== "option") continue;
+    const { kind, index } = token;
+    // A negative number is an operand: no flag starts with a digit.
+    if (kind === "positional" || /^-[0-9]+$/.test(args[index]!)) operands.set(index, args[index]!);
+    if (kind !== "option" || operands.has(index)) continue;
     const { name, rawName, value } = token;
     if (rawName !== `--${name}` || !Object.hasOwn(options, name)) {
       throw invalid(command, `unknown flag '${rawName}'`);
@@ -58,7 +62,7 @@ function tokenize(command: Command, args: readonly string[]): Tokens {
     }
     flags.set(name, value ?? "");
   }
-  return { flags, operands: parsed.positionals };
+  return { flags, operands: [...operands.values()] };
 }
 
 function checkOperands(command: Command, operands: readonly string[]): void {

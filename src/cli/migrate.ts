@@ -46,7 +46,7 @@ async function copyAndCompare(from: Store, to: Store): Promise<number> {
     for (const { name } of tables) for await (const _ of counted.rowsOf(name));
     return counted.tallies();
   });
-  const verified = await to.transfer.snapshot(verify);
+  const verified = await to.transfer.snapshot((snapshot) => verify(snapshot));
   const different = tables.filter(({ name }) => sent[name]!.digest !== stored[name]!.digest);
   for (const { name } of different) print(`table ${name}: the copy differs from the source`);
   if (verified.faultCount > 0) printFaults(verified);
@@ -81,5 +81,6 @@ function createTally(source: RowsOf) {
 
 /** Engines return small integers as numbers or as bigints. Their text is the same. */
 function asText(value: unknown): string | null {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
   return value === null ? null : String(value);
 }

@@ -1,14 +1,40 @@
+import { ServiceError } from "../domain/errors.ts";
+import type { KeptHash } from "../domain/verification/chain.ts";
 import { type Verification, verify } from "../domain/verify.ts";
 import { print } from "../output.ts";
 import type { StoreInput } from "./with-store.ts";
 
+interface VerifyFlags {
+  readonly json: boolean;
+  readonly expect: string | undefined;
+}
+
 /** Returns exit code 1 if the store has a fault. */
-export async function verifyStore({ flags, store }: StoreInput<{ readonly json: boolean }>) {
-  const found = await store.transfer.snapshot(verify);
+export async function verifyStore({ flags, store }: StoreInput<VerifyFlags>): Promise<number> {
+  const kept = parseKept(flags.expect);
+  const found = await store.transfer.snapshot((snapshot) => verify(snapshot, kept));
   if (flags.json) print(JSON.stringify(found));
   else if (found.faultCount > 0) printFaults(found);
-  else print(`No faults found in ${countsOf(found)}.`);
+  else {
+    print(`No faults found in ${countsOf(found)}.`);
+    print(`The ledger ends at ${headOf(found)}`);
+  }
   return found.faultCount === 0 ? 0 : 1;
+}
+
+/** A row and its hash, as this command prints them. */
+function parseKept(text: string | undefined): KeptHash | undefined {
+  if (text === undefined) return undefined;
+  const [, seq, hash] = /^(\d{1,16}):([0-9a-f]{64})$/i.exec(text) ?? [];
+  if (hash !== undefined && Number.isSafeInteger(Number(seq))) {
+    return { seq: Number(seq), hash: hash.toLowerCase() };
+  }
+  const rule = "must be SEQ:HASH, a row's number and its hash of 64 hexadecimal digits";
+  throw new ServiceError("invalid_request", `--expect ${rule}`);
+}
+
+function headOf({ seq, hash }: Verification): string {
+  return `${seq}:${hash}`;
 }
 
 /** Prints a line for each fault that was kept, and the number of all faults. */

@@ -1,6 +1,6 @@
 import { type Config, readConfig } from "../config.ts";
 import type { Store } from "../domain/ports.ts";
-import { openStore, systemClock } from "../engines.ts";
+import { openExistingStore, openStore, systemClock } from "../engines.ts";
 import type { Input } from "./command.ts";
 
 /** The input of a command that works on one store. */
@@ -9,13 +9,28 @@ export interface StoreInput<Values, Operands = readonly []> extends Input<Values
   readonly store: Store;
 }
 
-/** Opens the store, runs the command, and closes the store also if the command fails. */
-export function withStore<Values, Operands>(
-  work: (input: StoreInput<Values, Operands>) => Promise<number>,
-): (input: Input<Values, Operands>) => Promise<number> {
+type Work<Values, Operands> = (input: StoreInput<Values, Operands>) => Promise<number>;
+type Run<Values, Operands> = (input: Input<Values, Operands>) => Promise<number>;
+
+/** Opens or creates the store, runs the command, and closes the store also if the command fails. */
+export function withStore<Values, Operands>(work: Work<Values, Operands>): Run<Values, Operands> {
+  return runWith(openStore, work);
+}
+
+/** Same as `withStore`, for a command that cannot do anything in a store that was just created. */
+export function withExistingStore<Values, Operands>(
+  work: Work<Values, Operands>,
+): Run<Values, Operands> {
+  return runWith(openExistingStore, work);
+}
+
+function runWith<Values, Operands>(
+  open: typeof openStore,
+  work: Work<Values, Operands>,
+): Run<Values, Operands> {
   return async (input) => {
     const config = readConfig(input.settings);
-    const store = await openStore(config, systemClock);
+    const store = await open(config, systemClock);
     try {
       return await work({ ...input, config, store });
     } finally {

@@ -15,7 +15,11 @@ export type HashedRow = Omit<LedgerRow, "previous">;
 
 /** SHA-256 in hexadecimal digits, of the previous row's hash followed by the text of this row. */
 export function hashRow(previousHash: string, row: HashedRow): string {
-  return hash("sha256", previousHash + rowText(row));
+  return hashText(previousHash, rowText(row));
+}
+
+export function hashText(previousHash: string, rowText: string): string {
+  return hash("sha256", previousHash + rowText);
 }
 
 /** A row as a JSON array without spaces. One call for most fields is the fastest way to encode them. */
@@ -34,4 +38,33 @@ export function rowText(row: HashedRow): string {
   ]);
   // JSON.stringify does not accept the pet id, which is a bigint.
   return `[${row.seq},${row.petId},${fields.slice(1)}`;
+}
+
+type Integer = number | bigint;
+
+/** The same text, of the fields as they are stored. Integers may be bigints. */
+export function joinFields(
+  seq: Integer,
+  petId: Integer,
+  quantityBefore: Integer | null,
+  statusBefore: string | null,
+  quantityAfter: Integer | null,
+  statusAfter: string | null,
+  cause: string,
+  keyId: string | null,
+  requestId: string | null,
+  reason: string | null,
+  at: Integer,
+): string {
+  const stocks = `${quantityBefore},${text(statusBefore)},${quantityAfter},${text(statusAfter)}`;
+  const origin = `${text(cause)},${text(keyId)},${text(requestId)},${text(reason)}`;
+  return `[${seq},${petId},${stocks},${origin},${at}]`;
+}
+
+const plain = /^[\w.:-]*$/;
+
+/** The same as JSON.stringify, which takes longer for short plain texts. */
+function text(value: string | null): string {
+  if (value === null) return "null";
+  return plain.test(value) ? `"${value}"` : JSON.stringify(value);
 }

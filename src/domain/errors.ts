@@ -6,6 +6,8 @@ export const errorCodes = [
   "not_found",
   "method_not_allowed",
   "idempotency_conflict",
+  "insufficient_stock",
+  "version_conflict",
   "gone",
   "precondition_failed",
   "payload_too_large",

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { Appended, UsedKey } from "./append.ts";
 
 /**
@@ -57,6 +57,17 @@ export function unpackKeys({ seq, records }: StoredKeys): UsedKey[] {
   return keys;
 }
 
+/** Finds a key among those of a commit. */
+export function findUsedKey({ seq, records }: StoredKeys, key: string): UsedKey | undefined {
+  const bytes = viewOf(records);
+  const digest = Buffer.from(key, "hex");
+  for (let start = 0; start + recordBytes <= bytes.length; start += recordBytes) {
+    if (bytes.compare(digest, 0, digestBytes, start, start + digestBytes) !== 0) continue;
+    return unpackKeys({ seq, at: 0, records: bytes.subarray(start, start + recordBytes) })[0];
+  }
+  return undefined;
+}
+
 function viewOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
@@ -73,10 +84,9 @@ export interface KeyIndex {
   candidates(key: string): readonly number[];
   /** Removes rows before this `seq`, in whole segments. */
   forget(seq: number): void;
-  clear(): void;
 }
 
-/** A hash table with open addressing. A slot has the first 32 bits of a key and its row. */
+/** A hash table with open addressing. A slot has 32 bits of a key and its row. */
 interface Segment {
   /** The `seq` of its first row. Slots contain the distance from it. */
   readonly base: number;
@@ -87,13 +97,23 @@ interface Segment {
   keys: number;
 }
 
-const slotsMin = 1_024;
-/** A larger table would take more than 20 ms to double. */
-const doubledSlotsMax = 1_048_576;
-/** A segment that follows a full one is made with all its slots, for 3 million keys. */
-const laterSlots = 4_194_304;
+export interface KeyIndexOptions {
+  /** The slots of the first segment. A power of two, like the other two numbers. */
+  readonly slotsMin: number;
+  /** A larger table would take more than 20 ms to double. */
+  readonly doubledSlotsMax: number;
+  /** A segment that follows a full one is made with all its slots, for 3 million keys. */
+  readonly laterSlots: number;
+  /** Reduces the first 64 bits of a key to 32. */
+  readonly bitsOf: (first: number, second: number) => number;
+}
 
-export function createKeyIndex(): KeyIndex {
+export function createKeyIndex({
+  slotsMin = 1_024,
+  doubledSlotsMax = 1_048_576,
+  laterSlots = 4_194_304,
+  bitsOf = createBitsOf(),
+}: Partial<KeyIndexOptions> = {}): KeyIndex {
   let segments: Segment[] = [];
   let seq = 0;
 
@@ -120,14 +140,16 @@ export function createKeyIndex(): KeyIndex {
       const bytes = viewOf(records);
       for (let start = 0; start + recordBytes <= bytes.length; start += recordBytes) {
         const segment = segmentFor(row);
-        insert(segment.slots, toBits(bytes.readUInt32BE(start)), row - segment.base);
+        const bits = bitsOf(bytes.readUInt32BE(start), bytes.readUInt32BE(start + 4));
+        insert(segment.slots, toSlotBits(bits), row - segment.base);
         segment.keys += 1;
         segment.last = row;
       }
       seq = row;
     },
     candidates(key) {
-      const bits = toBits(Number.parseInt(key.slice(0, 8), 16));
+      const [first, second] = [key.slice(0, 8), key.slice(8, 16)];
+      const bits = toSlotBits(bitsOf(Number.parseInt(first, 16), Number.parseInt(second, 16)));
       let found: number[] | undefined;
       for (let at = segments.length - 1; at >= 0; at--) {
         const { slots, base } = segments[at]!;
@@ -143,18 +165,30 @@ export function createKeyIndex(): KeyIndex {
     forget(before) {
       segments = segments.filter(({ last }) => last >= before);
     },
-    clear() {
-      segments = [];
-      seq = 0;
-    },
   };
 }
 
 const none: readonly number[] = [];
 
+/**
+ * With a random seed, so that no client can compute keys that end up in the same slots. Every search
+ * for one of them would read the rows of all others.
+ */
+function createBitsOf(): KeyIndexOptions["bitsOf"] {
+  const seed = randomBytes(4).readInt32BE();
+  return (first, second) => mixBits(mixBits(first ^ seed) ^ second);
+}
+
+/** The finalizer of MurmurHash3: every bit of the result depends on every bit of the value. */
+function mixBits(value: number): number {
+  let bits = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}
+
 /** 0 marks a free slot. */
-function toBits(first: number): number {
-  return first === 0 ? 1 : first;
+function toSlotBits(bits: number): number {
+  return bits === 0 ? 1 : bits;
 }
 
 /** At least a quarter of the slots stays free, so that searches are short. */

@@ -1,11 +1,19 @@
+import { changeMessage, outOfRangeMessage, versionConflictMessage } from "./changes.ts";
 import type { Committer } from "./commits.ts";
 import { ServiceError } from "./errors.ts";
 import type { Follower } from "./follower.ts";
 import type { HeadWatcher } from "./head.ts";
-import type { Entry } from "./inventory.ts";
 import type { Caller } from "./keys.ts";
+import type {
+  Change,
+  ExpectedVersion,
+  IdempotentRequest,
+  Outcome,
+  Rejected,
+  Stored,
+} from "./ledger.ts";
 import { petNotFound } from "./pets.ts";
-import type { Clock, Store } from "./ports.ts";
+import type { Clock, Store, VersionedEntry } from "./ports.ts";
 
 /** Everything that the operations of a running service use. */
 export interface Shop {
@@ -14,26 +22,98 @@ export interface Shop {
   readonly head: HeadWatcher;
   readonly committer: Committer;
   readonly follower: Follower;
+  /** How long the results of requests with an idempotency key are remembered. */
+  readonly idempotencyKeptMs: number;
 }
 
-export interface StockUpdate {
-  readonly petId: bigint;
-  readonly quantity: number;
+/** What a write needs of the shop. */
+export type WriteShop = Pick<Shop, "committer" | "idempotencyKeptMs">;
+
+/** The request that a write belongs to. */
+export interface WriteRequest {
   readonly requestId: string;
   /** Aborted when the client's connection is gone. */
   readonly signal: AbortSignal;
+  /** Set if the client may send the request again. */
+  readonly idempotency?: Omit<IdempotentRequest, "keptMs"> | undefined;
 }
 
-/** Sets a pet's quantity and returns the entry once the change is durable. */
+export interface StockUpdate extends WriteRequest {
+  readonly petId: bigint;
+  readonly quantity: number;
+  /** The entry must be at one of these versions. Undefined accepts any version. */
+  readonly expected?: readonly ExpectedVersion[] | undefined;
+  readonly reason: string | null;
+}
+
+/** The entry was at none of the expected versions. Nothing was stored. */
+export interface VersionMismatch {
+  readonly kind: "mismatch";
+  readonly current: VersionedEntry;
+}
+
+/** Sets a pet's quantity. Resolves once the change is durable. */
 export async function setQuantity(
-  { committer }: Pick<Shop, "committer">,
-  { keyId }: Caller,
-  { petId, quantity, requestId, signal }: StockUpdate,
-): Promise<Entry> {
-  const change = { petId, kind: "set", amount: quantity, reason: null } as const;
-  const unit = { changes: [change], cause: "api", keyId, requestId } as const;
-  const outcome = await committer.submit(unit, signal);
-  if (outcome.kind === "stored") return outcome.entries[0]!;
+  shop: WriteShop,
+  caller: Caller,
+  update: StockUpdate,
+): Promise<Stored | VersionMismatch> {
+  const { petId, quantity, expected, reason } = update;
+  const change = { petId, kind: "set", amount: quantity, expected, reason } as const;
+  const outcome = await submit(shop, caller, [change], update);
+  if (outcome.kind === "stored") return outcome;
   if (outcome.reason === "not_found") throw new ServiceError("not_found", petNotFound);
+  if (outcome.reason === "version_mismatch") {
+    return { kind: "mismatch", current: { entry: outcome.current!, epoch: outcome.epoch! } };
+  }
   throw new Error(`an absolute change was rejected: ${outcome.reason}`);
+}
+
+/** Stores all changes or none. Resolves once they are durable. */
+export async function applyChanges(
+  shop: WriteShop,
+  caller: Caller,
+  changes: readonly Change[],
+  request: WriteRequest,
+): Promise<Stored> {
+  const outcome = await submit(shop, caller, changes, request);
+  if (outcome.kind === "stored") return outcome;
+  throw rejectedChange(changes[outcome.index]!, outcome);
+}
+
+async function submit(
+  { committer, idempotencyKeptMs }: WriteShop,
+  { keyId }: Caller,
+  changes: readonly Change[],
+  { requestId, signal, idempotency }: WriteRequest,
+): Promise<Outcome> {
+  const outcome = await committer.submit(
+    {
+      changes,
+      cause: "api",
+      keyId,
+      requestId,
+      idempotency: idempotency && { ...idempotency, keptMs: idempotencyKeptMs },
+    },
+    signal,
+  );
+  if (outcome.kind === "rejected" && outcome.reason === "key_reused") {
+    throw new ServiceError("idempotency_key_reused", keyReused);
+  }
+  return outcome;
+}
+
+export const keyReused =
+  "This Idempotency-Key belongs to an earlier request with another method, path or body.";
+
+/** The error for a whole batch. It names the change that broke a rule. */
+function rejectedChange(change: Change, rejected: Rejected): ServiceError {
+  const { index, reason } = rejected;
+  const error = (code: "not_found" | "insufficient_stock" | "version_conflict", text: string) =>
+    new ServiceError(code, changeMessage(index, change.petId, text));
+  if (reason === "not_found") return error("not_found", petNotFound);
+  if (reason === "version_mismatch") {
+    return error("version_conflict", versionConflictMessage(change, rejected));
+  }
+  return error("insufficient_stock", outOfRangeMessage(change, rejected));
 }

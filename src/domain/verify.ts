@@ -1,10 +1,15 @@
+import { genesisHash } from "./chain.ts";
 import { environments } from "./keys.ts";
+import type { Tip } from "./ledger.ts";
 import type { Snapshot } from "./ports.ts";
 import { checkEntries, checkOrders, checkPets } from "./verification/catalogue.ts";
+import { createChainCheck, type KeptHash } from "./verification/chain.ts";
+import { createCheckpointsCheck } from "./verification/checkpoints.ts";
 import { checkEpochs } from "./verification/epochs.ts";
 import { createFaults, type Faults, shown } from "./verification/faults.ts";
 import { checkKeys } from "./verification/keys.ts";
 import { type LedgerEnd, replayLedger } from "./verification/ledger.ts";
+import { createRememberedKeysCheck } from "./verification/remembered-keys.ts";
 import { createPetStates } from "./verification/states.ts";
 
 export interface Verification {
@@ -12,6 +17,10 @@ export interface Verification {
   readonly rows: number;
   readonly entries: number;
   readonly pets: number;
+  /** The last row of the ledger, or 0. */
+  readonly seq: number;
+  /** The hash of that row. An outsider who keeps it can check later that no row up to it changed. */
+  readonly hash: string;
   /** The first faults, one line each; empty when there is none. */
   readonly faults: readonly string[];
   /** The number of all faults. */
@@ -19,18 +28,20 @@ export interface Verification {
 }
 
 /**
- * Checks a whole store: the inventory against the replayed ledger, entries against pets, keys
- * against their secrets, usage and bans, every value against its column, and the structures of the
- * engine. Tables are read in batches, and only a small record per pet is kept in memory.
+ * Checks a whole store: every ledger row against its hash, the inventory and the checkpoints against
+ * the replayed ledger, entries against pets, keys against their secrets, usage and bans, every value
+ * against its column, and the structures of the engine. With `kept`, also that a row still has the
+ * hash that someone kept. Tables are read in batches, and only a small record per pet is kept in
+ * memory.
  */
-export async function verify(snapshot: Snapshot): Promise<Verification> {
+export async function verify(snapshot: Snapshot, kept?: KeptHash): Promise<Verification> {
   const faults = createFaults();
   for (const fault of await snapshot.checkStructure()) {
     faults.note(fault.where, fault.found, fault.expected);
   }
-  const counts = { rows: 0, entries: 0, pets: 0 };
+  const counts: Counts = { rows: 0, entries: 0, pets: 0, seq: 0, hash: genesisHash };
   try {
-    await checkTables(snapshot, counts, faults);
+    await checkTables(snapshot, kept, counts, faults);
   } catch (error) {
     // A damaged file may not be readable to its end. The faults found before are more useful.
     if (faults.count === 0) throw error;
@@ -39,34 +50,48 @@ export async function verify(snapshot: Snapshot): Promise<Verification> {
   return { ...counts, faults: faults.lines, faultCount: faults.count };
 }
 
+/** What was read so far. */
+type Counts = {
+  -readonly [Name in "rows" | "entries" | "pets" | "seq" | "hash"]: Verification[Name];
+};
+
 async function checkTables(
   snapshot: Snapshot,
-  counts: { rows: number; entries: number; pets: number },
+  kept: KeptHash | undefined,
+  counts: Counts,
   faults: Faults,
 ): Promise<void> {
   const { rowsOf } = snapshot;
   const keyIds = await checkKeys(rowsOf, faults);
   const states = createPetStates();
-  const end = await replayLedger(rowsOf, states, keyIds, faults);
+  const chain = await createChainCheck(rowsOf, kept, faults);
+  const rememberedKeys = await createRememberedKeysCheck(rowsOf, faults);
+  const checkpoints = await createCheckpointsCheck(snapshot, states, faults);
+  const checks = { states, keyIds, chain, rememberedKeys, checkpoints };
+  const end = await replayLedger(rowsOf, checks, faults);
+  await checkpoints.end(end.seq);
   counts.rows = end.rows;
-  await checkHead(snapshot, end, faults);
+  counts.seq = end.seq;
+  await rememberedKeys.end(end.seq);
+  const tip = await checkHead(snapshot, end, faults);
+  counts.hash = chain.end(end.seq, tip?.hash);
   await checkEpochs(rowsOf, end.seq, faults);
   counts.entries = await checkEntries(rowsOf, states, faults);
   counts.pets = await checkPets(rowsOf, states, faults);
   await checkOrders(rowsOf, faults);
 }
 
-/** Checks that there is one head, and that it is at the end of the ledger. */
+/** Checks that there is one head, and that it is at the end of the ledger. Returns where it is. */
 async function checkHead(
-  { rowsOf, readHead }: Snapshot,
+  { rowsOf, readTip }: Snapshot,
   end: LedgerEnd,
   faults: Faults,
-): Promise<void> {
+): Promise<Tip | undefined> {
   const rows = [];
   for await (const batch of rowsOf("head")) rows.push(...batch);
   if (rows.length !== 1) {
     faults.note("the head", `has ${rows.length} rows`, "exactly 1");
-    return;
+    return undefined;
   }
   const [environment, epoch, keysVersion] = rows[0]!;
   if (!(environments as readonly unknown[]).includes(environment)) {
@@ -76,6 +101,9 @@ async function checkHead(
   if (Number(keysVersion) < 0) {
     faults.note("the head", `the keys' version is ${keysVersion}`, "0 or more");
   }
-  const { seq } = await readHead();
-  if (seq !== end.seq) faults.note("the head", `seq is ${seq}`, `${end.seq}, the last ledger row`);
+  const tip = await readTip();
+  if (tip.seq !== end.seq) {
+    faults.note("the head", `seq is ${tip.seq}`, `${end.seq}, the last ledger row`);
+  }
+  return tip;
 }

@@ -9,6 +9,8 @@ import {
 } from "./messages.ts";
 import type { BodyRule, Operation } from "./operation.ts";
 
+export const jsonTypes = ["application/json"] as const;
+
 /** JSON, and JSON as RFC 7396 names it in a PATCH. */
 export const mergePatchTypes = ["application/json", "application/merge-patch+json"] as const;
 

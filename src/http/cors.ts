@@ -13,6 +13,8 @@ const exposed = [
   "Deprecation",
   "Sunset",
   "X-Stability",
+  "Idempotent-Replayed",
+  "Content-Location",
   // Shows a client how far its clock is off.
   "Date",
 ].join(", ");
@@ -45,7 +47,7 @@ export function createCors(origins: readonly string[]): Cors | undefined {
       if (request.method === "OPTIONS" && request.headers.has("access-control-request-method")) {
         headers["Access-Control-Allow-Methods"] = route?.allow ?? "";
         headers["Access-Control-Allow-Headers"] =
-          "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key";
+          "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Change-Reason";
         headers["Access-Control-Max-Age"] = String(maxAgeSeconds);
       }
       return headers;

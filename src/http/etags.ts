@@ -1,3 +1,5 @@
+import type { ExpectedVersion } from "../domain/ledger.ts";
+import type { VersionedEntry } from "../domain/ports.ts";
 import { isEncoding } from "./list/encodings.ts";
 
 /**
@@ -31,4 +33,21 @@ function tagsIn(header: string): { weak: boolean; opaque: string }[] {
 function matchesState(opaque: string, tag: string): boolean {
   if (opaque === tag) return true;
   return opaque.startsWith(`${tag}-`) && isEncoding(opaque.slice(tag.length + 1));
+}
+
+/** The opaque part of an entry's ETag. The epoch keeps it unique after a restore. */
+export function entryTag({ entry, epoch }: VersionedEntry): string {
+  return `${epoch}-${entry.version}`;
+}
+
+/**
+ * The versions that an If-Match on an entry allows; undefined allows any. Tags that are weak, or not
+ * in the form of an entry's tag, are left out, because they never match.
+ */
+export function expectedVersions(header: string): readonly ExpectedVersion[] | undefined {
+  if (header.trim() === "*") return undefined;
+  return tagsIn(header).flatMap(({ weak, opaque }) => {
+    const match = weak ? null : /^(.+)-([1-9][0-9]{0,15})$/.exec(opaque);
+    return match ? [{ epoch: match[1]!, seq: Number(match[2]) }] : [];
+  });
 }

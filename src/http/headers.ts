@@ -20,11 +20,15 @@ export function createTemplate(fixed: Readonly<Record<string, string>>): HeaderT
   return { headers: new Headers(fixed), limit: -1, resetAt: -1, perMinute: -1, perDay: -1 };
 }
 
-/** Sets the headers that differ between requests: the rate limits and the request id. */
+/**
+ * Sets the headers that differ between requests: the rate limits, the request id and the ETag. A
+ * template is used either always with an ETag or always without.
+ */
 export function fillTemplate(
   template: HeaderTemplate,
   decision: LimitDecision,
   requestId: string,
+  etag?: string,
 ): Headers {
   const { headers } = template;
   const { binding, minute, day, now } = decision;
@@ -47,6 +51,7 @@ export function fillTemplate(
   if (day) state += `, "day";r=${day.remaining};t=${secondsUntil(day.resetAt, now)}`;
   headers.set("RateLimit", state);
   headers.set("X-Request-Id", requestId);
+  if (etag !== undefined) headers.set("ETag", etag);
   return headers;
 }
 

@@ -1,3 +1,5 @@
+import type { Entry } from "../domain/inventory.ts";
+
 /** The messages of error responses. The API description shows them as examples. */
 
 export const missingKey =
@@ -11,8 +13,9 @@ export const operationGone = "This operation was removed on its sunset date.";
 
 export const listChanged = "The list has changed. Its ETag does not match If-Match.";
 
-export const noEntryTags =
-  "If-Match cannot match because entries have no ETag. Remove the header or send '*'.";
+export function entryChanged({ quantity, version }: Pick<Entry, "quantity" | "version">): string {
+  return `The entry does not match If-Match. Its quantity is ${quantity} and its version is ${version}.`;
+}
 
 export const compressedBody =
   "The body must not be compressed. Remove the Content-Encoding header.";

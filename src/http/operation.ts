@@ -6,6 +6,7 @@ import type { HeaderTemplate } from "./headers.ts";
 import type { ListBodies, ListBody } from "./list/body.ts";
 import type { ListEncodings } from "./list/encodings.ts";
 import type { InventoryList } from "./list/list.ts";
+import type { SnapshotResponses } from "./snapshots/responses.ts";
 
 /** One operation of a surface: one method on one path. */
 export interface Operation {
@@ -17,6 +18,8 @@ export interface Operation {
   /** Responses of an operation that is not stable have the header `X-Stability`. */
   readonly stability: "stable" | "beta" | "experimental";
   readonly deprecation?: Deprecation;
+  /** The `Cache-Control` of its successful responses. By default, GET has `no-cache`. */
+  readonly cacheControl?: string;
   /** The request body it reads. An operation without this field ignores any body. */
   readonly body?: BodyRule;
   readonly handle: (context: Context, call: Call) => MaybePromise<Reply>;
@@ -35,13 +38,14 @@ export interface BodyRule {
   readonly bytesMax: number;
 }
 
-/** Everything that operations use: the shop, and the inventory list as bytes. */
+/** Everything that operations use: the shop, the inventory list as bytes, and long responses. */
 export interface Context extends Shop {
   readonly list: {
     readonly versions: InventoryList;
     readonly encodings: ListEncodings;
     readonly bodies: ListBodies;
   };
+  readonly snapshots: SnapshotResponses;
 }
 
 /** An operation as a part of its route. */
@@ -51,6 +55,8 @@ export interface RoutedOperation extends Operation {
   readonly headers: Readonly<Record<string, string>>;
   /** For responses that need no other headers. */
   readonly defaultTemplate: HeaderTemplate;
+  /** For responses with an `etag` that need no other headers. */
+  readonly taggedTemplate: HeaderTemplate;
 }
 
 /** A request from Bun's router, with its path parameters. */
@@ -73,6 +79,8 @@ export interface Reply {
   /** The length of a body that is a stream. */
   readonly streamBytes?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The value of the header ETag. Faster than in `headers`, for responses that all differ in it. */
+  readonly etag?: string;
   /** All headers of a response that is sent often, prepared. `headers` is then not used. */
   readonly template?: HeaderTemplate;
   /** Set on errors. */

@@ -66,7 +66,9 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
   function templateFor({ request, route }: RoutedRequest, reply: Reply): HeaderTemplate {
     if (!cors && reply.template) return reply.template;
     const operation = route?.operations.get(request.method);
-    if (!cors && !reply.headers && operation) return operation.defaultTemplate;
+    if (!cors && !reply.headers && operation) {
+      return reply.etag === undefined ? operation.defaultTemplate : operation.taggedTemplate;
+    }
     const template = createTemplate(operation?.headers ?? route?.headers ?? jsonHeaders);
     const { headers } = template;
     if (reply.status === 204 || reply.status === 304) headers.delete("Content-Type");
@@ -110,7 +112,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
   ): Response {
     try {
       const limits = decision ?? lastKnownLimits(routed, caller);
-      const headers = fillTemplate(templateFor(routed, reply), limits, requestId);
+      const headers = fillTemplate(templateFor(routed, reply), limits, requestId, reply.etag);
       return new Response(reply.body, { status: reply.status, headers });
     } catch (bug) {
       logBug(bug, requestId);

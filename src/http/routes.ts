@@ -23,7 +23,9 @@ export function routesOf({ basePath, operations }: Surface): Route[] {
     const shared = { ...jsonHeaders, ...acceptHeaders(here) };
     const routed = here.map((operation): RoutedOperation => {
       const headers = { ...shared, ...operationHeaders(operation) };
-      return { ...operation, basePath, headers, defaultTemplate: createTemplate(headers) };
+      const defaultTemplate = createTemplate(headers);
+      const taggedTemplate = createTemplate(headers);
+      return { ...operation, basePath, headers, defaultTemplate, taggedTemplate };
     });
     const byMethod = routed.flatMap((one) =>
       methodsOf(one).map((method) => [method, one] as const),
@@ -58,12 +60,14 @@ function acceptHeaders(operations: readonly Operation[]): Record<string, string>
   );
 }
 
-function operationHeaders({ method, stability, deprecation }: Operation): Record<string, string> {
+function operationHeaders(operation: Operation): Record<string, string> {
+  const { method, stability, deprecation } = operation;
+  // Caches may store a response but must revalidate it. Errors replace this with no-store.
+  const cacheControl = operation.cacheControl ?? (method === "GET" ? "no-cache" : undefined);
   return {
     ...(deprecation ? deprecationHeaders(deprecation) : {}),
     ...(stability === "stable" ? {} : { "X-Stability": stability }),
-    // Caches may store a response but must revalidate it. Errors replace this with no-store.
-    ...(method === "GET" ? { "Cache-Control": "no-cache" } : {}),
+    ...(cacheControl === undefined ? {} : { "Cache-Control": cacheControl }),
   };
 }
 

@@ -6,7 +6,14 @@ import type { Cause, LedgerRow, StockRow, Tip } from "../domain/ledger.ts";
 import type { Order, OrderStatus } from "../domain/orders.ts";
 import type { Pet } from "../domain/pets.ts";
 import type { Plan } from "../domain/plans.ts";
-import type { Ban, NamedRow, SavedUsage, VersionedEntry } from "../domain/ports.ts";
+import type {
+  Ban,
+  Checkpoint,
+  CheckpointPart,
+  NamedRow,
+  SavedUsage,
+  VersionedEntry,
+} from "../domain/ports.ts";
 import { int64Min } from "../domain/values/int64.ts";
 
 /**
@@ -154,6 +161,14 @@ export function toBan(row: Row): Ban {
 
 export function toEpochStart(row: Row): EpochStart {
   return { epoch: row[0] as string, fromSeq: Number(row[1]) };
+}
+
+export function toCheckpoint(row: Row): Checkpoint {
+  return { seq: Number(row[0]), entries: Number(row[1]) };
+}
+
+export function toCheckpointPart(row: Row): CheckpointPart {
+  return { firstPetId: row[0] as bigint, data: row[1] as Uint8Array };
 }
 
 /** The id at which the page after this one starts. A page after null starts at the smallest id. */

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
 import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
+import { hashesOf } from "../support/release-stores.ts";
 
 let place: Workspace;
 beforeEach(async () => {
@@ -18,15 +19,57 @@ function tamper(...statements: string[]): void {
   database.close();
 }
 
-const sound = { rows: 2, entries: 2, pets: 2, faults: [], faultCount: 0 };
+const sound = { rows: 2, entries: 2, pets: 2, seq: 2, faults: [], faultCount: 0 };
+const stored = () => hashesOf(`sqlite:${place.path("data/production.db")}`);
 
-test("a consistent store gives exit code 0", async () => {
+test("a consistent store gives exit code 0, and the hash of its last row to keep", async () => {
+  const [, , hash] = await stored();
   expect(await place.run(["verify"])).toEqual({
     code: 0,
-    out: "No faults found in 2 ledger rows, 2 entries, 2 pets.\n",
+    out: `No faults found in 2 ledger rows, 2 entries, 2 pets.\nThe ledger ends at 2:${hash}\n`,
     err: "",
   });
-  expect(await place.json<unknown>("verify")).toEqual(sound);
+  expect(await place.json<unknown>("verify")).toEqual({ ...sound, hash });
+});
+
+test("--expect accepts the hash of any row from 0 to the last, in upper or lower case", async () => {
+  const hashes = await stored();
+  expect(hashes).toHaveLength(3);
+  for (const [seq, hash] of hashes.entries()) {
+    for (const text of [hash, hash.toUpperCase()]) {
+      expect(await place.run(["verify", "--expect", `${seq}:${text}`])).toMatchObject({ code: 0 });
+    }
+  }
+});
+
+test("--expect reports another hash in one line, with exit code 1", async () => {
+  const hashes = await stored();
+  const expected = "ab".repeat(32);
+  for (const [seq, hash] of hashes.entries()) {
+    const fault = `ledger row ${seq}: its hash is ${hash}; expected ${expected}, the hash to check`;
+    const counts = "1 fault found in 2 ledger rows, 2 entries, 2 pets.";
+    const words = ["verify", "--expect", `${seq}:${expected}`];
+    expect(await place.run(words)).toEqual({ code: 1, out: `${fault}\n${counts}\n`, err: "" });
+    const { code, out } = await place.run([...words, "--json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ faults: [fault], faultCount: 1 });
+  }
+});
+
+test("--expect of a row past the end says where the ledger ends, with exit code 1", async () => {
+  const hash = "ab".repeat(32);
+  const { code, out } = await place.run(["verify", "--expect", `3:${hash}`]);
+  expect(code).toBe(1);
+  expect(out).toStartWith(`ledger row 3: the ledger ends at 2; expected ${hash}\n`);
+});
+
+test("--expect rejects what is not a row and a hash, with exit code 2", async () => {
+  const hash = "ab".repeat(32);
+  const wrong = ["", "1", hash, `1:${hash}0`, `1:${hash.slice(1)}`, `x:${hash}`, `1.5:${hash}`];
+  for (const text of [...wrong, `9007199254740992:${hash}`, `1:${"xy".repeat(32)}`, `1:${hash} `]) {
+    const ran = await place.run(["verify", `--expect=${text}`]);
+    expectUsageError(ran, "--expect must be SEQ:HASH");
+  }
 });
 
 const wrongs: [name: string, statements: string[], fault: string][] = [

@@ -32,6 +32,21 @@ test("with attemptsMax 1, a failed update is not retried", async () => {
   expect(server.received).toHaveLength(1);
 });
 
+test("all attempts of a batch have the same Idempotency-Key, and the next batch has another", async () => {
+  await using server = new ScriptedServer();
+  const client = createClient(server);
+  const applied = () => new Response('{"entries":[]}');
+  server.enqueue(unavailable, applied, applied);
+  await client.applyChanges([{ petId: 1, delta: 1 }]);
+  await client.applyChanges([{ petId: 1, delta: 1 }]);
+  const [first, second, next] = server.received.map(({ headers }) =>
+    headers.get("idempotency-key"),
+  );
+  expect(first).toMatch(/^"[0-9a-f-]{36}"$/);
+  expect(second).toBe(first!);
+  expect(next).not.toBe(first!);
+});
+
 describe("an idempotencyKey of the caller", () => {
   test("is sent as a structured-field string with every attempt", async () => {
     await using server = new ScriptedServer();
@@ -41,10 +56,13 @@ describe("an idempotencyKey of the caller", () => {
       client.updateInventory(1, { quantity: 3 }, { idempotencyKey });
     await send("delivery-42");
     await send('a "quoted" \\ key');
+    server.enqueue(() => new Response('{"entries":[]}'));
+    await client.applyChanges([{ petId: 1, delta: 1 }], { idempotencyKey: "sale-7" });
     expect(server.received.map(({ headers }) => headers.get("idempotency-key"))).toEqual([
       '"delivery-42"',
       '"delivery-42"',
       '"a \\"quoted\\" \\\\ key"',
+      '"sale-7"',
     ]);
   });
 

@@ -127,6 +127,8 @@ describe("headers", () => {
       authorization: "apiKey",
       Authorization: "apiKey",
       "Idempotency-Key": "idempotencyKey",
+      "If-Match": "ifMatch",
+      "X-Change-Reason": "reason",
       "If-None-Match": "ETag",
       Host: "baseUrl",
       "Content-Type": "JSON",

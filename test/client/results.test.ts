@@ -22,7 +22,8 @@ describe("withResponse", () => {
     expect(list.response.text).toStartWith('[{"petId":1,');
     expect(list.response.headers.get("x-request-id")).toMatch(/^\S+$/);
     const item = await client.updateInventory(2n, { quantity: 1 }).withResponse();
-    expect(JSON.stringify(item.value)).toBe(item.response.text);
+    const etag = item.response.headers.get("etag") ?? "none";
+    expect(item.value).toEqual({ petId: 2n, quantity: 1, status: "pending", etag });
     expect((await client.getPet(1n).withResponse()).response.headers.has("sunset")).toBe(true);
     const page = await client.listOrders({ limit: 1 }).withResponse();
     expect(page.response.headers.get("link")).toContain('rel="next"');
@@ -105,7 +106,7 @@ describe("responses of a later version of the service:", () => {
     expect(list).toEqual([expected]);
     expect(JSON.stringify(list)).toBe(`[${entry}]`);
     const item: unknown = await client.updateInventory(1, { quantity: 1 });
-    expect(item).toEqual(expected);
+    expect(item).toEqual({ ...expected, etag: "" });
   });
 
   test("an unknown error code is kept", async () => {

@@ -64,15 +64,18 @@ describe("listInventory", () => {
 describe("updateInventory", () => {
   test("sets the count of a pet with an id above 2^53 and does not change its status", async () => {
     using session = await stocked.openSession();
-    const item = await session.client.updateInventory(highestId, { quantity: 12 });
+    const { etag, ...item } = await session.client.updateInventory(highestId, { quantity: 12 });
     expect(item).toEqual({ petId: highestId, quantity: 12, status: "sold" });
+    expect(etag).toMatch(/^"[^"]+"$/);
     expect((await session.client.listInventory()).at(-1)).toEqual(item);
+    expect(await session.client.getInventory(highestId)).toEqual({ ...item, etag });
   });
 
   test("accepts a safe integer as id, and the largest possible count", async () => {
     using session = await stocked.openSession();
     const item = await session.client.updateInventory(2, { quantity: Number.MAX_SAFE_INTEGER });
-    expect(item).toEqual({ petId: 2n, quantity: Number.MAX_SAFE_INTEGER, status: "pending" });
+    const quantity = Number.MAX_SAFE_INTEGER;
+    expect(item).toMatchObject({ petId: 2n, quantity, status: "pending" });
   });
 
   test("sends an invalid count to the service, which rejects it and changes nothing", async () => {
@@ -187,7 +190,8 @@ describe("a client", () => {
     const client = session.createClient({ baseUrl: new URL(`${stocked.service.baseUrl}/`) });
     await client.listInventory();
     await client.listInventory();
-    await client.updateInventory(1, { quantity: 1 });
+    const { etag } = await client.updateInventory(1, { quantity: 1 });
+    await client.updateInventory(1, { quantity: 1 }, { ifMatch: etag, reason: "é" });
     const names = session.recorder.exchanges.flatMap(({ sent }) => [...sent.keys()]);
     expect(new Set(names)).toEqual(
       new Set([
@@ -196,6 +200,8 @@ describe("a client", () => {
         "if-none-match",
         "content-type",
         "idempotency-key",
+        "if-match",
+        "x-change-reason",
         "user-agent",
       ]),
     );

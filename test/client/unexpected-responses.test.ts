@@ -30,12 +30,23 @@ test("a body that does not match the contract is an error that names the field",
 
 test("a proxy's error page is an unexpected_answer, and the call is not retried", async () => {
   await using server = new ScriptedServer();
-  server.enqueue(() => new Response("<h1>Bad gateway</h1>", { status: 502 }));
+  server.enqueue(() => new Response("<h1>Forbidden</h1>", { status: 403 }));
   const error = await rejectionOf(createClient(server).listInventory());
   expect(isApiError(error) && error.code).toBe("unexpected_answer");
-  expect(isApiError(error) && error.status).toBe(502);
-  expect(String(error)).toContain("Bad gateway");
+  expect(isApiError(error) && error.status).toBe(403);
+  expect(String(error)).toContain("Forbidden");
   expect(server.received).toHaveLength(1);
+});
+
+test("a call is retried when a proxy reports that the service did not respond", async () => {
+  await using server = new ScriptedServer();
+  const page = (status: number) => () => new Response("<h1>Sorry</h1>", { status });
+  server.enqueue(page(502), page(504));
+  expect(await createClient(server).listInventory()).toEqual([]);
+  server.enqueue(page(502), page(502));
+  const error = await rejectionOf(createClient(server).listInventory({ attemptsMax: 2 }));
+  expect(isApiError(error) && error).toMatchObject({ code: "unexpected_answer", status: 502 });
+  expect(server.received).toHaveLength(5);
 });
 
 test("an error body without code, message and status is an unexpected_answer", async () => {

@@ -59,6 +59,8 @@ onEveryEngine("errors", (service) => {
       not_found: 404,
       method_not_allowed: 405,
       idempotency_conflict: 409,
+      insufficient_stock: 409,
+      version_conflict: 409,
       gone: 410,
       precondition_failed: 412,
       payload_too_large: 413,

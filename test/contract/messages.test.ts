@@ -9,19 +9,26 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** In a 429, numbers and times depend on the key and the clock. */
+/** In a 429, and where a moment is named, numbers and times depend on the key and the clock. */
 const comparable = (message: string, status: number) =>
-  status === 429 ? message.replace(/\d+/g, "0") : message;
+  status === 429 || /^The (?:ledger|time) /.test(message)
+    ? message.replace(/[\d:T-]+Z?/g, "0")
+    : message;
 
 /** The messages that each operation sent. */
 const sent = new Map(documentedOperations.map(({ operation }) => [operation, new Set<string>()]));
 
 /** Sends the same request to every operation and records the error messages. */
-async function callEvery(options: CallOptions, petId = "7", query = ""): Promise<void> {
+async function callEvery(
+  options: CallOptions,
+  petId = "7",
+  query = "",
+  moment = "1",
+): Promise<void> {
   for (const { path, method, operation } of documentedOperations) {
     const body = method === "GET" ? {} : { body: options.body ?? '{"quantity":1}' };
     const { body: _, ...rest } = options;
-    const target = path.replace("{petId}", petId) + query;
+    const target = path.replace("{petId}", petId).replace("{moment}", moment) + query;
     const { json, status } = await service.call(method, target, { ...rest, ...body });
     const { message } = (json ?? {}) as { message?: string };
     if (message !== undefined) sent.get(operation)!.add(comparable(message, status));
@@ -32,8 +39,14 @@ test("every message in an example of a 4xx response is one that the operation se
   const key = (await service.issueKey()).text;
   await callEvery({});
   await callEvery({ key: (await service.issueKey({ scopes: [] })).text });
-  await callEvery({ key }, "x", "?limit=0");
-  await callEvery({ key }, "404", "?after=x");
+  await callEvery({ key }, "x");
+  await callEvery({ key }, "404");
+  for (const name of ["limit", "after", "before", "since", "until", "cause", "key"]) {
+    await callEvery({ key }, "7", `?${name}=x`);
+  }
+  await callEvery({ key }, "7", "?to=0", "x");
+  await callEvery({ key }, "7", "?to=0", "9999");
+  await callEvery({ key }, "7", "?to=0", "9999-01-01");
   await callEvery({ key, headers: { "If-Match": '"other"' } });
   await callEvery({ key, headers: { "Content-Type": "text/plain" } });
   await callEvery({ key, headers: { "Content-Encoding": "gzip" } });

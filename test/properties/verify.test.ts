@@ -6,13 +6,14 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import fc from "fast-check";
 import { readConfig } from "../../src/config.ts";
+import { digestOfTexts } from "../../src/domain/idempotency.ts";
 import { digestOf, scopes } from "../../src/domain/keys.ts";
 import { plans } from "../../src/domain/plans.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
+import { createSlots } from "../../src/domain/values/slots.ts";
 import { checkEpochs } from "../../src/domain/verification/epochs.ts";
 import { createFaults } from "../../src/domain/verification/faults.ts";
-import { createSlots } from "../../src/domain/verification/slots.ts";
 import { verify } from "../../src/domain/verify.ts";
 import { openStore } from "../../src/engines.ts";
 import { createTestClock, testStart } from "../support/clock.ts";
@@ -40,7 +41,10 @@ test("rows of the ledger can be neither changed nor deleted while its triggers e
   await service.stop();
 });
 
-/** Adds rows to every table: four pets, twenty ledger rows, an order, a key, its usage, a ban. */
+/**
+ * Adds rows to every table: four pets, twenty ledger rows, fifteen of them with an idempotency key,
+ * an order, a key, its usage, a ban.
+ */
 async function fill(store: Store): Promise<void> {
   const key = { id: "key_a", name: "till", plan: "business", limits: plans.business } as const;
   const times = { createdAt: testStart, expiresAt: null, revokedAt: null };
@@ -50,8 +54,13 @@ async function fill(store: Store): Promise<void> {
   }
   for (let at = 0; at < 15; at++) {
     // All quantities differ, so that exchanged rows are noticed.
+    const origin = { keyId: "key_a", requestId: `req_${at}` };
+    const digests = { key: digestOfTexts("key", `${at}`), request: digestOfTexts("request") };
     await store.inventory.commit([
-      setUnit(BigInt(1 + ((at * 7) % 4)), 100 + at, { keyId: "key_a", requestId: `req_${at}` }),
+      {
+        ...setUnit(BigInt(1 + ((at * 7) % 4)), 100 + at, origin),
+        idempotency: { ...digests, keptMs: 1_000 },
+      },
     ]);
   }
   await store.catalogue.importPets(once([petRow({ petId: 2n, status: "sold" })]), "test");
@@ -76,7 +85,7 @@ async function freshDatabase(engine: Engine, folder: string): Promise<string> {
   return engine === "sqlite" ? `sqlite:${join(folder, "test.db")}` : migratedDatabase();
 }
 
-const sound = { rows: 20, entries: 4, pets: 4, faults: [], faultCount: 0 };
+const sound = { rows: 20, entries: 4, pets: 4, seq: 20, faults: [], faultCount: 0 };
 
 test.each(engines)(
   "verify on %s finds every kind of fault, wherever it is, and none in a sound store",
@@ -85,7 +94,8 @@ test.each(engines)(
     const database = await freshDatabase(engine, folder);
     const store = await openStore(readConfig({ database }, {}), createTestClock());
     await fill(store);
-    expect(await store.transfer.snapshot(verify)).toEqual(sound);
+    const { hash } = await store.history.readTip();
+    expect(await store.transfer.snapshot(verify)).toEqual({ ...sound, hash });
     const tamperer = await tamperers[engine](database);
     const tables = tablesOf(tamperer.names);
     for (const table of tables) {
@@ -116,7 +126,7 @@ test.each(engines)(
       ),
       { ...runs(150), examples },
     );
-    expect(await store.transfer.snapshot(verify)).toEqual(sound);
+    expect(await store.transfer.snapshot(verify)).toEqual({ ...sound, hash });
     await tamperer.close();
     await store.close();
     rmSync(folder, { recursive: true, force: true });

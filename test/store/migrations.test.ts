@@ -8,6 +8,8 @@ import { steps } from "../../src/store/postgres/schema/steps.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
+import { openWorkspace } from "../support/process.ts";
+import { restore } from "../support/release-stores.ts";
 import { setUnit } from "../support/units.ts";
 
 const open = (url: string): Promise<Store> =>
@@ -98,8 +100,40 @@ test("a store of version 0.1.0 keeps ledger, stock, counts and bans, and a runni
       message: "this store needs petstore 0.2 or later",
     });
   }
-  expect(await sql`SELECT fits FROM petstore_schema`).toEqual([{ fits: 2 }] as never);
+  expect(await sql`SELECT fits FROM petstore_schema`).toEqual([{ fits: 4 }] as never);
 });
+
+test("a running instance of 0.3.0 can read but gets an error for every write, and adds no row without a hash", async () => {
+  const place = openWorkspace();
+  const url = await restore.postgres("0.3.0", place);
+  await using sql = new SQL(url, { max: 1 });
+  // A statement that the instance prepared before the migration is planned again after it.
+  await sql.unsafe(`SET search_path = public; PREPARE add_row (int8, int8) AS ${rowOf030}`);
+  const store = await open(url);
+  const tip = await store.history.readTip();
+  expect(tip.seq).toBe(12);
+  const addRow = (seq: number) => sql.unsafe(`EXECUTE add_row (${seq}, 1)`).then(() => "added");
+  // This state makes 0.3.0 answer 503.
+  await expect(addRow(13)).rejects.toMatchObject({
+    errno: "55P03",
+    message: "this store needs petstore 0.4 or later",
+  });
+  expect(await sql`SELECT seq FROM ledger_end ORDER BY seq DESC LIMIT 1`).toEqual([
+    { seq: "12" },
+  ] as never);
+  const [stock] = await sql`SELECT quantity::int4 FROM petstore_stock(1)`;
+  expect(stock).toEqual({ quantity: 10 });
+  expect(await store.history.readTip()).toEqual(tip);
+  expect(await store.transfer.snapshot(verify)).toMatchObject({ rows: 12, faults: [] });
+  await store.close();
+  await place.leave();
+});
+
+/** How 0.3.0 adds a row: with every column that it knows. */
+const rowOf030 = `INSERT INTO ledger (seq, pet_id, quantity_before, quantity_after, status_before,
+    status_after, previous, cause, key_id, request_id, reason, at)
+  SELECT $1, pet_id, quantity, 1, status, status, version, 'api', 'key_a', 'req_a', NULL, 70
+  FROM inventory WHERE pet_id = $2`;
 
 test("the database itself rejects a second entry of a pet and a second store", async () => {
   const url = await migratedDatabase();

@@ -1,12 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { lockForServing } from "../../src/store/sqlite/engine/serving-lock.ts";
 import { inventory, ledger, orders, pets } from "../fixtures/expected.ts";
-import { openWorkspace, type Workspace } from "../support/process.ts";
-import { type ReleaseKeys, readKeys, readLedger, restore } from "../support/release-stores.ts";
+import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
+import {
+  hashesOf,
+  type ReleaseKeys,
+  readKeys,
+  readLedger,
+  readRows,
+  restore,
+} from "../support/release-stores.ts";
 import { expectError, limitsOf } from "../support/responses.ts";
 import { call, engines, startTestService } from "../support/service.ts";
 
 /** Every release whose stores must open. A new release adds its version and its fixtures. */
-const releases = ["0.1.0", "0.2.0"];
+const releases = ["0.1.0", "0.2.0", "0.3.0"];
 
 describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, engine }))))(
   "a store of $release on $engine",
@@ -22,7 +30,8 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
     afterEach(() => place.leave());
 
     async function expectVerified(rows: number): Promise<void> {
-      const expected = { rows, entries: 6, pets: 6, faults: [], faultCount: 0 };
+      const hash = (await hashesOf(database)).at(-1);
+      const expected = { rows, entries: 6, pets: 6, seq: rows, hash, faults: [], faultCount: 0 };
       const { code, out } = await place.run(["verify", "--json", "--database", database]);
       expect({ code, ...JSON.parse(out) }).toEqual({ code: 0, ...expected });
     }
@@ -34,6 +43,32 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       await expectVerified(12);
       expect(await readLedger(database)).toEqual(ledger);
       expect(await readLedger(database, origins)).toEqual(before);
+    });
+
+    test("starts its hash chain after its last row, with a hash of all rows so far", async () => {
+      await expectVerified(12);
+      const digest = (await hashesOf(database))[12]!;
+      expect(await readRows(database, "SELECT from_seq, hash FROM chain")).toEqual([[12n, digest]]);
+      const { baseUrl, kill, exited } = await place.serve(["serve", "--database", database]);
+      const updated = await call(baseUrl, "PATCH", "/inventory/1", {
+        key: textOf("all scopes"),
+        headers: { "Content-Type": "application/json" },
+        body: '{"quantity":11}',
+      });
+      expect(updated.status).toBe(200);
+      kill("SIGTERM");
+      await exited;
+      const imported = { stdin: '{"petId":8,"name":"Ben"}\n' };
+      await place.run(["pets", "import", "-", "--database", database], imported);
+      const hashes = await hashesOf(database);
+      const stored = await readRows(database, "SELECT hash FROM ledger ORDER BY seq");
+      expect(
+        stored.map(([bytes]) => bytes && Buffer.from(bytes as Uint8Array).toString("hex")),
+      ).toEqual([...Array(12).fill(null), hashes[13]!, hashes[14]!]);
+      for (const seq of [0, 1, 12, 13, 14]) {
+        const expecting = ["verify", "--database", database, "--expect", `${seq}:${hashes[seq]}`];
+        expect(await place.run(expecting)).toMatchObject({ code: 0, err: "" });
+      }
     });
 
     test("keeps every key and every pet", async () => {
@@ -143,3 +178,53 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
     });
   },
 );
+
+describe("a SQLite store that a service of 0.3.0 is using", () => {
+  let place: Workspace;
+  beforeEach(() => {
+    place = openWorkspace();
+  });
+  afterEach(() => place.leave());
+
+  const refusal = "an older version of petstore is serving the store; restart it with this version";
+  const commands = [
+    ["verify"],
+    ["keys", "list"],
+    ["pets", "import", "-"],
+    ["pets", "export", "-", "--format", "ndjson"],
+  ];
+
+  test("is neither opened nor migrated by a command, until that service ends", async () => {
+    const database = await restore.sqlite("0.3.0", place);
+    const path = place.path("store.db");
+    const schema = () => readRows(database, "SELECT name, sql FROM sqlite_schema ORDER BY name");
+    const before = await schema();
+    // The lock is the same in 0.3.0. A command runs as another process and finds it taken.
+    const release = lockForServing(path);
+    try {
+      for (const words of commands) {
+        const ran = await place.run([...words, "--database", database]);
+        expectUsageError(ran, refusal);
+      }
+      const elsewhere = `sqlite:${place.path("elsewhere.db")}`;
+      const copying = ["migrate-store", "--from", database, "--to", elsewhere];
+      expectUsageError(await place.run(copying), "another process is already serving");
+      expect(await schema()).toEqual(before);
+      expect(await readRows(database, "PRAGMA user_version")).toEqual([[2n]]);
+    } finally {
+      release();
+    }
+    for (const words of commands) {
+      expect(await place.run([...words, "--database", database])).toMatchObject({ code: 0 });
+    }
+    expect(await readLedger(database)).toEqual(ledger);
+  });
+
+  test("that this version serves can be opened by commands", async () => {
+    const database = await restore.sqlite("0.3.0", place);
+    await place.serve(["serve", "--database", database]);
+    for (const words of commands) {
+      expect(await place.run([...words, "--database", database])).toMatchObject({ code: 0 });
+    }
+  });
+});

@@ -20,10 +20,8 @@ export interface RunOptions {
   readonly command?: readonly string[];
 }
 
-/** A service that runs as a separate process. */
-export interface Served {
-  /** The base URL of the API. It ends in /v1. */
-  readonly baseUrl: string;
+/** A command that runs as a separate process until it is stopped. */
+export interface Started {
   readonly pid: number;
   /** Returns all its output so far, from standard output and standard error. */
   readonly written: () => string;
@@ -33,6 +31,12 @@ export interface Served {
   readonly exited: Promise<number>;
 }
 
+/** A service that runs as a separate process. */
+export interface Served extends Started {
+  /** The base URL of the API. It ends in /v1. */
+  readonly baseUrl: string;
+}
+
 /** A temporary folder in which the command line runs as a process, as an operator runs it. */
 export interface Workspace {
   readonly folder: string;
@@ -40,16 +44,38 @@ export interface Workspace {
   run(words: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Runs a command with --json and returns the parsed output. Rejects if the command fails. */
   json<T = Record<string, unknown>>(...words: string[]): Promise<T>;
+  start(words: readonly string[], options?: RunOptions): Started;
   serve(words?: readonly string[], options?: RunOptions): Promise<Served>;
   /** Kills all processes that still run and removes the folder. */
   leave(): Promise<void>;
 }
 
-export function openWorkspace(): Workspace {
+/** `variables` are set for every command. */
+export function openWorkspace(variables: Record<string, string> = {}): Workspace {
   const folder = mkdtempSync(join(tmpdir(), "petstore-workspace-"));
   const running = new Set<Subprocess>();
   // The command does not inherit the environment of the tests: a PORT in it would be a setting.
-  const environment = { PATH: process.env.PATH ?? "", HOME: folder, TZ: "UTC" };
+  const environment = { PATH: process.env.PATH ?? "", HOME: folder, TZ: "UTC", ...variables };
+
+  function started(words: readonly string[], { env = {}, command = [petstore] }: RunOptions = {}) {
+    const child = Bun.spawn([...command, ...words], {
+      cwd: folder,
+      env: { ...environment, ...env },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    running.add(child);
+    const output = collectOutput(child.stdout, child.stderr);
+    const process: Started = {
+      pid: child.pid,
+      written: output.written,
+      wrote: async (text) => void (await output.find(new RegExp(RegExp.escape(text)))),
+      kill: (signal) => child.kill(signal),
+      exited: child.exited.finally(() => running.delete(child)),
+    };
+    return { output, process };
+  }
 
   const workspace: Workspace = {
     folder,
@@ -76,25 +102,11 @@ export function openWorkspace(): Workspace {
       if (ran.code !== 0) throw new Error(`${words.join(" ")} failed: ${ran.err}`);
       return JSON.parse(ran.out) as T;
     },
-    async serve(words = ["serve"], { env = {}, command = [petstore] } = {}) {
-      const child = Bun.spawn([...command, ...words, "--port", "0"], {
-        cwd: folder,
-        env: { ...environment, ...env },
-        stdin: "ignore",
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      running.add(child);
-      const output = collectOutput(child.stdout, child.stderr);
+    start: (words, options) => started(words, options).process,
+    async serve(words = ["serve"], options) {
+      const { output, process } = started([...words, "--port", "0"], options);
       const line = await output.find(/is serving at (\S+)/);
-      return {
-        baseUrl: line[1]!,
-        pid: child.pid,
-        written: output.written,
-        wrote: async (text) => void (await output.find(new RegExp(RegExp.escape(text)))),
-        kill: (signal) => child.kill(signal),
-        exited: child.exited.finally(() => running.delete(child)),
-      };
+      return { ...process, baseUrl: line[1]! };
     },
     async leave() {
       for (const child of running) child.kill("SIGKILL");

@@ -1,3 +1,4 @@
+import { recordBytes } from "../idempotency.ts";
 import { listRule, textRule } from "../imports.ts";
 import { petStatuses, quantityMax } from "../inventory.ts";
 import { scopes } from "../keys.ts";
@@ -7,6 +8,8 @@ import { plans } from "../plans.ts";
 import type { StoredRow } from "../ports.ts";
 import { int64Max, int64Min } from "../values/int64.ts";
 import { type Faults, shown } from "./faults.ts";
+
+const digestRule = "64 hexadecimal digits";
 
 /** The values that one column allows, independent of the other columns. */
 interface Column {
@@ -34,6 +37,13 @@ const columns = {
     optional(text("request")),
     optional(text("reason")),
     integer("at", 0),
+    optional(column("hash", "32 bytes", (value) => isBytes(value) && value.length === 32)),
+  ],
+  chain: [integer("id", 1, 1), integer("from_seq", 0), column("hash", digestRule, isDigest)],
+  remembered_keys: [
+    integer("seq", 1),
+    integer("at", 0),
+    column("records", `records of ${recordBytes} bytes`, areRecords),
   ],
   inventory: [
     petId("petId"),
@@ -72,7 +82,7 @@ const columns = {
     optional(integer("revoked", 0)),
   ],
   secrets: [
-    column("digest", "64 hexadecimal digits", isDigest),
+    column("digest", digestRule, isDigest),
     text("key"),
     integer("created", 0),
     optional(integer("expires", 0)),
@@ -156,4 +166,12 @@ function areScopes(value: unknown): boolean {
 
 function isDigest(value: unknown): boolean {
   return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+}
+
+function isBytes(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array;
+}
+
+function areRecords(value: unknown): boolean {
+  return isBytes(value) && value.length > 0 && value.length % recordBytes === 0;
 }

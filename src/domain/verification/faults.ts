@@ -25,8 +25,9 @@ export function createFaults(): Faults {
   };
 }
 
-/** A stored value as a fault shows it. Texts are quoted, and long ones are cut. */
+/** A stored value as a fault shows it. Texts are quoted, bytes are counted, and long texts are cut. */
 export function shown(value: unknown): string {
+  if (value instanceof Uint8Array) return `${value.length} bytes`;
   if (typeof value !== "string") return String(value);
   const text = value.length > valueCharactersMax ? `${value.slice(0, valueCharactersMax)}…` : value;
   return JSON.stringify(text);

@@ -1,8 +1,11 @@
 import type { Cause } from "../ledger.ts";
 import type { RowsOf, StoredRow } from "../ports.ts";
+import type { ChainCheck } from "./chain.ts";
+import type { CheckpointsCheck } from "./checkpoints.ts";
 import { checkColumns } from "./columns.ts";
 import type { Faults } from "./faults.ts";
 import { checkKey } from "./keys.ts";
+import type { RememberedKeysCheck } from "./remembered-keys.ts";
 import { type PetStates, stockText } from "./states.ts";
 
 export interface LedgerEnd {
@@ -13,11 +16,19 @@ export interface LedgerEnd {
 
 const where = ([seq]: StoredRow) => `ledger row ${seq}`;
 
+/** What a replay compares each row with, and what it fills. */
+export interface Replay {
+  readonly states: PetStates;
+  readonly keyIds: ReadonlySet<unknown>;
+  readonly chain: ChainCheck;
+  readonly rememberedKeys: RememberedKeysCheck;
+  readonly checkpoints: CheckpointsCheck;
+}
+
 /** Replays the ledger into `states` and checks that every row continues those before it. */
 export async function replayLedger(
   rowsOf: RowsOf,
-  states: PetStates,
-  keyIds: ReadonlySet<unknown>,
+  { states, keyIds, chain, rememberedKeys, checkpoints }: Replay,
   faults: Faults,
 ): Promise<LedgerEnd> {
   let [rows, lastSeq, lastAt] = [0, 0, 0];
@@ -31,10 +42,15 @@ export async function replayLedger(
       if (at < lastAt) {
         faults.note(where(row), `at is ${at}`, `${lastAt} or later, as in row ${lastSeq}`);
       }
+      const compared = checkpoints.row(seq);
+      if (compared) await compared;
       const slot = states.slotOf(row[1] as bigint);
       checkContinues(row, states, slot, faults);
       checkSides(row, faults);
       checkOrigin(row, keyIds, faults);
+      chain.row(row);
+      const keysRead = rememberedKeys.row(seq, at);
+      if (keysRead) await keysRead;
       states.set(slot, seq, toNumber(row[3]), row[5]);
       [lastSeq, lastAt] = [seq, at];
     }

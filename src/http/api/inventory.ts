@@ -1,17 +1,11 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { petNotFound } from "../../domain/pets.ts";
 import type { MaybePromise } from "../../domain/ports.ts";
-import { setQuantity } from "../../domain/shop.ts";
-import { readJsonText } from "../body.ts";
+import { errorReply } from "../errors.ts";
 import { satisfiesIfMatch, satisfiesIfNoneMatch } from "../etags.ts";
 import { createTemplate, type HeaderTemplate } from "../headers.ts";
-import { entryJson } from "../list/chunks.ts";
 import { compressedBytesMin, preferredEncoding } from "../list/encodings.ts";
 import type { ListVersion } from "../list/list.ts";
-import { listChanged, noEntryTags } from "../messages.ts";
+import { listChanged } from "../messages.ts";
 import type { Call, Context, Reply } from "../operation.ts";
-import { readPetId } from "./parameters.ts";
-import { parseStockUpdate } from "./stock-update.ts";
 
 export function listInventory(context: Context, call: Call): MaybePromise<Reply> {
   const wait = context.follower.catchUp(call.head);
@@ -25,7 +19,7 @@ function currentList({ list }: Context, call: Call): Reply {
   const { tag } = version;
   const expected = headers.get("if-match");
   if (expected !== null && !satisfiesIfMatch(expected, tag)) {
-    throw new ServiceError("precondition_failed", listChanged);
+    return errorReply("precondition_failed", listChanged, { ETag: `"${tag}"` });
   }
   const known = headers.get("if-none-match");
   const isShort = version.byteLength < compressedBytesMin;
@@ -65,24 +59,4 @@ function listTemplate(version: ListVersion, { operation }: Call): HeaderTemplate
     templates.set(version, template);
   }
   return template;
-}
-
-export async function updateInventory(context: Context, call: Call): Promise<Reply> {
-  const { requestId, request, caller, operation } = call;
-  const petId = readPetId(request);
-  const quantity = parseStockUpdate(await readJsonText(request, operation));
-  const expected = request.headers.get("if-match");
-  if (expected !== null && expected.trim() !== "*") await rejectIfMatch(context, petId);
-  const change = { petId, quantity, requestId, signal: request.signal };
-  const entry = await setQuantity(context, caller, change);
-  return { status: 200, body: entryJson(entry.petId, entry) };
-}
-
-/**
- * Entries have no ETag yet, so no If-Match with a tag can be true. RFC 9110 13.2.1: a request that
- * would fail without the condition fails in the same way with it.
- */
-async function rejectIfMatch({ store }: Context, petId: bigint): Promise<never> {
-  if (!(await store.catalogue.findPet(petId))) throw new ServiceError("not_found", petNotFound);
-  throw new ServiceError("precondition_failed", noEntryTags);
 }

@@ -1,13 +1,20 @@
 import { petsDeprecatedAt } from "../../domain/pets.ts";
-import { mergePatchTypes } from "../body.ts";
+import { jsonTypes, mergePatchTypes } from "../body.ts";
 import type { Operation } from "../operation.ts";
+import { applyChanges } from "./changes.ts";
+import * as changes from "./contract/changes.ts";
+import * as history from "./contract/history.ts";
 import * as inventory from "./contract/inventory.ts";
 import type { Contract } from "./contract/operation.ts";
 import * as orders from "./contract/orders.ts";
 import * as pets from "./contract/pets.ts";
-import { listInventory, updateInventory } from "./inventory.ts";
+import * as snapshots from "./contract/snapshots.ts";
+import { getInventory, updateInventory } from "./entries.ts";
+import { getLedgerHead, listChanges, listHistory } from "./history.ts";
+import { listInventory } from "./inventory.ts";
 import { listOrders } from "./orders.ts";
 import { getPet } from "./pets.ts";
+import { getDiff, getSnapshot } from "./snapshots.ts";
 
 export interface ApiOperation extends Operation {
   /** Its part of the API description. */
@@ -17,12 +24,14 @@ export interface ApiOperation extends Operation {
 export interface ApiSettings {
   readonly petsSunsetAt: number;
   readonly bodyBytesMax: number;
+  readonly changesBytesMax: number;
 }
 
 export const apiBasePath = "/v1";
 
 /** All operations of the API. Routes, the API description and many tests are made from this table. */
-export function apiOperations({ petsSunsetAt, bodyBytesMax }: ApiSettings): ApiOperation[] {
+export function apiOperations(settings: ApiSettings): ApiOperation[] {
+  const { petsSunsetAt, bodyBytesMax, changesBytesMax } = settings;
   return [
     {
       id: "listInventory",
@@ -34,6 +43,16 @@ export function apiOperations({ petsSunsetAt, bodyBytesMax }: ApiSettings): ApiO
       handle: listInventory,
     },
     {
+      id: "getInventory",
+      method: "GET",
+      path: "/inventory/{petId}",
+      scope: "inventory:read",
+      stability: "beta",
+      cacheControl: "private, no-cache",
+      contract: inventory.getInventory,
+      handle: getInventory,
+    },
+    {
       id: "updateInventory",
       method: "PATCH",
       path: "/inventory/{petId}",
@@ -42,6 +61,43 @@ export function apiOperations({ petsSunsetAt, bodyBytesMax }: ApiSettings): ApiO
       body: { mediaTypes: mergePatchTypes, bytesMax: bodyBytesMax },
       contract: inventory.updateInventory,
       handle: updateInventory,
+    },
+    {
+      id: "listHistory",
+      method: "GET",
+      path: "/inventory/{petId}/history",
+      scope: "history:read",
+      stability: "beta",
+      contract: history.listHistory,
+      handle: listHistory,
+    },
+    {
+      id: "listChanges",
+      method: "GET",
+      path: "/changes",
+      scope: "history:read",
+      stability: "beta",
+      contract: history.listChanges,
+      handle: listChanges,
+    },
+    {
+      id: "getLedgerHead",
+      method: "GET",
+      path: "/changes/head",
+      scope: "history:read",
+      stability: "beta",
+      contract: history.getLedgerHead,
+      handle: getLedgerHead,
+    },
+    {
+      id: "applyChanges",
+      method: "POST",
+      path: "/changes",
+      scope: "inventory:write",
+      stability: "beta",
+      body: { mediaTypes: jsonTypes, bytesMax: changesBytesMax },
+      contract: changes.applyChanges,
+      handle: applyChanges,
     },
     {
       id: "getPet",
@@ -61,6 +117,24 @@ export function apiOperations({ petsSunsetAt, bodyBytesMax }: ApiSettings): ApiO
       stability: "stable",
       contract: orders.listOrders,
       handle: listOrders,
+    },
+    {
+      id: "getSnapshot",
+      method: "GET",
+      path: "/snapshots/{moment}",
+      scope: "history:read",
+      stability: "beta",
+      contract: snapshots.getSnapshot,
+      handle: getSnapshot,
+    },
+    {
+      id: "getDiff",
+      method: "GET",
+      path: "/snapshots/{moment}/diff",
+      scope: "history:read",
+      stability: "beta",
+      contract: snapshots.getDiff,
+      handle: getDiff,
     },
   ];
 }

@@ -1,4 +1,8 @@
 import { ServiceError } from "../../domain/errors.ts";
+import { seqMax } from "../../domain/history.ts";
+import { type Cause, causes } from "../../domain/ledger.ts";
+import { momentRule } from "../../domain/moments.ts";
+import { parseInstant } from "../../domain/values/instants.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import type { IncomingRequest } from "../operation.ts";
 
@@ -46,7 +50,60 @@ export function readAfter(query: URLSearchParams): bigint | null {
   return after;
 }
 
-function singleValue(query: URLSearchParams, name: string): string | undefined {
+export function seqRule(name: string): string {
+  return `Query parameter '${name}' must be an integer from 0 to ${seqMax}.`;
+}
+
+/** The number of a ledger row. */
+export function readSeq(query: URLSearchParams, name: string): number | undefined {
+  const text = singleValue(query, name);
+  if (text === undefined) return undefined;
+  const seq = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seq <= seqMax)) throw new ServiceError("invalid_request", seqRule(name));
+  return seq;
+}
+
+export function instantRule(name: string): string {
+  return `Query parameter '${name}' must be a date or time in ISO 8601, such as 2026-11-15T10:00:00Z. Write '+' as %2B.`;
+}
+
+/** A time in milliseconds since 1970. */
+export function readInstant(query: URLSearchParams, name: string): number | undefined {
+  const text = singleValue(query, name);
+  if (text === undefined) return undefined;
+  const time = parseInstant(text);
+  if (time === undefined) throw new ServiceError("invalid_request", instantRule(name));
+  return time;
+}
+
+export const causeRule = `Query parameter 'cause' must be one of ${causes.join(", ")}.`;
+
+export function readCause(query: URLSearchParams): Cause | undefined {
+  const text = singleValue(query, "cause");
+  const cause = causes.find((one) => one === text);
+  if (text !== cause) throw new ServiceError("invalid_request", causeRule);
+  return cause;
+}
+
+export const keyIdRule =
+  "Query parameter 'key' must be the id of an API key: 'key_' and up to 32 letters and digits.";
+
+export const keyIdPattern = "^key_[0-9A-Za-z]{1,32}$";
+const keyId = new RegExp(keyIdPattern);
+
+/** The id of an API key. The key need not exist any more. */
+export function readKeyId(query: URLSearchParams): string | undefined {
+  const text = singleValue(query, "key");
+  if (text !== undefined && !keyId.test(text)) {
+    throw new ServiceError("invalid_request", keyIdRule);
+  }
+  return text;
+}
+
+export const momentInvalid = `Path parameter 'moment' ${momentRule}.`;
+export const toInvalid = `Query parameter 'to' is required and ${momentRule}.`;
+
+export function singleValue(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   if (values.length > 1) {
     throw new ServiceError("invalid_request", `Query parameter '${name}' must not be repeated.`);

@@ -102,6 +102,8 @@ async function tryCommit(
   const { rows, hashes, tip } = appended;
   if (rows.length === 0) {
     await sql`ROLLBACK`;
+    // Replayed results of a server that was replaced meanwhile may be lost.
+    confirm(timeline);
     return appended;
   }
   // Entries that the group did not change keep a version at or before the old tip.

@@ -1,6 +1,11 @@
 import type { Remembered, UsedKey } from "../../domain/append.ts";
 import { type EpochStart, epochOf } from "../../domain/epochs.ts";
-import { createKeyIndex, type StoredKeys, unpackKeys } from "../../domain/idempotency.ts";
+import {
+  createKeyIndex,
+  findUsedKey,
+  type KeyIndex,
+  type StoredKeys,
+} from "../../domain/idempotency.ts";
 import type { Unit } from "../../domain/ledger.ts";
 import { rememberedColumns, stockColumns, toStockRow, toStoredKeys } from "../rows.ts";
 import { bytesText, integerArray } from "./engine/arrays.ts";
@@ -16,7 +21,10 @@ export interface KeyMemory {
   load(query: Query): Promise<void>;
   /** Reads the rest, if it is little. Send it after the statement that locks the head. */
   newerStatement(): readonly [text: string, values: readonly unknown[]];
-  /** Adds the result of `newerStatement`. Returns false if the index belongs to another server. */
+  /**
+   * Adds the result of `newerStatement`. Returns false if keys are left to load: there are many, or
+   * the index belongs to another server.
+   */
   addNewer(rows: Rows, timeline: number): boolean;
   /** Reads the first results of the units' keys. Lists epochs only if there is one. */
   find(
@@ -31,10 +39,19 @@ export interface KeyMemory {
   prune(query: Query, before: number, commitsMax: number): Promise<number>;
 }
 
-/** Ends with a row without `seq` that has the timeline of the server, also if the page is empty. */
+/**
+ * A page of rows after $1: at most $2 rows, and not much more than $3 bytes. A row without records
+ * follows, with the last `seq` of the table and the timeline of the server.
+ */
 const newerText = `
-  (SELECT ${rememberedColumns} FROM remembered_keys WHERE seq > $1::int8 ORDER BY seq LIMIT $2)
-  UNION ALL SELECT NULL, ${timelineNow}, NULL`;
+  (SELECT ${rememberedColumns} FROM remembered_keys WHERE seq > $1::int8 AND seq <= (
+     SELECT max(seq) FROM (
+       SELECT seq, sum(size) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) - size AS before FROM (
+         SELECT seq, length(records) AS size FROM remembered_keys WHERE seq > $1::int8
+         ORDER BY seq LIMIT $2) AS sizes) AS sums
+     WHERE before < $3)
+   ORDER BY seq)
+  UNION ALL SELECT (SELECT max(seq) FROM remembered_keys), ${timelineNow}, NULL`;
 const bySeqText = `SELECT ${rememberedColumns} FROM remembered_keys WHERE seq = ANY ($1::int8[])`;
 const stockText = `
   SELECT ${stockColumns} FROM unnest($1::int8[], $2::int8[]) AS wanted(first_seq, row_count)
@@ -48,63 +65,88 @@ const pruneText = `
 const oldestText = "SELECT seq FROM remembered_keys ORDER BY seq LIMIT 1";
 
 const pageCommits = 2_000;
+/** The keys of a page are added in a few milliseconds. */
+const pageBytes = 1_000_000;
+
+/** `seqs` are the rows that may contain the key, the newest first. */
+function newestUse(
+  key: string,
+  seqs: readonly number[],
+  stored: ReadonlyMap<number, StoredKeys>,
+): (UsedKey & { readonly at: number }) | undefined {
+  for (const seq of seqs) {
+    const row = stored.get(seq);
+    const used = row && findUsedKey(row, key);
+    if (used) return { ...used, at: row.at };
+  }
+  return undefined;
+}
+
+const lastOf = (page: Rows) => page.at(-1)!;
 
 export function createKeyMemory(): KeyMemory {
-  const index = createKeyIndex();
-  /** The timeline of the server that the index was read from. */
+  /** Has every row up to its `seq`, of the server with this timeline. */
+  let index = createKeyIndex();
   let timeline = 0;
+  /** The index that `newerStatement` continues, and whether it was complete under the lock. */
+  let asked: KeyIndex | undefined;
+  let isComplete = false;
+
+  const pageAfter = (seq: number) => [newerText, [seq, pageCommits, pageBytes]] as const;
 
   function add(stored: StoredKeys): void {
     // Two loads may have read the same rows.
     if (stored.seq > index.seq) index.add(stored);
   }
 
-  function addPage(rows: Rows): void {
-    for (const row of rows) if (row[0] !== null) add(toStoredKeys(row));
+  /** Adds a page that continues the index. Returns whether the index is complete. */
+  function addPage(page: Rows): boolean {
+    for (const row of page.slice(0, -1)) add(toStoredKeys(row));
+    return index.seq >= Number(lastOf(page)[0] ?? 0);
   }
 
   /** A promoted server may lack the last rows of its predecessor, and have others instead. */
   function startAgain(current: number): void {
-    index.clear();
+    index = createKeyIndex();
     timeline = current;
   }
 
   /** The newest use of each key. Older ones have expired. */
   async function findUses(query: Query, keys: ReadonlySet<string>) {
-    const wanted = [...keys].flatMap((key) => index.candidates(key));
-    if (wanted.length === 0) return [];
-    const rows = await query(bySeqText, [integerArray(wanted)]);
-    const uses = new Map<string, UsedKey & { readonly at: number }>();
-    for (const stored of rows.map(toStoredKeys).sort((a, b) => a.seq - b.seq)) {
-      for (const used of unpackKeys(stored)) {
-        if (keys.has(used.key)) uses.set(used.key, { ...used, at: stored.at });
-      }
+    const candidates = new Map<string, readonly number[]>();
+    for (const key of keys) {
+      const seqs = index.candidates(key);
+      if (seqs.length > 0) candidates.set(key, seqs);
     }
-    return [...uses.values()];
+    if (candidates.size === 0) return [];
+    const wanted = new Set([...candidates.values()].flat());
+    const rows = (await query(bySeqText, [integerArray([...wanted])])).map(toStoredKeys);
+    const stored = new Map(rows.map((row) => [row.seq, row]));
+    return Array.from(candidates, ([key, seqs]) => newestUse(key, seqs, stored)).filter(
+      (use) => use !== undefined,
+    );
   }
 
   return {
     async load(query) {
       for (;;) {
-        const from = index.seq;
-        const page = await query(newerText, [from, pageCommits]);
-        const current = Number(page.find((row) => row[0] === null)![1]);
-        if (current !== timeline) {
-          startAgain(current);
-          if (from > 0) continue;
-        }
-        addPage(page);
-        if (page.length <= pageCommits) return;
+        const [from, continued] = [index.seq, index];
+        const page = await query(...pageAfter(from));
+        const current = Number(lastOf(page)[1]);
+        if (current !== timeline) startAgain(current);
+        // The page does not continue an index that was started again, here or by another call.
+        if (index !== continued && from > 0) continue;
+        if (addPage(page)) return;
       }
     },
-    newerStatement: () => [newerText, [index.seq, pageCommits]],
+    newerStatement() {
+      asked = index;
+      return pageAfter(index.seq);
+    },
     addNewer(rows, current) {
-      if (current !== timeline) {
-        startAgain(current);
-        return false;
-      }
-      addPage(rows);
-      return rows.length <= pageCommits;
+      if (current !== timeline) startAgain(current);
+      isComplete = index === asked && addPage(rows);
+      return isComplete;
     },
     async find(query, units, listEpochs) {
       const keys = new Set(units.flatMap(({ idempotency }) => idempotency?.key ?? []));
@@ -128,7 +170,10 @@ export function createKeyMemory(): KeyMemory {
       return remembered;
     },
     store: (query, { seq, at, records }) => query(insertText, [seq, at, bytesText(records)]),
-    committed: add,
+    committed(stored) {
+      // Another call may have started again meanwhile. Its index must not skip the rows before.
+      if (index === asked && isComplete) add(stored);
+    },
     async prune(query, before, commitsMax) {
       const removed = await query(`${pruneText} RETURNING seq`, [before, commitsMax]);
       const [oldest] = await query(oldestText);

@@ -76,7 +76,7 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   inventory: ["SELECT", "INSERT", "UPDATE"],
   ledger: ["SELECT", "INSERT"],
   ledger_end: ["SELECT", "UPDATE"],
-  chain: ["SELECT", "INSERT", "DELETE"],
+  chain: ["SELECT"],
   remembered_keys: ["SELECT", "INSERT", "DELETE"],
   orders: ["SELECT", "INSERT", "UPDATE"],
   keys: ["SELECT", "INSERT", "UPDATE"],
@@ -85,11 +85,14 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   standings: ["SELECT", "INSERT", "UPDATE"],
   bans: ["SELECT", "INSERT", "UPDATE"],
   epochs: ["SELECT", "INSERT"],
+  checkpoints: ["SELECT", "INSERT"],
+  checkpoint_parts: ["SELECT", "INSERT", "DELETE"],
+  checkpoint_writer: ["SELECT", "UPDATE"],
   // Every role has this right unless an administrator has revoked it.
   petstore_stock: ["EXECUTE"],
   petstore_entry: ["EXECUTE"],
   petstore_take: ["EXECUTE"],
-  petstore_link: ["EXECUTE"],
+  petstore_chain: ["EXECUTE"],
   petstore_row_text: ["EXECUTE"],
 };
 

@@ -2,6 +2,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
 import { createCatalogueReader } from "./catalogue.ts";
+import { createCheckpointReader, createCheckpoints } from "./checkpoints.ts";
 import { commit } from "./commit.ts";
 import type { Database } from "./engine/database.ts";
 import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.ts";
@@ -78,6 +79,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       prepare: () => keys.load(long.query),
       prune: (before, commitsMax) => keys.prune(long.query, before, commitsMax),
     },
+    checkpoints: createCheckpoints(epochs, database.guard, long.query, now),
     catalogue: {
       ...createCatalogueReader(quick.query, long.query),
       importPets: (records, reason) =>
@@ -95,6 +97,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
             ...createInventoryReader(epochs, database.guard, query, query),
             ...createHistoryReader(database.guard, query, query),
             ...createCatalogueReader(query, query),
+            ...createCheckpointReader(database.guard, query),
             rowsOf: rowsFrom(session),
             checkStructure: () => checkStructure(session),
           });

@@ -39,6 +39,19 @@ const bansInForce = `
 const lastRow = `SELECT seq, at, coalesce(encode(hash, 'hex'), (SELECT chain.hash FROM chain))
   FROM ledger ORDER BY seq DESC LIMIT 1`;
 
+/** Every store has one row here, so it is changed and not added. */
+async function setChain({ query }: Session, rowsOf: RowsOf): Promise<void> {
+  for await (const batch of rowsOf("chain")) {
+    for (const [id, fromSeq, hash] of batch) {
+      const values = [id, fromSeq, hash];
+      await query(
+        "UPDATE chain SET from_seq = $2::int8, hash = $3::text WHERE id = $1::int2",
+        values,
+      );
+    }
+  }
+}
+
 /** Copies every row of another store, all or none. */
 export async function importTables(session: Session, rowsOf: RowsOf): Promise<void> {
   const { sql, query } = session;
@@ -52,9 +65,12 @@ export async function importTables(session: Session, rowsOf: RowsOf): Promise<vo
   // recorded by the next start or write, and starts after the last copied row.
   const [recorded] = await query("SELECT EXISTS (SELECT FROM epochs)");
   if (recorded?.[0]) await query("DELETE FROM epochs");
-  await query("DELETE FROM chain");
   for (const { name, columns } of tables) {
-    await copyIn(session, `${storedIn(name)} (${columns})`, rowsOf(name), (row) => row as Value[]);
+    if (name === "chain") await setChain(session, rowsOf);
+    else {
+      const target = `${storedIn(name)} (${columns})`;
+      await copyIn(session, target, rowsOf(name), (row) => row as Value[]);
+    }
   }
   await sql.unsafe(bansInForce);
   const [end] = await query(lastRow);

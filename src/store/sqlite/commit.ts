@@ -20,7 +20,7 @@ export interface LedgerWriter {
    * Reads some of the stored idempotency keys into memory, so that the first commit that needs them
    * does not have to read all. Returns false when none is left.
    */
-  loadKeys(commitsMax: number): boolean;
+  loadKeys(): boolean;
   /** Deletes idempotency keys of at most `commitsMax` commits. Returns the number of commits. */
   pruneKeys(before: number, commitsMax: number): number;
 }
@@ -76,6 +76,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
     },
   );
   const begin = inTransaction(database, beginPendingEpoch);
+  const prune = inTransaction(database, keys.prune);
 
   return {
     commit(units, now) {
@@ -93,7 +94,12 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       epochToBegin = undefined;
     },
     loadKeys: keys.load,
-    pruneKeys: inTransaction(database, keys.prune),
+    pruneKeys(before, commitsMax) {
+      const pruned = prune(before, commitsMax);
+      // After the commit: what was not deleted after all must be found again.
+      keys.pruned();
+      return pruned;
+    },
   };
 }
 

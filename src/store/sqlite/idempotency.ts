@@ -2,9 +2,9 @@ import type { Database } from "bun:sqlite";
 import type { Appended, Remembered } from "../../domain/append.ts";
 import {
   createKeyIndex,
+  findUsedKey,
   type StoredKeys,
   storedKeysOf,
-  unpackKeys,
 } from "../../domain/idempotency.ts";
 import type { Unit } from "../../domain/ledger.ts";
 import { rememberedColumns, stockColumns, toStockRow, toStoredKeys } from "../rows.ts";
@@ -20,18 +20,30 @@ export interface KeyMemory {
   store(appended: Appended): StoredKeys | undefined;
   /** Adds stored keys to the index. Call it after the commit. */
   committed(stored: StoredKeys): void;
-  /** Reads up to `commitsMax` more rows into the index. Returns false when it is complete. */
-  load(commitsMax: number): boolean;
+  /** Reads more rows into the index, for a few milliseconds. Returns false when none is left. */
+  load(): boolean;
+  /** Deletes old rows. Call it inside a transaction, and `pruned` after it. */
   prune(before: number, commitsMax: number): number;
+  /** Removes deleted rows from the index. */
+  pruned(): void;
 }
 
-const loadedAtOnce = 1_000;
+const pageCommits = 2_000;
+const pageBytes = 1_000_000;
+
+/** A page of rows after ?1: at most ?2 rows, and not much more than ?3 bytes. */
+const pageText = `
+  SELECT ${rememberedColumns} FROM remembered_keys WHERE seq > ?1 AND seq <= (
+    SELECT max(seq) FROM (
+      SELECT seq, sum(size) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) - size AS before FROM (
+        SELECT seq, length(records) AS size FROM remembered_keys WHERE seq > ?1
+        ORDER BY seq LIMIT ?2))
+    WHERE before < ?3)
+  ORDER BY seq`;
 
 export function createKeyMemory(database: Database): KeyMemory {
   const index = createKeyIndex();
-  const after = database.query(
-    `SELECT ${rememberedColumns} FROM remembered_keys WHERE seq > ? ORDER BY seq LIMIT ?`,
-  );
+  const pageAfter = database.query(pageText);
   const bySeq = database.query(`SELECT ${rememberedColumns} FROM remembered_keys WHERE seq = ?`);
   const stock = database.query(
     `SELECT ${stockColumns} FROM ledger WHERE seq >= ? ORDER BY seq LIMIT ?`,
@@ -45,10 +57,10 @@ export function createKeyMemory(database: Database): KeyMemory {
   );
   const oldest = database.query("SELECT seq FROM remembered_keys ORDER BY seq LIMIT 1");
 
-  function load(commitsMax: number): boolean {
-    const rows = after.values(index.seq, commitsMax);
+  function load(): boolean {
+    const rows = pageAfter.values(index.seq, pageCommits, pageBytes);
     for (const row of rows) index.add(toStoredKeys(row));
-    return rows.length === commitsMax;
+    return rows.length > 0;
   }
 
   /** The newest use of a key. Older ones have expired. */
@@ -60,7 +72,7 @@ export function createKeyMemory(database: Database): KeyMemory {
       const [row] = bySeq.values(seq);
       if (!row) continue;
       const stored = toStoredKeys(row);
-      const used = unpackKeys(stored).find((one) => one.key === key);
+      const used = findUsedKey(stored, key);
       if (!used) continue;
       const entries = stock.values(used.firstSeq, used.rows).map((values) => {
         const { petId, after: stockAfter, seq: version } = toStockRow(values);
@@ -76,7 +88,7 @@ export function createKeyMemory(database: Database): KeyMemory {
       const found = new Map<string, Remembered>();
       if (!units.some(({ idempotency }) => idempotency)) return found;
       // Usually nothing is left to read. After a commit that failed, its keys may have been stored.
-      while (load(loadedAtOnce));
+      while (load());
       for (const { idempotency } of units) {
         const remembered = idempotency && findKey(idempotency.key, epochOf);
         if (remembered) found.set(idempotency.key, remembered);
@@ -90,11 +102,10 @@ export function createKeyMemory(database: Database): KeyMemory {
     },
     committed: (stored) => index.add(stored),
     load,
-    prune(before, commitsMax) {
-      const { changes } = remove.run(before, commitsMax);
+    prune: (before, commitsMax) => remove.run(before, commitsMax).changes,
+    pruned() {
       const [row] = oldest.values();
       index.forget(row ? Number(row[0]) : index.seq);
-      return changes;
     },
   };
 }

@@ -5,6 +5,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type {
   CatalogueStore,
+  CheckpointStore,
   Clock,
   Head,
   IdempotencyStore,
@@ -16,6 +17,7 @@ import type {
   UsageStore,
 } from "../../domain/ports.ts";
 import { createCatalogueReader } from "./catalogue.ts";
+import { createCheckpointReader } from "./checkpoints.ts";
 import { type Access, openCommandAccess, openServiceAccess } from "./engine/access.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
 import { openForReading, openForWriting, useConnection } from "./engine/connection.ts";
@@ -127,6 +129,7 @@ function createStore(parts: Parts): Store {
   return {
     inventory: createInventoryStore(parts),
     history: readable(parts, createHistoryReader(database)),
+    checkpoints: createCheckpointStore(parts),
     idempotency: createIdempotencyStore(parts),
     catalogue: createCatalogueStore(parts),
     keys: createKeyStore(parts),
@@ -163,16 +166,24 @@ function createInventoryStore(parts: Parts): InventoryStore {
   };
 }
 
-/** Commits that are read into memory at a time. A few milliseconds, so that no update waits long. */
-const keysLoadedAtOnce = 2_000;
-
 function createIdempotencyStore(parts: Parts): IdempotencyStore {
   const loadKeys = write(parts, "loadKeys");
   return {
     async prepare() {
-      while (await loadKeys(keysLoadedAtOnce));
+      // In steps, between which updates are stored.
+      while (await loadKeys());
     },
     prune: write(parts, "pruneKeys"),
+  };
+}
+
+function createCheckpointStore(parts: Parts): CheckpointStore {
+  return {
+    ...readable(parts, createCheckpointReader(parts.database)),
+    claim: write(parts, "claimCheckpoints"),
+    removeUnfinished: write(parts, "removeUnfinishedParts"),
+    addPart: write(parts, "addCheckpointPart"),
+    complete: write(parts, "completeCheckpoint"),
   };
 }
 
@@ -226,6 +237,7 @@ function createTransferStore(parts: Parts): TransferStore {
             ...wrapMethods(createInventoryReader(own), guarded),
             ...wrapMethods(createHistoryReader(own), guarded),
             ...wrapMethods(createCatalogueReader(own), guarded),
+            ...wrapMethods(createCheckpointReader(own), guarded),
             rowsOf: rowsFrom(own),
             checkStructure: () => checkStructure(own),
           });

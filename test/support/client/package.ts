@@ -103,5 +103,13 @@ export const expectedReport = {
   hasLimits: true,
   isJsonExact: true,
   statuses: [304, 304],
+  recounted: 30,
+  conflict: 30,
+  adjusted: 32,
+  sold: ["9223372036854775807", 31, true],
+  reasons: ["sale", null, "recount at 3 °C"],
+  rows: [-2, -1, 0],
+  past: 32,
+  differences: [[32, 31]],
   deprecated: ["getPet"],
 };

@@ -6,7 +6,11 @@
  * @param {string} baseUrl
  * @param {string} apiKey
  */
-export async function runScenario({ PetstoreClient, isApiError }, baseUrl, apiKey) {
+export async function runScenario(
+  { PetstoreClient, isApiError, isConflictError },
+  baseUrl,
+  apiKey,
+) {
   const deprecated = [];
   const client = new PetstoreClient({
     baseUrl,
@@ -31,6 +35,23 @@ export async function runScenario({ PetstoreClient, isApiError }, baseUrl, apiKe
     const { response } = await client.listInventory().withResponse();
     statuses.push(response.status);
   }
+  const stale = { ifMatch: updated.etag, reason: "recount at 3 °C" };
+  const recounted = await client.updateInventory(last.petId, { quantity: 30 }, stale);
+  const conflict = await client
+    .updateInventory(last.petId, { quantity: 31 }, stale)
+    .catch((error) => error);
+  const adjusted = await client.adjustInventory(last.petId, ({ quantity }) => quantity + 2);
+  const [sold] = await client.applyChanges([{ petId: last.petId, delta: -1, reason: "sale" }]);
+  const reasons = [];
+  for await (const row of client.history(last.petId, { limit: 2 })) {
+    reasons.push(row.reason);
+    if (reasons.length === 3) break;
+  }
+  const { seq } = await client.ledgerHead();
+  const seqs = [];
+  for await (const row of client.changes({ after: seq - 3, limit: 2 })) seqs.push(row.seq);
+  const past = await client.snapshot(seq - 1);
+  const differences = await client.diff(seq - 1, seq);
   // Node 20 cannot write a large number exactly, so the client writes a string there.
   const lastId = typeof JSON.rawJSON === "function" ? `${last.petId}` : `"${last.petId}"`;
   const parallel = await Promise.all(Array.from({ length: 8 }, () => client.listInventory()));
@@ -48,6 +69,14 @@ export async function runScenario({ PetstoreClient, isApiError }, baseUrl, apiKe
     parallel: parallel.length,
     isJsonExact: JSON.stringify(list).includes(`"petId":${lastId},`),
     statuses,
+    recounted: recounted.quantity,
+    conflict: isConflictError(conflict) && conflict.current?.quantity,
+    adjusted: adjusted.quantity,
+    sold: [String(sold?.petId), sold?.quantity, sold?.version === seq],
+    reasons,
+    rows: seqs.map((row) => row - seq),
+    past: past.find(({ petId }) => petId === last.petId)?.quantity,
+    differences: differences.map(({ before, after }) => [before?.quantity, after?.quantity]),
     deprecated,
     hasLimits: client.limits !== undefined && client.limits.remaining < client.limits.limit,
   };

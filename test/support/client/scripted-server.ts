@@ -2,6 +2,8 @@
 export type Handler = (request: Request) => Response | Promise<Response>;
 
 export interface ReceivedRequest {
+  readonly method: string;
+  /** Includes the query. */
   readonly path: string;
   readonly headers: Headers;
 }
@@ -20,7 +22,8 @@ export class ScriptedServer {
     port: 0,
     fetch: (request) => {
       const { pathname, search } = new URL(request.url);
-      this.received.push({ path: pathname + search, headers: request.headers });
+      const { method, headers } = request;
+      this.received.push({ method, path: pathname + search, headers });
       return this.#handlers.shift()?.(request) ?? new Response("[]");
     },
   });

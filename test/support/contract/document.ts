@@ -7,11 +7,15 @@ export interface DocumentedSchema {
   readonly type?: string | readonly string[];
   readonly nullable?: boolean;
   readonly format?: string;
+  readonly pattern?: string;
   readonly description?: string;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly items?: DocumentedSchema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, DocumentedSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: unknown;

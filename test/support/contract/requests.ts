@@ -1,10 +1,15 @@
 import fc from "fast-check";
+import { testStart } from "../clock.ts";
+import { batchOf } from "./batches.ts";
 import {
   apiDocument,
+  type DocumentedParameter,
   type DocumentedSchema,
   documentedOperations,
   type Endpoint,
 } from "./document.ts";
+import { headerValue } from "./header-values.ts";
+import { invalid, mostlyValid, type Part, valid } from "./parts.ts";
 
 /**
  * A request generated from openapi.json. Every part is valid according to the document, or invalid
@@ -19,6 +24,8 @@ export interface FuzzedRequest {
   readonly key: KeyKind;
   /** The statuses of all faults. Empty if the request is valid. */
   readonly faults: readonly number[];
+  /** Statuses that a request without faults may also get, depending on what is stored. */
+  readonly possible: readonly number[];
   /** Whether the pet in the path exists. True if the path has no pet. */
   readonly namesKnownPet: boolean;
 }
@@ -27,21 +34,6 @@ export type KeyKind = "good" | "narrow" | "missing" | "unknown" | "malformed";
 
 /** The pets in the service under test. */
 export const knownPets = [1n, 7n, 9007199254740993n, -9223372036854775808n, 9223372036854775807n];
-
-interface Part<T> {
-  readonly value: T;
-  readonly faults: readonly number[];
-}
-
-const valid = <T>(value: T): Part<T> => ({ value, faults: [] });
-const invalid =
-  (status: number) =>
-  <T>(value: T): Part<T> => ({ value, faults: [status] });
-
-/** Two thirds valid, so that one fault does not hide another. */
-function mostlyValid<T>(good: fc.Arbitrary<Part<T>>, bad: fc.Arbitrary<Part<T>>) {
-  return fc.oneof({ arbitrary: good, weight: 2 }, { arbitrary: bad, weight: 1 });
-}
 
 function boundsOf(schema: DocumentedSchema): { min: bigint; max: bigint } {
   // Parsing the document rounded the bounds of int64.
@@ -108,11 +100,17 @@ const extras = fc.dictionary(
   { maxKeys: 2 },
 );
 
+function resolve(schema: DocumentedSchema): DocumentedSchema {
+  return schema.$ref ? apiDocument.components.schemas[schema.$ref.split("/").at(-1)!]! : schema;
+}
+
 function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
-  const resolved = schema.$ref
-    ? apiDocument.components.schemas[schema.$ref.split("/").at(-1)!]!
-    : schema;
-  const [field, property] = Object.entries(resolved.properties!)[0]!;
+  const [field, property] = Object.entries(resolve(schema).properties!)[0]!;
+  if (property.items) {
+    const { properties } = resolve(property.items);
+    const integers = { written: writtenInteger, wrong: wrongValue };
+    return batchOf(field, property, properties!, integers, knownPets);
+  }
   const written = (value: string, rest: Record<string, unknown>) => {
     const others = JSON.stringify(rest).slice(1, -1);
     return `{${others}${others && ","}${JSON.stringify(field)}:${value}}`;
@@ -143,6 +141,9 @@ const acceptedTypes = String(apiDocument.components.headers["Accept-Patch"]!.sch
   ", ",
 );
 
+const typesOf = (method: string, content: readonly (readonly [type: string, unknown])[]) =>
+  method === "PATCH" ? acceptedTypes : content.map(([type]) => type);
+
 const contentType = (types: readonly string[]): fc.Arbitrary<Part<string | undefined>> =>
   mostlyValid(
     fc
@@ -171,10 +172,11 @@ function toOperation(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
   return fc
     .record({
       key: keyKinds,
-      path: fc.tuple(...inPath.map((one) => pathValue(one.schema))),
-      query: fc.tuple(...inQuery.map((one) => queryValues(one.name, one.schema))),
+      path: fc.tuple(...inPath.map(pathValue)),
+      query: fc.tuple(...inQuery.map(queryValues)),
       headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name))),
-      type: content.length > 0 ? contentType(acceptedTypes) : fc.constant(valid(undefined)),
+      type:
+        content.length > 0 ? contentType(typesOf(method, content)) : fc.constant(valid(undefined)),
       body: content[0] ? bodyOf(content[0][1].schema) : fc.constant(valid(undefined)),
       stray: fc.constantFrom("", "", "color=blue"),
       head: fc.boolean(),
@@ -197,35 +199,77 @@ function toOperation(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
         body: drawn.body.value,
         key: drawn.key.value,
         faults: parts.flatMap((part) => part.faults),
-        namesKnownPet: drawn.path.every(({ value }) => knownPets.map(String).includes(value)),
+        namesKnownPet: drawn.path.every(
+          ({ value }, at) => inPath[at]!.name !== "petId" || knownPets.map(String).includes(value),
+        ),
+        possible: parts.flatMap((part: Part<unknown>) => part.possible ?? []),
       };
     });
 }
 
-function pathValue(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
+/** A ledger row or a time. The ledger has at least a row for each known pet. */
+const moment: fc.Arbitrary<Part<string>> = fc.oneof(
+  { arbitrary: fc.nat(knownPets.length).map(String).map(valid), weight: 4 },
+  {
+    arbitrary: fc
+      .date({ min: new Date(0), max: new Date("2026-11-15"), noInvalidDate: true })
+      .map((date) => valid(date.toISOString())),
+    weight: 2,
+  },
+  {
+    arbitrary: fc.constantFrom("1e3", "01", "-1", "2026-13-01", "now").map(invalid(400)),
+    weight: 1,
+  },
+  { arbitrary: fc.constant(invalid(404)(String(Number.MAX_SAFE_INTEGER))), weight: 1 },
+);
+
+function pathValue(parameter: DocumentedParameter): fc.Arbitrary<Part<string>> {
+  if (parameter.name === "moment") return moment;
+  const { schema } = parameter;
   const known = fc.constantFrom(...knownPets).map((value) => valid(String(value)));
   return fc.oneof({ arbitrary: known, weight: 2 }, { arbitrary: integerText(schema), weight: 1 });
 }
 
-/** A query parameter: absent, present once, or present twice, which is invalid. */
-function queryValues(name: string, schema: DocumentedSchema): fc.Arbitrary<Part<string[]>> {
-  const pair = (value: string) => `${name}=${encodeURIComponent(value)}`;
-  return fc.oneof(
-    fc.constant(valid<string[]>([])),
-    integerText(schema).map(({ value, faults }) => ({ value: [pair(value)], faults })),
-    fc.constant(invalid(400)([pair("1"), pair("2")])),
-  );
+/** The value of a query parameter: an integer, one of several texts, a time, or a pattern. */
+function queryText({ name, schema }: DocumentedParameter): fc.Arbitrary<Part<string>> {
+  if (name === "to") return moment;
+  if (schema.type === "integer") return integerText(schema);
+  const isValid = (text: string) =>
+    schema.enum?.includes(text) ??
+    (schema.format === "date-time"
+      ? !Number.isNaN(Date.parse(text))
+      : new RegExp(schema.pattern!).test(text));
+  const good = schema.enum
+    ? fc.constantFrom(...(schema.enum as readonly string[]))
+    : schema.format === "date-time"
+      ? instantText
+      : fc.stringMatching(new RegExp(schema.pattern!));
+  const bad = fc.oneof(notDigits, fc.constant("")).filter((text) => !isValid(text));
+  return mostlyValid(good.map(valid), bad.map(invalid(400)));
 }
 
-function headerValue(name: string): fc.Arbitrary<Part<Record<string, string>>> {
-  const given = (value: string | undefined): Record<string, string> =>
-    value === undefined ? {} : { [name]: value };
-  const text = fc.stringMatching(/^[!-~]{1,20}$/).filter((one) => one !== "*");
-  if (name === "If-Match") {
-    const any = fc.constantFrom(undefined, undefined, undefined, "*").map(given).map(valid);
-    return fc.oneof({ arbitrary: any, weight: 4 }, text.map(given).map(invalid(412)));
-  }
-  return fc.option(text, { nil: undefined }).map(given).map(valid);
+/** A time as RFC 3339 writes it, with and without milliseconds and an offset from UTC. */
+const instantText: fc.Arbitrary<string> = fc
+  .record({
+    time: fc.oneof(
+      fc.integer({ min: Date.UTC(1, 0, 2), max: Date.UTC(9999, 11, 30) }),
+      fc.integer({ min: -10, max: 10 }).map((ms) => testStart + ms),
+    ),
+    tail: fc.constantFrom("Z", ".000Z", "+01:00", "-11:30", "exact"),
+  })
+  .map(({ time, tail }) => {
+    const text = new Date(time).toISOString();
+    return tail === "exact" ? text : text.replace(/\.\d{3}Z$/, tail);
+  });
+
+/** A query parameter: absent, present once, or present twice, which is invalid. */
+function queryValues(parameter: DocumentedParameter): fc.Arbitrary<Part<string[]>> {
+  const pair = (value: string) => `${parameter.name}=${encodeURIComponent(value)}`;
+  return fc.oneof(
+    fc.constant((parameter.required ? invalid(400) : valid)<string[]>([])),
+    queryText(parameter).map(({ value, faults }) => ({ value: [pair(value)], faults })),
+    fc.constant(invalid(400)([pair("1"), pair("2")])),
+  );
 }
 
 /** A request with a method that its path does not support. */
@@ -239,17 +283,18 @@ const undeclaredMethod: fc.Arbitrary<FuzzedRequest> = fc
   .filter(({ path, method }) => !(method.toLowerCase() in apiDocument.paths[path]!))
   .map(({ path, method, key, body }) => ({
     method,
-    path: path.replace("{petId}", "7"),
+    path: path.replace("{petId}", "7").replace("{moment}", "1"),
     headers: {},
     body: method === "GET" ? undefined : body,
     key: key.value,
     faults: [405, ...key.faults.filter((status) => status === 401)],
+    possible: [],
     namesKnownPet: true,
   }));
 
 const unknownPath: fc.Arbitrary<FuzzedRequest> = fc
   .record({
-    path: fc.constantFrom("/", "/pets", "/inventory/7/history", "/store", "/store/orders/1", "/ü"),
+    path: fc.constantFrom("/", "/pets", "/inventory/7/stock", "/store", "/store/orders/1", "/ü"),
     method: fc.constantFrom("GET", "HEAD", "PATCH", "POST", "DELETE", "OPTIONS"),
     key: keyKinds,
   })
@@ -260,6 +305,7 @@ const unknownPath: fc.Arbitrary<FuzzedRequest> = fc
     body: undefined,
     key: key.value,
     faults: [404, ...key.faults.filter((status) => status === 401)],
+    possible: [],
     namesKnownPet: false,
   }));
 
@@ -267,7 +313,9 @@ export const anyRequest: fc.Arbitrary<FuzzedRequest> = fc.oneof(
   ...documentedOperations.map((endpoint) => ({
     arbitrary: toOperation(endpoint),
     // Operations with more input are called more often.
-    weight: endpoint.operation.requestBody ? 12 : 3 * (endpoint.operation.parameters ?? []).length,
+    weight: endpoint.operation.requestBody
+      ? 12
+      : 3 * Math.max(1, endpoint.operation.parameters?.length ?? 0),
   })),
   { arbitrary: undeclaredMethod, weight: 2 },
   { arbitrary: unknownPath, weight: 1 },

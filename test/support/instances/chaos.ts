@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { checkHistory } from "../linearizability/checker.ts";
-import { startPostgres } from "../postgres.ts";
-import { boundless, startFleet } from "./fleet.ts";
+import { type PostgresServer, startPostgres } from "../postgres.ts";
+import { boundless, type Fleet, startFleet } from "./fleet.ts";
 import { startRecorder } from "./recording.ts";
 import { openSlowProxy, upTo } from "./slow-network.ts";
 import { startTraffic } from "./traffic.ts";
@@ -48,34 +48,9 @@ export async function endureFaults(
     const traffic = startTraffic(fleet, recorder, { pets, writers: 9, readers: 6 });
     await traffic.moreUpdates(updatesBetween);
     for (const [round, fault] of sequence.entries()) {
-      const victim = round % fleet.size;
-      switch (fault) {
-        case "an instance is killed":
-          await fleet.kill(victim);
-          await fleet.start(victim);
-          break;
-        case "an instance is replaced in good order":
-          expect(await fleet.stop(victim)).toBe(0);
-          await fleet.start(victim);
-          break;
-        case "the database is killed":
-          await server.kill();
-          await server.start();
-          break;
-        case "the database is restarted":
-          await server.restart();
-          break;
-        case "an instance is stopped and wakes up late":
-          fleet.instance(victim).kill("SIGSTOP");
-          // Longer than an idle instance may lock the ledger's head.
-          await Promise.all([traffic.moreUpdates(updatesBetween), Bun.sleep(2_000)]);
-          fleet.instance(victim).kill("SIGCONT");
-          break;
-        case "an instance and the database are killed together":
-          await Promise.all([fleet.kill(victim), server.kill()]);
-          await Promise.all([server.start(), fleet.start(victim)]);
-          break;
-      }
+      await inflict(fault, server, fleet, round % fleet.size, () =>
+        traffic.moreUpdates(updatesBetween),
+      );
       await traffic.moreUpdates(updatesBetween);
     }
     await traffic.end();
@@ -93,5 +68,42 @@ export async function endureFaults(
     await fleet.leave();
     slowProxy.close();
     await server.destroy();
+  }
+}
+
+/** Lets one fault happen. Resolves once the instance and the database run again. */
+export async function inflict(
+  fault: Fault,
+  server: PostgresServer,
+  fleet: Fleet,
+  victim: number,
+  moreUpdates: () => Promise<void>,
+): Promise<void> {
+  switch (fault) {
+    case "an instance is killed":
+      await fleet.kill(victim);
+      await fleet.start(victim);
+      break;
+    case "an instance is replaced in good order":
+      expect(await fleet.stop(victim)).toBe(0);
+      await fleet.start(victim);
+      break;
+    case "the database is killed":
+      await server.kill();
+      await server.start();
+      break;
+    case "the database is restarted":
+      await server.restart();
+      break;
+    case "an instance is stopped and wakes up late":
+      fleet.instance(victim).kill("SIGSTOP");
+      // Longer than an idle instance may lock the ledger's head.
+      await Promise.all([moreUpdates(), Bun.sleep(2_000)]);
+      fleet.instance(victim).kill("SIGCONT");
+      break;
+    case "an instance and the database are killed together":
+      await Promise.all([fleet.kill(victim), server.kill()]);
+      await Promise.all([server.start(), fleet.start(victim)]);
+      break;
   }
 }

@@ -1,12 +1,17 @@
 import { Database } from "bun:sqlite";
 import { SQL } from "bun";
 
-/** Tables whose names differ between engines: the head, the end of the ledger, and usage. */
+/** What differs between engines: the names of the head, the ledger's end and usage, and bytes. */
 export interface TableNames {
   readonly head: string;
   readonly tip: string;
   readonly usage: string;
+  /** Bytes as a literal. */
+  bytes(hex: string): string;
 }
+
+/** A record of a remembered key: two digests, the distance of its first row, and its rows. */
+const record = (distance: string, rows: string) => `${"ab".repeat(32)}${distance}${rows}`;
 
 /**
  * Statements that damage a store without the service's knowledge. `n` is from 1 to 20, the rows of
@@ -45,11 +50,50 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
      UPDATE ledger SET seq = 1 + ${n} % 20 WHERE seq = -1`,
   "ledger: a row after a gap": (n, { tip }) =>
     `INSERT INTO ledger (seq, pet_id, quantity_before, quantity_after, status_before, status_after,
-       previous, cause, key_id, request_id, reason, at)
+       previous, cause, key_id, request_id, reason, at, hash)
      SELECT seq + 2, pet_id, quantity_after, quantity_after, status_after, status_after, seq, cause,
-       key_id, request_id, reason, at FROM ledger WHERE seq = 20;
+       key_id, request_id, reason, at, hash FROM ledger WHERE seq = 20;
      UPDATE inventory SET version = 22 WHERE version = 20;
      UPDATE ${tip} SET seq = 20 + ${n} WHERE seq = 20`,
+  "ledger: a time that is possible": (n) => `UPDATE ledger SET at = at + 1 WHERE seq = ${n}`,
+  "ledger: a request": (n) => `UPDATE ledger SET request_id = 'req_x' WHERE seq = ${n}`,
+  "ledger: a reason": (n) => `UPDATE ledger SET reason = 'other' WHERE seq = ${n}`,
+  "ledger: a hash": (n, { bytes }) =>
+    `UPDATE ledger SET hash = ${bytes("ab".repeat(32))} WHERE seq = ${n}`,
+  "ledger: a short hash": (n, { bytes }) =>
+    `UPDATE ledger SET hash = ${bytes("ab")} WHERE seq = ${n}`,
+  "ledger: no hash": (n) => `UPDATE ledger SET hash = NULL WHERE seq = ${n}`,
+  "ledger: no hashes": () => "UPDATE ledger SET hash = NULL",
+  "chain: gone": () => "DELETE FROM chain",
+  "chain: a second start": (n) => `INSERT INTO chain SELECT 2, ${n}, hash FROM chain`,
+  "chain: a later start": (n) => `UPDATE chain SET from_seq = ${n}`,
+  "chain: a start after the ledger's end": (n) => `UPDATE chain SET from_seq = 20 + ${n}`,
+  "chain: another hash": () => `UPDATE chain SET hash = '${"ab".repeat(32)}'`,
+  "chain: no hash": () => "UPDATE chain SET hash = ''",
+  "head: another hash": (_n, { tip }) =>
+    `UPDATE ${tip} SET hash = '${"ab".repeat(32)}' WHERE seq = 20`,
+  "keys: remembered with another time": (n) =>
+    `UPDATE remembered_keys SET at = at + 1 WHERE seq = 5 + ${n} % 15`,
+  "keys: remembered with a cut record": (n, { bytes }) =>
+    `UPDATE remembered_keys SET records = ${bytes("ab")} WHERE seq = 5 + ${n} % 15`,
+  "keys: remembered without a record": (n, { bytes }) =>
+    `UPDATE remembered_keys SET records = ${bytes("")} WHERE seq = 5 + ${n} % 15`,
+  "keys: remembered with rows of another commit": (n, { bytes }) =>
+    `UPDATE remembered_keys SET records = ${bytes(record("00000000", "00000009"))}
+     WHERE seq = 5 + ${n} % 15`,
+  "keys: remembered with a later row": (n, { bytes }) =>
+    `UPDATE remembered_keys SET records = ${bytes(record("00000009", "00000001"))}
+     WHERE seq = 5 + ${n} % 15`,
+  "keys: remembered without rows": (n, { bytes }) =>
+    `UPDATE remembered_keys SET records = ${bytes(record("00000000", "00000000"))}
+     WHERE seq = 5 + ${n} % 15`,
+  "keys: remembered with the same row twice": (n, { bytes }) =>
+    `UPDATE remembered_keys SET records = ${bytes(record("00000000", "00000001").repeat(2))}
+     WHERE seq = 5 + ${n} % 15`,
+  "keys: remembered after the ledger's end": (n) =>
+    `UPDATE remembered_keys SET seq = 20 + ${n} WHERE seq = 5 + ${n} % 15`,
+  "keys: remembered before the ledger's start": (n) =>
+    `UPDATE remembered_keys SET seq = 0 WHERE seq = 5 + ${n} % 15`,
   "ledger: a pet removed that still has its entry": () =>
     `UPDATE ledger SET quantity_after = NULL, status_after = NULL WHERE seq = 20`,
   "ledger: wiped": () => "DELETE FROM ledger",
@@ -114,12 +158,23 @@ export interface Tamperer {
   close(): Promise<void>;
 }
 
-const namesInSqlite: TableNames = { head: "head", tip: "head", usage: "usage" };
-const namesInPostgres: TableNames = { head: "store", tip: "ledger_end", usage: "counts" };
+const namesInSqlite: TableNames = {
+  head: "head",
+  tip: "head",
+  usage: "usage",
+  bytes: (hex) => `x'${hex}'`,
+};
+const namesInPostgres: TableNames = {
+  head: "store",
+  tip: "ledger_end",
+  usage: "counts",
+  bytes: (hex) => `'\\x${hex}'::bytea`,
+};
 
 export function tablesOf({ head, tip, usage }: TableNames): readonly string[] {
-  const others = ["ledger", "inventory", "pets", "orders", "keys", "secrets", "bans", "epochs"];
-  return [...new Set([...others, head, tip, usage])];
+  const ledger = ["ledger", "chain", "remembered_keys", "epochs", "inventory"];
+  const others = ["pets", "orders", "keys", "secrets", "bans"];
+  return [...new Set([...ledger, ...others, head, tip, usage])];
 }
 
 /** Drops triggers and creates them again, so that verification never finds their absence. */

@@ -26,7 +26,10 @@ export function describeApi(operations: readonly Operation[], options: DocumentO
   const paths: Record<string, Record<string, DescribedOperation>> = {};
   for (const [path, atPath] of byPath) {
     paths[path] = Object.fromEntries(
-      atPath.map((operation) => [operation.method.toLowerCase(), describe(operation)]),
+      atPath.map((operation) => [
+        operation.method.toLowerCase(),
+        describe(operation, acceptHeaders(atPath)),
+      ]),
     );
   }
   return {
@@ -44,6 +47,7 @@ export function describeApi(operations: readonly Operation[], options: DocumentO
     security: [{ apiKey: [] }],
     tags: [
       { name: "Inventory", description: "Stock levels." },
+      { name: "History", description: "The ledger: every change to the stock levels." },
       { name: "Pets", description: "The pet catalogue." },
       { name: "Orders", description: "Customer orders." },
     ],
@@ -95,8 +99,19 @@ export function committedDocument(operations: readonly Operation[]): ApiDocument
   return describeApi(operations, { servers });
 }
 
-function describe(operation: Operation) {
-  const { contract, deprecation } = operation;
+/** The headers that list the media types of request bodies. All operations of a path have them. */
+function acceptHeaders(operations: readonly Operation[]): readonly HeaderId[] {
+  const methods = operations.filter(({ body }) => body).map(({ method }) => method);
+  return [
+    ...(methods.includes("PATCH") ? (["Accept-Patch"] as const) : []),
+    ...(methods.includes("POST") ? (["Accept-Post"] as const) : []),
+  ];
+}
+
+function describe(operation: Operation, pathHeaders: readonly HeaderId[]) {
+  const { deprecation } = operation;
+  const ownHeaders = operation.contract.headers ?? [];
+  const contract = { ...operation.contract, headers: [...pathHeaders, ...ownHeaders] };
   return {
     operationId: operation.id,
     tags: [contract.tag],
@@ -115,7 +130,7 @@ function describe(operation: Operation) {
       ? {
           parameters: contract.parameters.map((parameter) => ({
             ...parameter,
-            required: parameter.in === "path",
+            required: parameter.in === "path" || parameter.required === true,
           })),
         }
       : {}),
@@ -162,9 +177,11 @@ function describeErrors(
   scope: string,
 ): DescribedResponse {
   const described = codes.map((code): ErrorDescription => errors[code]);
-  const descriptions = described.map(({ description, afterUpdate }, index) =>
-    [`\`${codes[index]}\`: ${description}`, contract.body && afterUpdate].filter(Boolean).join(" "),
-  );
+  const descriptions = described.map(({ description, afterUpdate }, index) => {
+    const code = codes[index]!;
+    const text = `\`${code}\`: ${contract.descriptions?.[code] ?? description}`;
+    return [text, contract.body && afterUpdate].filter(Boolean).join(" ");
+  });
   const examples = codes.flatMap((code) =>
     Object.entries(messages(code, contract, scope)).map(([name, message]) => [
       name,

@@ -1,5 +1,6 @@
 import { type ErrorCode, unavailableMessages } from "../../../domain/errors.ts";
 import { petNotFound } from "../../../domain/pets.ts";
+import { keyReused } from "../../../domain/shop.ts";
 import { mergePatchTypes } from "../../body.ts";
 import * as messages from "../../messages.ts";
 import type { HeaderId } from "./headers.ts";
@@ -41,21 +42,38 @@ export const errors = {
     examples: { gone: messages.operationGone },
   },
   precondition_failed: {
-    description: "`If-Match` does not match the current state. Nothing was changed.",
+    description:
+      "`If-Match` does not match the current state. Nothing was changed. `ETag` is the current one.",
     examples: { precondition_failed: messages.listChanged },
+    headers: ["ETag"],
+  },
+  insufficient_stock: {
+    description:
+      "A delta would make a quantity negative, or larger than 2^53 − 1. Nothing was changed.",
+    examples: {},
+  },
+  version_conflict: {
+    description:
+      "An entry does not have the `expectedVersion`. Nothing was changed. Read the entry, decide again and send a new request.",
+    examples: {},
+  },
+  idempotency_key_reused: {
+    description:
+      "The `Idempotency-Key` belongs to an earlier request with another method, path or body. Nothing was changed. Use a new key for every new request.",
+    examples: { idempotency_key_reused: keyReused },
   },
   payload_too_large: {
-    description: "The body is larger than 64 KiB.",
+    description: "The body is larger than the operation accepts.",
     examples: { payload_too_large: messages.bodyTooLarge(65_536) },
   },
   unsupported_media_type: {
     description:
-      "Either `Content-Type` is not a supported JSON type, or the body is compressed. `Accept-Patch` lists the supported types. For a compressed body, the response has `Accept-Encoding: identity`.",
+      "Either `Content-Type` is not a supported JSON type, or the body is compressed. `Accept-Patch` or `Accept-Post` lists the supported types. For a compressed body, the response has `Accept-Encoding: identity`.",
     examples: {
       unsupported_media_type: messages.unsupportedMediaType(mergePatchTypes),
       compressed_body: messages.compressedBody,
     },
-    headers: ["Accept-Patch", "Accept-Encoding"],
+    headers: ["Accept-Encoding"],
   },
   rate_limit_exceeded: {
     description:
@@ -74,13 +92,15 @@ export const errors = {
   internal_error: {
     description:
       "An error in the service. The operator can find the cause in the log by the request ID.",
-    afterUpdate: "The update may have been stored: read the list to check.",
+    afterUpdate:
+      "The update may have been stored. If the request had an `Idempotency-Key`, send it again with the same key. Otherwise read the entry to check.",
     examples: { internal_error: messages.internalError("req_5f0c1e9a2b7d_42") },
   },
   unavailable: {
     description:
       "The database is unavailable or overloaded. Wait the number of seconds in `Retry-After`, then retry.",
-    afterUpdate: "The update may have been stored: read the list to check.",
+    afterUpdate:
+      "The update may have been stored. If the request had an `Idempotency-Key`, send it again with the same key. Otherwise read the entry to check.",
     examples: { unavailable: unavailableMessages.unreachable },
     headers: ["Retry-After"],
   },

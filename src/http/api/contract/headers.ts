@@ -1,4 +1,4 @@
-import { mergePatchTypes } from "../../body.ts";
+import { jsonTypes, mergePatchTypes } from "../../body.ts";
 import { boundedInteger, type Schema } from "./schemas.ts";
 
 export interface Header {
@@ -61,15 +61,14 @@ export const headers = {
   CacheList: {
     name: "Cache-Control",
     description:
-      "Sent with the inventory list. A private cache can store it, but must revalidate it before each use.",
+      "Sent with the inventory. A private cache can store it, but must revalidate it before each use.",
     required: true,
     schema: { type: "string", const: "private, no-cache" },
     example: "private, no-cache",
   },
   CacheCurrent: {
     name: "Cache-Control",
-    description:
-      "Sent with pets and orders. A cache can store them, but must revalidate them before each use.",
+    description: "A cache can store the response, but must revalidate it before each use.",
     required: true,
     schema: { type: "string", const: "no-cache" },
     example: "no-cache",
@@ -99,10 +98,25 @@ export const headers = {
   },
   ETag: {
     description:
-      "The version of the list. Send it in `If-None-Match` to get a 304 while the list is unchanged.",
+      "The version of the list or of the entry. Send it in `If-None-Match` to get a 304 while nothing has changed. Send the version of an entry in `If-Match` to update the entry only if it has not changed.",
     required: true,
     schema: { type: "string", pattern: '^"[!#-~]+"$' },
     example: '"k3v9x2-1207"',
+  },
+  SnapshotETag: {
+    name: "ETag",
+    description:
+      "The version of the snapshot or diff. It does not change. Send it in `If-None-Match` to get a 304.",
+    required: true,
+    schema: { type: "string", pattern: '^"[!#-~]+"$' },
+    example: '"k3v9x2-1207"',
+  },
+  "Content-Location": {
+    description:
+      "The same content by the numbers of its ledger rows. Unlike a time, they always mean the same content.",
+    required: true,
+    schema: { type: "string" },
+    example: "/v1/snapshots/1207",
   },
   Vary: {
     description: "The encoding of the body depends on the request header `Accept-Encoding`.",
@@ -128,6 +142,19 @@ export const headers = {
     required: true,
     schema: { type: "string", const: mergePatchTypes.join(", ") },
     example: mergePatchTypes.join(", "),
+  },
+  "Accept-Post": {
+    description: "The media types that the request body can have.",
+    required: true,
+    schema: { type: "string", const: jsonTypes.join(", ") },
+    example: jsonTypes.join(", "),
+  },
+  "Idempotent-Replayed": {
+    description:
+      "`true` if an earlier request with the same `Idempotency-Key` made the change, and this response repeats its result. Absent otherwise.",
+    required: false,
+    schema: { type: "string", const: "true" },
+    example: "true",
   },
   "X-Stability": {
     description:
@@ -159,7 +186,7 @@ export const headers = {
   NextPage: {
     name: "Link",
     description:
-      'Sent with pages of orders. Contains the URL of the next page, with `rel="next"` (RFC 8288). Absent on the last page.',
+      'Sent with pages of orders and of changes. Contains the URL of the next page, with `rel="next"` (RFC 8288). Absent on the last page.',
     required: false,
     schema: { type: "string", pattern: '^<[^>]+>; rel="next"$' },
     example: '</v1/store/orders?limit=100&after=943>; rel="next"',

@@ -1,5 +1,5 @@
 import type { ApiDocument } from "./document.ts";
-import type { Schema } from "./schemas.ts";
+import { reference, type Schema } from "./schemas.ts";
 
 /** Converts the description to OpenAPI 3.0, for tools that do not read 3.1. The content is the same. */
 export function asOpenApi30(document: ApiDocument) {
@@ -13,10 +13,24 @@ export function asOpenApi30(document: ApiDocument) {
     components: {
       ...(convertSchemasIn(components) as typeof components),
       schemas: Object.fromEntries(
-        Object.entries(schemas).map(([name, schema]) => [name, convertSchema(schema)]),
+        Object.entries(schemas).map(([name, schema]) => [
+          name,
+          { ...convertSchema(schema), ...(isNullable(name, schemas) ? { nullable: true } : {}) },
+        ]),
       ),
     },
   };
+}
+
+/**
+ * Whether some field is this schema or null. In OpenAPI 3.0 a reference cannot be nullable, but the
+ * schema that it refers to can.
+ */
+function isNullable(name: string, schemas: Readonly<Record<string, Schema>>): boolean {
+  const { $ref } = reference("schemas", name);
+  return Object.values(schemas).some(({ properties = {} }) =>
+    Object.values(properties).some(({ anyOf }) => anyOf?.some((one) => one.$ref === $ref)),
+  );
 }
 
 /** Converts every value under a `schema` key. Examples and exact numbers do not change. */
@@ -34,7 +48,8 @@ function convertSchemasIn(node: unknown): unknown {
 /** Converts JSON Schema 2020-12 to the schema dialect of OpenAPI 3.0. */
 function convertSchema(schema: Schema): object {
   // OpenAPI 3.0 ignores everything beside a reference.
-  if (schema.$ref !== undefined) return { $ref: schema.$ref };
+  const named = schema.$ref ?? schema.anyOf?.find(({ $ref }) => $ref !== undefined)?.$ref;
+  if (named !== undefined) return { $ref: named };
   const { type, const: constant, examples, items, properties, ...same } = schema;
   const types = typeof type === "string" ? [type] : (type ?? []);
   return {

@@ -14,6 +14,8 @@ export interface Parameter {
   readonly description: string;
   readonly schema: Schema;
   readonly example: unknown;
+  /** Path parameters are always required. */
+  readonly required?: true;
 }
 
 /** A response other than an error. Error responses are generated from the error codes. */
@@ -29,7 +31,7 @@ export interface Success {
 export interface Contract {
   readonly summary: string;
   readonly description: string;
-  readonly tag: "Inventory" | "Pets" | "Orders";
+  readonly tag: "Inventory" | "History" | "Pets" | "Orders";
   readonly parameters?: readonly Parameter[];
   readonly body?: {
     readonly description: string;
@@ -41,6 +43,8 @@ export interface Contract {
   readonly errors: readonly DescribedCode[];
   /** Messages that replace those of an error code, by the name of their example. */
   readonly messages?: Readonly<Partial<Record<DescribedCode, Readonly<Record<string, string>>>>>;
+  /** Descriptions that replace those of an error code. */
+  readonly descriptions?: Readonly<Partial<Record<DescribedCode, string>>>;
   /** Headers on every response of this operation, errors included. */
   readonly headers?: readonly HeaderId[];
 }

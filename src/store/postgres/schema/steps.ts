@@ -4,6 +4,7 @@ import { epochs } from "./3-epochs.ts";
 import { chain } from "./4-chain.ts";
 import { rememberedKeys } from "./5-remembered-keys.ts";
 import { entries } from "./6-entries.ts";
+import { checkpoints } from "./7-checkpoints.ts";
 
 /** One step of the schema. */
 export interface Step {
@@ -26,4 +27,5 @@ export const steps: readonly Step[] = [
   { text: chain, fits: 4 },
   { text: rememberedKeys, fits: 4 },
   { text: entries, fits: 4 },
+  { text: checkpoints, fits: 4 },
 ];

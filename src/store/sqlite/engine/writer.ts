@@ -1,6 +1,7 @@
 import { unavailable } from "../../../domain/errors.ts";
 import type { Environment } from "../../../domain/keys.ts";
 import type { Committed, Unit } from "../../../domain/ledger.ts";
+import { createCheckpointWriter } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";
 import { createKeyWriter } from "../keys.ts";
 import { createUsageWriter } from "../usage.ts";
@@ -134,7 +135,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
     methods: {
       ...waiting(busyWaitMs, { ...createKeyWriter(database), liftBan, beginEpoch, loadKeys }),
       // These are tried again if they fail, so they never make an update wait.
-      ...waiting(0, { ...counters, pruneKeys }),
+      ...waiting(0, { ...counters, pruneKeys, ...createCheckpointWriter(database) }),
       saveStrandedWal,
       close: () => database.close(),
     },

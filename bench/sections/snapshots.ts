@@ -1,0 +1,167 @@
+// The inventory of the past and differences, with a long ledger, compared with the engine's own
+// query over the ledger.
+import { join } from "node:path";
+import { type Bench, formatEntries } from "../bench.ts";
+import { type Service, startService, startServiceOn } from "../contestants.ts";
+import type { FigureName } from "../figures.ts";
+import { lastUpdate, openLedgerDatabase, quantityAt } from "../long-ledger.ts";
+import { startPostgres } from "../postgres.ts";
+import { probeEnvironment, readProbe } from "../probe-client.ts";
+
+export async function snapshots(bench: Bench): Promise<void> {
+  await snapshotsOn(bench, "SQLite", undefined, "snapshotSqlite");
+  const server = await startPostgres(bench.directory);
+  try {
+    await snapshotsOn(bench, "PostgreSQL", await server.create("snapshots"), "snapshotPostgres");
+  } finally {
+    await server.stop();
+  }
+}
+
+interface Sizes {
+  readonly entries: number;
+  readonly rows: number;
+}
+
+async function snapshotsOn(
+  bench: Bench,
+  engine: string,
+  database: string | undefined,
+  figure: FigureName,
+): Promise<void> {
+  const { results, directory, options } = bench;
+  const { entries, rows }: Sizes = options.quick
+    ? { entries: 20_000, rows: 200_000 }
+    : { entries: 1_000_000, rows: options.ledgerRows };
+  const startOptions = { directory, entries, ...(database ? { database } : {}) };
+  const filled = await startService(startOptions);
+  await filled.stop();
+  const ledger = openLedgerDatabase(filled.database);
+  await ledger.fill(rows, entries);
+  const probeFile = join(directory, `probe-${engine}.json`);
+  const env = probeEnvironment(probeFile);
+  const service = await startServiceOn(
+    { ...startOptions, env },
+    filled.database,
+    filled.target.key,
+  );
+  const where = `${formatEntries(entries)}, ${rows.toLocaleString("en-US")} ledger rows, ${engine}`;
+
+  const { seqs, seconds } = await untilCheckpoints(ledger, rows, entries);
+  const { bytes } = await ledger.checkpoints();
+  const adding = await readProbe(service.pid, probeFile);
+  results.addNote(
+    `${where}: ${seqs.length} checkpoints added in ${seconds.toFixed(0)} s, ` +
+      `${(bytes / 1e6).toFixed(0)} MB in all; longest turn ${adding.turnMs.toFixed(0)} ms.`,
+  );
+
+  const randomSeq = () => entries + Math.floor(Math.random() * (rows - entries));
+  const worst = seqs.at(-1)! - 1;
+  const cases: [name: string, path: () => string, check: (body: string, path: string) => void][] = [
+    ["snapshot, random moment", () => `/v1/snapshots/${randomSeq()}`, checkSnapshot(entries)],
+    ["snapshot, worst moment", () => `/v1/snapshots/${worst}`, checkSnapshot(entries)],
+    ["diff, near moments", () => near(randomSeq()), checkDiff(1_000)],
+    [
+      "diff, far moments",
+      () => `/v1/snapshots/${worst}/diff?to=${seqs[seqs.length >> 1]! - 1}`,
+      checkDiff(),
+    ],
+  ];
+  const slowest: number[] = [];
+  for (const [name, pathOf, check] of cases) {
+    const times: number[] = [];
+    for (let round = 0; round <= options.repeats; round++) {
+      const path = pathOf();
+      const { ms, body } = await read(service, path);
+      if (round === 0) check(body, path);
+      else times.push(ms);
+    }
+    times.sort((one, other) => one - other);
+    slowest.push(times[times.length >> 1]!);
+    addRow(bench, `${name}, ${where}`, "service", times);
+  }
+  const probed = await readProbe(service.pid, probeFile);
+  results.addNote(
+    `${where}: longest turn ${probed.turnMs.toFixed(0)} ms during snapshots and diffs, ` +
+      `${probed.peakMb.toFixed(0)} MB at the peak.`,
+  );
+  if (!options.quick) results.addFigure(figure, Math.max(...slowest) / 1000);
+  addRow(bench, `snapshot, worst moment, ${where}`, "query in the engine", [
+    await ledger.fold(worst),
+  ]);
+  await ledger.close();
+  await service.stop();
+}
+
+function near(seq: number): string {
+  return `/v1/snapshots/${seq - 1_000}/diff?to=${seq}`;
+}
+
+/** Waits until the service has added every checkpoint that is due. */
+async function untilCheckpoints(
+  ledger: ReturnType<typeof openLedgerDatabase>,
+  rows: number,
+  entries: number,
+): Promise<{ seqs: number[]; seconds: number }> {
+  const startedAt = performance.now();
+  for (;;) {
+    const { seqs } = await ledger.checkpoints();
+    if (rows - (seqs.at(-1) ?? 0) < Math.max(50_000, entries / 2)) {
+      return { seqs, seconds: (performance.now() - startedAt) / 1000 };
+    }
+    await Bun.sleep(250);
+  }
+}
+
+async function read({ target }: Service, path: string): Promise<{ ms: number; body: string }> {
+  const headers = { authorization: `Bearer ${target.key}`, "accept-encoding": "identity" };
+  const startedAt = performance.now();
+  const response = await fetch(`http://${target.host}:${target.port}${path}`, { headers });
+  if (response.status !== 200) throw new Error(`GET ${path} returned status ${response.status}.`);
+  const bytes = await response.arrayBuffer();
+  return { ms: performance.now() - startedAt, body: Buffer.from(bytes).toString("latin1") };
+}
+
+interface Entry {
+  petId: number;
+  quantity: number;
+}
+
+/** Throws unless every entry has the quantity of its last update. */
+function checkSnapshot(entries: number) {
+  return (body: string, path: string): void => {
+    const seq = Number(path.split("/").at(-1));
+    const list = JSON.parse(body) as Entry[];
+    if (list.length !== entries) throw new Error(`${path} has ${list.length} entries.`);
+    for (const [index, { petId, quantity }] of list.entries()) {
+      const last = lastUpdate(index + 1, seq, entries);
+      if (petId !== index + 1 || (last > 0 && quantity !== quantityAt(last))) {
+        throw new Error(`${path}: pet ${petId} has the quantity ${quantity}, row ${last}.`);
+      }
+    }
+  };
+}
+
+/** Throws unless the differences are in order, and at most as many as given. */
+function checkDiff(countMax = Number.POSITIVE_INFINITY) {
+  return (body: string, path: string): void => {
+    const list = JSON.parse(body) as { petId: number }[];
+    const isAscending = list.every(({ petId }, at) => at === 0 || petId > list[at - 1]!.petId);
+    if (!isAscending || list.length === 0 || list.length > countMax) {
+      throw new Error(`${path} has ${list.length} differences.`);
+    }
+  };
+}
+
+function addRow({ results }: Bench, scenario: string, contestant: string, times: number[]): void {
+  const [p50Ms, p99Ms] = [times[times.length >> 1]!, times.at(-1)!];
+  const unmeasured = { cpuMicroseconds: undefined, generatorBusy: undefined };
+  results.rows.push({
+    scenario,
+    contestant,
+    throughput: 1000 / p50Ms,
+    p50Ms,
+    p99Ms,
+    ...unmeasured,
+  });
+}

@@ -1,0 +1,67 @@
+import {
+  checkChoice,
+  checkInteger,
+  checkString,
+  checkStringOrNull,
+  decodeList,
+  type Fields,
+  readFields,
+  readId,
+} from "./fields.js";
+import { type Json, withToJson } from "./json.js";
+import type { InventoryDifference, LedgerHead, LedgerRow, VersionedItem } from "./ledger-types.js";
+import { petStatusValues } from "./types.js";
+
+// Checks responses that show the ledger, by the rules in decode.ts.
+
+export function decodeAppliedChanges(value: Json): VersionedItem[] {
+  return decodeList(readFields(value).entries as Json | undefined, (item) => {
+    const fields = readFields(item);
+    fields.petId = readId(fields.petId, "petId");
+    checkStock(fields);
+    checkInteger(fields.version, "version");
+    return withToJson(fields) as unknown as VersionedItem;
+  });
+}
+
+export function decodeLedgerRows(value: Json): LedgerRow[] {
+  return decodeList(value, (item) => {
+    const fields = readFields(item);
+    checkInteger(fields.seq, "seq");
+    checkBeforeAndAfter(fields);
+    checkString(fields.cause, "cause");
+    for (const name of ["keyId", "keyName", "reason", "requestId"]) {
+      checkStringOrNull(fields[name], name);
+    }
+    checkString(fields.at, "at");
+    return withToJson(fields) as unknown as LedgerRow;
+  });
+}
+
+export function decodeDifferences(value: Json): InventoryDifference[] {
+  return decodeList(value, (item) => {
+    const fields = readFields(item);
+    checkBeforeAndAfter(fields);
+    return withToJson(fields) as unknown as InventoryDifference;
+  });
+}
+
+export function decodeLedgerHead(value: Json): LedgerHead {
+  const fields = readFields(value);
+  checkInteger(fields.seq, "seq");
+  checkString(fields.hash, "hash");
+  checkStringOrNull(fields.at, "at");
+  return fields as unknown as LedgerHead;
+}
+
+function checkBeforeAndAfter(fields: Fields): void {
+  fields.petId = readId(fields.petId, "petId");
+  for (const stock of [fields.before, fields.after]) {
+    if (stock !== null) checkStock(readFields(stock as Json | undefined));
+  }
+}
+
+function checkStock({ quantity, status }: Fields): void {
+  checkInteger(quantity, "quantity");
+  checkChoice(status, "status", petStatusValues);
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isInHistory } from "../domain/epochs.ts";
+import { ServiceError, unavailable } from "../domain/errors.ts";
+import { rowsPerPageMax } from "../domain/history.ts";
+import type { Head, NamedRow, Store } from "../domain/ports.ts";
+import { printError } from "../output.ts";
+
+/** How late a row may be printed. Only SQLite knows without a query that nothing was written. */
+const pollEveryMs = 250;
+
+type LedgerStore = Pick<Store, "inventory" | "history">;
+
+/**
+ * Yields the rows after `after`, then every row that any process commits, until `signal` is aborted.
+ * Continues after the store was unreachable, and says so on standard error.
+ */
+export async function* followLedger(
+  store: LedgerStore,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<readonly NamedRow[]> {
+  const tail = createTail(store, after);
+  // The first read fails like that of any other command.
+  let rows = await tail.read();
+  // Also if it is empty, so that the titles of the table show that the command is running.
+  yield rows;
+  let isReachable = true;
+  while (!signal.aborted) {
+    if (rows.length === 0) await sleep(pollEveryMs, undefined, { signal }).catch(() => {});
+    try {
+      rows = await tail.read();
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === "unavailable")) throw error;
+      if (isReachable) printError("the store cannot be read; the command keeps trying");
+      isReachable = false;
+      rows = [];
+      continue;
+    }
+    if (!isReachable) printError("the store can be read again");
+    isReachable = true;
+    if (rows.length > 0) yield rows;
+  }
+}
+
+/** Reads the rows that were added since the last read. */
+function createTail({ inventory, history }: LedgerStore, after: number) {
+  let last = after;
+  let seen: Head | undefined;
+
+  /** Every service that starts begins an epoch. Only a restore removes rows from the ledger. */
+  async function assertContinued(head: Head): Promise<void> {
+    if (!inventory.canWrite()) throw replaced();
+    if (!seen || (head.epoch === seen.epoch && head.seq >= seen.seq)) return;
+    if (!isInHistory(await inventory.listEpochs(), head.seq, seen)) throw replaced();
+  }
+
+  return {
+    async read(): Promise<readonly NamedRow[]> {
+      const head = inventory.cachedHead() ?? (await inventory.readHead());
+      await assertContinued(head);
+      seen = head;
+      if (head.seq <= last) return [];
+      const upTo = Math.min(head.seq, last + rowsPerPageMax);
+      const rows = await history.listRows({ after: last, upTo }, rowsPerPageMax);
+      if (rows.at(-1)?.seq !== upTo) throw unavailable("damaged");
+      last = upTo;
+      return rows;
+    },
+  };
+}
+
+function replaced(): ServiceError {
+  return new ServiceError(
+    "gone",
+    "the store was replaced by another one or by a backup; start the command again",
+  );
+}

@@ -1,0 +1,94 @@
+import { ServiceError } from "../domain/errors.ts";
+import { listChanges, listHistory, rowsPerPageMax } from "../domain/history.ts";
+import type { NamedRow, Store } from "../domain/ports.ts";
+import { parseInt64 } from "../domain/values/int64.ts";
+import { parseInteger } from "./flag-values.ts";
+import { followLedger } from "./follow.ts";
+import { historyListing, ledgerListing } from "./ledger-rows.ts";
+import { printRows } from "./listing.ts";
+import type { StoreInput } from "./with-store.ts";
+
+interface HistoryFlags {
+  readonly limit: string | undefined;
+  readonly before: string | undefined;
+  readonly json: boolean;
+}
+
+export const historyRowsDefault = 20;
+
+/** Prints the changes of one pet, the newest first. */
+export async function printHistory({
+  flags,
+  operands: [pet],
+  store,
+}: StoreInput<HistoryFlags, readonly [pet: string]>) {
+  const petId = parseInt64(pet);
+  if (petId === undefined) {
+    throw new ServiceError("invalid_request", `PET must be a 64-bit integer, not '${pet}'`);
+  }
+  const limit =
+    flags.limit === undefined ? historyRowsDefault : parseInteger("--limit", flags.limit, 1);
+  const before = flags.before === undefined ? undefined : parseInteger("--before", flags.before, 1);
+  await printRows(historyPages(store, petId, before, limit), historyListing, flags.json);
+  return 0;
+}
+
+async function* historyPages(
+  store: Store,
+  petId: bigint,
+  before: number | undefined,
+  limit: number,
+): AsyncGenerator<readonly NamedRow[]> {
+  let next = before;
+  let wanted = limit;
+  do {
+    const page = { before: next, limit: Math.min(wanted, rowsPerPageMax) };
+    const { rows, nextBefore } = await listHistory({ store }, petId, page);
+    yield rows;
+    wanted -= rows.length;
+    next = nextBefore;
+  } while (next !== undefined && wanted > 0);
+}
+
+interface LedgerFlags {
+  readonly after: string | undefined;
+  readonly follow: boolean;
+  readonly json: boolean;
+}
+
+/** Prints the ledger, the oldest row first. With --follow, prints new rows until it is stopped. */
+export async function printLedger({ flags, store }: StoreInput<LedgerFlags>) {
+  const after = flags.after === undefined ? 0 : parseInteger("--after", flags.after, 0);
+  const pages = flags.follow
+    ? followLedger(store, after, untilSignal())
+    : ledgerPages(store, after);
+  await printRows(pages, ledgerListing, flags.json);
+  return 0;
+}
+
+async function* ledgerPages(store: Store, after: number): AsyncGenerator<readonly NamedRow[]> {
+  let next: number | undefined = after;
+  while (next !== undefined) {
+    const { rows, nextAfter }: Awaited<ReturnType<typeof listChanges>> = await listChanges(
+      { store },
+      { after: next, limit: rowsPerPageMax },
+    );
+    yield rows;
+    next = nextAfter;
+  }
+}
+
+/** How long a stopped command waits for a reader that has stopped reading. */
+const stopGraceMs = 500;
+
+/** Aborted by the first SIGINT or SIGTERM. A second one ends the process at once. */
+function untilSignal(): AbortSignal {
+  const stopping = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.once(signal, () => {
+      stopping.abort();
+      setTimeout(() => process.exit(0), stopGraceMs).unref();
+    });
+  }
+  return stopping.signal;
+}

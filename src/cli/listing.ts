@@ -1,0 +1,30 @@
+import { allowPartialReading, printable } from "../output.ts";
+import { writeText } from "./files.ts";
+import { type Column, tableLines } from "./table.ts";
+
+/** How rows are printed: as a table for people, and as JSON for programs. */
+export interface Listing<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly toJson: (row: Row) => string;
+}
+
+/**
+ * Prints pages of rows as they arrive, as a table or as NDJSON. Waits for a slow reader, and ends
+ * quietly when a reader such as `head` has read enough.
+ */
+export function printRows<Row>(
+  pages: AsyncIterable<readonly Row[]>,
+  { columns, toJson }: Listing<Row>,
+  asJson: boolean,
+): Promise<void> {
+  allowPartialReading();
+  const width = () => (process.stdout.isTTY ? process.stdout.columns : undefined);
+  return writeText("-", asJson ? jsonLines(pages, toJson) : tableLines(pages, columns, width));
+}
+
+async function* jsonLines<Row>(
+  pages: AsyncIterable<readonly Row[]>,
+  toJson: (row: Row) => string,
+): AsyncGenerator<string> {
+  for await (const page of pages) yield page.map((row) => `${printable(toJson(row))}\n`).join("");
+}

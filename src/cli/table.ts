@@ -1,0 +1,91 @@
+import { printable } from "../output.ts";
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly align: "left" | "right";
+  readonly cell: (row: Row) => string;
+  /** Belongs to the column before it: one space instead of two separates them. */
+  readonly isJoined?: boolean;
+}
+
+/**
+ * Writes pages of rows as the lines of a table, one piece per page. A column is as wide as its widest
+ * cell so far, because rows are written as they are read. Where `widthOf` returns the width of a
+ * terminal, the last column is cut to it. Control characters are escaped.
+ */
+export async function* tableLines<Row>(
+  pages: AsyncIterable<readonly Row[]>,
+  columns: readonly Column<Row>[],
+  widthOf: () => number | undefined,
+): AsyncGenerator<string> {
+  const widths = columns.map(() => 0);
+
+  function lines(rows: readonly (readonly string[])[]): string {
+    for (const row of rows) {
+      row.forEach((cell, at) => {
+        widths[at] = Math.max(widths[at]!, widthOfText(cell));
+      });
+    }
+    const width = widthOf();
+    return rows.map((row) => `${lineOf(row, columns, widths, width)}\n`).join("");
+  }
+
+  let titles = [columns.map(({ title }) => title)];
+  for await (const page of pages) {
+    const rows = page.map((row) => columns.map(({ cell }) => printable(cell(row))));
+    yield lines([...titles, ...rows]);
+    titles = [];
+  }
+  if (titles.length > 0) yield lines(titles);
+}
+
+/** A last column that has less room than this is not cut further. */
+const lastWidthMin = 10;
+
+function lineOf(
+  cells: readonly string[],
+  columns: readonly Column<never>[],
+  widths: readonly number[],
+  widthMax: number | undefined,
+): string {
+  let line = "";
+  const last = cells.length - 1;
+  cells.forEach((cell, at) => {
+    const { align, isJoined } = columns[at]!;
+    if (at > 0) line += isJoined ? " " : "  ";
+    const fill = " ".repeat(widths[at]! - widthOfText(cell));
+    if (align === "right") line += fill + cell;
+    else if (at < last) line += cell + fill;
+    else line += widthMax ? cut(cell, Math.max(lastWidthMin, widthMax - widthOfText(line))) : cell;
+  });
+  return line.trimEnd();
+}
+
+/** Shortens a text to a width. The last character is then an ellipsis. */
+function cut(text: string, widthMax: number): string {
+  if (widthOfText(text) <= widthMax) return text;
+  let kept = "";
+  let width = 1;
+  for (const { segment } of graphemes.segment(text)) {
+    width += widthOfText(segment);
+    if (width > widthMax) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
+const ascii = /^[\x00-\x7f]*$/;
+/** Characters that terminals show in two cells: East Asian scripts, full-width forms and emoji. */
+const wide =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
+
+/** The number of terminal cells that a text takes. */
+function widthOfText(text: string): number {
+  if (ascii.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) width += wide.test(segment) ? 2 : 1;
+  return width;
+}

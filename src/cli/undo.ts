@@ -1,0 +1,54 @@
+import type { Stock } from "../domain/inventory.ts";
+import type { LedgerRow } from "../domain/ledger.ts";
+import type { NamedRow } from "../domain/ports.ts";
+import { type UndoOutcome, undoRow } from "../domain/undo.ts";
+import { print, printError } from "../output.ts";
+import { parseInteger } from "./flag-values.ts";
+import { ledgerRowJson } from "./ledger-rows.ts";
+import type { StoreInput } from "./with-store.ts";
+
+interface UndoFlags {
+  readonly force: boolean;
+  readonly json: boolean;
+}
+
+/** Returns exit code 1 if the row cannot be undone. */
+export async function undo({
+  flags,
+  operands: [text],
+  store,
+}: StoreInput<UndoFlags, readonly [seq: string]>) {
+  const seq = parseInteger("SEQ", text, 1);
+  const outcome = await undoRow(store, seq, flags.force);
+  if (outcome.kind !== "undone") {
+    printError(refusal(seq, outcome));
+    return 1;
+  }
+  const { row } = outcome;
+  print(flags.json ? ledgerRowJson({ ...row, keyName: null }) : summary(row));
+  return 0;
+}
+
+function summary({ seq, petId, before, after }: LedgerRow): string {
+  return `Pet ${petId}: ${stockText(before)} → ${stockText(after)} (row ${seq}).`;
+}
+
+function stockText(stock: Stock | null): string {
+  return stock ? `${stock.quantity} ${stock.status}` : "nothing";
+}
+
+function refusal(seq: number, outcome: Exclude<UndoOutcome, { kind: "undone" }>): string {
+  if (outcome.kind === "creates_entry") {
+    return `row ${seq} cannot be undone, because it created pet ${outcome.petId}`;
+  }
+  const { latest } = outcome;
+  const change = `${author(latest)} changed it at ${new Date(latest.at).toISOString()}`;
+  return `pet ${latest.petId} is no longer as row ${seq} left it: ${change} (row ${latest.seq}); --force overwrites that`;
+}
+
+/** Who caused a row, for a sentence. */
+function author({ cause, keyName, keyId }: NamedRow): string {
+  if (cause === "import") return "an import";
+  if (cause === "undo") return "an undo";
+  return `key ${keyName ?? keyId ?? "unknown"}`;
+}

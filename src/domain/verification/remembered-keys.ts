@@ -1,0 +1,109 @@
+import { unpackKeys } from "../idempotency.ts";
+import type { RowsOf, StoredRow } from "../ports.ts";
+import { checkColumns } from "./columns.ts";
+import type { Faults } from "./faults.ts";
+
+/**
+ * Compares remembered idempotency keys with the ledger. Both are read in order, side by side: one
+ * row of a table is in memory at a time, and no row is searched.
+ */
+export interface RememberedKeysCheck {
+  /** Checks the keys of the next ledger row. Wait for the result if there is one. */
+  row(seq: number, at: number): Promise<void> | undefined;
+  /** Checks the keys that no ledger row has reached. */
+  end(lastSeq: number): Promise<void>;
+}
+
+const where = ([seq]: StoredRow) => `keys of ledger row ${seq}`;
+
+export async function createRememberedKeysCheck(
+  rowsOf: RowsOf,
+  faults: Faults,
+): Promise<RememberedKeysCheck> {
+  const batches = rowsOf("remembered_keys")[Symbol.asyncIterator]();
+  let batch: readonly StoredRow[] = [];
+  let index = 0;
+  /** The next row of the table. */
+  let next: StoredRow | undefined;
+  let nextSeq = Number.POSITIVE_INFINITY;
+  /** The row whose commit the ledger has reached, its time, and the last row of the commit. */
+  let current:
+    | { readonly row: StoredRow; readonly at: number; readonly lastSeq: number }
+    | undefined;
+
+  async function advance(): Promise<void> {
+    if (index === batch.length) {
+      const found = await batches.next();
+      batch = found.done ? [] : found.value;
+      index = 0;
+    }
+    next = batch[index];
+    index += 1;
+    if (!next) index = batch.length;
+    nextSeq = next ? Number(next[0]) : Number.POSITIVE_INFINITY;
+  }
+
+  /** Makes the next row the current one. */
+  async function take(): Promise<void> {
+    const row = next!;
+    checkColumns("remembered_keys", row, where, faults);
+    const lastSeq = checkRecords(row, faults);
+    current = { row, at: Number(row[1]), lastSeq };
+    await advance();
+    if (nextSeq <= lastSeq) {
+      faults.note(where(row), `its keys reach to row ${lastSeq}`, `less than ${nextSeq}`);
+    }
+  }
+
+  function checkTime(at: number): void {
+    if (current!.at === at) return;
+    faults.note(where(current!.row), `at is ${current!.at}`, `${at}, the time of its rows`);
+    current = undefined;
+  }
+
+  async function reach(seq: number, at: number): Promise<void> {
+    while (nextSeq <= seq) {
+      const isMissed = nextSeq < seq;
+      await take();
+      if (isMissed) faults.note(where(current!.row), "there is no such row", "a row of the ledger");
+    }
+    if (seq <= current!.lastSeq) checkTime(at);
+  }
+
+  function checkEnd(lastSeq: number): void {
+    if (!current || current.lastSeq <= lastSeq) return;
+    const found = `its keys reach to row ${current.lastSeq}`;
+    faults.note(where(current.row), found, `at most ${lastSeq}, the last ledger row`);
+  }
+
+  await advance();
+  return {
+    row(seq, at) {
+      if (nextSeq <= seq) return reach(seq, at);
+      if (current && seq <= current.lastSeq) checkTime(at);
+      return undefined;
+    },
+    async end(lastSeq) {
+      checkEnd(lastSeq);
+      while (next) {
+        await take();
+        checkEnd(lastSeq);
+      }
+    },
+  };
+}
+
+/** Checks that the keys of a commit have rows one after the other. Returns the last of these rows. */
+function checkRecords(row: StoredRow, faults: Faults): number {
+  const [seq, records] = [Number(row[0]), row[2]];
+  let last = seq - 1;
+  if (!(records instanceof Uint8Array)) return last;
+  for (const { firstSeq, rows } of unpackKeys({ seq, at: 0, records })) {
+    if (rows === 0) faults.note(where(row), "a key has no rows", "1 or more");
+    if (firstSeq <= last && rows > 0) {
+      faults.note(where(row), `a key starts with row ${firstSeq}`, `${last + 1} or later`);
+    }
+    last = Math.max(last, firstSeq + rows - 1);
+  }
+  return last;
+}

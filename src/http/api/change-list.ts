@@ -1,0 +1,139 @@
+import {
+  changeMessage,
+  changesMax,
+  deltaRule,
+  readDelta,
+  versionRule,
+} from "../../domain/changes.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { quantityRule, readQuantity } from "../../domain/inventory.ts";
+import type { Change } from "../../domain/ledger.ts";
+import { isReason, reasonRule } from "../../domain/reasons.ts";
+import { int64Max, int64Min } from "../../domain/values/int64.ts";
+import { JsonNumber } from "../../domain/values/json.ts";
+import { eachElement, eachField, endOfValue, skipSpace } from "../../domain/values/json-scan.ts";
+import { invalidJson } from "../messages.ts";
+
+export const changesRequired = `The body must be a JSON object with the field 'changes', an array of 1 to ${changesMax} changes.`;
+
+/** A change as it was sent. Undefined means not given. */
+interface SentChange {
+  petId?: unknown;
+  quantity?: unknown;
+  delta?: unknown;
+  expectedVersion?: unknown;
+  reason?: unknown;
+}
+
+/** Returns the changes in the body of a batch. An error names the index of the change, from 0. */
+export function parseChanges(text: string): readonly Change[] {
+  const starts = startsOfChanges(text);
+  if (!starts || starts.length === 0 || starts.length > changesMax) {
+    throw new ServiceError("invalid_request", changesRequired);
+  }
+  return starts.map((start, index) => toChange(readFields(text, start, index), index));
+}
+
+/** The positions of the changes, or undefined if the body is no object with an array of changes. */
+function startsOfChanges(text: string): readonly number[] | undefined {
+  checkJson(text);
+  const body = skipSpace(text, 0);
+  if (text[body] !== "{") return undefined;
+  let list = -1;
+  eachField(text, body, (name, start) => {
+    if (name === "changes") list = start;
+  });
+  if (text[list] !== "[") return undefined;
+  const starts: number[] = [];
+  eachElement(text, list, (start) => starts.push(start));
+  return starts;
+}
+
+function checkJson(text: string): void {
+  try {
+    JSON.parse(text);
+  } catch {
+    throw new ServiceError("invalid_request", invalidJson);
+  }
+}
+
+const fields: readonly string[] = ["petId", "quantity", "delta", "expectedVersion", "reason"];
+
+/** Of a repeated field the last one counts. Unknown fields are ignored. */
+function readFields(text: string, start: number, index: number): SentChange {
+  if (text[start] !== "{") throw invalid(`Change ${index} must be a JSON object.`);
+  const sent: Record<string, unknown> = {};
+  eachField(text, start, (name, at) => {
+    if (fields.includes(name)) sent[name] = readScalar(text, at);
+  });
+  return sent;
+}
+
+/** A string, or a number with all its digits. Null stands for every other value: none is valid. */
+function readScalar(text: string, at: number): string | JsonNumber | null {
+  const first = text[at]!;
+  if (first === '"') return JSON.parse(text.slice(at, endOfValue(text, at))) as string;
+  return /[-0-9]/.test(first) ? new JsonNumber(text.slice(at, endOfValue(text, at))) : null;
+}
+
+export const petIdFieldRule = "Field 'petId' is required and must be a 64-bit integer.";
+export const oneAmountRule = "Exactly one of the fields 'quantity' and 'delta' is required.";
+
+function toChange(sent: SentChange, index: number): Change {
+  const petId = readId(sent.petId);
+  if (petId === undefined) throw invalid(`Change ${index}: ${petIdFieldRule}`);
+  const fail = (sentence: string) => invalid(changeMessage(index, petId, sentence));
+  if ((sent.quantity === undefined) === (sent.delta === undefined)) throw fail(oneAmountRule);
+  const kind = sent.delta === undefined ? "set" : "add";
+  const amount = kind === "set" ? readQuantity(sent.quantity) : readDelta(sent.delta);
+  if (amount === undefined) {
+    throw fail(
+      kind === "set" ? `Field 'quantity' ${quantityRule}.` : `Field 'delta' ${deltaRule}.`,
+    );
+  }
+  return {
+    petId,
+    kind,
+    amount,
+    expected: readExpected(sent, fail),
+    reason: readReason(sent, fail),
+  };
+}
+
+type Fail = (sentence: string) => ServiceError;
+
+function readExpected({ expectedVersion }: SentChange, fail: Fail): Change["expected"] {
+  if (expectedVersion === undefined) return undefined;
+  const seq = readQuantity(expectedVersion);
+  if (!seq) throw fail(`Field 'expectedVersion' ${versionRule}.`);
+  return [{ seq }];
+}
+
+/** An empty reason is none. */
+function readReason({ reason }: SentChange, fail: Fail): string | null {
+  if (reason === undefined || reason === "") return null;
+  if (typeof reason !== "string" || !isReason(reason)) throw fail(`Field 'reason' ${reasonRule}.`);
+  return reason;
+}
+
+function readId(value: unknown): bigint | undefined {
+  const id = value instanceof JsonNumber ? value.toInteger() : undefined;
+  return typeof id === "bigint" && id >= int64Min && id <= int64Max ? id : undefined;
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError("invalid_request", message);
+}
+
+/** The meaning of a batch as a text: the same for every way to write it. */
+export function canonicalText(changes: readonly Change[]): string {
+  return JSON.stringify(
+    changes.map(({ petId, kind, amount, expected, reason }) => [
+      `${petId}`,
+      kind,
+      amount,
+      expected ? expected[0]!.seq : null,
+      reason,
+    ]),
+  );
+}

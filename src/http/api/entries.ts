@@ -1,0 +1,56 @@
+import { ServiceError } from "../../domain/errors.ts";
+import { petNotFound } from "../../domain/pets.ts";
+import type { VersionedEntry } from "../../domain/ports.ts";
+import { setQuantity } from "../../domain/shop.ts";
+import { readJsonText } from "../body.ts";
+import { errorReply } from "../errors.ts";
+import { entryTag, expectedVersions, satisfiesIfMatch, satisfiesIfNoneMatch } from "../etags.ts";
+import { entryJson } from "../list/chunks.ts";
+import { entryChanged } from "../messages.ts";
+import type { Call, Context, Reply } from "../operation.ts";
+import { identifyRequest } from "./idempotency.ts";
+import { readPetId } from "./parameters.ts";
+import { parseReason } from "./reasons.ts";
+import { parseStockUpdate } from "./stock-update.ts";
+
+/** Reads the store, not the list in memory, because only the store knows the epoch of a version. */
+export async function getInventory({ store }: Context, { request }: Call): Promise<Reply> {
+  const current = await store.history.findEntry(readPetId(request));
+  if (!current) throw new ServiceError("not_found", petNotFound);
+  const tag = entryTag(current);
+  const expected = request.headers.get("if-match");
+  if (expected !== null && !satisfiesIfMatch(expected, tag)) return preconditionFailed(current);
+  const known = request.headers.get("if-none-match");
+  if (known !== null && satisfiesIfNoneMatch(known, tag)) {
+    return { status: 304, body: null, headers: { ETag: `"${tag}"` } };
+  }
+  return { status: 200, body: entryJson(current.entry.petId, current.entry), etag: `"${tag}"` };
+}
+
+export async function updateInventory(context: Context, call: Call): Promise<Reply> {
+  const { requestId, request, caller, operation } = call;
+  const petId = readPetId(request);
+  const { headers, signal } = request;
+  const [ifMatch, key] = [headers.get("if-match"), headers.get("idempotency-key")];
+  const reason = parseReason(headers.get("x-change-reason"));
+  const quantity = parseStockUpdate(await readJsonText(request, operation));
+  const idempotency = identifyRequest(call, key, `/inventory/${petId}`, `${quantity}`);
+  const expected = ifMatch === null ? undefined : expectedVersions(ifMatch);
+  const update = { petId, quantity, expected, reason, requestId, signal, idempotency };
+  const outcome = await setQuantity(context, caller, update);
+  if (outcome.kind === "mismatch") return preconditionFailed(outcome.current);
+  const { entries, epoch, isReplayed } = outcome;
+  const entry = entries[0]!;
+  const etag = `"${entryTag({ entry, epoch })}"`;
+  const reply = { status: 200, body: entryJson(entry.petId, entry), etag };
+  return isReplayed ? { ...reply, headers: replayedHeaders } : reply;
+}
+
+/** On responses that repeat the result of an earlier request with the same `Idempotency-Key`. */
+export const replayedHeaders = { "Idempotent-Replayed": "true" };
+
+/** A 412 that shows the current state, so that the client need not ask for it. */
+function preconditionFailed(current: VersionedEntry): Reply {
+  const headers = { ETag: `"${entryTag(current)}"` };
+  return errorReply("precondition_failed", entryChanged(current.entry), headers);
+}

@@ -1,0 +1,89 @@
+import * as history from "../../domain/history.ts";
+import type { Stock } from "../../domain/inventory.ts";
+import type { NamedRow } from "../../domain/ports.ts";
+import type { Call, Context, Reply } from "../operation.ts";
+import {
+  queryOf,
+  readCause,
+  readInstant,
+  readKeyId,
+  readLimit,
+  readPetId,
+  readSeq,
+} from "./parameters.ts";
+
+const pageBounds = { initial: history.rowsPerPageDefault, max: history.rowsPerPageMax };
+
+export async function listChanges(context: Context, call: Call): Promise<Reply> {
+  const query = queryOf(call.request);
+  const { rows, nextAfter } = await history.listChanges(context, {
+    ...readRange(query),
+    cause: readCause(query),
+    keyId: readKeyId(query),
+  });
+  const { basePath, path } = call.operation;
+  const kept = ["limit", "cause", "key", "since", "until"];
+  return pageReply(rows, query, { path: basePath + path, kept, cursor: "after", seq: nextAfter });
+}
+
+export async function listHistory(context: Context, call: Call): Promise<Reply> {
+  const petId = readPetId(call.request);
+  const query = queryOf(call.request);
+  const { rows, nextBefore } = await history.listHistory(context, petId, {
+    ...readRange(query),
+    before: readSeq(query, "before"),
+    signal: call.request.signal,
+  });
+  const { basePath, path } = call.operation;
+  const here = basePath + path.replace("{petId}", String(petId));
+  const kept = ["limit", "after", "since", "until"];
+  return pageReply(rows, query, { path: here, kept, cursor: "before", seq: nextBefore });
+}
+
+export async function getLedgerHead({ store }: Context): Promise<Reply> {
+  const { seq, hash, at } = await store.history.readTip();
+  const body = JSON.stringify({ seq, hash, at: seq === 0 ? null : new Date(at).toISOString() });
+  return { status: 200, body };
+}
+
+function readRange(query: URLSearchParams) {
+  return {
+    limit: readLimit(query, pageBounds),
+    after: readSeq(query, "after"),
+    since: readInstant(query, "since"),
+    until: readInstant(query, "until"),
+  };
+}
+
+interface NextPage {
+  readonly path: string;
+  /** The parameters that the next page has in common with this one. */
+  readonly kept: readonly string[];
+  /** The parameter that selects the next page. */
+  readonly cursor: "after" | "before";
+  /** Its value. Undefined if this is the last page. */
+  readonly seq: number | undefined;
+}
+
+function pageReply(
+  rows: readonly NamedRow[],
+  query: URLSearchParams,
+  { path, kept, cursor, seq }: NextPage,
+): Reply {
+  const body = `[${rows.map(rowJson).join()}]`;
+  if (seq === undefined) return { status: 200, body };
+  const next = new URLSearchParams([...query].filter(([name]) => kept.includes(name)));
+  next.set(cursor, String(seq));
+  return { status: 200, body, headers: { Link: `<${path}?${next}>; rel="next"` } };
+}
+
+/** Written by hand, because JSON.stringify has no exact form for a bigint and takes longer. */
+function rowJson(row: NamedRow): string {
+  const key = `"keyId":${JSON.stringify(row.keyId)},"keyName":${JSON.stringify(row.keyName)}`;
+  const request = `"reason":${JSON.stringify(row.reason)},"requestId":${JSON.stringify(row.requestId)}`;
+  return `{"seq":${row.seq},"petId":${row.petId},"before":${stockJson(row.before)},"after":${stockJson(row.after)},"cause":"${row.cause}",${key},${request},"at":"${new Date(row.at).toISOString()}"}`;
+}
+
+function stockJson(stock: Stock | null): string {
+  return stock ? `{"quantity":${stock.quantity},"status":"${stock.status}"}` : "null";
+}

@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { expectUsageError, type Ran } from "../support/process.ts";
+import { call, engines } from "../support/service.ts";
+import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
+
+const largest = "9223372036854775807";
+const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
+
+/** Expects exit code 1 and one line on standard error. */
+function expectRefused(ran: Ran, pattern: RegExp): void {
+  expect(ran.err).toMatch(pattern);
+  expect(ran.err).toMatch(/^petstore: [^\n]+\n$/);
+  expect(ran).toMatchObject({ code: 1, out: "" });
+}
+
+for (const engine of engines) {
+  describe(`undo on ${engine}`, () => {
+    let place: StoreWorkspace;
+    let key: string;
+    beforeEach(async () => {
+      place = await openStoreWorkspace(engine);
+      const words = ["keys", "create", "--name", "Till 1", "--plan", "business"];
+      ({ key } = await place.json<{ key: string }>(...words));
+      await place.importPets(`{"petId":${largest},"name":"Rex","quantity":9}`);
+      await place.importPets(`{"petId":${largest},"quantity":4,"status":"pending"}`);
+    });
+    afterEach(() => place.leave());
+
+    test("restores quantity and status, and says what it did", async () => {
+      expect(await place.run(["undo", "2"])).toEqual({
+        code: 0,
+        out: `Pet ${largest}: 4 pending → 9 available (row 3).\n`,
+        err: "",
+      });
+      const undone = await place.run(["undo", "3", "--json"]);
+      expect(undone).toMatchObject({ code: 0, err: "" });
+      expect((await place.run(["history", largest, "--limit", "1", "--json"])).out).toBe(
+        undone.out,
+      );
+      expect(JSON.parse(undone.out)).toMatchObject({
+        seq: 4,
+        before: { quantity: 9, status: "available" },
+        after: { quantity: 4, status: "pending" },
+        cause: "undo",
+        keyId: null,
+        keyName: null,
+        requestId: null,
+        reason: "undo of 3",
+      });
+      expect((await place.run(["verify"])).code).toBe(0);
+    });
+
+    test("a running service shows it at once, under another ETag", async () => {
+      const { baseUrl } = await place.serve();
+      const before = await call(baseUrl, "GET", "/inventory", { key });
+      const etag = before.headers.get("ETag")!;
+      expect((await place.run(["undo", "2"])).code).toBe(0);
+      const headers = { "If-None-Match": etag };
+      const after = await call(baseUrl, "GET", "/inventory", { key, headers });
+      expect(after.status).toBe(200);
+      expect(after.text).toBe(`[{"petId":${largest},"quantity":9,"status":"available"}]`);
+      expect(after.headers.get("ETag")).not.toBe(etag);
+    });
+
+    test("without a service, an ETag from before never stands for the new list", async () => {
+      const first = await place.serve();
+      const before = await call(first.baseUrl, "GET", "/inventory", { key });
+      first.kill("SIGTERM");
+      await first.exited;
+      expect((await place.run(["undo", "2"])).code).toBe(0);
+      const { baseUrl } = await place.serve();
+      const headers = { "If-None-Match": before.headers.get("ETag")! };
+      const after = await call(baseUrl, "GET", "/inventory", { key, headers });
+      expect(after.status).toBe(200);
+      expect(after.text).toContain('"quantity":9');
+    });
+
+    test("is refused if the pet changed since, and --force overwrites the change", async () => {
+      const { baseUrl } = await place.serve();
+      const body = '{"quantity":6}';
+      await call(baseUrl, "PATCH", `/inventory/${largest}`, { key, body });
+      const by = (who: string, row: number) =>
+        new RegExp(
+          `pet ${largest} is no longer as row 2 left it: ${who} changed it at ${time} \\(row ${row}\\); --force overwrites that\n`,
+        );
+      expectRefused(await place.run(["undo", "2"]), by("key Till 1", 3));
+      expectRefused(await place.run(["undo", "2", "--json"]), by("key Till 1", 3));
+      await place.importPets(`{"petId":${largest},"quantity":8}`);
+      expectRefused(await place.run(["undo", "2"]), by("an import", 4));
+      expect(await place.rows("ledger")).toHaveLength(4);
+      const forced = await place.run(["undo", "2", "--force"]);
+      expect(forced.out).toBe(`Pet ${largest}: 8 pending → 9 available (row 5).\n`);
+      expectRefused(await place.run(["undo", "2"]), by("an undo", 5));
+    });
+
+    test("is refused for the row that created a pet", async () => {
+      for (const flags of [[], ["--force"]]) {
+        expectRefused(
+          await place.run(["undo", "1", ...flags]),
+          new RegExp(`row 1 cannot be undone, because it created pet ${largest}\n`),
+        );
+      }
+      expect(await place.rows("ledger")).toHaveLength(2);
+    });
+
+    test("is an error for a row that does not exist or an invalid number", async () => {
+      const rule = "SEQ must be an integer from 1 to 9007199254740991, not";
+      for (const [words, sentence] of [
+        [["99"], "there is no ledger row 99"],
+        [["9007199254740991"], "there is no ledger row 9007199254740991"],
+        [["9007199254740992"], rule],
+        [["0"], `${rule} '0'`],
+        [["-1"], `${rule} '-1'`],
+        [["1e3"], `${rule} '1e3'`],
+        [["2.0"], rule],
+        [["02"], rule],
+        [[""], rule],
+        [[], "SEQ is required; usage: petstore undo SEQ [--force] [--json]"],
+        [["2", "3"], "unexpected operand '3'"],
+      ] as const) {
+        expectUsageError(await place.run(["undo", ...words]), sentence);
+      }
+      expect(await place.rows("ledger")).toHaveLength(2);
+    });
+  });
+}

@@ -1,0 +1,157 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { SQL } from "bun";
+import { startCheckpoints } from "../../src/domain/checkpoints.ts";
+import { createSnapshotResponses } from "../../src/http/snapshots/responses.ts";
+import { engines, startTestService, type TestService } from "../support/service.ts";
+
+const bounds = { preparedMax: 1, waitingMax: 1, sentMax: 1, timeoutMs: 8_000 };
+const silent = () => {};
+
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+function requestWith(signal?: AbortSignal): Request {
+  return new Request("http://shop/", signal ? { signal } : {});
+}
+
+describe("responses that are computed for one request", () => {
+  test("are prepared one after the other, and rejected when too many wait", async () => {
+    const { open } = createSnapshotResponses({ ...bounds, sentMax: 9 }, performance.now, silent);
+    const order: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const first = open(requestWith(), async () => {
+      await promise;
+      order.push("first");
+      return once("1");
+    });
+    const second = open(requestWith(), async () => {
+      order.push("second");
+      return once("2");
+    });
+    expect(open(requestWith(), async () => once("3"))).rejects.toThrow("Too many requests");
+    resolve();
+    expect(await new Response(await first).text()).toBe("1");
+    expect(await new Response(await second).text()).toBe("2");
+    expect(order).toEqual(["first", "second"]);
+    const third = await open(requestWith(), async () => once("3"));
+    expect(await new Response(third).text()).toBe("3");
+  });
+
+  test("are not prepared further once their client is gone, and leave their place", async () => {
+    const { open } = createSnapshotResponses(bounds, performance.now, silent);
+    const [leaving, waiting] = [new AbortController(), new AbortController()];
+    const first = open(requestWith(leaving.signal), async (signal) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      throw new Error("stopped");
+    });
+    const second = open(requestWith(waiting.signal), async () => once("2"));
+    waiting.abort();
+    expect(second).rejects.toThrow("Too many requests");
+    await second.catch(silent);
+    leaving.abort();
+    expect(first).rejects.toThrow("stopped");
+    await first.catch(silent);
+    const third = await open(requestWith(), async () => once("3"));
+    expect(await new Response(third).text()).toBe("3");
+  });
+
+  test("end with an error that says to try again if preparing takes too long", async () => {
+    const quick = { ...bounds, timeoutMs: 10 };
+    const { open } = createSnapshotResponses(quick, performance.now, silent);
+    const late = open(requestWith(), (signal) => {
+      const { promise, reject } = Promise.withResolvers<never>();
+      signal.addEventListener("abort", () => reject(new Error("took too long")));
+      return promise;
+    });
+    expect(late).rejects.toThrow("took too long");
+    await late.catch(silent);
+  });
+});
+
+const entries = 200_000;
+
+/** Requests a path and reads nothing of the response but its first bytes. */
+async function stall({ baseUrl }: TestService, path: string, key: string) {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", silent);
+  const ended = new Promise((resolve) => socket.once("close", resolve));
+  const answered = new Promise((resolve) => socket.once("readable", resolve));
+  socket.write(`GET /v1${path} HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+  await answered;
+  return {
+    leave: () => void socket.destroy(),
+    /** Resolves with the end of what it received once its connection is closed. */
+    async received(): Promise<string> {
+      let tail = "";
+      socket.on("data", (bytes) => {
+        tail = (tail + bytes.toString("latin1")).slice(-100);
+      });
+      await ended;
+      return tail;
+    },
+  };
+}
+
+test("a client that does not read its snapshot is cut off when another needs the place", async () => {
+  const service = await startTestService("sqlite", {}, { snapshots: bounds });
+  const { text: key } = await service.issueKey();
+  await service.addPets(...Array.from({ length: entries }, (_, at) => ({ petId: BigInt(at) })));
+  const slow = await stall(service, `/snapshots/${entries}`, key);
+  const other = await service.call("GET", `/snapshots/${entries}`, { key });
+  expect(other.status).toBe(200);
+  expect(other.json).toHaveLength(entries);
+  expect(await slow.received()).not.toEndWith("0\r\n\r\n");
+  expect(service.logged).toEqual([JSON.stringify({ event: "slow reader of a snapshot cut off" })]);
+  await service.stop();
+}, 30_000);
+
+test("a client that leaves stops its snapshot and frees the place", async () => {
+  const service = await startTestService("sqlite", {}, { snapshots: bounds });
+  const { text: key } = await service.issueKey();
+  await service.addPets(...Array.from({ length: entries }, (_, at) => ({ petId: BigInt(at) })));
+  for (let round = 0; round < 3; round++) {
+    const gone = await stall(service, `/snapshots/${entries}`, key);
+    gone.leave();
+    const other = await service.call("GET", "/snapshots/1", { key });
+    expect(other.text).toBe('[{"petId":0,"quantity":0,"status":"available"}]');
+  }
+  expect(service.logged).toEqual([]);
+  await service.stop();
+}, 30_000);
+
+async function execute({ databaseUrl }: TestService, text: string): Promise<void> {
+  if (databaseUrl.startsWith("sqlite:")) {
+    using database = new Database(databaseUrl.slice("sqlite:".length));
+    database.run(text);
+  } else {
+    await using sql = new SQL(databaseUrl, { max: 1 });
+    await sql.unsafe(text);
+  }
+}
+
+test.each(engines)(
+  "a snapshot on %s that fails half-way does not end like a whole one",
+  async (engine) => {
+    const service = await startTestService(engine);
+    const { text: key } = await service.issueKey();
+    const count = 40_000;
+    await service.addPets(...Array.from({ length: count }, (_, at) => ({ petId: BigInt(at) })));
+    const task = startCheckpoints({ store: service.store, log: silent, rowsMin: count });
+    await task.run();
+    await task.stop();
+    await execute(service, `DELETE FROM checkpoint_parts WHERE first_pet_id > ${count / 2}`);
+    const response = await fetch(`${service.baseUrl}/snapshots/${count}`, {
+      headers: { Authorization: `Bearer ${key}` },
+    });
+    expect(response.status).toBe(200);
+    expect(response.text()).rejects.toThrow();
+    await response.text().catch(silent);
+    expect(service.logged).toEqual([expect.stringContaining("snapshot failed")]);
+    expect((await service.call("GET", "/snapshots/1", { key })).status).toBe(200);
+    await service.stop();
+  },
+);

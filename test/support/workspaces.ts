@@ -1,0 +1,58 @@
+import { readConfig } from "../../src/config.ts";
+import type { Store } from "../../src/domain/ports.ts";
+import { openStore, systemClock } from "../../src/engines.ts";
+import { migratedDatabase } from "./postgres-template.ts";
+import { openWorkspace, petstore, type Workspace } from "./process.ts";
+import type { Engine } from "./service.ts";
+
+/** A workspace whose commands use an empty database of one engine. */
+export interface StoreWorkspace extends Workspace {
+  /** Runs a command with --json and returns what each line of its output says. */
+  rows<T>(...words: string[]): Promise<T[]>;
+  /** Imports pets, each as JSON. */
+  importPets(...pets: readonly string[]): Promise<void>;
+  /** Opens the store as a command does, for what no command does. */
+  withStore<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  /** Runs a command on a terminal of this width and returns what it shows. */
+  runOnTerminal(columns: number, ...words: string[]): Promise<string>;
+}
+
+export async function openStoreWorkspace(engine: Engine): Promise<StoreWorkspace> {
+  const variables: Record<string, string> =
+    engine === "postgres" ? { DATABASE_URL: await migratedDatabase() } : {};
+  const place = openWorkspace(variables);
+  const database = variables.DATABASE_URL ?? `sqlite:${place.path("data/production.db")}`;
+  return {
+    ...place,
+    async rows<T>(...words: string[]) {
+      const { code, out, err } = await place.run([...words, "--json"]);
+      if (code !== 0) throw new Error(`${words.join(" ")} failed: ${err}`);
+      return out
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as T);
+    },
+    async importPets(...pets) {
+      const { code, err } = await place.run(["pets", "import", "-"], { stdin: pets.join("\n") });
+      if (code !== 0) throw new Error(err);
+    },
+    async withStore(work) {
+      const store = await openStore(readConfig({ database }, {}), systemClock);
+      try {
+        return await work(store);
+      } finally {
+        await store.close();
+      }
+    },
+    async runOnTerminal(columns, ...words) {
+      const written: Uint8Array[] = [];
+      const child = Bun.spawn([petstore, ...words], {
+        cwd: place.folder,
+        env: { PATH: process.env.PATH ?? "", TZ: "UTC", ...variables },
+        terminal: { cols: columns, data: (_terminal, bytes) => void written.push(bytes.slice()) },
+      });
+      if ((await child.exited) !== 0) throw new Error(`${words.join(" ")} failed`);
+      return Buffer.concat(written).toString().replaceAll("\r\n", "\n");
+    },
+  };
+}
