@@ -4,6 +4,7 @@
 import { Database } from "bun:sqlite";
 import { randomFillSync } from "node:crypto";
 import { quantityMax, quantityMin } from "./catalogue.ts";
+import { openLedgerDatabase } from "./long-ledger.ts";
 
 /** The pets of the catalogue. Every tenth row is a change to pet 1; the others are changed in turn. */
 export const ledgerPets = 1000;
@@ -75,6 +76,23 @@ export async function fillKeys(address: string, count: number, at: number): Prom
     await filler.addKeys(seq, Math.min(commitsAtOnce, commits - from), at);
   }
   await filler.close();
+}
+
+/** Rows between two checkpoints of the service. */
+const checkpointRows = 50_000;
+
+/**
+ * Waits until the service has added the checkpoints of a ledger of this length. It begins seconds
+ * after its start, and would take part in the measurement.
+ */
+export async function untilCheckpoints(address: string, rows: number): Promise<void> {
+  const ledger = openLedgerDatabase(address);
+  const isDue = async () => {
+    const { seqs } = await ledger.checkpoints();
+    return (seqs.at(-1) ?? 0) + checkpointRows <= ledgerPets + rows;
+  };
+  while (await isDue()) await Bun.sleep(200);
+  await ledger.close();
 }
 
 /** The `seq` of the oldest commit that has keys; undefined if no keys are left. */

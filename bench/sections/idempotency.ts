@@ -7,7 +7,14 @@ import { best } from "../best.ts";
 import { quantile } from "../comparison.ts";
 import { type Service, startService, startServiceOn } from "../contestants.ts";
 import type { FigureName } from "../figures.ts";
-import { fillKeys, fillLedger, ledgerPets, oldestKeys, pathOf } from "../filled-store.ts";
+import {
+  fillKeys,
+  fillLedger,
+  ledgerPets,
+  oldestKeys,
+  pathOf,
+  untilCheckpoints,
+} from "../filled-store.ts";
 import type { Measured } from "../generator.ts";
 import { type Postgres, startPostgres } from "../postgres.ts";
 import { memoryOf } from "../processes.ts";
@@ -77,6 +84,9 @@ async function prepare(
   await service.stop();
   const { database: empty, target } = service;
   await fillLedger(empty, keys);
+  const filled = await startServiceOn({ directory, entries: ledgerPets }, empty, target.key);
+  await untilCheckpoints(empty, keys);
+  await filled.stop();
   let full: string;
   if (server) full = await server.create("many_keys", "no_keys");
   else {
@@ -155,7 +165,7 @@ async function comparePatches(
   for (const [index, { name, figure }] of cases.entries()) {
     const scenario = `PATCH and idempotency keys, ${engine}`;
     results.addRow(scenario, name, "patch", best(rounds.map((runs) => runs[index]!)));
-    if (!figure) continue;
+    if (!figure || options.quick) continue;
     const ratios = rounds.flatMap(
       (runs) => divide(runs[index]!.cpuMicroseconds, runs[0]!.cpuMicroseconds) ?? [],
     );
