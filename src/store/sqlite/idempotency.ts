@@ -43,6 +43,7 @@ const pageText = `
 
 export function createKeyMemory(database: Database): KeyMemory {
   const index = createKeyIndex();
+  const newest = database.query("SELECT max(seq) FROM remembered_keys");
   const pageAfter = database.query(pageText);
   const bySeq = database.query(`SELECT ${rememberedColumns} FROM remembered_keys WHERE seq = ?`);
   const stock = database.query(
@@ -58,6 +59,8 @@ export function createKeyMemory(database: Database): KeyMemory {
   const oldest = database.query("SELECT seq FROM remembered_keys ORDER BY seq LIMIT 1");
 
   function load(): boolean {
+    // Asked first, because the page takes as long as a commit even if it is empty.
+    if (Number(newest.values()[0]![0]) <= index.seq) return false;
     const rows = pageAfter.values(index.seq, pageCommits, pageBytes);
     for (const row of rows) index.add(toStoredKeys(row));
     return rows.length > 0;
