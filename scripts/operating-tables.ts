@@ -9,6 +9,7 @@ import { settings } from "../src/settings.ts";
 
 /** The pages that describe a command in more detail. */
 const links: Readonly<Record<string, string>> = {
+  history: "See [history.md](history.md).",
   verify: "See [Verify a store](backup.md#verify-a-store).",
   "migrate-store": "See [scaling.md](scaling.md#move-to-postgresql).",
 };

@@ -22,10 +22,10 @@ describe("with the origin of a shop configured", () => {
     const response = await service.call("OPTIONS", "/inventory/1", { headers: preflight });
     expect(response.status).toBe(204);
     expect(response.headers.get("access-control-allow-origin")).toBe(shop);
-    expect(response.headers.get("access-control-allow-methods")).toBe("PATCH, OPTIONS");
+    expect(response.headers.get("access-control-allow-methods")).toBe("GET, HEAD, PATCH, OPTIONS");
     const allowed = response.headers.get("access-control-allow-headers")!.toLowerCase().split(", ");
-    const sent = ["authorization", "content-type", "if-match", "if-none-match", "idempotency-key"];
-    for (const name of sent) expect(allowed).toContain(name);
+    const sent = `authorization content-type if-match if-none-match idempotency-key x-change-reason`;
+    for (const name of sent.split(" ")) expect(allowed).toContain(name);
   });
 
   test("responses and errors expose every header that clients use", async () => {
@@ -128,5 +128,7 @@ const exposable = [
   "Deprecation",
   "Sunset",
   "X-Stability",
+  "Idempotent-Replayed",
+  "Content-Location",
   "Date",
 ];

@@ -26,10 +26,9 @@ test("a bug returns a fixed 500 with all headers and is logged with its request 
 });
 
 test("updates beyond the queue return 503 with Retry-After, and only those", async () => {
-  const service = await startTestService("sqlite", {
-    "writes-waiting-max": "2",
-    "writes-per-group-max": "1",
-  });
+  // Fewer than a flag can set.
+  const bounds = { writesWaitingMax: 2, writesPerGroupMax: 1 };
+  const service = await startTestService("sqlite", {}, bounds);
   const { text: key } = await service.issueKey();
   await service.addPets({ petId: 1n });
   const responses = await Promise.all(

@@ -1,14 +1,19 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import type { Config } from "../src/config.ts";
 import type { FinishedRequest, Observer } from "../src/http/observe.ts";
 import { type CallOptions, startTestService, type TestService } from "./support/service.ts";
 
 /** A service whose finished requests are collected. */
-async function startObserved(flags: Record<string, string> = {}, petsSunset?: string) {
+async function startObserved(
+  flags: Record<string, string> = {},
+  petsSunset?: string,
+  bounds: Partial<Config> = {},
+) {
   const seen: FinishedRequest[] = [];
   const observer: Observer = (request) => void seen.push(request);
   const all = petsSunset === undefined ? flags : { ...flags, "pets-sunset": petsSunset };
-  const service = await startTestService("sqlite", all, {}, { observer });
+  const service = await startTestService("sqlite", all, bounds, { observer });
   const key = await service.issueKey();
   /** Sends one request and returns its response and what was observed of it. */
   const observe = async (method: string, path: string, options: CallOptions = {}) => {
@@ -28,7 +33,9 @@ describe("an observer", () => {
     await service.addPets({ petId: 1n, name: "Zoë" });
     const requests = [
       ["listInventory", "GET", "/inventory", {}],
+      ["getInventory", "GET", "/inventory/1", {}],
       ["updateInventory", "PATCH", "/inventory/1", { body }],
+      ["applyChanges", "POST", "/changes", { body: '{"changes":[{"petId":1,"delta":1}]}' }],
       ["getPet", "GET", "/pets/1", {}],
       ["listOrders", "GET", "/store/orders", {}],
     ] as const;
@@ -104,9 +111,10 @@ describe("an observer", () => {
   });
 
   test("sees 500 and 503", async () => {
-    const { service, seen, observe } = await startObserved({
-      "writes-waiting-max": "2",
-      "writes-per-group-max": "1",
+    const { service, seen, observe } = await startObserved({}, undefined, {
+      // Fewer than a flag can set.
+      writesWaitingMax: 2,
+      writesPerGroupMax: 1,
     });
     const database = new Database(service.databaseUrl.slice("sqlite:".length));
     database.run("ALTER TABLE orders RENAME TO elsewhere");

@@ -29,9 +29,18 @@ interface Example {
 }
 
 const good = '{"quantity":4}';
+const changes = (change: string) => `{"changes":[${change}]}`;
 const examples: Record<string, Examples> = {
   // It has no invalid request, because it has no parameter and no body.
   listInventory: { good: { path: "/inventory" }, bad: [] },
+  getInventory: {
+    good: { path: "/inventory/1" },
+    bad: [
+      { path: "/inventory/one", code: "invalid_request" },
+      { path: "/inventory/404", code: "not_found" },
+      { path: "/inventory/1", headers: { "If-Match": '"x"' }, code: "precondition_failed" },
+    ],
+  },
   updateInventory: {
     good: { path: "/inventory/1", body: good },
     bad: [
@@ -48,6 +57,40 @@ const examples: Record<string, Examples> = {
         path: "/inventory/1",
         body: good,
         headers: { "Content-Type": "text/plain" },
+        code: "unsupported_media_type",
+      },
+      {
+        path: "/inventory/1",
+        body: good,
+        headers: { "If-Match": '"x"' },
+        code: "precondition_failed",
+      },
+      {
+        path: "/inventory/1",
+        body: good,
+        headers: { "Idempotency-Key": '"' },
+        code: "invalid_request",
+      },
+    ],
+  },
+  applyChanges: {
+    good: { path: "/changes", body: changes('{"petId":1,"delta":1}') },
+    bad: [
+      { path: "/changes", code: "invalid_request" },
+      { path: "/changes", body: changes(""), code: "invalid_request" },
+      { path: "/changes", body: changes('{"petId":1}'), code: "invalid_request" },
+      { path: "/changes", body: changes('{"petId":404,"delta":1}'), code: "not_found" },
+      { path: "/changes", body: changes('{"petId":2,"delta":-1}'), code: "insufficient_stock" },
+      {
+        path: "/changes",
+        body: changes('{"petId":1,"delta":1,"expectedVersion":99999}'),
+        code: "version_conflict",
+      },
+      { path: "/changes", body: " ".repeat(262_145), code: "payload_too_large" },
+      {
+        path: "/changes",
+        body: changes('{"petId":1,"delta":1}'),
+        headers: { "Content-Type": "application/merge-patch+json" },
         code: "unsupported_media_type",
       },
     ],

@@ -3,12 +3,13 @@ import type { Transport } from "./call.js";
 import { decodeAppliedChanges } from "./decode-ledger.js";
 import { formatId, type Id } from "./id.js";
 import { idempotencyKeyHeader } from "./idempotency.js";
-import type { VersionedItem } from "./ledger-types.js";
 import type { WriteOptions } from "./options.js";
 import type { WithResponse } from "./promise.js";
 import { checkReason } from "./reason.js";
 import { sendWithRetries } from "./retry.js";
+import type { VersionedItem } from "./types.js";
 
+/** The fields of every change. The contract has them as `StockChange`, with a bigint as id. */
 interface ChangeFields {
   readonly petId: Id;
   /**

@@ -17,7 +17,6 @@ import {
   listChanges,
   listHistory,
 } from "./ledger.js";
-import type { InventoryDifference, LedgerHead, LedgerRow, VersionedItem } from "./ledger-types.js";
 import type { Limits } from "./limits.js";
 import type { Moment } from "./moment.js";
 import type {
@@ -33,7 +32,16 @@ import { type ApiPromise, apiPromise } from "./promise.js";
 import { RequestQueue } from "./queue.js";
 import { resolveSettings } from "./settings.js";
 import { getDiff, getSnapshot } from "./snapshots.js";
-import type { InventoryItem, InventoryUpdate, Order, Pet } from "./types.js";
+import type {
+  InventoryDifference,
+  InventoryItem,
+  InventoryUpdate,
+  LedgerHead,
+  LedgerRow,
+  Order,
+  Pet,
+  VersionedItem,
+} from "./types.js";
 
 /**
  * A client for the Pet Store Inventory Service. Create one per API key and share it, so that all

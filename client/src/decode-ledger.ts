@@ -9,8 +9,13 @@ import {
   readId,
 } from "./fields.js";
 import { type Json, withToJson } from "./json.js";
-import type { InventoryDifference, LedgerHead, LedgerRow, VersionedItem } from "./ledger-types.js";
-import { petStatusValues } from "./types.js";
+import {
+  type InventoryDifference,
+  type LedgerHead,
+  type LedgerRow,
+  petStatusValues,
+  type VersionedItem,
+} from "./types.js";
 
 // Checks responses that show the ledger, by the rules in decode.ts.
 

@@ -28,15 +28,13 @@ export type {
 } from "./hooks.js";
 export type { Id } from "./id.js";
 export { jsonReplacer } from "./json.js";
-export type { ChangesOptions, ChangesPage, HistoryOptions, HistoryPage } from "./ledger.js";
 export type {
   Cause,
-  InventoryDifference,
-  LedgerHead,
-  LedgerRow,
-  Stock,
-  VersionedItem,
-} from "./ledger-types.js";
+  ChangesOptions,
+  ChangesPage,
+  HistoryOptions,
+  HistoryPage,
+} from "./ledger.js";
 export type { Limits } from "./limits.js";
 export type { Instant, Moment } from "./moment.js";
 export type {
@@ -55,11 +53,16 @@ export type { ApiPromise, WithResponse } from "./promise.js";
 export type { RawResponse } from "./response.js";
 export type {
   ErrorCode,
+  InventoryDifference,
   InventoryItem,
   InventoryUpdate,
+  LedgerHead,
+  LedgerRow,
   Order,
   OrderStatus,
   Pet,
   PetStatus,
+  Stock,
+  VersionedItem,
 } from "./types.js";
 export { version } from "./version.js";

@@ -3,12 +3,15 @@ import type { Transport } from "./call.js";
 import { decodeLedgerHead, decodeLedgerRows } from "./decode-ledger.js";
 import { formatId, type Id } from "./id.js";
 import { withToJson } from "./json.js";
-import type { Cause, LedgerHead, LedgerRow } from "./ledger-types.js";
 import { formatInstant, formatSeq, type Instant } from "./moment.js";
 import type { CallOptions } from "./options.js";
 import { pathWithQuery, readNextPosition } from "./pages.js";
 import type { WithResponse } from "./promise.js";
 import { sendWithRetries } from "./retry.js";
+import type { LedgerHead, LedgerRow } from "./types.js";
+
+/** What caused a change. Later versions of the service can add causes. */
+export type Cause = "api" | "import" | "undo" | (string & {});
 
 interface RangeOptions extends CallOptions {
   /** Rows per page, at most 1,000. Default: 100. */
@@ -17,7 +20,7 @@ interface RangeOptions extends CallOptions {
   readonly after?: number | bigint | undefined;
   /** Only rows written at this time or later. */
   readonly since?: Instant | undefined;
-  /** Only rows written at this time or earlier. */
+  /** Only rows written before this time. */
   readonly until?: Instant | undefined;
 }
 

@@ -2,13 +2,12 @@ import { readBody } from "./body.js";
 import type { Transport } from "./call.js";
 import { decodeInventory } from "./decode.js";
 import { decodeDifferences } from "./decode-ledger.js";
-import type { InventoryDifference } from "./ledger-types.js";
 import { formatMoment, type Moment } from "./moment.js";
 import type { CallOptions } from "./options.js";
 import { pathWithQuery } from "./pages.js";
 import type { WithResponse } from "./promise.js";
 import { sendWithRetries } from "./retry.js";
-import type { InventoryItem } from "./types.js";
+import type { InventoryDifference, InventoryItem } from "./types.js";
 
 export async function getSnapshot(
   transport: Transport,

@@ -215,6 +215,7 @@ export const commands: readonly Command[] = [
     operands: [{ name: "SEQ", description: "Number of the ledger row." }],
     flags: {
       force: { description: "Undo the row also if the pet was changed since." },
+      reason: { placeholder: "TEXT", description: "Reason of the new row. Default: undo of SEQ." },
       json,
     },
     settings: storeSettings,

@@ -1,5 +1,5 @@
 import { ServiceError } from "../domain/errors.ts";
-import { listChanges, listHistory, rowsPerPageMax } from "../domain/history.ts";
+import { type ChangesPage, listChanges, listHistory, rowsPerPageMax } from "../domain/history.ts";
 import type { NamedRow, Store } from "../domain/ports.ts";
 import { parseInt64 } from "../domain/values/int64.ts";
 import { parseInteger } from "./flag-values.ts";
@@ -69,12 +69,9 @@ export async function printLedger({ flags, store }: StoreInput<LedgerFlags>) {
 async function* ledgerPages(store: Store, after: number): AsyncGenerator<readonly NamedRow[]> {
   let next: number | undefined = after;
   while (next !== undefined) {
-    const { rows, nextAfter }: Awaited<ReturnType<typeof listChanges>> = await listChanges(
-      { store },
-      { after: next, limit: rowsPerPageMax },
-    );
-    yield rows;
-    next = nextAfter;
+    const page: ChangesPage = await listChanges({ store }, { after: next, limit: rowsPerPageMax });
+    yield page.rows;
+    next = page.nextAfter;
   }
 }
 

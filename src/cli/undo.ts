@@ -9,6 +9,7 @@ import type { StoreInput } from "./with-store.ts";
 
 interface UndoFlags {
   readonly force: boolean;
+  readonly reason: string | undefined;
   readonly json: boolean;
 }
 
@@ -19,7 +20,10 @@ export async function undo({
   store,
 }: StoreInput<UndoFlags, readonly [seq: string]>) {
   const seq = parseInteger("SEQ", text, 1);
-  const outcome = await undoRow(store, seq, flags.force);
+  const outcome = await undoRow(store, seq, {
+    force: flags.force,
+    reason: flags.reason || undefined,
+  });
   if (outcome.kind !== "undone") {
     printError(refusal(seq, outcome));
     return 1;

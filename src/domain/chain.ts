@@ -50,15 +50,21 @@ export function joinFields(
   statusBefore: string | null,
   quantityAfter: Integer | null,
   statusAfter: string | null,
+  origin: string,
+): string {
+  const stocks = `${quantityBefore},${text(statusBefore)},${quantityAfter},${text(statusAfter)}`;
+  return `[${seq},${petId},${stocks},${origin}]`;
+}
+
+/** The fields that all rows of an import have in common. */
+export function originText(
   cause: string,
   keyId: string | null,
   requestId: string | null,
   reason: string | null,
   at: Integer,
 ): string {
-  const stocks = `${quantityBefore},${text(statusBefore)},${quantityAfter},${text(statusAfter)}`;
-  const origin = `${text(cause)},${text(keyId)},${text(requestId)},${text(reason)}`;
-  return `[${seq},${petId},${stocks},${origin},${at}]`;
+  return `${text(cause)},${text(keyId)},${text(requestId)},${text(reason)},${at}`;
 }
 
 const plain = /^[\w.:-]*$/;

@@ -1,5 +1,6 @@
 import { quantityMax } from "./inventory.ts";
 import type { Change, Rejected } from "./ledger.ts";
+import { safeIntegerAsWritten } from "./values/int64.ts";
 import { JsonNumber } from "./values/json.ts";
 
 /** The rules and messages of a batch: several changes that are stored together or not at all. */
@@ -11,9 +12,7 @@ export const deltaRule = `must be an integer from -${quantityMax} to ${quantityM
 
 /** Returns the delta that a JSON value denotes, or undefined if it breaks the rule. */
 export function readDelta(value: unknown): number | undefined {
-  const delta = value instanceof JsonNumber ? value.toInteger() : undefined;
-  const isExact = typeof delta === "bigint" && Number.isSafeInteger(Number(delta));
-  return isExact ? Number(delta) : undefined;
+  return value instanceof JsonNumber ? safeIntegerAsWritten(value.source) : undefined;
 }
 
 export const versionRule = `must be an integer from 1 to ${quantityMax}`;

@@ -1,9 +1,9 @@
 /**
  * Epochs make a position in the ledger unique. A store that was restored from a backup continues
- * with the same `seq` numbers and other content. Each start of the service on SQLite, each import into
- * a SQLite store that no service runs on, and each new primary or database on PostgreSQL therefore
- * begins an epoch. The store keeps all of them as history, so a position from an earlier epoch stays
- * usable unless a restore removed its rows.
+ * with the same `seq` numbers and other content. Each start of the service on SQLite, each import or
+ * undo in a SQLite store that no service runs on, and each new primary or database on PostgreSQL
+ * therefore begins an epoch. The store keeps all of them as history, so a position from an earlier
+ * epoch stays usable unless a restore removed its rows.
  */
 
 /**

@@ -111,7 +111,7 @@ export async function listHistory(
 }
 
 /** References that are followed in one turn of the event loop. */
-const stepsAtOnce = 2_000;
+const stepsAtOnce = 1_000;
 
 /**
  * The pet's last row before `before`, or 0. Each row refers to the pet's previous one, so the search

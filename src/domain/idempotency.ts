@@ -72,6 +72,18 @@ function viewOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** Rows that are read at a time, at first. */
+export const pageRowsMin = 100;
+const pageRowsMax = 1_000;
+const pageBytes = 1_000_000;
+
+/** How many rows to read after these, so that adding them to the index takes a few milliseconds. */
+export function nextPageRows(page: readonly StoredKeys[]): number {
+  const bytes = page.reduce((sum, { records }) => sum + records.byteLength, 1);
+  const wanted = Math.round((page.length * pageBytes) / bytes);
+  return Math.min(Math.max(wanted, pageRowsMin), pageRowsMax);
+}
+
 /** Finds stored keys. It knows every row up to `seq`. */
 export interface KeyIndex {
   readonly seq: number;

@@ -1,4 +1,4 @@
-import { integerAsWritten } from "./values/int64.ts";
+import { safeIntegerAsWritten } from "./values/int64.ts";
 import { JsonNumber } from "./values/json.ts";
 
 export const petStatuses = ["available", "pending", "sold"] as const;
@@ -32,9 +32,6 @@ export function isQuantity(value: number): boolean {
 /** Returns the quantity that a JSON value denotes, or undefined if it breaks the rule. */
 export function readQuantity(value: unknown): number | undefined {
   if (!(value instanceof JsonNumber)) return undefined;
-  const integer = integerAsWritten(value.source);
-  if (typeof integer !== "bigint" || integer < 0n || integer > BigInt(quantityMax)) {
-    return undefined;
-  }
-  return Number(integer);
+  const quantity = safeIntegerAsWritten(value.source);
+  return quantity === undefined || quantity < 0 ? undefined : quantity;
 }

@@ -66,6 +66,7 @@ export async function setQuantity(
   if (outcome.reason === "version_mismatch") {
     return { kind: "mismatch", current: { entry: outcome.current!, epoch: outcome.epoch! } };
   }
+  if (outcome.reason === "key_reused") throw reusedKey();
   throw new Error(`an absolute change was rejected: ${outcome.reason}`);
 }
 
@@ -78,33 +79,29 @@ export async function applyChanges(
 ): Promise<Stored> {
   const outcome = await submit(shop, caller, changes, request);
   if (outcome.kind === "stored") return outcome;
+  if (outcome.reason === "key_reused") throw reusedKey();
   throw rejectedChange(changes[outcome.index]!, outcome);
 }
 
-async function submit(
+function submit(
   { committer, idempotencyKeptMs }: WriteShop,
   { keyId }: Caller,
   changes: readonly Change[],
   { requestId, signal, idempotency }: WriteRequest,
 ): Promise<Outcome> {
-  const outcome = await committer.submit(
-    {
-      changes,
-      cause: "api",
-      keyId,
-      requestId,
-      idempotency: idempotency && { ...idempotency, keptMs: idempotencyKeptMs },
-    },
-    signal,
-  );
-  if (outcome.kind === "rejected" && outcome.reason === "key_reused") {
-    throw new ServiceError("idempotency_key_reused", keyReused);
-  }
-  return outcome;
+  const unit = { changes, cause: "api", keyId, requestId } as const;
+  if (!idempotency) return committer.submit(unit, signal);
+  const { key, request } = idempotency;
+  const remembered = { key, request, keptMs: idempotencyKeptMs };
+  return committer.submit({ ...unit, idempotency: remembered }, signal);
 }
 
 export const keyReused =
   "This Idempotency-Key belongs to an earlier request with another method, path or body.";
+
+function reusedKey(): ServiceError {
+  return new ServiceError("idempotency_key_reused", keyReused);
+}
 
 /** The error for a whole batch. It names the change that broke a rule. */
 function rejectedChange(change: Change, rejected: Rejected): ServiceError {

@@ -1,7 +1,7 @@
 import type { Position } from "./epochs.ts";
 import { unavailable } from "./errors.ts";
 import { yieldToEventLoop } from "./event-loop.ts";
-import type { Checkpoint, CheckpointReader, InventoryReader } from "./ports.ts";
+import type { Checkpoint, CheckpointReader, InventoryReader, MaybePromise } from "./ports.ts";
 import { createStockChanges } from "./snapshots/changes.ts";
 import type { EntryColumns } from "./snapshots/columns.ts";
 import { compareInventories, type DifferenceColumns } from "./snapshots/differences.ts";
@@ -38,13 +38,17 @@ export async function inventoryAt(
   signal?: AbortSignal,
 ): Promise<AsyncIterable<EntryColumns>> {
   const checkpoint = await source.checkpoints.findCheckpoint(position.seq);
-  const changes = createStockChanges();
+  const start = checkpoint?.seq ?? 0;
+  const changes = createStockChanges("last");
   await readRows(
-    (after, rowsMax) => source.inventory.stockAfter(after, rowsMax),
+    source.inventory.stockAfter,
     { source, epoch: position.epoch, signal },
-    checkpoint?.seq ?? 0,
+    start,
     position.seq,
-    changes.apply,
+    async (rows) => {
+      for (const row of rows) changes.add(row);
+      if (changes.isFull) await changes.compact();
+    },
   );
   const parts = checkpoint ? partsOf(source, checkpoint, position.epoch) : noParts();
   return applyChanges(parts, await changes.sorted());
@@ -66,16 +70,18 @@ export async function differencesBetween(
     return compareInventories(before, await inventoryAt(source, to, signal));
   }
   const [first, last] = from.seq < to.seq ? [from, to] : [to, from];
-  const before = createStockChanges();
-  const after = createStockChanges();
+  const before = createStockChanges("first");
+  const after = createStockChanges("last");
   await readRows(
-    (seq, rowsMax) => source.inventory.ledgerAfter(seq, rowsMax),
+    source.inventory.ledgerAfter,
     { source, epoch: first.epoch, signal },
     first.seq,
     last.seq,
-    (row) => {
-      const isFirst = after.apply(row);
-      if (isFirst) before.apply({ ...row, after: row.before });
+    (rows) => {
+      for (const row of rows) {
+        before.add({ ...row, after: row.before });
+        after.add(row);
+      }
     },
   );
   const ends = await Promise.all([before.sorted(), after.sorted()]);
@@ -89,25 +95,28 @@ interface Reading {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Reads the rows after `from` up to `to`, in slices. */
+/** Reads the rows after `from` up to `to`, in slices. The next one is read while one is applied. */
 async function readRows<T extends { readonly seq: number }>(
-  read: (after: number, rowsMax: number) => readonly T[] | Promise<readonly T[]>,
+  read: (after: number, rowsMax: number) => MaybePromise<readonly T[]>,
   { source, epoch, signal }: Reading,
   from: number,
   to: number,
-  apply: (row: T) => void,
+  apply: (rows: readonly T[]) => MaybePromise<void>,
 ): Promise<void> {
   let last = from;
+  const readNext = () => (last < to ? read(last, Math.min(sliceRows, to - last)) : []);
+  let reading = readNext();
   while (last < to) {
-    const rows = await read(last, Math.min(sliceRows, to - last));
+    const rows = await reading;
     assertCurrent(source, epoch);
-    if (rows.length === 0) throw unavailable("damaged");
-    for (const row of rows) {
-      if (row.seq !== last + 1) throw unavailable("damaged");
-      apply(row);
-      last = row.seq;
-    }
+    // Rows are numbered without gaps.
+    if (rows.length === 0 || rows.at(-1)!.seq !== last + rows.length) throw unavailable("damaged");
     if (signal?.aborted) throw unavailable("timeout");
+    last += rows.length;
+    reading = readNext();
+    // Its failure is handled when it is awaited, unless applying these rows fails before.
+    if (reading instanceof Promise) reading.catch(() => {});
+    await apply(rows);
     await yieldToEventLoop();
   }
 }

@@ -1,8 +1,10 @@
 import { epochOf } from "./epochs.ts";
 import { ServiceError } from "./errors.ts";
+import { InvalidField } from "./invalid-field.ts";
 import type { LedgerRow } from "./ledger.ts";
 import { petNotFound } from "./pets.ts";
 import type { NamedRow, Store } from "./ports.ts";
+import { isReason, reasonRule } from "./reasons.ts";
 
 /** What became of an undo. A refusal changes nothing. */
 export type UndoOutcome =
@@ -12,6 +14,12 @@ export type UndoOutcome =
   /** Another row has changed the entry since. `latest` is the last one. */
   | { readonly kind: "changed_since"; readonly latest: NamedRow };
 
+export interface UndoOptions {
+  /** Also undoes a row that is no longer the last one of its pet. */
+  readonly force?: boolean | undefined;
+  readonly reason?: string | undefined;
+}
+
 /**
  * Gives a pet the quantity and status that it had before a ledger row, as a new row. The ledger only
  * grows, so an undo can itself be undone. Unless `force` is true, the row must still be the last one
@@ -20,8 +28,9 @@ export type UndoOutcome =
 export async function undoRow(
   { inventory, history }: Pick<Store, "inventory" | "history">,
   seq: number,
-  force: boolean,
+  { force = false, reason = `undo of ${seq}` }: UndoOptions = {},
 ): Promise<UndoOutcome> {
+  if (!isReason(reason)) throw new InvalidField("reason", reasonRule);
   // Read before the row. If the store is replaced in between, the epoch of the row no longer matches.
   const epoch = epochOf(await inventory.listEpochs(), seq);
   const [row] = await history.listRows({ after: seq - 1, upTo: seq }, 1);
@@ -37,7 +46,7 @@ export async function undoRow(
           amount: before.quantity,
           status: before.status,
           expected: force ? undefined : [{ seq, epoch }],
-          reason: `undo of ${seq}`,
+          reason,
         },
       ],
       cause: "undo",

@@ -33,6 +33,10 @@ describe("a command that fails prints one line and exits with code 2", () => {
       ["serve", "--address-per-minute", "0"],
       "--address-per-minute must be an integer from 1 to 999999999",
     ],
+    [
+      ["serve", "--writes-waiting-max", "999"],
+      "--writes-waiting-max must be an integer from 1000 to 999999999, because a batch can have 1000 changes, not '999'",
+    ],
     [["serve", "--trusted-proxies", "10.0.0.0/64"], "trusted proxy '10.0.0.0/64'"],
     [["serve", "--trusted-proxies", "10.0.0.0/"], "trusted proxy '10.0.0.0/' is not an address"],
     [

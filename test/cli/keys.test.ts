@@ -80,6 +80,12 @@ describe("while the service runs", () => {
     expect(answer.headers.get("x-ratelimit-limit")).toBe("7");
   });
 
+  test("a key without --scopes can read the history", async () => {
+    const { key, scopes } = await issue("--plan", "free");
+    expect(scopes).toContain("history:read");
+    expect((await call(service.baseUrl, "GET", "/changes/head", { key })).status).toBe(200);
+  });
+
   test("unban reports whether there was a ban", async () => {
     const { id } = await issue("--plan", "free");
     expect(await place.json("keys", "unban", id)).toEqual({ id, lifted: false });

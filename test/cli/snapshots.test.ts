@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { expectUsageError } from "../support/process.ts";
-import { engines } from "../support/service.ts";
+import { call, engines } from "../support/service.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
 const largest = "9223372036854775807";
@@ -62,6 +62,24 @@ ${largest}       -                0 sold
 `,
       );
       expect(await place.rows("diff", "3", "3")).toEqual([]);
+    });
+
+    test("--json prints the rows of the API, one per line", async () => {
+      const words = ["keys", "create", "--name", "till", "--plan", "business"];
+      const { key } = await place.json<{ key: string }>(...words);
+      const { baseUrl, kill, exited } = await place.serve();
+      for (const [command, path] of [
+        [["snapshot", "4"], "/snapshots/4"],
+        [["snapshot", times[1]!], `/snapshots/${times[1]}`],
+        [["diff", "1", "4"], "/snapshots/1/diff?to=4"],
+        [["diff", "4", "0"], "/snapshots/4/diff?to=0"],
+      ] as const) {
+        const { out } = await place.run([...command, "--json"]);
+        const { text } = await call(baseUrl, "GET", path, { key });
+        expect(`[${out.trimEnd().split("\n").join()}]`).toBe(text);
+      }
+      kill("SIGTERM");
+      await exited;
     });
 
     test("moments that are invalid, in the future or past the last row are rejected", async () => {

@@ -50,6 +50,13 @@ for (const engine of engines) {
       expect((await place.run(["verify"])).code).toBe(0);
     });
 
+    test("--reason replaces the reason, unless it is empty", async () => {
+      await place.run(["undo", "2", "--reason", "wrong pet"]);
+      await place.run(["undo", "3", "--reason", ""]);
+      const rows = await place.rows<{ reason: string }>("ledger", "--after", "2");
+      expect(rows.map(({ reason }) => reason)).toEqual(["wrong pet", "undo of 3"]);
+    });
+
     test("a running service shows it at once, under another ETag", async () => {
       const { baseUrl } = await place.serve();
       const before = await call(baseUrl, "GET", "/inventory", { key });
@@ -115,7 +122,9 @@ for (const engine of engines) {
         [["2.0"], rule],
         [["02"], rule],
         [[""], rule],
-        [[], "SEQ is required; usage: petstore undo SEQ [--force] [--json]"],
+        [[], "SEQ is required; usage: petstore undo SEQ [--force] [--reason TEXT] [--json]"],
+        [["2", "--reason", "a\tb"], "--reason must have at most 200 characters"],
+        [["2", "--reason", "x".repeat(201)], "--reason must have at most 200 characters"],
         [["2", "3"], "unexpected operand '3'"],
       ] as const) {
         expectUsageError(await place.run(["undo", ...words]), sentence);

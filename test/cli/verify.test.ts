@@ -105,7 +105,7 @@ const wrongs: [name: string, statements: string[], fault: string][] = [
   ],
   [
     "a head that is ahead of its ledger",
-    ["UPDATE head SET seq = 3"],
+    ["UPDATE head SET seq = 3, hash = ''"],
     "the head: seq is 3; expected 2, the last ledger row",
   ],
   [

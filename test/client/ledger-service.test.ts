@@ -71,6 +71,17 @@ test("adjustments of many clients at once are all applied, none is lost", async 
   expect((await session.client.getInventory(2n)).quantity).toBe(quantity + 12);
 });
 
+test("an adjustment that is repeated with its idempotencyKey is not applied again", async () => {
+  using session = await openSession();
+  const { client } = session;
+  const options = { idempotencyKey: "found-one-more" };
+  const increase = (entry: { quantity: number }) => entry.quantity + 1;
+  const adjusted = await client.adjustInventory(1n, increase, options);
+  const error = await rejectionOf(client.adjustInventory(1n, increase, options));
+  expect(isApiError(error) && error.code).toBe("idempotency_key_reused");
+  expect(await client.getInventory(1n)).toEqual(adjusted);
+});
+
 describe("a batch", () => {
   test("is applied in order and returns the version of each change", async () => {
     using session = await openSession();
@@ -135,6 +146,8 @@ describe("the ledger", () => {
     expect(await collect(client.changes({ cause: "import", limit: 1 }))).toEqual(imported);
     const own = await collect(client.changes({ key: session.keyId, since: new Date(at ?? 0) }));
     expect(own.map(({ keyId }) => keyId)).toEqual([session.keyId]);
+    const { rows: earlier } = await client.listChanges({ until: new Date(at ?? 0) });
+    expect(earlier).toEqual(all.filter((row) => row.at < (at ?? "")));
     const page = await client.listChanges({ after: seq - 1 });
     expect(page).toEqual({ rows: all.slice(-1), nextAfter: null });
     const { rows, nextBefore } = await client.listHistory(1n, { limit: 1 });

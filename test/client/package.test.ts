@@ -52,7 +52,7 @@ describe("the examples in the README", () => {
     "Read the history":
       /^7: 12 to 10 \(sale 17\)\n6: 8 to 12 \(null\)\n(?:.*\n)+1: none to 0 \(test\)\n3 changes by imports\n$/,
     "Look at the past":
-      /^the last change set pet 2 of 3 to 4\nhash of all 8 changes: [0-9a-f]{64}\n$/,
+      /^3 entries before the last change\npet 2: 1 before, 4 now\nhash of all 8 changes: [0-9a-f]{64}\n$/,
     "Handle errors": /^no such pet \(status 404, request \S+\)\n$/,
     "Read the rate limit": /^59 of 60 left until \d{4}-\d\d-\d\dT\d\d:\d\d:00.000Z\n$/,
     "Iterate over all orders": /^5 orders not yet delivered\n$/,

@@ -30,22 +30,44 @@ onEveryEngine("preconditions", (service) => {
     expectError(await list(key, { "If-Match": tag }), "precondition_failed");
   });
 
-  test("[open.if-match-update] an update with If-Match gets 412, except with *", async () => {
+  test("[open.if-match-update] an update with If-Match gets 412 unless it matches the current entry", async () => {
     const key = await issue();
     await service().addPets({ petId: 10n, quantity: 1 });
     const patch = (path: string, tag: string, body = '{"quantity":5}') =>
       service().call("PATCH", path, { key, body, headers: { "If-Match": tag } });
-    const tag = (await list(key)).headers.get("ETag")!;
+    const read = await service().call("GET", "/inventory/10", { key });
+    const tag = read.headers.get("ETag")!;
+    const version = tag.slice(1, -1).split("-").at(-1)!;
+    const foreign = [
+      `"${version}"`,
+      `"-${version}"`,
+      `"other-${version}"`,
+      `"${tag.slice(1, -1)}0"`,
+    ];
+    const malformed = ["", "nonsense", '*, "1"', "W/*", tag.slice(1, -1), tag.slice(1), `x ${tag}`];
     await expectUnchanged(service().store, async () => {
-      for (const given of [tag, '"1"', 'W/"1"', "", "nonsense", '*, "1"']) {
-        expectError(await patch("/inventory/10", given), "precondition_failed");
+      for (const given of [`W/${tag}`, ...foreign, ...malformed]) {
+        const response = await patch("/inventory/10", given);
+        expectError(response, "precondition_failed");
+        expect(response.headers.get("ETag")).toBe(tag);
+        expect(response.text).toContain(`quantity is 1 and its version is ${version}.`);
       }
       // RFC 9110 13.2.1: a request that fails without the condition fails in the same way with it.
       expectError(await patch("/inventory/404", '"1"'), "not_found");
       expectError(await patch("/inventory/10", '"1"', "{}"), "invalid_request");
       expectError(await patch("/inventory/404", "*"), "not_found");
     });
-    expect((await patch("/inventory/10", "*")).json).toMatchObject({ petId: 10, quantity: 5 });
+    for (const given of ["*", " * "]) {
+      expect((await patch("/inventory/10", given)).json).toMatchObject({ petId: 10, quantity: 5 });
+    }
+    let current = (await patch("/inventory/10", "*")).headers.get("ETag")!;
+    for (const listed of [(one: string) => one, (one: string) => `"other", W/"x",,${one}`]) {
+      const response = await patch("/inventory/10", listed(current));
+      expect(response.status).toBe(200);
+      expect(response.headers.get("ETag")).not.toBe(current);
+      current = response.headers.get("ETag")!;
+    }
+    expectError(await patch("/inventory/10", tag), "precondition_failed");
   });
 
   test("[open.not-modified-tag] a 304 has the ETag that the 200 would have had", async () => {

@@ -9,14 +9,17 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** In a 429, and where a moment is named, numbers and times depend on the key and the clock. */
-const comparable = (message: string, status: number) =>
-  status === 429 || /^The (?:ledger|time) /.test(message)
-    ? message.replace(/[\d:T-]+Z?/g, "0")
-    : message;
+/** In these, numbers and times depend on the key, the clock, the entry and the moment. */
+const comparable = (message: string, status: number) => {
+  if (/^The (?:ledger|time) /.test(message)) return message.replace(/[\d:T-]+Z?/g, "0");
+  return [409, 412, 429].includes(status) ? message.replace(/-?\d+/g, "0") : message;
+};
 
 /** The messages that each operation sent. */
 const sent = new Map(documentedOperations.map(({ operation }) => [operation, new Set<string>()]));
+
+/** A batch that is valid for a known pet, whatever was stored before. */
+const changesOf = (petId: string) => `{"changes":[{"petId":${petId},"delta":0}]}`;
 
 /** Sends the same request to every operation and records the error messages. */
 async function callEvery(
@@ -26,7 +29,8 @@ async function callEvery(
   moment = "1",
 ): Promise<void> {
   for (const { path, method, operation } of documentedOperations) {
-    const body = method === "GET" ? {} : { body: options.body ?? '{"quantity":1}' };
+    const valid = method === "POST" ? changesOf(petId) : '{"quantity":1}';
+    const body = method === "GET" ? {} : { body: options.body ?? valid };
     const { body: _, ...rest } = options;
     const target = path.replace("{petId}", petId).replace("{moment}", moment) + query;
     const { json, status } = await service.call(method, target, { ...rest, ...body });
@@ -53,6 +57,18 @@ test("every message in an example of a 4xx response is one that the operation se
   await callEvery({ key, body: "{}" });
   await callEvery({ key, body: '{"quantity":-1}' });
   await callEvery({ key, body: " ".repeat(70_000) });
+  await callEvery({ key, body: " ".repeat(300_000) });
+  await callEvery({ key, headers: { "Idempotency-Key": "" } });
+  await callEvery({ key, headers: { "X-Change-Reason": "%" } });
+  for (const body of ['{"quantity":1,"changes":[{"petId":7,"delta":1}]}', '{"quantity":2}']) {
+    await callEvery({ key, body, headers: { "Idempotency-Key": "one" } });
+  }
+  const reused = '{"changes":[{"petId":7,"delta":2}]}';
+  await callEvery({ key, body: reused, headers: { "Idempotency-Key": "one" } });
+  const changes = ["{}", '{"petId":7}', '{"petId":7,"delta":-9}', '{"petId":8,"delta":1}'];
+  for (const change of [...changes, '{"petId":7,"delta":0,"expectedVersion":9999}']) {
+    await callEvery({ key, body: `{"changes":[${change}]}` });
+  }
 
   const limited = (await service.issueKey({ limits: { perMinute: 2, perDay: 1_000 } })).text;
   for (let call = 0; call < 2; call++) await callEvery({ key: limited });

@@ -70,13 +70,18 @@ describe("a response fails the test that receives it", () => {
 test("every documented status below 500 can be reached", async () => {
   const narrow = (await service.issueKey({ scopes: [] })).text;
   const spent = await service.issueKey({ limits: { perMinute: 1, perDay: 1 } });
+  /** A valid body for every operation that has one. */
+  const bodyFor = (petId: string, delta = 1) =>
+    `{"quantity":${delta},"changes":[{"petId":${petId || 0},"delta":${delta}}]}`;
   const reached = new Map<string, Set<number>>();
-  const visit = async (given: string | undefined, path: string, body = '{"quantity":1}') => {
+  const visit = async (given: string | undefined, path: string, body = bodyFor(path)) => {
     for (const { path: template, method, operation } of documentedOperations) {
-      const sent = method === "PATCH" ? { body } : {};
+      const sent = method === "GET" ? {} : { body };
       const unmet = { "If-Match": '"other"' };
       const plain = { "Content-Type": "text/plain" };
-      for (const headers of [{}, { "If-None-Match": "*" }, unmet, plain]) {
+      const known = { "If-None-Match": "*" };
+      const retry = { "Idempotency-Key": "one" };
+      for (const headers of [{}, known, unmet, plain, retry]) {
         const address = (path ? template.replace("{petId}", path) : template).replace(
           "{moment}",
           path === "7" ? "1" : path === "8" ? "9999" : path,
@@ -90,7 +95,9 @@ test("every documented status below 500 can be reached", async () => {
     }
   };
   await visit(key, "7");
-  await visit(key, "7", "x".repeat(70_000));
+  await visit(key, "7", bodyFor("7", 2));
+  await visit(key, "7", bodyFor("7", -9));
+  await visit(key, "7", "x".repeat(300_000));
   await visit(key, "8");
   await visit(key, "x");
   await visit(undefined, "7");

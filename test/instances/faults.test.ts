@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => server.destroy());
 beforeEach(async () => {
   databaseUrl = await server.freshDatabase();
-  const flags = ["--writes-waiting-max", "10"];
+  const flags = ["--writes-waiting-max", "1000"];
   fleet = await startFleet(databaseUrl, { size: 1, pets: [1, 2], flags });
   // The day is the limit, so the end of a minute does not change the headers during a test.
   const limits = ["--per-minute", "100000", "--per-day", "10000"];
@@ -157,8 +157,12 @@ test("updates whose commit is not acknowledged in time get 503 and are stored at
   await sql.begin(async (locking) => {
     // A writer waits in the middle of its transaction, with its COMMIT already sent.
     await locking`LOCK TABLE ledger IN SHARE MODE`;
-    const crowd = Array.from({ length: 40 }, (_, at) => expectUnavailable(patch(at + 2)));
-    const messages = (await Promise.all(crowd)).map(({ text }) => text);
+    // Either the batch fills the queue, or it finds updates there and does not fit.
+    const changes = Array.from({ length: 1_000 }, (_, at) => ({ petId: 2, quantity: 10_000 + at }));
+    const body = JSON.stringify({ changes });
+    const batch = fleet.call(0, "POST", "/changes", { key: known.key, body });
+    const crowd = [batch, ...Array.from({ length: 40 }, (_, at) => patch(at + 2))];
+    const messages = (await Promise.all(crowd.map(expectUnavailable))).map(({ text }) => text);
     const refusedAtOnce = messages.filter((text) => text.includes("Too many updates"));
     expect(refusedAtOnce.length).toBeGreaterThan(0);
   });

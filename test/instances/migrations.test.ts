@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { withDatabase } from "../support/instances/recording.ts";
 import { sharedPostgres } from "../support/postgres.ts";
+import { restore } from "../support/release-stores.ts";
 
 let fleet: Fleet | undefined;
 afterEach(async () => {
@@ -57,16 +58,13 @@ test("a version starts beside a newer one if the newer schema still fits it, and
 });
 
 test("an upgrade continues the version of the store if another schema comes first on the search path", async () => {
-  const databaseUrl = await emptyDatabase();
-  fleet = await startFleet(databaseUrl, { size: 1 });
-  const { key } = await fleet.issueKey(...boundless);
-  await fleet.stop(0);
+  const databaseUrl = await restore.postgres("0.2.0");
   const name = new URL(databaseUrl).pathname.slice(1);
   await withDatabase(databaseUrl, (sql) =>
-    sql.unsafe(`DROP TABLE epochs; UPDATE petstore_schema SET version = 2, fits = 2;
-      CREATE SCHEMA first; ALTER DATABASE ${name} SET search_path = first, public`),
+    sql.unsafe(`CREATE SCHEMA first; ALTER DATABASE ${name} SET search_path = first, public`),
   );
-  await fleet.start(0);
+  fleet = await startFleet(databaseUrl, { size: 1 });
+  const { key } = await fleet.issueKey(...boundless);
   expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
   // A second version, in the first schema, would make other instances apply the same step again.
   const versions = await withDatabase(databaseUrl, (sql) =>

@@ -5,7 +5,9 @@ import {
   createKeyIndex,
   digestOfTexts,
   findUsedKey,
+  nextPageRows,
   packKeys,
+  pageRowsMin,
   unpackKeys,
 } from "../../src/domain/idempotency.ts";
 import { runs } from "../support/properties/runs.ts";
@@ -149,4 +151,13 @@ test("keys of a commit are read as they were packed, each by itself and all toge
     ),
     runs(500),
   );
+});
+
+test("a page has about a megabyte, after rows of any size", () => {
+  const rows = (count: number, keys: number) =>
+    Array.from({ length: count }, () => ({ seq: 1, at: 0, records: new Uint8Array(40 * keys) }));
+  expect(nextPageRows(rows(pageRowsMin, 1))).toBe(1_000);
+  expect(nextPageRows(rows(pageRowsMin, 100))).toBe(250);
+  expect(nextPageRows(rows(1_000, 1_024))).toBe(pageRowsMin);
+  expect(nextPageRows([])).toBe(pageRowsMin);
 });

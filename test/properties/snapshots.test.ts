@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { nextCheckpointSeq, startCheckpoints } from "../../src/domain/checkpoints.ts";
 import { petStatuses } from "../../src/domain/inventory.ts";
-import { entriesOf } from "../../src/domain/snapshots/columns.ts";
+import { createStockChanges } from "../../src/domain/snapshots/changes.ts";
+import { entriesOf, stockAt } from "../../src/domain/snapshots/columns.ts";
 import { packPart, unpackPart } from "../../src/domain/snapshots/parts.ts";
 import { inventoryAt } from "../../src/domain/snapshots.ts";
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
@@ -149,4 +150,38 @@ test("an inventory of an epoch that has ended, and one of a damaged checkpoint, 
   expect(readInventory(archive, 15)).rejects.toThrow("damaged");
   archive.parts.delete(10);
   expect(readInventory(archive, 15)).rejects.toThrow("damaged");
+});
+
+test("rows that are compacted while they are collected have the same first and last states", async () => {
+  const row = fc.record({
+    petId,
+    after: fc.option(stock, { nil: null }),
+    isCompacted: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { maxLength: 30 }), async (some) => {
+      const rows = some.map((one, at) => ({ ...one, seq: at + 1 }));
+      for (const kept of ["first", "last"] as const) {
+        const changes = createStockChanges(kept);
+        for (const one of rows) {
+          changes.add(one);
+          if (one.isCompacted) await changes.compact();
+        }
+        const found = await changes.sorted();
+        const ids = [...new Set(rows.map((one) => one.petId))].sort((a, b) => (a < b ? -1 : 1));
+        const expected = ids.map((id) => {
+          const own = rows.filter((one) => one.petId === id);
+          const { seq, after } = (kept === "first" ? own[0] : own.at(-1))!;
+          return { petId: id, seq, after };
+        });
+        const states = Array.from({ length: found.count }, (_, index) => ({
+          petId: found.petIds[index]!,
+          seq: found.versions[index]!,
+          after: stockAt(found, index),
+        }));
+        expect(states).toEqual(expected);
+      }
+    }),
+    runs(100),
+  );
 });

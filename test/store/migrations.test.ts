@@ -8,7 +8,6 @@ import { steps } from "../../src/store/postgres/schema/steps.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
-import { openWorkspace } from "../support/process.ts";
 import { restore } from "../support/release-stores.ts";
 import { setUnit } from "../support/units.ts";
 
@@ -104,8 +103,7 @@ test("a store of version 0.1.0 keeps ledger, stock, counts and bans, and a runni
 });
 
 test("a running instance of 0.3.0 can read but gets an error for every write, and adds no row without a hash", async () => {
-  const place = openWorkspace();
-  const url = await restore.postgres("0.3.0", place);
+  const url = await restore.postgres("0.3.0");
   await using sql = new SQL(url, { max: 1 });
   // A statement that the instance prepared before the migration is planned again after it.
   await sql.unsafe(`SET search_path = public; PREPARE add_row (int8, int8) AS ${rowOf030}`);
@@ -126,7 +124,6 @@ test("a running instance of 0.3.0 can read but gets an error for every write, an
   expect(await store.history.readTip()).toEqual(tip);
   expect(await store.transfer.snapshot(verify)).toMatchObject({ rows: 12, faults: [] });
   await store.close();
-  await place.leave();
 });
 
 /** How 0.3.0 adds a row: with every column that it knows. */

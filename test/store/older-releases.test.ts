@@ -136,6 +136,8 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       expectError(await list(textOf("revoked")), "unauthorized");
       const reader = { key: textOf('Zoë\'s "till" | 🐢') };
       expectError(await call(baseUrl, "GET", "/store/orders", reader), "insufficient_scope");
+      const all = { key: textOf("all scopes") };
+      expectError(await call(baseUrl, "GET", "/changes", all), "insufficient_scope");
       kill("SIGTERM");
       await exited;
       await expectVerified(12);

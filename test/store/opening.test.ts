@@ -80,18 +80,30 @@ test("a start without the right to call a function names the function", async ()
   await run(
     url,
     `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO caller;
-     GRANT DELETE ON remembered_keys TO caller;
+     GRANT DELETE ON remembered_keys, checkpoint_parts TO caller;
      REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC`,
   );
   const functions = [
-    ...["petstore_stock", "petstore_entry", "petstore_take"],
+    ...["petstore_stock", "petstore_entry", "petstore_rows", "petstore_seq_at"],
+    ...["petstore_pet_rows", "petstore_pet_row_before", "petstore_take"],
     ...["petstore_chain", "petstore_row_text"],
   ];
   await expect(open(guest)).rejects.toThrow(
     `the role caller needs ${functions.map((name) => `EXECUTE on ${name}`).join(", ")}`,
   );
-  await run(url, `GRANT EXECUTE ON FUNCTION ${functions.join()} TO caller`);
-  await (await open(guest)).close();
+  const place = new URL(url).pathname.slice(1);
+  await run(
+    url,
+    `GRANT EXECUTE ON FUNCTION ${functions.join()} TO caller;
+     GRANT TEMPORARY ON DATABASE ${place} TO caller`,
+  );
+  const store = await open(guest);
+  const rows = async function* () {
+    yield [petRow({ petId: 1n }, 0)];
+  };
+  expect(await store.catalogue.importPets(rows(), "test")).toMatchObject({ created: 1 });
+  expect((await store.inventory.commit([setUnit(1n, 3)])).rows).toMatchObject([{ seq: 2 }]);
+  await store.close();
 });
 
 test("a role with the documented rights receives another store and serves it", async () => {
@@ -105,7 +117,7 @@ test("a role with the documented rights receives another store and serves it", a
   await run(
     url,
     `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO receiver;
-     GRANT DELETE ON remembered_keys TO receiver`,
+     GRANT DELETE ON remembered_keys, checkpoint_parts TO receiver`,
   );
   const store = await open(guest);
   await source.transfer.snapshot(({ rowsOf }) => store.transfer.importTables(rowsOf));

@@ -13,7 +13,6 @@ import { petRow } from "../support/pets.ts";
 import { type PostgresServer, sharedPostgres, startPostgres } from "../support/postgres.ts";
 import { startStandby } from "../support/postgres-standby.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
-import { openWorkspace } from "../support/process.ts";
 import { restore } from "../support/release-stores.ts";
 import { setUnit, versionOrReason } from "../support/units.ts";
 
@@ -77,9 +76,7 @@ test("an import of no pets leaves a store without an epoch, so it can still rece
 test.each(["0.1.0", "0.2.0"])(
   "a store of %s gets one epoch that covers all its rows",
   async (release) => {
-    const place = openWorkspace();
-    const url = await restore.postgres(release, place);
-    await place.leave();
+    const url = await restore.postgres(release);
     const store = await open(url);
     const { epoch, seq } = await headOf(store);
     expect(seq).toBe(12);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { epochOf, isInHistory } from "../../src/domain/epochs.ts";
 import type { Store } from "../../src/domain/ports.ts";
+import { undoRow } from "../../src/domain/undo.ts";
 import { createLedgerWriter } from "../../src/store/sqlite/commit.ts";
 import { openForWriting } from "../../src/store/sqlite/engine/connection.ts";
 import { lockForServing } from "../../src/store/sqlite/engine/serving-lock.ts";
@@ -103,6 +104,39 @@ test("a position that a restore removed is not in the history, after a service o
     expect(isInHistory(history, head.seq, lost.kept)).toBe(true);
     expect(isInHistory(history, head.seq, lost.removed)).toBe(false);
   }
+});
+
+test("an undo in a restored store begins an epoch if no service runs, and the ETags of other rows stay", async () => {
+  await use("command", addPet(1n));
+  await use("service", set(1));
+  const backup = join(folder, "backup.db");
+  cpSync(path, backup);
+  // The row that the backup does not have, and the undo in the restored store, have the same number.
+  const removed = await use("service", async (store) => {
+    await set(2)(store);
+    return store.inventory.readHead();
+  });
+  const before = await use("command", positionsOf, backup);
+  await use("command", (store) => undoRow(store, 2), backup);
+  const { head, history } = await use("command", positionsOf, backup);
+  expect(head.seq).toBe(removed.seq);
+  expect(head.epoch).not.toBe(before.head.epoch);
+  expect(isInHistory(history, head.seq, removed)).toBe(false);
+  expect(isInHistory(history, head.seq, before.head)).toBe(true);
+  for (const seq of [1, 2]) expect(epochOf(history, seq)).toBe(epochOf(before.history, seq)!);
+  expect(epochOf(history, 3)).toBe(head.epoch);
+});
+
+test("an undo beside the service is part of the service's epoch", async () => {
+  await use("command", addPet(1n));
+  const release = lockForServing(path);
+  await use("service", async (service) => {
+    await set(1)(service);
+    const { epoch } = await service.inventory.readHead();
+    await use("command", (store) => undoRow(store, 2));
+    expect(await service.inventory.readHead()).toMatchObject({ epoch, seq: 3 });
+  });
+  release();
 });
 
 test("rows that a command imports beside the service are part of the service's epoch", async () => {

@@ -23,8 +23,8 @@ export function readKeys(release: string, engine: Engine): ReleaseKeys {
 }
 
 /** Copies the store of a release to a new database and returns its address. */
-export const restore: Record<Engine, (release: string, place: Workspace) => Promise<string>> = {
-  async sqlite(release, place) {
+export const restore = {
+  async sqlite(release: string, place: Workspace): Promise<string> {
     const name = `store-${release}.db`;
     // The files beside the database stay behind when a service stops, so the next release finds them.
     for (const file of readdirSync(fixture(""))) {
@@ -33,13 +33,13 @@ export const restore: Record<Engine, (release: string, place: Workspace) => Prom
     }
     return `sqlite:${place.path("store.db")}`;
   },
-  async postgres(release) {
+  async postgres(release: string): Promise<string> {
     const url = await (await sharedPostgres()).freshDatabase();
     await using sql = new SQL(url, { max: 1 });
     await sql.unsafe(readFileSync(fixture(`store-${release}.sql`), "utf8"));
     return url;
   },
-};
+} satisfies Record<Engine, (release: string, place: Workspace) => Promise<string>>;
 
 /** The columns of `ledger` in test/fixtures/expected.ts. */
 const changeColumns = `seq, pet_id, quantity_before, quantity_after, status_before, status_after,

@@ -15,6 +15,17 @@ export function parseInt64(text: string): bigint | undefined {
   return value >= int64Min && value <= int64Max ? value : undefined;
 }
 
+const shortInteger = /^-?[0-9]{1,15}$/;
+
+/** Reads the source text of a JSON number. Returns undefined unless it is a safe integer. */
+export function safeIntegerAsWritten(source: string): number | undefined {
+  // Most numbers are short and need no bigint. Adding 0 turns -0 into 0.
+  if (shortInteger.test(source)) return Number(source) + 0;
+  const integer = integerAsWritten(source);
+  if (typeof integer !== "bigint" || !Number.isSafeInteger(Number(integer))) return undefined;
+  return Number(integer);
+}
+
 const jsonNumber = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
 /** Enough for every accepted integer. An integer with more digits is "huge". */

@@ -7,20 +7,26 @@
 
 const quote = 34;
 const comma = 44;
+const openingBracket = 91;
 const backslash = 92;
 const closingBracket = 93;
+const openingBrace = 123;
 const closingBrace = 125;
 
-/** Calls `visit` with the position of every element of the array that starts at `at`. */
-export function eachElement(text: string, at: number, visit: (start: number) => void): void {
-  let start = skipSpace(text, at + 1);
-  if (text[start] === "]") return;
-  for (;;) {
-    visit(start);
-    const end = skipSpace(text, endOfValue(text, start));
-    if (text.charCodeAt(end) !== comma) return;
-    start = skipSpace(text, end + 1);
+/** Characters that begin or end a string, an object or an array. */
+const structural = /["[\]{}]/g;
+
+/** The positions of the elements of the array that starts at `at`: the first `max`. */
+export function elementsAt(text: string, at: number, max: number): readonly number[] {
+  const starts: number[] = [];
+  let next = skipSpace(text, at + 1);
+  if (text.charCodeAt(next) === closingBracket) return starts;
+  while (starts.push(next) < max) {
+    const end = skipSpace(text, endOfValue(text, next));
+    if (text.charCodeAt(end) !== comma) break;
+    next = skipSpace(text, end + 1);
   }
+  return starts;
 }
 
 /** Calls `visit` with the name and the value's position of every field of the object at `at`. */
@@ -30,33 +36,36 @@ export function eachField(
   visit: (name: string, start: number) => void,
 ): void {
   let name = skipSpace(text, at + 1);
-  if (text[name] === "}") return;
+  if (text.charCodeAt(name) === closingBrace) return;
   for (;;) {
     const nameEnd = endOfString(text, name);
     const start = skipSpace(text, skipSpace(text, nameEnd) + 1);
-    visit(JSON.parse(text.slice(name, nameEnd)) as string, start);
+    visit(readString(text, name, nameEnd), start);
     const end = skipSpace(text, endOfValue(text, start));
     if (text.charCodeAt(end) !== comma) return;
     name = skipSpace(text, end + 1);
   }
 }
 
+/** The string between two positions, quotes included. */
+export function readString(text: string, start: number, end: number): string {
+  const inner = text.slice(start + 1, end - 1);
+  return inner.includes("\\") ? (JSON.parse(text.slice(start, end)) as string) : inner;
+}
+
 /** The position after the value that starts at `at`. */
 export function endOfValue(text: string, at: number): number {
-  let depth = 0;
-  for (let next = at; ; ) {
-    const first = text[next];
-    if (first === '"') next = endOfString(text, next);
-    else if (first === "{" || first === "[") {
-      depth += 1;
-      next += 1;
-    } else if (first === "}" || first === "]") {
-      depth -= 1;
-      next += 1;
-    } else if (depth === 0) return endOfScalar(text, next);
-    else next += 1;
-    if (depth === 0) return next;
+  const first = text.charCodeAt(at);
+  if (first === quote) return endOfString(text, at);
+  if (first !== openingBrace && first !== openingBracket) return endOfScalar(text, at);
+  let depth = 1;
+  structural.lastIndex = at + 1;
+  while (depth > 0 && structural.test(text)) {
+    const code = text.charCodeAt(structural.lastIndex - 1);
+    if (code === quote) structural.lastIndex = endOfString(text, structural.lastIndex - 1);
+    else depth += code === openingBrace || code === openingBracket ? 1 : -1;
   }
+  return structural.lastIndex;
 }
 
 /** The position of the next character that is not white space. */
@@ -67,11 +76,16 @@ export function skipSpace(text: string, at: number): number {
 }
 
 function endOfString(text: string, at: number): number {
-  for (let next = at + 1; ; next += 1) {
-    const code = text.charCodeAt(next);
-    if (code === quote) return next + 1;
-    if (code === backslash) next += 1;
-  }
+  let end = text.indexOf('"', at + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end + 1;
+}
+
+/** A quote after an odd number of backslashes is part of its string. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text.charCodeAt(first - 1) === backslash) first -= 1;
+  return (at - first) % 2 === 1;
 }
 
 /** A number, true, false or null ends before a comma, a bracket, white space or the end. */

@@ -3,8 +3,6 @@ export interface Slots {
   slotOf(id: bigint): number;
   idOf(slot: number): bigint;
   readonly count: number;
-  /** All ids, by slot. A view, valid until the next new id. */
-  readonly ids: BigInt64Array;
 }
 
 const initialIds = 1_024;
@@ -38,9 +36,6 @@ export function createSlots(): Slots {
   return {
     get count() {
       return count;
-    },
-    get ids() {
-      return ids.subarray(0, count);
     },
     idOf: (slot) => ids[slot]!,
     slotOf(id) {

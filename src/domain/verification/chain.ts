@@ -1,4 +1,4 @@
-import { genesisHash, hashText, joinFields } from "../chain.ts";
+import { genesisHash, hashText, joinFields, originText } from "../chain.ts";
 import type { RowsOf, StoredRow } from "../ports.ts";
 import { checkColumns } from "./columns.ts";
 import type { Faults } from "./faults.ts";
@@ -93,21 +93,10 @@ export async function createChainCheck(
 
 /** The text of a row with its values as they are stored, so that no change is converted away. */
 function textOf(row: StoredRow): string {
-  const [seq, petId, before, after, statusBefore, statusAfter, , ...origin] = row as Values;
-  const [cause, keyId, requestId, reason, at] = origin;
-  return joinFields(
-    seq,
-    petId,
-    before,
-    statusBefore,
-    after,
-    statusAfter,
-    cause,
-    keyId,
-    requestId,
-    reason,
-    at,
-  );
+  const [seq, petId, before, after, statusBefore, statusAfter, , ...others] = row as Values;
+  const [cause, keyId, requestId, reason, at] = others;
+  const origin = originText(cause, keyId, requestId, reason, at);
+  return joinFields(seq, petId, before, statusBefore, after, statusAfter, origin);
 }
 
 /** The types that the columns should have. A value of another type is a fault of its column. */

@@ -11,7 +11,13 @@ import type { Change } from "../../domain/ledger.ts";
 import { isReason, reasonRule } from "../../domain/reasons.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
-import { eachElement, eachField, endOfValue, skipSpace } from "../../domain/values/json-scan.ts";
+import {
+  eachField,
+  elementsAt,
+  endOfValue,
+  readString,
+  skipSpace,
+} from "../../domain/values/json-scan.ts";
 import { invalidJson } from "../messages.ts";
 
 export const changesRequired = `The body must be a JSON object with the field 'changes', an array of 1 to ${changesMax} changes.`;
@@ -44,9 +50,8 @@ function startsOfChanges(text: string): readonly number[] | undefined {
     if (name === "changes") list = start;
   });
   if (text[list] !== "[") return undefined;
-  const starts: number[] = [];
-  eachElement(text, list, (start) => starts.push(start));
-  return starts;
+  // One more than allowed shows that there are too many.
+  return elementsAt(text, list, changesMax + 1);
 }
 
 function checkJson(text: string): void {
@@ -72,7 +77,7 @@ function readFields(text: string, start: number, index: number): SentChange {
 /** A string, or a number with all its digits. Null stands for every other value: none is valid. */
 function readScalar(text: string, at: number): string | JsonNumber | null {
   const first = text[at]!;
-  if (first === '"') return JSON.parse(text.slice(at, endOfValue(text, at))) as string;
+  if (first === '"') return readString(text, at, endOfValue(text, at));
   return /[-0-9]/.test(first) ? new JsonNumber(text.slice(at, endOfValue(text, at))) : null;
 }
 

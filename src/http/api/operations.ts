@@ -81,15 +81,6 @@ export function apiOperations(settings: ApiSettings): ApiOperation[] {
       handle: listChanges,
     },
     {
-      id: "getLedgerHead",
-      method: "GET",
-      path: "/changes/head",
-      scope: "history:read",
-      stability: "beta",
-      contract: history.getLedgerHead,
-      handle: getLedgerHead,
-    },
-    {
       id: "applyChanges",
       method: "POST",
       path: "/changes",
@@ -98,6 +89,15 @@ export function apiOperations(settings: ApiSettings): ApiOperation[] {
       body: { mediaTypes: jsonTypes, bytesMax: changesBytesMax },
       contract: changes.applyChanges,
       handle: applyChanges,
+    },
+    {
+      id: "getLedgerHead",
+      method: "GET",
+      path: "/changes/head",
+      scope: "history:read",
+      stability: "beta",
+      contract: history.getLedgerHead,
+      handle: getLedgerHead,
     },
     {
       id: "getPet",

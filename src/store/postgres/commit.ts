@@ -60,7 +60,7 @@ export async function commit(
   for (;;) {
     const committed = await tryCommit(session, parts, units, now);
     if (committed) return committed;
-    // While the head is not locked, because there may be millions.
+    // Without the lock, because much may have been stored since the last load.
     await parts.keys.load(session.query);
   }
 }

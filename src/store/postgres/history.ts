@@ -1,3 +1,4 @@
+import { unavailable } from "../../domain/errors.ts";
 import type { HistoryReader } from "../../domain/ports.ts";
 import { namedRowColumns, toNamedRow, toTip, toVersionedEntry } from "../rows.ts";
 import { readTip } from "./engine/head-lock.ts";
@@ -9,42 +10,21 @@ const entryText = `SELECT $1::int8, quantity, status, version, epoch, ${timeline
 
 const tipText = `SELECT tip.*, ${timelineNow} FROM (${readTip}) AS tip`;
 
-/** The `seq` of the last row at or before $1, by binary search: rows are numbered without gaps. */
-const searchText = `
-  WITH RECURSIVE search(low, high) AS (
-    SELECT 0::int8, seq FROM (${readTip}) AS tip
-    UNION ALL
-    SELECT CASE WHEN at <= $1::int8 THEN ledger.seq ELSE low END,
-           CASE WHEN at <= $1::int8 THEN high ELSE ledger.seq - 1 END
-    FROM search JOIN ledger ON ledger.seq = (low + high + 1) / 2 WHERE low < high)
-  SELECT low, ${timelineNow} FROM search WHERE low = high`;
+const seqAtText = `SELECT petstore_seq_at($1::int8), ${timelineNow}`;
 
 const rowsText = withTimeline(
-  `SELECT ${namedRowColumns} FROM ledger LEFT JOIN keys ON keys.id = ledger.key_id
-   WHERE ledger.seq > $1::int8 AND ledger.seq <= $2::int8
-     AND ($3::text IS NULL OR cause = $3::text) AND ($4::text IS NULL OR key_id = $4::text)
-   ORDER BY ledger.seq LIMIT $5`,
+  `SELECT ${namedRowColumns}
+   FROM petstore_rows($1::int8, $2::int8, $3::text, $4::text, $5::int8) AS ledger
+   LEFT JOIN keys ON keys.id = ledger.key_id ORDER BY ledger.seq`,
 );
-
-/** Follows `previous` from row $2 of pet $1. */
-const followPet = (columns: string, condition: string) => `
-  WITH RECURSIVE pet_rows(seq, previous, step) AS (
-    SELECT seq, previous, 1 FROM ledger WHERE seq = $2::int8 AND pet_id = $1::int8
-    UNION ALL
-    SELECT ledger.seq, ledger.previous, step + 1
-    FROM pet_rows JOIN ledger ON ledger.seq = pet_rows.previous WHERE ${condition})
-  SELECT ${columns}`;
 
 const ofPetText = withTimeline(
-  `${followPet(namedRowColumns, "step < $3")} FROM pet_rows
-   JOIN ledger ON ledger.seq = pet_rows.seq LEFT JOIN keys ON keys.id = ledger.key_id
-   ORDER BY step`,
+  `SELECT ${namedRowColumns} FROM petstore_pet_rows($1::int8, $2::int8, $3::int8) AS ledger
+   LEFT JOIN keys ON keys.id = ledger.key_id ORDER BY ledger.seq DESC`,
 );
 
-const petBeforeText = `${followPet(
-  `seq, previous, ${timelineNow}`,
-  "pet_rows.seq >= $3::int8 AND step <= $4",
-)} FROM pet_rows ORDER BY step DESC LIMIT 1`;
+const petBeforeText = `SELECT petstore_pet_row_before($1::int8, $2::int8, $3::int8, $4::int8),
+  ${timelineNow}`;
 
 /** Adds a row without `seq` that has the timeline of the server, also to an empty page. */
 function withTimeline(page: string): string {
@@ -75,8 +55,9 @@ export function createHistoryReader(guard: PrimaryGuard, quick: Query, long: Que
       return toTip(row!);
     },
     async seqAt(time) {
-      const [row] = await quick(searchText, [time]);
+      const [row] = await quick(seqAtText, [time]);
       guard.confirm(Number(row![1]));
+      if (row![0] === null) throw unavailable("damaged");
       return Number(row![0]);
     },
     listRows: async ({ after, upTo, cause, keyId }, rowsMax) =>
@@ -87,10 +68,8 @@ export function createHistoryReader(guard: PrimaryGuard, quick: Query, long: Que
       (await readPage(ofPetText, [petId, fromSeq, rowsMax])).map(toNamedRow),
     async petRowBefore(petId, fromSeq, before, stepsMax) {
       const [row] = await long(petBeforeText, [petId, fromSeq, before, stepsMax]);
-      if (!row) return 0;
-      guard.confirm(Number(row[2]));
-      const [seq, previous] = [Number(row[0]), row[1]];
-      return seq >= before && previous === null ? 0 : seq;
+      guard.confirm(Number(row![1]));
+      return Number(row![0]);
     },
   };
 }

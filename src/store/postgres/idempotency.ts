@@ -4,6 +4,8 @@ import {
   createKeyIndex,
   findUsedKey,
   type KeyIndex,
+  nextPageRows,
+  pageRowsMin,
   type StoredKeys,
 } from "../../domain/idempotency.ts";
 import type { Unit } from "../../domain/ledger.ts";
@@ -17,7 +19,7 @@ import type { Query, Rows } from "./engine/session.ts";
  * stored, and reads what is new before it commits.
  */
 export interface KeyMemory {
-  /** Reads the keys that were stored since the last call. Many may be left after a start. */
+  /** Reads the keys that were stored since the last call. After a start these are all. */
   load(query: Query): Promise<void>;
   /** Reads the rest, if it is little. Send it after the statement that locks the head. */
   newerStatement(): readonly [text: string, values: readonly unknown[]];
@@ -40,17 +42,11 @@ export interface KeyMemory {
 }
 
 /**
- * A page of rows after $1: at most $2 rows, and not much more than $3 bytes. A row without records
- * follows, with the last `seq` of the table and the timeline of the server.
+ * A page of $2 rows after $1. A row without records follows, with the last `seq` of the table and the
+ * timeline of the server.
  */
 const newerText = `
-  (SELECT ${rememberedColumns} FROM remembered_keys WHERE seq > $1::int8 AND seq <= (
-     SELECT max(seq) FROM (
-       SELECT seq, sum(size) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) - size AS before FROM (
-         SELECT seq, length(records) AS size FROM remembered_keys WHERE seq > $1::int8
-         ORDER BY seq LIMIT $2) AS sizes) AS sums
-     WHERE before < $3)
-   ORDER BY seq)
+  (SELECT ${rememberedColumns} FROM remembered_keys WHERE seq > $1::int8 ORDER BY seq LIMIT $2)
   UNION ALL SELECT (SELECT max(seq) FROM remembered_keys), ${timelineNow}, NULL`;
 const bySeqText = `SELECT ${rememberedColumns} FROM remembered_keys WHERE seq = ANY ($1::int8[])`;
 const stockText = `
@@ -63,10 +59,6 @@ const pruneText = `
   DELETE FROM remembered_keys WHERE at < $1::int8
     AND seq IN (SELECT seq FROM remembered_keys ORDER BY seq LIMIT $2)`;
 const oldestText = "SELECT seq FROM remembered_keys ORDER BY seq LIMIT 1";
-
-const pageCommits = 2_000;
-/** The keys of a page are added in a few milliseconds. */
-const pageBytes = 1_000_000;
 
 /** `seqs` are the rows that may contain the key, the newest first. */
 function newestUse(
@@ -92,7 +84,8 @@ export function createKeyMemory(): KeyMemory {
   let asked: KeyIndex | undefined;
   let isComplete = false;
 
-  const pageAfter = (seq: number) => [newerText, [seq, pageCommits, pageBytes]] as const;
+  let pageRows = pageRowsMin;
+  const pageAfter = (seq: number) => [newerText, [seq, pageRows]] as const;
 
   function add(stored: StoredKeys): void {
     // Two loads may have read the same rows.
@@ -101,8 +94,11 @@ export function createKeyMemory(): KeyMemory {
 
   /** Adds a page that continues the index. Returns whether the index is complete. */
   function addPage(page: Rows): boolean {
-    for (const row of page.slice(0, -1)) add(toStoredKeys(row));
-    return index.seq >= Number(lastOf(page)[0] ?? 0);
+    const rows = page.slice(0, -1).map(toStoredKeys);
+    for (const stored of rows) add(stored);
+    const isLast = index.seq >= Number(lastOf(page)[0] ?? 0);
+    if (!isLast) pageRows = nextPageRows(rows);
+    return isLast;
   }
 
   /** A promoted server may lack the last rows of its predecessor, and have others instead. */

@@ -91,6 +91,10 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   // Every role has this right unless an administrator has revoked it.
   petstore_stock: ["EXECUTE"],
   petstore_entry: ["EXECUTE"],
+  petstore_rows: ["EXECUTE"],
+  petstore_seq_at: ["EXECUTE"],
+  petstore_pet_rows: ["EXECUTE"],
+  petstore_pet_row_before: ["EXECUTE"],
   petstore_take: ["EXECUTE"],
   petstore_chain: ["EXECUTE"],
   petstore_row_text: ["EXECUTE"],

@@ -37,8 +37,11 @@ export interface PostgresOptions {
 const quickMs = 2_000;
 const longMs = 3_000;
 const commitMs = 3_500;
-/** For commands and migrations, which no client waits for. */
-const ownSessionMs = 600_000;
+/**
+ * For commands and migrations, which no client waits for. To hash or verify a hundred million ledger
+ * rows takes about ten minutes.
+ */
+const ownSessionMs = 3_600_000;
 
 /** How long a start waits before it tries to connect again. */
 const retryMs = 500;

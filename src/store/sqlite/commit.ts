@@ -121,35 +121,42 @@ function entryFinder(database: Database): (units: readonly Unit[]) => Map<bigint
   };
 }
 
-/**
- * Inserts ledger rows, several per statement: calling SQLite costs as much as inserting a row, so a
- * block of rows takes half the time. Blocks have up to 32 rows, in powers of two; a group of 45 is
- * inserted as 32, 8, 4 and 1.
- */
-export function createRowInserter(
+/** Inserts ledger rows with their hashes. */
+function createRowInserter(
   database: Database,
 ): (rows: readonly LedgerRow[], hashes: readonly string[]) => void {
-  const blockRows = [32, 16, 8, 4, 2, 1];
-  const row = `(${placeholders(storedLedgerColumns)})`;
-  const statements = blockRows.map((count) =>
-    database.query(
-      `INSERT INTO ledger (${storedLedgerColumns}) VALUES ${Array(count).fill(row).join()}`,
-    ),
-  );
+  const insert = createValueInserter(database);
   return (rows, hashes) => {
+    const values: Value[] = [];
+    for (let at = 0; at < rows.length; at++) pushValues(values, rows[at]!, hashes[at]!);
+    insert(values);
+  };
+}
+
+export type Value = string | number | bigint | Uint8Array | null;
+
+/**
+ * Inserts ledger rows from their values, several rows per statement: calling SQLite costs as much as
+ * inserting a row, so a block of rows takes half the time. Blocks have up to 128 rows, in powers of
+ * two; a group of 45 is inserted as 32, 8, 4 and 1.
+ */
+export function createValueInserter(database: Database): (values: Value[]) => void {
+  const columns = placeholders(storedLedgerColumns).split(",").length;
+  const row = `(${placeholders(storedLedgerColumns)})`;
+  const blocks = [128, 64, 32, 16, 8, 4, 2, 1].map((rows) => {
+    const text = `INSERT INTO ledger (${storedLedgerColumns}) VALUES ${Array(rows).fill(row).join()}`;
+    return { length: rows * columns, statement: database.query(text) };
+  });
+  return (values) => {
     let from = 0;
-    for (let block = 0; block < blockRows.length; block++) {
-      const count = blockRows[block]!;
-      for (; rows.length - from >= count; from += count) {
-        const values: Value[] = [];
-        for (let at = from; at < from + count; at++) pushValues(values, rows[at]!, hashes[at]!);
-        statements[block]!.run(...values);
+    for (const { length, statement } of blocks) {
+      for (; values.length - from >= length; from += length) {
+        const isAll = values.length === length;
+        statement.run(...(isAll ? values : values.slice(from, from + length)));
       }
     }
   };
 }
-
-type Value = string | number | bigint | Uint8Array | null;
 
 function pushValues(values: Value[], row: LedgerRow, hash: string): void {
   const { before, after } = row;

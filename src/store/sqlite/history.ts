@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { unavailable } from "../../domain/errors.ts";
 import type { HistoryReader } from "../../domain/ports.ts";
 import {
   entryColumns,
@@ -9,7 +10,10 @@ import {
   toVersionedEntry,
 } from "../rows.ts";
 
-/** The `seq` of the last row at or before ?1, by binary search: rows are numbered without gaps. */
+/**
+ * The `seq` of the last row at or before ?1, by binary search: rows are numbered without gaps. Nothing
+ * if a row that the search needs is missing.
+ */
 const searchTime = `
   WITH RECURSIVE search(low, high) AS (
     SELECT 0, seq FROM head
@@ -58,7 +62,11 @@ export function createHistoryReader(database: Database): HistoryReader {
       return row && toVersionedEntry(row);
     },
     readTip: () => toTip(tip.values()[0]!),
-    seqAt: (time) => Number(atTime.values(time)[0]?.[0] ?? 0),
+    seqAt(time) {
+      const row = atTime.values(time)[0];
+      if (!row) throw unavailable("damaged");
+      return Number(row[0]);
+    },
     listRows: ({ after, upTo, cause, keyId }, rowsMax) =>
       rows.values(after, upTo, cause ?? null, keyId ?? null, rowsMax).map(toNamedRow),
     petRows: (petId, fromSeq, rowsMax) => ofPet.values(petId, fromSeq, rowsMax).map(toNamedRow),

@@ -3,6 +3,8 @@ import type { Appended, Remembered } from "../../domain/append.ts";
 import {
   createKeyIndex,
   findUsedKey,
+  nextPageRows,
+  pageRowsMin,
   type StoredKeys,
   storedKeysOf,
 } from "../../domain/idempotency.ts";
@@ -28,23 +30,12 @@ export interface KeyMemory {
   pruned(): void;
 }
 
-const pageCommits = 2_000;
-const pageBytes = 1_000_000;
-
-/** A page of rows after ?1: at most ?2 rows, and not much more than ?3 bytes. */
-const pageText = `
-  SELECT ${rememberedColumns} FROM remembered_keys WHERE seq > ?1 AND seq <= (
-    SELECT max(seq) FROM (
-      SELECT seq, sum(size) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) - size AS before FROM (
-        SELECT seq, length(records) AS size FROM remembered_keys WHERE seq > ?1
-        ORDER BY seq LIMIT ?2))
-    WHERE before < ?3)
-  ORDER BY seq`;
-
 export function createKeyMemory(database: Database): KeyMemory {
   const index = createKeyIndex();
-  const newest = database.query("SELECT max(seq) FROM remembered_keys");
-  const pageAfter = database.query(pageText);
+  let pageRows = pageRowsMin;
+  const pageAfter = database.query(
+    `SELECT ${rememberedColumns} FROM remembered_keys WHERE seq > ? ORDER BY seq LIMIT ?`,
+  );
   const bySeq = database.query(`SELECT ${rememberedColumns} FROM remembered_keys WHERE seq = ?`);
   const stock = database.query(
     `SELECT ${stockColumns} FROM ledger WHERE seq >= ? ORDER BY seq LIMIT ?`,
@@ -59,11 +50,11 @@ export function createKeyMemory(database: Database): KeyMemory {
   const oldest = database.query("SELECT seq FROM remembered_keys ORDER BY seq LIMIT 1");
 
   function load(): boolean {
-    // Asked first, because the page takes as long as a commit even if it is empty.
-    if (Number(newest.values()[0]![0]) <= index.seq) return false;
-    const rows = pageAfter.values(index.seq, pageCommits, pageBytes);
-    for (const row of rows) index.add(toStoredKeys(row));
-    return rows.length > 0;
+    const page = pageAfter.values(index.seq, pageRows).map(toStoredKeys);
+    for (const stored of page) index.add(stored);
+    const isFull = page.length === pageRows;
+    if (isFull) pageRows = nextPageRows(page);
+    return isFull;
   }
 
   /** The newest use of a key. Older ones have expired. */

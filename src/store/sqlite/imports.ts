@@ -1,12 +1,12 @@
 import type { Database } from "bun:sqlite";
-import { hashRow } from "../../domain/chain.ts";
+import { hashText, joinFields, originText } from "../../domain/chain.ts";
 import { namelessPet, repeatedId } from "../../domain/imports.ts";
-import type { LedgerRow, Tip } from "../../domain/ledger.ts";
+import type { Tip } from "../../domain/ledger.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
 import type { Imported } from "../../domain/ports.ts";
-import { tipColumns, toNumber, toStock, toTip } from "../rows.ts";
-import { createRowInserter } from "./commit.ts";
+import { tipColumns, toTip } from "../rows.ts";
+import { createValueInserter, type Value } from "./commit.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { beginUnservedEpoch, readEpoch } from "./epochs.ts";
 
@@ -112,7 +112,7 @@ function appendRows(
 }
 
 /** Rows that are hashed and inserted at a time. */
-const batchRows = 1_024;
+const batchRows = 128;
 
 /** Adds a ledger row for every staged record that creates or changes an entry. */
 function addRows(
@@ -128,36 +128,27 @@ function addRows(
        ORDER BY s.pet_id`,
     )
     .iterate(newPetStock.quantity, newPetStock.status);
-  const insert = createRowInserter(database);
-  const origin = { cause: "import", keyId: null, requestId: null, reason, at } as const;
+  const insert = createValueInserter(database);
+  const origin = originText("import", null, null, reason, at);
   let rows = 0;
   let lastHash = hash;
-  let batch: LedgerRow[] = [];
-  let hashes: string[] = [];
-  const insertBatch = () => {
-    insert(batch, hashes);
-    batch = [];
-    hashes = [];
-  };
+  let values: Value[] = [];
   for (const change of changes) {
+    // Not as objects: a million of them would hold the lock for a second longer.
     const [petId, before, after, statusBefore, statusAfter, previous] = Object.values(
       change as object,
     );
     rows += 1;
-    const row = {
-      seq: seq + rows,
-      petId,
-      before: toStock(before, statusBefore),
-      after: toStock(after, statusAfter),
-      previous: toNumber(previous),
-      ...origin,
-    };
-    lastHash = hashRow(lastHash, row);
-    batch.push(row);
-    hashes.push(lastHash);
-    if (batch.length === batchRows) insertBatch();
+    const fields = [seq + rows, petId, before, statusBefore, after, statusAfter] as const;
+    lastHash = hashText(lastHash, joinFields(...fields, origin));
+    values.push(seq + rows, petId, before, after, statusBefore, statusAfter, previous);
+    values.push("import", null, null, reason, at, Buffer.from(lastHash, "hex"));
+    if (rows % batchRows === 0) {
+      insert(values);
+      values = [];
+    }
   }
-  insertBatch();
+  insert(values);
   return { rows, hash: lastHash };
 }
 

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import type { DocumentedSchema } from "./document.ts";
-import { invalid, type Part, possibly } from "./parts.ts";
-
-/** What a generator of integers makes: written in one of the notations of JSON. */
-export interface IntegerWriter {
-  written(schema: DocumentedSchema): fc.Arbitrary<string>;
-  wrong(schema: DocumentedSchema): fc.Arbitrary<string>;
-}
-
-type Fields = Readonly<Record<string, DocumentedSchema>>;
+import {
+  invalid,
+  knownPets,
+  type Part,
+  possibly,
+  resolve,
+  writtenInteger,
+  wrongValue,
+} from "./values.ts";
 
 /** A change as a list of fields, so that fields can be repeated and in any order. */
 type Pairs = readonly (readonly [name: string, value: string])[];
@@ -55,26 +55,20 @@ const strayField: fc.Arbitrary<readonly [string, string]> = fc.tuple(
 );
 
 /** Bodies of a batch: an object with the field `field`, an array of changes. */
-export function batchOf(
-  field: string,
-  list: DocumentedSchema & { minItems?: number; maxItems?: number },
-  fields: Fields,
-  integers: IntegerWriter,
-  knownPets: readonly bigint[],
-): fc.Arbitrary<Part<string>> {
-  const { petId, quantity, delta, expectedVersion } = fields as Record<string, DocumentedSchema>;
+export function batchOf(field: string, list: DocumentedSchema): fc.Arbitrary<Part<string>> {
+  const { petId, quantity, delta, expectedVersion } = resolve(list.items!).properties!;
   const pet = fc.oneof(
     { arbitrary: fc.constantFrom(...knownPets).map(String), weight: 9 },
-    { arbitrary: integers.written(petId!), weight: 1 },
+    { arbitrary: writtenInteger(petId!), weight: 1 },
   );
   const amount = fc.oneof(
-    integers.written(quantity!).map((value) => ["quantity", value] as const),
+    writtenInteger(quantity!).map((value) => ["quantity", value] as const),
     fc.integer({ min: -9, max: 9 }).map((value) => ["delta", String(value)] as const),
-    integers.written(delta!).map((value) => ["delta", value] as const),
+    writtenInteger(delta!).map((value) => ["delta", value] as const),
   );
   const optional = fc.tuple(
     fc.option(goodReason, { nil: undefined }),
-    fc.option(integers.written(expectedVersion!), { nil: undefined, freq: 6 }),
+    fc.option(writtenInteger(expectedVersion!), { nil: undefined, freq: 6 }),
     fc.option(strayField, { nil: undefined, freq: 4 }),
   );
   const pairs: fc.Arbitrary<Pairs> = fc
@@ -98,25 +92,25 @@ export function batchOf(
     { arbitrary: writtenObject(repeated), weight: 1 },
   );
   const wrongPairs: fc.Arbitrary<Pairs> = fc.oneof(
-    integers.wrong(petId!).map(
+    wrongValue(petId!).map(
       (value): Pairs => [
         ["petId", value],
         ["delta", "1"],
       ],
     ),
-    integers.wrong(quantity!).map(
+    wrongValue(quantity!).map(
       (value): Pairs => [
         ["petId", "1"],
         ["quantity", value],
       ],
     ),
-    integers.wrong(delta!).map(
+    wrongValue(delta!).map(
       (value): Pairs => [
         ["petId", "1"],
         ["delta", value],
       ],
     ),
-    integers.wrong(expectedVersion!).map(
+    wrongValue(expectedVersion!).map(
       (value): Pairs => [
         ["petId", "1"],
         ["delta", "1"],

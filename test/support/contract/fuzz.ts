@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { generateKeyText } from "../../../src/domain/keys.ts";
 import { verify } from "../../../src/domain/verify.ts";
 import { type Engine, startTestService, type TestService } from "../service.ts";
-import { anyRequest, type FuzzedRequest, type KeyKind, knownPets } from "./requests.ts";
+import { anyRequest, type FuzzedRequest, type KeyKind } from "./requests.ts";
+import { knownPets } from "./values.ts";
 
 /**
  * Sends requests generated from openapi.json and checks every response. No response may be

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { invalid, mostlyValid, type Part, possibly, valid } from "./parts.ts";
+import { invalid, mostlyValid, type Part, possibly, valid } from "./values.ts";
 
 type HeaderPart = Part<string | undefined>;
 

@@ -9,7 +9,20 @@ import {
   type Endpoint,
 } from "./document.ts";
 import { headerValue } from "./header-values.ts";
-import { invalid, mostlyValid, type Part, valid } from "./parts.ts";
+import {
+  extras,
+  integerText,
+  invalid,
+  knownPets,
+  mostlyValid,
+  notAnObject,
+  notDigits,
+  type Part,
+  resolve,
+  valid,
+  writtenInteger,
+  wrongValue,
+} from "./values.ts";
 
 /**
  * A request generated from openapi.json. Every part is valid according to the document, or invalid
@@ -32,85 +45,9 @@ export interface FuzzedRequest {
 
 export type KeyKind = "good" | "narrow" | "missing" | "unknown" | "malformed";
 
-/** The pets in the service under test. */
-export const knownPets = [1n, 7n, 9007199254740993n, -9223372036854775808n, 9223372036854775807n];
-
-function boundsOf(schema: DocumentedSchema): { min: bigint; max: bigint } {
-  // Parsing the document rounded the bounds of int64.
-  if (schema.minimum! < -(2 ** 53)) return { min: -(2n ** 63n), max: 2n ** 63n - 1n };
-  return { min: BigInt(schema.minimum!), max: BigInt(schema.maximum!) };
-}
-
-function integerIn({ min, max }: { min: bigint; max: bigint }): fc.Arbitrary<bigint> {
-  const small = { min: min > -20n ? min : -20n, max: max < 20n ? max : 20n };
-  return fc.oneof(fc.bigInt({ min, max }), fc.bigInt(small), fc.constantFrom(min, max));
-}
-
-function integerOutside({ min, max }: { min: bigint; max: bigint }): fc.Arbitrary<bigint> {
-  const beyond = fc.oneof(fc.constant(1n), fc.bigInt({ min: 1n, max: 2n ** 70n }));
-  return fc.oneof(
-    beyond.map((more) => max + more),
-    beyond.map((less) => min - less),
-  );
-}
-
-/** A number that is not an integer, in the notations of JSON. */
-const writtenFraction = fc
-  .record({
-    whole: fc.bigInt({ min: -99n, max: 2n ** 60n }),
-    tenths: fc.integer({ min: 1, max: 9 }),
-    zeros: fc.integer({ min: 0, max: 24 }),
-    tail: fc.constantFrom("", "e0", "e-1", "E-30"),
-  })
-  .map(({ whole, tenths, zeros, tail }) => `${whole}.${"0".repeat(zeros)}${tenths}${tail}`);
-
-const notDigits = fc.oneof(
-  fc.constantFrom("1.5", "1e3", "0x10", "+1", "01", "-0", "null", "true", "٣", "1_000", "NaN"),
-  fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/^-?\d+$|^\.{1,2}$/.test(text)),
-);
-
-/** An integer in a path or a query: valid decimal digits within the bounds, or not. */
-function integerText(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
-  const bounds = boundsOf(schema);
-  return mostlyValid(
-    integerIn(bounds).map((value) => valid(String(value))),
-    fc.oneof(notDigits, integerOutside(bounds).map(String)).map(invalid(400)),
-  );
-}
-
-/** An integer in the notations of JSON. */
-function writtenInteger(schema: DocumentedSchema): fc.Arbitrary<string> {
-  return fc
-    .tuple(integerIn(boundsOf(schema)), fc.constantFrom("", ".0", "e0", "E+0", "0e-1"))
-    .map(([value, tail]) => (value === 0n ? `0${tail.replace("0e-1", "e-1")}` : `${value}${tail}`));
-}
-
-function wrongValue(schema: DocumentedSchema): fc.Arbitrary<string> {
-  return fc.oneof(
-    integerOutside(boundsOf(schema)).map(String),
-    writtenFraction,
-    fc.constantFrom("1.5", '"5"', "true", "null", "[]", "{}", "1e300", "5.0000000000000000001"),
-    fc.string().map((text) => JSON.stringify(text)),
-  );
-}
-
-const extras = fc.dictionary(
-  fc.string({ maxLength: 8 }).filter((name) => name !== "quantity" && name !== "__proto__"),
-  fc.jsonValue({ maxDepth: 2 }),
-  { maxKeys: 2 },
-);
-
-function resolve(schema: DocumentedSchema): DocumentedSchema {
-  return schema.$ref ? apiDocument.components.schemas[schema.$ref.split("/").at(-1)!]! : schema;
-}
-
 function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
   const [field, property] = Object.entries(resolve(schema).properties!)[0]!;
-  if (property.items) {
-    const { properties } = resolve(property.items);
-    const integers = { written: writtenInteger, wrong: wrongValue };
-    return batchOf(field, property, properties!, integers, knownPets);
-  }
+  if (property.items) return batchOf(field, property);
   const written = (value: string, rest: Record<string, unknown>) => {
     const others = JSON.stringify(rest).slice(1, -1);
     return `{${others}${others && ","}${JSON.stringify(field)}:${value}}`;
@@ -130,19 +67,13 @@ function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
     { arbitrary: oversized.map(invalid(413)), weight: 1 },
   );
 }
-const notAnObject = fc.jsonValue().filter((value) => !isObject(value));
 
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The media types in `Accept-Patch`. The document lists only the first for the body. */
-const acceptedTypes = String(apiDocument.components.headers["Accept-Patch"]!.schema.const).split(
-  ", ",
-);
-
-const typesOf = (method: string, content: readonly (readonly [type: string, unknown])[]) =>
-  method === "PATCH" ? acceptedTypes : content.map(([type]) => type);
+/** The media types in `Accept-Patch` or `Accept-Post`. The document lists only one for the body. */
+const acceptedTypes = (method: string) => {
+  const { schema } =
+    apiDocument.components.headers[method === "PATCH" ? "Accept-Patch" : "Accept-Post"]!;
+  return String(schema.const).split(", ");
+};
 
 const contentType = (types: readonly string[]): fc.Arbitrary<Part<string | undefined>> =>
   mostlyValid(
@@ -175,8 +106,7 @@ function toOperation(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
       path: fc.tuple(...inPath.map(pathValue)),
       query: fc.tuple(...inQuery.map(queryValues)),
       headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name))),
-      type:
-        content.length > 0 ? contentType(typesOf(method, content)) : fc.constant(valid(undefined)),
+      type: content.length > 0 ? contentType(acceptedTypes(method)) : fc.constant(valid(undefined)),
       body: content[0] ? bodyOf(content[0][1].schema) : fc.constant(valid(undefined)),
       stray: fc.constantFrom("", "", "color=blue"),
       head: fc.boolean(),

@@ -203,11 +203,13 @@ export function bodyPointer(response: DocumentedResponse): string {
   return `#/components/x-bodies/${[...bodies.keys()].indexOf(response)}`;
 }
 
+const requestSchemas = ["InventoryUpdate", "StockChange", "StockChanges"];
+
 /** The documented schemas without additional fields. Request bodies still allow them. */
 const closedSchemas = Object.fromEntries(
   Object.entries(apiDocument.components.schemas).map(([name, schema]) => [
     name,
-    schema.properties && name !== "InventoryUpdate"
+    schema.properties && !requestSchemas.includes(name)
       ? { ...schema, additionalProperties: false }
       : schema,
   ]),

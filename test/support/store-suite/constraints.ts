@@ -14,7 +14,26 @@ export function describeConstraints(suite: StoreSuite): void {
       ["a pet without a name", "UPDATE pets SET name = NULL"],
       ["an order with an unknown status", "UPDATE orders SET status = 'lost'"],
       ["an order with a quantity below zero", "UPDATE orders SET quantity = -1"],
-      ["a second head", "INSERT INTO head SELECT 2, environment, 'x', 0, 0, 0 FROM head"],
+      [
+        "a second head",
+        `INSERT INTO head (id, environment, epoch, seq, at, keys_version)
+         SELECT 2, environment, 'x', 0, 0, 0 FROM head`,
+      ],
+      [
+        "a commit without a hash, as an earlier version writes it",
+        `BEGIN;
+         INSERT INTO ledger (seq, pet_id, quantity_before, quantity_after, status_before,
+           status_after, previous, cause, key_id, request_id, reason, at)
+         SELECT 2, pet_id, 1, 2, status_after, status_after, 1, 'api', 'key_a', 'req_a', NULL, at
+         FROM ledger WHERE seq = 1;
+         UPDATE head SET seq = 2, at = at;
+         COMMIT`,
+      ],
+      [
+        "a hash that is too short",
+        `INSERT INTO ledger (seq, pet_id, quantity_after, status_after, cause, at, hash)
+         SELECT 2, 2, 1, 'sold', 'import', at, substr(hash, 1, 31) FROM ledger WHERE seq = 1`,
+      ],
     ];
     for (const [name, sql] of statements) {
       test(name, async () => {

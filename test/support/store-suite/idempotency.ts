@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { digestOfTexts } from "../../../src/domain/idempotency.ts";
+import { digestOfTexts, pageRowsMin } from "../../../src/domain/idempotency.ts";
 import type { Outcome, Stored, Unit } from "../../../src/domain/ledger.ts";
 import type { Store } from "../../../src/domain/ports.ts";
 import { unitOf, versionOrReason } from "../units.ts";
@@ -278,16 +278,19 @@ export function describeIdempotency(suite: StoreSuite): void {
 
   test("keys can be read into memory while updates run", async () => {
     await add({ petId: 1n });
-    for (let at = 0; at < 50; at++) await commit(addOnce(`${at}`));
+    // More rows than are read at a time.
+    const count = pageRowsMin + 30;
+    const names = Array.from({ length: count }, (_, at) => `${at}`);
+    for (const name of names) await commit(addOnce(name));
     const other = await suite.place.open();
     const [, , ...again] = await Promise.all([
       other.idempotency.prepare(),
       other.idempotency.prepare(),
-      ...Array.from({ length: 50 }, (_, at) => commitTo(other, addOnce(`${49 - at}`))),
-      ...Array.from({ length: 50 }, (_, at) => commit(addOnce(`${at + 25}`))),
+      ...names.slice(-50).map((name) => commitTo(other, addOnce(name), addOnce("0"))),
+      ...names.slice(-50).map((name) => commit(addOnce(`more ${name}`))),
     ]);
     expect(again).toHaveLength(100);
-    expect(await entries()).toMatchObject([{ quantity: 75 }]);
+    expect(await entries()).toMatchObject([{ quantity: count + 50 }]);
     await expectSound();
   });
 

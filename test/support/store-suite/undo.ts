@@ -13,7 +13,7 @@ export function describeUndo(suite: StoreSuite): void {
       await add({ petId: 7n, quantity: 4, status: "pending" });
       await add({ petId: 7n, quantity: 9, status: "sold" });
       suite.clock.advance(1_000);
-      const outcome = await undoRow(suite.store, 2, false);
+      const outcome = await undoRow(suite.store, 2);
       const row = {
         seq: 3,
         petId: 7n,
@@ -35,8 +35,8 @@ export function describeUndo(suite: StoreSuite): void {
     test("can itself be undone", async () => {
       await add({ petId: 1n, quantity: 4 });
       await suite.store.inventory.commit([set(1n, 9)]);
-      await undoRow(suite.store, 2, false);
-      expect(await undoRow(suite.store, 3, false)).toMatchObject({
+      await undoRow(suite.store, 2);
+      expect(await undoRow(suite.store, 3)).toMatchObject({
         kind: "undone",
         row: { seq: 4, after: { quantity: 9 }, reason: "undo of 3" },
       });
@@ -48,20 +48,20 @@ export function describeUndo(suite: StoreSuite): void {
       await add({ petId: 1n, quantity: 4 }, { petId: 2n });
       await suite.store.inventory.commit([set(1n, 9), set(1n, 10), set(2n, 5)]);
       const before = await ledger();
-      expect(await undoRow(suite.store, 3, false)).toMatchObject({
+      expect(await undoRow(suite.store, 3)).toMatchObject({
         kind: "changed_since",
         latest: { seq: 4, keyId: "key_a", keyName: "The key key_a", at: testStart },
       });
       expect(await ledger()).toEqual(before);
       expect(await entries()).toMatchObject([{ quantity: 10 }, { quantity: 5 }]);
       // A change to another pet does not matter.
-      expect(await undoRow(suite.store, 4, false)).toMatchObject({ kind: "undone" });
+      expect(await undoRow(suite.store, 4)).toMatchObject({ kind: "undone" });
     });
 
     test("with force overwrites later changes", async () => {
       await add({ petId: 1n, quantity: 4 });
       await suite.store.inventory.commit([set(1n, 9), set(1n, 10)]);
-      expect(await undoRow(suite.store, 2, true)).toMatchObject({
+      expect(await undoRow(suite.store, 2, { force: true })).toMatchObject({
         kind: "undone",
         row: { seq: 4, before: { quantity: 10 }, after: { quantity: 4 } },
       });
@@ -70,7 +70,7 @@ export function describeUndo(suite: StoreSuite): void {
     test("of a row that created a pet is refused, also with force", async () => {
       await add({ petId: 1n, quantity: 4 });
       for (const force of [false, true]) {
-        const outcome = await undoRow(suite.store, 1, force);
+        const outcome = await undoRow(suite.store, 1, { force });
         expect(outcome).toEqual({ kind: "creates_entry", petId: 1n });
       }
       expect(await ledger()).toHaveLength(1);
@@ -79,10 +79,24 @@ export function describeUndo(suite: StoreSuite): void {
     test("of a row that does not exist fails", async () => {
       await add({ petId: 1n });
       for (const seq of [2, Number.MAX_SAFE_INTEGER]) {
-        await expect(undoRow(suite.store, seq, true)).rejects.toThrow(
+        await expect(undoRow(suite.store, seq, { force: true })).rejects.toThrow(
           `There is no ledger row ${seq}.`,
         );
       }
+    });
+
+    test("keeps the reason that is given, unless it breaks the rule", async () => {
+      await add({ petId: 1n, quantity: 4 });
+      await suite.store.inventory.commit([set(1n, 9)]);
+      for (const reason of ["x".repeat(201), "a\nb", "\ud800"]) {
+        await expect(undoRow(suite.store, 2, { reason })).rejects.toThrow(
+          "Field 'reason' must have at most 200 characters and no control characters.",
+        );
+      }
+      expect(await undoRow(suite.store, 2, { reason: "wrong pet 🐢" })).toMatchObject({
+        row: { seq: 3, reason: "wrong pet 🐢" },
+      });
+      expect((await ledger()).at(-1)).toMatchObject({ seq: 3, reason: "wrong pet 🐢" });
     });
 
     test("is refused if the entry changes between the read and the write", async () => {
@@ -100,7 +114,7 @@ export function describeUndo(suite: StoreSuite): void {
           },
         },
       };
-      expect(await undoRow(overtaken, 2, false)).toMatchObject({
+      expect(await undoRow(overtaken, 2)).toMatchObject({
         kind: "changed_since",
         latest: { seq: 3, after: { quantity: 11 } },
       });
@@ -113,7 +127,7 @@ export function describeUndo(suite: StoreSuite): void {
       for (let round = 1; round <= 20; round++) {
         const { rows } = await suite.store.inventory.commit([set(1n, round)]);
         const [undone] = await Promise.all([
-          undoRow(other, rows[0]!.seq, false),
+          undoRow(other, rows[0]!.seq),
           suite.store.inventory.commit([set(1n, 1_000 + round)]),
         ]);
         const after = (await suite.store.inventory.ledgerAfter(rows[0]!.seq, 9)).map(
@@ -132,7 +146,7 @@ export function describeUndo(suite: StoreSuite): void {
       await suite.store.inventory.commit([set(1n, 9)]);
       const before = await suite.store.inventory.readHead();
       const epochsBefore = await suite.store.inventory.listEpochs();
-      await undoRow(suite.store, 3, false);
+      await undoRow(suite.store, 3);
       const head = await suite.store.inventory.readHead();
       const epochs = await suite.store.inventory.listEpochs();
       expect(isInHistory(epochs, head.seq, before)).toBe(true);

@@ -41,7 +41,10 @@ The response is sent after the changes are stored durably. The request counts as
     description:
       "The changes. The body can have at most 256 KiB. It can also be sent without a `Content-Type`.",
     schema: reference("schemas", "StockChanges"),
-    examples: { sale_and_count: { summary: "A sale and a count", value: exampleChanges } },
+    examples: {
+      sale: { summary: "A sale", value: { changes: exampleChanges.changes.slice(0, 1) } },
+      sale_and_count: { summary: "A sale, and a count with a condition", value: exampleChanges },
+    },
   },
   success: {
     200: {
@@ -67,7 +70,7 @@ The response is sent after the changes are stored durably. The request counts as
       invalid_change: changeMessage(0, petId, oneAmountRule),
       invalid_idempotency_key: idempotencyKeyRule,
     },
-    not_found: { not_found: changeMessage(0, petId, petNotFound) },
+    not_found: { not_found: changeMessage(0, 8n, petNotFound) },
     insufficient_stock: {
       insufficient_stock: changeMessage(0, petId, outOfRangeMessage(change, rejected)),
     },

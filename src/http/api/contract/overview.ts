@@ -1,7 +1,7 @@
 import { planNames, plans } from "../../../domain/plans.ts";
 
 /** The introduction of the API description: what all operations have in common. */
-export const overview = `This API reads and updates the stock levels of a pet store over HTTP, in JSON. One request reads the whole inventory. Another sets the stock count of one pet.
+export const overview = `This API reads and updates the stock levels of a pet store over HTTP, in JSON. One request reads the whole inventory. Others set the stock count of one pet, or change many at once.
 
 ## Authentication
 
@@ -49,6 +49,14 @@ The version in the path, \`/v1\`, changes only when a change can break clients. 
 
 Operations that send \`X-Stability\` can change within \`/v1\`: \`experimental\` operations without notice, \`beta\` operations with notice. Operations that send \`Deprecation\` work until the date in \`Sunset\`, then return 410.
 
+## Safe updates
+
+An update without any of these headers is stored as it is, whatever the entry was before. Three tools prevent the two classic mistakes: a retry that reverts a newer count, and two clients that overwrite each other.
+
+- *Retries.* Send an \`Idempotency-Key\` with \`PATCH /inventory/{petId}\` or \`POST /changes\`. If the response does not arrive, send the same request with the same key until you get one. The change is made at most once. A repeated request returns the first result, with \`Idempotent-Replayed: true\`, on every instance and after a restart. A request that failed is not remembered, so you can send it again with the same key. Results are kept for 7 days unless the operator sets another time. The same key with a different request returns 422.
+- *Conditions.* Read the entry with \`GET /inventory/{petId}\` and send its \`ETag\` in \`If-Match\`. If the entry has changed in the meantime, the response is 412 with the current quantity, version and \`ETag\`. Decide again and retry.
+- *Differences.* Send \`delta\` instead of \`quantity\` in \`POST /changes\`. Deltas of several clients add up, so they need no condition. A delta that would make the stock negative returns 409.
+
 ## Large numbers
 
 Identifiers are signed 64-bit integers, sent as JSON numbers. JavaScript's \`JSON.parse\` rounds integers beyond ±2^53. Use a parser that keeps all digits, or the TypeScript client, which returns identifiers as \`bigint\`. Quantities never exceed 2^53 − 1, so they are always exact.
@@ -57,7 +65,7 @@ Identifiers are signed 64-bit integers, sent as JSON numbers. JavaScript's \`JSO
 
 \`HEAD\` works wherever \`GET\` does and returns the same headers without a body. \`OPTIONS\` needs no key and returns 204 with \`Allow\`.
 
-Web pages from other origins can call the API if the operator allows their origin. Their scripts can read the rate limit and versioning headers, \`Retry-After\`, \`ETag\`, \`Link\`, \`Date\` and \`X-Request-Id\`.`;
+Web pages from other origins can call the API if the operator allows their origin. Their scripts can read the rate limit and versioning headers, \`Retry-After\`, \`ETag\`, \`Link\`, \`Date\`, \`Content-Location\`, \`Idempotent-Replayed\` and \`X-Request-Id\`.`;
 
 function planTable(): string {
   const rows = planNames.map((plan) => {

@@ -30,6 +30,7 @@ export function createDatabaseCheck(files: StoreFiles, database: Database): Data
     `SELECT 1 FROM epochs WHERE epoch = ?1
      AND number > (SELECT number FROM epochs WHERE epoch = ?2)`,
   );
+  const anyEpoch = database.query("SELECT 1 FROM epochs WHERE epoch = ?");
   const rootPage = database.query("SELECT rootpage FROM sqlite_schema WHERE name = 'head'");
   const [[pageBytes]] = database.query("PRAGMA page_size").values() as [[number | bigint]];
   const page = Buffer.alloc(Number(pageBytes));
@@ -80,8 +81,12 @@ export function createDatabaseCheck(files: StoreFiles, database: Database): Data
     const current = readHead();
     if (head.seq > current.seq || head.keysVersion > current.keysVersion) return false;
     if (head.epoch === current.epoch || head.epoch === inFile?.epoch) return true;
-    // An import and a start of the service may have begun epochs between the two.
-    return inFile !== undefined && laterEpoch.values(head.epoch, inFile.epoch).length > 0;
+    // Imports and starts of the service may have begun epochs between the two. A new store was only
+    // in its log when this process opened it, so any of its epochs may be the first in the file.
+    const known = inFile
+      ? laterEpoch.values(head.epoch, inFile.epoch)
+      : anyEpoch.values(head.epoch);
+    return known.length > 0;
   }
 
   function readHead(): PageHead {

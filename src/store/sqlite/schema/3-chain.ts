@@ -15,6 +15,13 @@ export function chain(database: Database): void {
       from_seq INTEGER NOT NULL CHECK (from_seq >= 0),
       hash     TEXT    NOT NULL
     ) STRICT;
+
+    -- Refuses the commit of an earlier version, whose rows have no hash: a command may have been
+    -- started before the migration. Once per commit, because a trigger on each row of the ledger
+    -- would hold an import up.
+    CREATE TRIGGER head_has_hash BEFORE UPDATE OF seq ON head
+    WHEN NEW.seq > OLD.seq AND NEW.hash = OLD.hash
+    BEGIN SELECT RAISE(ABORT, 'this store needs petstore 0.4 or later'); END;
     `);
   let hash = genesisHash;
   let lastSeq = 0n;

@@ -1,0 +1,105 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { isJsonObject, JsonNumber, parseJson } from "../../src/domain/values/json.ts";
+import { eachField, elementsAt, endOfValue, skipSpace } from "../../src/domain/values/json-scan.ts";
+import { parseChanges } from "../../src/http/api/change-list.ts";
+
+/** Rebuilds a value from the positions that the scan finds. */
+function rebuild(text: string, at: number): unknown {
+  if (text[at] === "[") {
+    return elementsAt(text, at, Number.POSITIVE_INFINITY).map((start) => rebuild(text, start));
+  }
+  if (text[at] === "{") {
+    const fields: [string, unknown][] = [];
+    eachField(text, at, (name, start) => fields.push([name, rebuild(text, start)]));
+    return Object.fromEntries(fields);
+  }
+  return parseJson(text.slice(at, endOfValue(text, at)));
+}
+
+const space = fc.stringMatching(/^[ \t\n\r]{0,3}$/);
+const number = fc.oneof(
+  fc.bigInt().map(String),
+  fc.constantFrom("5.0", "-0", "1e300", "5.0000000000000000001", "50e-1", "9007199254740993"),
+);
+const text = fc.string().map((one) => JSON.stringify(one));
+const escaped = fc.constantFrom('"\\\\"', '"\\""', '"\\\\\\""', '"\\u0022]}"', '"[{,:"');
+
+/** JSON in any notation, with white space between all tokens. */
+const json = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.oneof(number, text, escaped, fc.constantFrom("true", "false", "null")),
+    fc
+      .tuple(fc.array(tie("value"), { maxLength: 4 }), space)
+      .map(([items, gap]) => `[${gap}${items.join(`${gap},${gap}`)}${gap}]`),
+    fc
+      .tuple(fc.array(fc.tuple(text, tie("value")), { maxLength: 4 }), space)
+      .map(([fields, gap]) => {
+        const members = fields.map(([name, value]) => `${name}${gap}:${gap}${value}`);
+        return `{${gap}${members.join(`${gap},${gap}`)}${gap}}`;
+      }),
+  ),
+})).value;
+
+test("the scan finds the same values as the parser, in any valid JSON", () => {
+  const property = fc.property(json, space, (value, gap) => {
+    const written = gap + value + gap;
+    const start = skipSpace(written, 0);
+    expect(rebuild(written, start)).toEqual(parseJson(written));
+    expect(endOfValue(written, start)).toBe(start + value.length);
+  });
+  fc.assert(property, { numRuns: 2_000 });
+});
+
+test("a batch has the changes that the parser finds", () => {
+  const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+  const change = fc.record({ id, delta: fc.maxSafeInteger(), extra: json });
+  const property = fc.property(fc.array(change, { minLength: 1, maxLength: 5 }), (changes) => {
+    const items = changes.map(
+      (one) => `{"x":${one.extra},"petId":${one.id},"delta":${one.delta},"y":${one.extra}}`,
+    );
+    const body = `{"changes":[${items.join()}],"z":${changes[0]!.extra}}`;
+    const parsed = parseJson(body);
+    expect(isJsonObject(parsed) && (parsed.changes as unknown[]).length).toBe(changes.length);
+    expect(parseChanges(body).map(({ petId, amount }) => [petId, amount])).toEqual(
+      changes.map((one) => [one.id, one.delta]),
+    );
+  });
+  fc.assert(property, { numRuns: 500 });
+});
+
+/** Many times what any of these bodies takes. A method with quadratic time would take seconds. */
+const readMsMax = 250;
+
+test("the time to read a body of 256 KiB does not depend on its content", () => {
+  const full = (part: string) => part.repeat(Math.floor(262_000 / part.length));
+  const change = '{"petId":1,"delta":1.0}';
+  const bodies = [
+    `{"changes":[${full("0,")}0]}`,
+    `{"changes":[${full("{},")}0]}`,
+    `{"x":[${full("0,")}1.0],"changes":[${change}]}`,
+    `{"x":"${full('\\"')}","changes":[${change}]}`,
+    `{${full('"a":0,')}"changes":[${change}]}`,
+    `{"changes":[{${full('"petId":1,')}"delta":1}]}`,
+    `{"changes":[{"petId":${full("1")},"delta":1}]}`,
+    `{"changes":[{"petId":1,"reason":"${full("x")}","delta":1}]}`,
+    `{"changes":[{"petId":1,"reason":${full("[")}${full("]")},"delta":1}]}`,
+  ];
+  for (const body of bodies) {
+    const times = Array.from({ length: 5 }, () => {
+      const begunAt = performance.now();
+      try {
+        parseChanges(body);
+      } catch {
+        // Most of these are invalid.
+      }
+      return performance.now() - begunAt;
+    });
+    expect([body.slice(0, 40), Math.min(...times) < readMsMax]).toEqual([body.slice(0, 40), true]);
+  }
+});
+
+test("numbers keep all digits", () => {
+  expect(rebuild("[9007199254740993]", 0)).toEqual([new JsonNumber("9007199254740993")]);
+});

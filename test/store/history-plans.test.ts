@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { SQL } from "bun";
+import { createPrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
+import { createHistoryReader } from "../../src/store/postgres/history.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
+
+/**
+ * The planner reads a small table whole, and a prepared plan is kept when the table has grown. With
+ * such a plan, a search in a ledger of a million rows would take seconds.
+ */
+test("PostgreSQL reads the ledger by its primary key, also while it is empty or small", async () => {
+  await using pool = new SQL(await migratedDatabase(), { max: 1, bigint: true });
+  const sql = await pool.reserve();
+  const query = (text: string, values: readonly unknown[] = []) =>
+    sql.unsafe(text, values as unknown[]).values();
+  const history = createHistoryReader(
+    createPrimaryGuard(() => {}),
+    query,
+    query,
+  );
+
+  /** Runs every read more often than the server makes a plan for, and counts the whole scans. */
+  async function countScans(): Promise<readonly unknown[]> {
+    await sql`BEGIN`;
+    for (let run = 0; run < 10; run++) {
+      await history.listRows({ after: 0, upTo: 100 }, 10);
+      await history.listRows({ after: 0, upTo: 100, cause: "api", keyId: "key_a" }, 10);
+      await history.seqAt(5);
+      await history.petRows(1n, 10, 10);
+      await history.petRowBefore(1n, 10, 1, 10);
+    }
+    const [counts] = await query(
+      "SELECT seq_scan, idx_scan > 100 FROM pg_stat_xact_user_tables WHERE relname = 'ledger'",
+    );
+    await sql`COMMIT`;
+    return counts!;
+  }
+
+  expect((await countScans())[0]).toBe(0n);
+  await query(`INSERT INTO ledger (seq, pet_id, previous, cause, at, hash)
+    SELECT seq, 1, nullif(seq - 1, 0), 'api', seq, sha256('') FROM generate_series(1, 10) AS seq`);
+  await query("UPDATE ledger_end SET seq = 10 WHERE seq = 0");
+  await query("VACUUM ANALYZE ledger");
+  expect(await countScans()).toEqual([0n, true]);
+  sql.release();
+});
