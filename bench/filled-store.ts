@@ -26,6 +26,8 @@ interface Filler {
 }
 
 const sliceRows = 500_000;
+/** Stands for the hash of the last row, which would take long to compute. */
+const tipHash = "0".repeat(64);
 
 /** Adds rows to a store that contains only the catalogue with `ledgerPets` pets. */
 export async function fillLedger(address: string, rows: number): Promise<void> {
@@ -41,9 +43,11 @@ export async function fillLedger(address: string, rows: number): Promise<void> {
     FROM (SELECT pet_id, max(seq) AS seq FROM ledger WHERE seq > ${tip - cycleRows}
           GROUP BY pet_id) AS last, ledger
     WHERE last.pet_id = inventory.pet_id AND ledger.seq = last.seq`);
-  await filler.run(`UPDATE chain SET from_seq = ${tip}`);
+  await filler.run(`UPDATE chain SET from_seq = ${tip}, hash = '${tipHash}'`);
   const end = isPostgres(address) ? "ledger_end" : "head";
-  await filler.run(`UPDATE ${end} SET seq = ${tip}, at = ${tipAt} WHERE seq = ${ledgerPets}`);
+  await filler.run(
+    `UPDATE ${end} SET seq = ${tip}, at = ${tipAt}, hash = '${tipHash}' WHERE seq = ${ledgerPets}`,
+  );
   await filler.close();
 }
 
