@@ -4,8 +4,8 @@ import { startCheckpoints } from "./domain/checkpoints.ts";
 import { createCommitter } from "./domain/commits.ts";
 import { ServiceError } from "./domain/errors.ts";
 import { createFollower, type Follower } from "./domain/follower.ts";
-import { forgetExpiredKeys } from "./domain/forgetting.ts";
 import { announceKeyChanges, createHeadWatcher, type HeadWatcher } from "./domain/head.ts";
+import { keepIdempotencyKeys } from "./domain/key-keeping.ts";
 import { createKeyring } from "./domain/keyring.ts";
 import type { Clock, Log, Store } from "./domain/ports.ts";
 import type { Shop } from "./domain/shop.ts";
@@ -48,6 +48,9 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** How long a start waits for idempotency keys before it listens. */
+const preparePatienceMs = 500;
+
 /** Starts the service: engine, head watcher, shop, surfaces, server. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, clock, log } = options;
@@ -59,7 +62,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   opened.defer(head.stop);
   const store = announceKeyChanges(engine.store, head);
   const context = await openContext(options, store, head, engine.patienceMs);
-  opened.defer(forgetExpiredKeys(store.idempotency, clock, config.idempotencyKeptMs, log));
+  const keys = keepIdempotencyKeys(store.idempotency, clock, config.idempotencyKeptMs, log);
+  opened.defer(keys.stop);
+  // Millions of keys take seconds. The service listens meanwhile, but is not ready.
+  await Promise.race([keys.firstAttempt, sleep(preparePatienceMs)]);
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
@@ -79,7 +85,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     pages: referencePages(api.operations, { ...config, basePath: api.basePath }),
     // Separate from the limiter of the API: reading its documentation must not use up requests.
     pageLimiter: createAddressLimiter(clock, config.addressPerMinute, config.addressesMax),
-    health: { isReady: async () => !stopping && (await isReady(engine, context)), isStopping },
+    health: {
+      isReady: async () => !stopping && keys.isPrepared && (await isReady(engine, context)),
+      isStopping,
+    },
   });
   const parts = opened.move();
 

@@ -1,0 +1,56 @@
+import { every, whileAvailable } from "./background.ts";
+import type { Clock, IdempotencyStore, Log } from "./ports.ts";
+
+const everyMs = 10_000;
+
+/** Commits whose keys are deleted in one transaction. It takes about as long as an update. */
+const commitsAtOnce = 500;
+
+/** Keys are deleted this long after they expired, because the clock of a database may be behind. */
+const marginMs = 3_600_000;
+
+/** Reads idempotency keys after a start, and deletes those that have expired. */
+export interface KeyKeeping {
+  /** Whether all keys are in memory. Until then a request with a key waits for those that are left. */
+  readonly isPrepared: boolean;
+  /** Resolves when the first attempt to read them has ended, also if it failed. */
+  readonly firstAttempt: Promise<unknown>;
+  stop(): void;
+}
+
+/**
+ * Reads the stored keys into memory. Deletes expired ones in small steps, between which updates are
+ * stored.
+ */
+export function keepIdempotencyKeys(
+  store: IdempotencyStore,
+  clock: Clock,
+  keptMs: number,
+  log: Log,
+): KeyKeeping {
+  let isPrepared = false;
+  let isStopped = false;
+  const prepare = async () => {
+    if (!isPrepared) await store.prepare();
+    isPrepared = true;
+  };
+  const prune = async () => {
+    await prepare();
+    const before = clock.now() - keptMs - marginMs;
+    while (!isStopped && (await store.prune(before, commitsAtOnce)) === commitsAtOnce);
+  };
+  const stop = every(everyMs, "reading and deleting idempotency keys", log, whileAvailable(prune));
+  const firstAttempt = whileAvailable(prepare)().catch((error: unknown) =>
+    log("reading idempotency keys failed", { error: String(error) }),
+  );
+  return {
+    firstAttempt,
+    get isPrepared() {
+      return isPrepared;
+    },
+    stop() {
+      isStopped = true;
+      stop();
+    },
+  };
+}
