@@ -79,6 +79,10 @@ onEveryEngine("filters of the history", (service) => {
     }
     const offset = text(start).replace("Z", "%2B00:00");
     expect(await seqs(`/changes?since=${offset}`)).toEqual(upTo(first + 7, first));
+    // A microsecond after the first two changes, and no time after them.
+    const [later, same] = ["001Z", "000Z"].map((tail) => text(start).replace("Z", tail));
+    expect(await seqs(`/changes?since=${later}`)).toEqual(upTo(first + 7, first + 2));
+    expect(await seqs(`/changes?since=${same}&until=${later}`)).toEqual([first, first + 1]);
     expect(await seqs("/changes?since=2126-01-01")).toEqual([]);
     expect((await seqs("/changes?limit=1000&until=2126-01-01")).at(-1)).toBe(first + 7);
     expect(await seqs("/changes?until=0001-01-01")).toEqual([]);
