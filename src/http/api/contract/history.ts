@@ -53,10 +53,12 @@ const until = instant(
 );
 
 const after = (description: string) => seqParameter("after", description, 1206);
+const before = (description: string) => seqParameter("before", description, 1207);
 
 const rangeMessages = {
   invalid_limit: limitRule(rowsPerPageMax),
   invalid_after: seqRule("after"),
+  invalid_before: seqRule("before"),
   invalid_since: instantRule("since"),
   invalid_until: instantRule("until"),
 };
@@ -99,6 +101,7 @@ The page includes every change that was confirmed before you sent the request. T
   parameters: [
     limit,
     after("The page starts with the next larger `seq`. `0` starts with the first change."),
+    before("Only changes with a smaller `seq`."),
     since,
     until,
     {
@@ -133,7 +136,7 @@ The first page includes every change that was confirmed before you sent the requ
   parameters: [
     petIdParameter,
     limit,
-    seqParameter("before", "The page starts with the next smaller `seq` of this pet.", 1207),
+    before("The page starts with the next smaller `seq` of this pet."),
     after("Only changes with a larger `seq`."),
     since,
     until,
@@ -141,7 +144,7 @@ The first page includes every change that was confirmed before you sent the requ
   success: page("One page of changes.", [exampleRow, creation]),
   errors: ["invalid_request", "not_found"],
   messages: {
-    invalid_request: { ...rangeMessages, invalid_before: seqRule("before"), ...petIdMessage },
+    invalid_request: { ...rangeMessages, ...petIdMessage },
   },
   headers: ["X-Stability"],
 };
