@@ -1,5 +1,5 @@
 // Fills the ledger of a store with millions of rows, by SQL. Updates through the API would take
-// minutes. The rows have no valid hashes.
+// minutes. The rows have no valid hashes, and the inventory stays as it was imported.
 import { Database } from "bun:sqlite";
 
 export interface Folded {
@@ -20,13 +20,44 @@ export interface LedgerDatabase {
   close(): Promise<void>;
 }
 
+/** Updates of random pets, in columns. */
+interface Updates {
+  seqs: number[];
+  petIds: number[];
+  before: number[];
+  after: number[];
+  statuses: string[];
+  previous: number[];
+}
+
+const chunkRows = 50_000;
+const statuses = ["available", "pending", "sold"];
+
+/** Updates after the import of a catalogue. Each continues the row before it of the same pet. */
+function* updatesOf(rows: number, entries: number): Generator<Updates> {
+  const stock = Int32Array.from({ length: entries }, (_, index) => 1000 + ((index * 7) % 9000));
+  const last = Int32Array.from({ length: entries }, (_, index) => index + 1);
+  for (let from = entries; from < rows; from += chunkRows) {
+    const chunk: Updates = {
+      ...{ seqs: [], petIds: [], before: [], after: [], statuses: [], previous: [] },
+    };
+    for (let seq = from + 1; seq <= Math.min(rows, from + chunkRows); seq++) {
+      const index = Math.floor(Math.random() * entries);
+      chunk.seqs.push(seq);
+      chunk.petIds.push(index + 1);
+      chunk.before.push(stock[index]!);
+      chunk.previous.push(last[index]!);
+      chunk.statuses.push(statuses[index % 3]!);
+      stock[index] = 1000 + Math.floor(Math.random() * 9000);
+      last[index] = seq;
+      chunk.after.push(stock[index]!);
+    }
+    yield chunk;
+  }
+}
+
 const columns = `seq, pet_id, quantity_before, quantity_after, status_before, status_after, previous,
   cause, key_id, request_id, reason, at, hash`;
-
-/** A row for each n from 1, with a random pet and quantity. `key` and `at` come from the store. */
-const rowOf = (entries: number, random: (below: number) => string, hash: string) => `
-  SELECT ${entries} + n, 1 + ${random(entries)}, 1000, 1000 + ${random(9000)}, 'available',
-    'available', NULL, 'api', key, 'req_0123456789ab_' || n, NULL, at + n / 1000, ${hash}`;
 
 const listCheckpoints = "SELECT seq FROM checkpoints ORDER BY seq";
 const sizeOfCheckpoints = "SELECT coalesce(sum(length(data)), 0) FROM checkpoint_parts";
@@ -53,13 +84,17 @@ function openSqlite(path: string): LedgerDatabase {
         database.run(`PRAGMA ${pragma}`);
       }
       database.run("BEGIN");
-      database.run(`
-        WITH RECURSIVE numbers(n) AS (
-          SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${rows - entries})
-        INSERT INTO ledger (${columns})
-        ${rowOf(entries, (below) => `abs(random() % ${below})`, "zeroblob(32)")}
-        FROM numbers, (SELECT at FROM head), (SELECT id AS key FROM keys LIMIT 1)`);
-      database.run(`UPDATE head SET seq = ${rows}, at = (SELECT max(at) FROM ledger)`);
+      const insert = database.query(`INSERT INTO ledger (${columns})
+        SELECT ?1, ?2, ?3, ?4, ?5, ?5, ?6, 'api', (SELECT id FROM keys LIMIT 1),
+          'req_0123456789ab_' || ?1, NULL, at, zeroblob(32) FROM head`);
+      for (const { seqs, petIds, before, after, statuses, previous } of updatesOf(rows, entries)) {
+        for (let at = 0; at < seqs.length; at++) {
+          const stock = [before[at]!, after[at]!, statuses[at]!] as const;
+          insert.run(seqs[at]!, petIds[at]!, ...stock, previous[at]!);
+        }
+      }
+      database.run(`UPDATE head SET seq = ${rows}, at = (SELECT max(at) FROM ledger),
+        hash = lower(hex(randomblob(32)))`);
       database.run("COMMIT");
     },
     async checkpoints() {
@@ -84,13 +119,19 @@ function openPostgres(address: string): LedgerDatabase {
   const sql = new Bun.SQL(address, { max: 1 });
   return {
     async fill(rows, entries) {
-      await sql.unsafe(`INSERT INTO ledger (${columns})
-        ${rowOf(entries, (below) => `floor(random() * ${below})::int8`, "zero")}
-        FROM generate_series(1::int8, ${rows - entries}) AS n,
-          (SELECT at FROM ledger_end ORDER BY seq DESC LIMIT 1) AS head,
-          (SELECT id AS key FROM keys LIMIT 1) AS key,
-          (SELECT decode(repeat('00', 32), 'hex') AS zero) AS zeros`);
-      await sql.unsafe(`UPDATE ledger_end SET seq = ${rows}, at = (SELECT max(at) FROM ledger)
+      for (const { seqs, petIds, before, after, statuses, previous } of updatesOf(rows, entries)) {
+        await sql.unsafe(
+          `INSERT INTO ledger (${columns})
+           SELECT seq, pet_id, before, after, status, status, previous, 'api',
+             (SELECT id FROM keys LIMIT 1), 'req_0123456789ab_' || seq, NULL,
+             (SELECT at FROM ledger_end ORDER BY seq DESC LIMIT 1), decode(repeat('00', 32), 'hex')
+           FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::text[], $6::int8[])
+             AS row(seq, pet_id, before, after, status, previous)`,
+          [seqs, petIds, before, after, statuses, previous].map((values) => `{${values.join()}}`),
+        );
+      }
+      await sql.unsafe(`UPDATE ledger_end SET seq = ${rows}, at = (SELECT max(at) FROM ledger),
+        hash = repeat('00', 32)
         WHERE seq = (SELECT max(seq) FROM ledger_end)`);
       await sql.unsafe("VACUUM ANALYZE");
     },

@@ -9,10 +9,13 @@ import { describeMachine, isInMemory } from "./machine.ts";
 import { type Options, readOptions } from "./options.ts";
 import { printReport, toJson } from "./report.ts";
 import { Results } from "./results.ts";
+import { batch } from "./sections/batch.ts";
 import { beside } from "./sections/beside.ts";
 import { firstGet } from "./sections/first-get.ts";
 import { get } from "./sections/get.ts";
 import { growth } from "./sections/growth.ts";
+import { history } from "./sections/history.ts";
+import { idempotency } from "./sections/idempotency.ts";
 import { ledger } from "./sections/ledger.ts";
 import { openTransaction } from "./sections/open-transaction.ts";
 import { patch, slowFlush } from "./sections/patch.ts";
@@ -33,13 +36,16 @@ const runs: Record<Section, (bench: Bench) => Promise<void>> = {
   growth,
   turns,
   postgres,
+  batch,
   "open-transaction": openTransaction,
   ledger,
+  history,
+  idempotency,
   snapshots,
   soak,
   beside,
 };
-const sectionsWithPeer: Section[] = ["get", "patch", "slow-flush", "postgres"];
+const sectionsWithPeer: Section[] = ["get", "patch", "slow-flush", "postgres", "batch"];
 
 /** Returns the exit code: 0 or 1, see the usage in options.ts. */
 async function main(options: Options, directory: string): Promise<number> {

@@ -23,6 +23,7 @@ export interface Options {
   readonly readers: number;
   readonly writers: number;
   readonly ledgerRows: number;
+  readonly rememberedKeys: number;
   readonly soakMs: number;
   readonly openMs: number;
   readonly json: string | undefined;
@@ -32,8 +33,8 @@ export interface Options {
 
 export const usage = `npm run bench -- [flags]
   --only a,b          run only these sections: ${sections.filter((name) => name !== "beside").join(", ")}
-                      (ledger, snapshots, soak and open-transaction run only when named, or with
-                      --long and --soak)
+                      (ledger, snapshots, history and idempotency run only when named or with --long;
+                      soak and open-transaction only when named or with --soak)
   --engine postgres   run only the PostgreSQL section
   --beside DIR        compare this checkout with the one in DIR, which must have its node_modules:
                       paired ratios new/old of the CPU time per response and the responses per second
@@ -43,7 +44,8 @@ export const usage = `npm run bench -- [flags]
   --seconds N         length of one run (0.8; with --beside 0.3)
   --readers N         connections that read (64)
   --writers N         connections that write (256)
-  --long              also run the sections ledger and snapshots, with --ledger-rows N rows (10000000)
+  --long              also run the sections ledger, snapshots and history, with --ledger-rows N rows
+                      (10000000), and idempotency, with --remembered-keys N keys (10000000)
   --soak              run only a mixed load for --minutes N (10), and record the memory
   --open-minutes N    how long open-transaction keeps its transaction open (5)
   --json FILE         write all results to FILE
@@ -68,6 +70,7 @@ export function readOptions(argv: string[]): Options {
       writers: { type: "string", default: "256" },
       long: { type: "boolean", default: false },
       "ledger-rows": { type: "string", default: "10000000" },
+      "remembered-keys": { type: "string", default: "10000000" },
       soak: { type: "boolean", default: false },
       minutes: { type: "string", default: "10" },
       "open-minutes": { type: "string", default: "5" },
@@ -93,6 +96,7 @@ export function readOptions(argv: string[]): Options {
     readers: positive("readers", values.readers),
     writers: positive("writers", values.writers),
     ledgerRows: positive("ledger-rows", values["ledger-rows"]),
+    rememberedKeys: positive("remembered-keys", values["remembered-keys"]),
     soakMs: positive("minutes", values.minutes) * 60_000,
     openMs: positive("open-minutes", values["open-minutes"]) * 60_000,
     json: values.json,

@@ -7,8 +7,8 @@ import { freePort } from "./start-server.ts";
 
 export interface Postgres {
   port: number;
-  /** Creates an empty database and returns its address. */
-  create(name: string): Promise<string>;
+  /** Creates an empty database, or a copy of another one, and returns its address. */
+  create(name: string, template?: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -40,9 +40,9 @@ export async function startPostgres(directory: string): Promise<Postgres> {
   await waitUntilReady(address("postgres"), child);
   return {
     port,
-    async create(name) {
+    async create(name, template = "template1") {
       const sql = new Bun.SQL(address("postgres"));
-      await sql.unsafe(`CREATE DATABASE ${name}`);
+      await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template}`);
       await sql.close();
       return address(name);
     },

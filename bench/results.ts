@@ -49,6 +49,19 @@ export class Results {
     });
   }
 
+  /** Adds a row for work that was not sent to a server: one call after the other. */
+  addTime(scenario: string, contestant: string, ms: number): void {
+    this.rows.push({
+      scenario,
+      contestant,
+      throughput: 1000 / ms,
+      p50Ms: ms,
+      p99Ms: undefined,
+      cpuMicroseconds: undefined,
+      generatorBusy: undefined,
+    });
+  }
+
   /** Ignores an undefined value: the figure could not be measured on this machine. */
   addFigure(name: FigureName, value: number | undefined): void {
     if (value !== undefined && Number.isFinite(value)) this.figures.push({ name, value });

@@ -70,18 +70,29 @@ export class PatchScript implements Script {
   readonly #petIdFirst: number;
   readonly #petIdStep: number;
   readonly #petIdLast: number;
+  /** Starts every idempotency key of this script; undefined if it sends none. */
+  readonly #keyPrefix: string | undefined;
   #petId: number;
   #quantity: number;
+  #requests = 0;
   #text = "";
 
   /** Updates every `step`th pet from `first` to `last`, so that parallel scripts share no pet. */
-  constructor(target: Target, first: number, step: number, last: number, quantity: number) {
+  constructor(
+    target: Target,
+    first: number,
+    step: number,
+    last: number,
+    quantity: number,
+    sendsKeys = false,
+  ) {
     this.#target = target;
     this.#petIdFirst = first;
     this.#petIdStep = step;
     this.#petIdLast = last;
     this.#petId = first - step;
     this.#quantity = quantity;
+    this.#keyPrefix = sendsKeys ? crypto.randomUUID() : undefined;
   }
 
   get petId(): number {
@@ -96,7 +107,8 @@ export class PatchScript implements Script {
     this.#petId += this.#petIdStep;
     if (this.#petId > this.#petIdLast) this.#petId = this.#petIdFirst;
     this.#quantity = this.#quantity === quantityMax ? quantityMin : this.#quantity + 1;
-    return patchRequest(this.#target, this.#petId, this.#quantity);
+    const key = this.#keyPrefix && `${this.#keyPrefix}-${++this.#requests}`;
+    return patchRequest(this.#target, this.#petId, this.#quantity, key);
   }
 
   body(bytes: Buffer): void {
@@ -111,9 +123,20 @@ export class PatchScript implements Script {
   }
 }
 
-export function patchRequest(target: Target, petId: number, quantity: number): string {
-  const body = `{"quantity":${quantity}}`;
-  return `PATCH /v1/inventory/${petId} HTTP/1.1\r\nHost: ${target.host}:${target.port}\r\nAuthorization: Bearer ${target.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+/** `key` is the idempotency key. */
+export function patchRequest(
+  target: Target,
+  petId: number,
+  quantity: number,
+  key?: string,
+): string {
+  const headers = key === undefined ? "" : `Idempotency-Key: "${key}"\r\n`;
+  return jsonRequest(target, `PATCH /v1/inventory/${petId}`, `{"quantity":${quantity}}`, headers);
+}
+
+/** `operation` is the method and the path. The body is ASCII. */
+export function jsonRequest(target: Target, operation: string, body: string, headers = ""): string {
+  return `${operation} HTTP/1.1\r\nHost: ${target.host}:${target.port}\r\nAuthorization: Bearer ${target.key}\r\nContent-Type: application/json\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 
 /** Compares the digits, not parsed numbers, so that a rounded number is detected. */

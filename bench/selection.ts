@@ -10,13 +10,19 @@ export const sections = [
   "growth",
   "turns",
   "postgres",
+  "batch",
   "open-transaction",
   "ledger",
+  "history",
+  "idempotency",
   "snapshots",
   "soak",
   "beside",
 ] as const;
 export type Section = (typeof sections)[number];
+
+/** These fill a store with millions of rows. */
+const longSections = ["ledger", "snapshots", "history", "idempotency"] as const;
 
 /** The names that --scenario accepts, in the order in which the scenarios run. */
 export const scenarioNames = [
@@ -47,10 +53,7 @@ export function selectSections(flags: {
   selected.delete("soak");
   selected.delete("open-transaction");
   selected.delete("beside");
-  if (!long) {
-    selected.delete("ledger");
-    selected.delete("snapshots");
-  }
+  if (!long) for (const section of longSections) selected.delete(section);
   if (engine === "sqlite") selected.delete("postgres");
   return selected;
 }

@@ -7,6 +7,7 @@ import {
   IncrementScript,
   WriteProgress,
 } from "./freshness-scripts.ts";
+import { BatchScript, PageScript } from "./ledger-scripts.ts";
 import { GetScript, PatchScript, type Script, type Target } from "./scripts.ts";
 
 const quantities = quantityMax - quantityMin + 1;
@@ -14,8 +15,12 @@ const quantities = quantityMax - quantityMin + 1;
 export type Work =
   /** Every connection reads the list; every body equals the bytes in the file. */
   | { kind: "get"; connections: number; expectedFile: string }
-  /** Every connection updates its share of the pets 1 … entries. */
-  | { kind: "patch"; connections: number; entries: number }
+  /** Every connection updates its share of the pets 1 … entries, each time with a new idempotency key if `sendsKeys`. */
+  | { kind: "patch"; connections: number; entries: number; sendsKeys?: boolean }
+  /** Every connection sets the pets 1 … changes in one request. */
+  | { kind: "batch"; connections: number; changes: number }
+  /** Every connection reads the same page, which has this number of ledger rows. */
+  | { kind: "page"; connections: number; path: string; rows: number }
   /** One connection alternates PATCH and GET; the file contains the list before the first PATCH. */
   | { kind: "first-get"; entries: number; expectedFile: string }
   /** Each writer increments one pet from `quantity`; readers check that the list is current. */
@@ -37,9 +42,14 @@ export function scriptsFor(target: Target, work: Work): Script[] {
         // set to the quantity it already has.
         const quantity = quantityMin + ((first + index * 37) % quantities);
         const petId = 1 + (index % work.entries);
-        return new PatchScript(target, petId, work.connections, work.entries, quantity);
+        const { connections, entries, sendsKeys } = work;
+        return new PatchScript(target, petId, connections, entries, quantity, sendsKeys);
       });
     }
+    case "batch":
+      return each(work.connections, (index) => new BatchScript(target, work.changes, index));
+    case "page":
+      return each(work.connections, () => new PageScript(target, work.path, work.rows));
     case "first-get":
       return [new FirstGetScript(target, readFileSync(work.expectedFile), work.entries)];
     case "mixed": {

@@ -1,11 +1,14 @@
 #!/bin/sh
 # Sets the counts of many pets. Reads lines of the form "petId quantity" from standard input.
+# Each line has its own Idempotency-Key, so a retry never overwrites a newer count.
 # After a 429 or a 503 it waits for Retry-After, so that the key is not banned. It adds a random delay
 # whose upper bound doubles with each retry, so that several loops do not retry at the same time.
 set -eu
 base=${BASE_URL:-http://127.0.0.1:8080/v1}
 key=${API_KEY:?set API_KEY to your key}
 attempts_max=8
+run=$(date +%s)-$$
+line=0
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -14,6 +17,7 @@ trap 'rm -rf "$work"' EXIT
 set_count() {
   curl -sS -X PATCH -o "$work/body" -D "$work/headers" -w '%{http_code}' \
     -H "Authorization: Bearer $key" -H 'Content-Type: application/json' \
+    -H "Idempotency-Key: $run-$line" -H 'X-Change-Reason: Stocktake' \
     -d "{\"quantity\": $2}" "$base/inventory/$1" || true
 }
 
@@ -28,6 +32,7 @@ random_below() {
 
 # The condition after || handles a last line without a line feed.
 while read -r pet quantity || [ -n "$pet" ]; do
+  line=$((line + 1))
   attempt=1
   bound=1
   while :; do

@@ -134,3 +134,13 @@ test("--scenario selects among the scenarios of --beside", () => {
   );
   expect(() => readOptions(["--scenario", "get"])).toThrow("--scenario needs --beside");
 });
+
+test("--long adds the sections that fill a store, and each can be named alone", () => {
+  const long = ["ledger", "snapshots", "history", "idempotency"] as const;
+  const selected = (...flags: string[]) => readOptions(flags).sections;
+  for (const section of long) {
+    expect(selected().has(section)).toBe(false);
+    expect(selected("--long").has(section)).toBe(true);
+    expect([...selected("--only", section)]).toEqual([section]);
+  }
+});

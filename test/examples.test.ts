@@ -50,12 +50,15 @@ async function run(
   return { exitCode, output, errors };
 }
 
-test("curl.sh lists the stock, updates a count and gets a 304 for an unchanged list", async () => {
+test("curl.sh lists the stock, updates a count, sells one pet, shows its history and gets a 304", async () => {
   const { text: key } = await service.issueKey();
   const { exitCode, output, errors } = await run(["sh", "examples/curl.sh"], key);
   expect([exitCode, errors]).toEqual([0, ""]);
   expect(output).toContain(`{"petId":${largestId},"quantity":1,"status":"available"}`);
   expect(output).toContain('New count for pet 7:\n{"petId":7,"quantity":12,"status":"available"}');
+  expect(output).toContain('Sale of one of pet 7:\n{"entries":[{"petId":7,"quantity":11,');
+  expect(output).toContain('"cause":"api"');
+  expect(output).toContain('"reason":"sale"');
   expect(output).toEndWith("If-None-Match: 304\n");
 });
 

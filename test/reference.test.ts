@@ -88,7 +88,7 @@ test("the page shows every operation with its parameters, statuses, headers and 
   expect(await facts.locator(`a[href="${apiDocument.info.license.url}"]`).count()).toBe(1);
   // All Markdown in the descriptions is rendered.
   const text = (await page.locator("main .prose").allInnerTexts()).join("\n");
-  expect(text).not.toMatch(/`|\*\*|^#|\]\(/m);
+  expect(text).not.toMatch(/`|\*\*|^#|^- |\]\(/m);
   const anchors = await page
     .locator('a[href^="#"]')
     .evaluateAll((links) =>
@@ -121,6 +121,22 @@ describe("the request form", () => {
     await requestForm(page, "listOrders").locator("[name=limit]").fill("0");
     expect(await send(page, "listOrders")).toContain("'limit' must be an integer");
     expectNoErrors(watched);
+    await context.close();
+  });
+
+  test("sends a batch, a reason in any language and a moment, and shows what was replayed", async () => {
+    const { page, context } = await open();
+    await page.fill("#key", key);
+    const update = requestForm(page, "updateInventory");
+    await update.locator("[name=Idempotency-Key]").fill('"form-1"');
+    await update.locator("[name=X-Change-Reason]").fill("Grüße 🐢, 100%");
+    expect(await send(page, "updateInventory")).not.toContain("idempotent-replayed");
+    expect(await send(page, "updateInventory")).toContain("idempotent-replayed");
+    expect(await send(page, "listHistory")).toContain('"reason": "Grüße 🐢, 100%"');
+    expect(await send(page, "applyChanges")).toContain('"version"');
+    const snapshot = requestForm(page, "getSnapshot");
+    await snapshot.locator("[name=moment]").fill("2026-11-15T12:00:00Z");
+    expect(await send(page, "getSnapshot")).toContain("content-location/v1/snapshots/");
     await context.close();
   });
 

@@ -43,6 +43,27 @@ export async function openPostgres(url, key, catalogue) {
       });
       return result.rows[0];
     },
+    /** All or none. */
+    async updateAll(changes) {
+      const client = await pool.connect();
+      try {
+        await client.query("BEGIN");
+        const result = await client.query({
+          name: "update-all",
+          text: `UPDATE inventory SET quantity = change.quantity
+                 FROM unnest($1::bigint[], $2::bigint[]) AS change(id, quantity)
+                 WHERE "petId" = change.id RETURNING "petId", inventory.quantity, status`,
+          values: [changes.map(({ petId }) => petId), changes.map(({ quantity }) => quantity)],
+        });
+        const isComplete = result.rows.length === changes.length;
+        await client.query(isComplete ? "COMMIT" : "ROLLBACK");
+        if (!isComplete) return undefined;
+        const byId = new Map(result.rows.map((row) => [row.petId, row]));
+        return changes.map(({ petId }) => byId.get(petId));
+      } finally {
+        client.release();
+      }
+    },
     close: () => pool.end(),
   };
 }

@@ -1,5 +1,6 @@
-// The peer: the specification's two operations on a typical stack, Fastify on Node with schemas, the
-// rate-limit plugin and one statement per request. It shares no code with the service.
+// The peer: the specification's two operations and a batch of updates on a typical stack, Fastify on
+// Node with schemas, the rate-limit plugin and one statement per update. A batch is one transaction.
+// It shares no code with the service.
 //
 //   node server.mjs --port 8081 --store sqlite:/tmp/peer.db --key KEY [--catalogue FILE.ndjson]
 import { parseArgs } from "node:util";
@@ -84,6 +85,46 @@ app.patch(
       return reply.code(404).send({ code: "not_found", message: "Pet not found.", status: 404 });
     }
     return entry;
+  },
+);
+
+app.post(
+  "/v1/changes",
+  {
+    schema: {
+      body: {
+        type: "object",
+        required: ["changes"],
+        properties: {
+          changes: {
+            type: "array",
+            minItems: 1,
+            maxItems: 1000,
+            items: {
+              type: "object",
+              required: ["petId", "quantity"],
+              properties: {
+                petId: { type: "integer" },
+                quantity: { type: "integer", minimum: 0 },
+              },
+            },
+          },
+        },
+      },
+      response: {
+        200: { type: "object", properties: { entries: { type: "array", items: item } } },
+        400: error,
+        401: error,
+        404: error,
+      },
+    },
+  },
+  async (request, reply) => {
+    const entries = await store.updateAll(request.body.changes);
+    if (entries === undefined) {
+      return reply.code(404).send({ code: "not_found", message: "Pet not found.", status: 404 });
+    }
+    return { entries };
   },
 );
 

@@ -3,6 +3,9 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import Database from "better-sqlite3";
 
+/** Rolls a batch back. */
+class UnknownPet extends Error {}
+
 export async function openSqlite(file, key, catalogue) {
   const database = new Database(file);
   database.pragma("journal_mode = WAL");
@@ -20,10 +23,26 @@ export async function openSqlite(file, key, catalogue) {
   const update = database.prepare(
     "UPDATE inventory SET quantity = ? WHERE petId = ? RETURNING petId, quantity, status",
   );
+  const updateEach = database.transaction((changes) =>
+    changes.map(({ petId, quantity }) => {
+      const entry = update.get(quantity, petId);
+      if (entry === undefined) throw new UnknownPet();
+      return entry;
+    }),
+  );
   return {
     findKey: (candidate) => findKey.get(hashOf(candidate)),
     listInventory: () => list.all(),
     updateInventory: (petId, quantity) => update.get(quantity, petId),
+    /** All or none. */
+    updateAll(changes) {
+      try {
+        return updateEach(changes);
+      } catch (error) {
+        if (error instanceof UnknownPet) return undefined;
+        throw error;
+      }
+    },
     close: () => database.close(),
   };
 }

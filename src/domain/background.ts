@@ -1,3 +1,4 @@
+import { ServiceError } from "./errors.ts";
 import type { Log, MaybePromise } from "./ports.ts";
 
 /**
@@ -29,6 +30,20 @@ export function inBackground<A extends unknown[]>(
       else succeeded();
     } catch (error) {
       failed(error);
+    }
+  };
+}
+
+/**
+ * Returns the same work. It ends without an error while the store is unavailable, for a task that is
+ * tried again later. The head watcher logs that the store is unavailable.
+ */
+export function whileAvailable(work: () => Promise<unknown>): () => Promise<void> {
+  return async () => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === "unavailable")) throw error;
     }
   };
 }

@@ -22,26 +22,27 @@ export function hashText(previousHash: string, rowText: string): string {
   return hash("sha256", previousHash + rowText);
 }
 
-/**
- * A row as a JSON array without spaces. The keys and requests of this service contain no character
- * that JSON escapes, but a ledger that was edited may, so every text is encoded.
- */
+/** A row as a JSON array without spaces. One call for most fields is the fastest way to encode them. */
 export function rowText(row: HashedRow): string {
-  const { before, after, cause, keyId, requestId, reason, at } = row;
-  return joinFields(
-    row.seq,
-    row.petId,
+  const { before, after } = row;
+  const fields = JSON.stringify([
     before ? before.quantity : null,
     before ? before.status : null,
     after ? after.quantity : null,
     after ? after.status : null,
-    originText(cause, keyId, requestId, reason, at),
-  );
+    row.cause,
+    row.keyId,
+    row.requestId,
+    row.reason,
+    row.at,
+  ]);
+  // JSON.stringify does not accept the pet id, which is a bigint.
+  return `[${row.seq},${row.petId},${fields.slice(1)}`;
 }
 
 type Integer = number | bigint;
 
-/** The fields of a row, in the order in which its hash covers them. */
+/** The same text, of the fields as they are stored. Integers may be bigints. */
 export function joinFields(
   seq: Integer,
   petId: Integer,

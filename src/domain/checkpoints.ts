@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { every } from "./background.ts";
+import { every, whileAvailable } from "./background.ts";
 import type { Checkpoint, Log, Store } from "./ports.ts";
 import { packPart } from "./snapshots/parts.ts";
 import { inventoryAt } from "./snapshots.ts";
@@ -79,7 +79,7 @@ export function startCheckpoints({ store, log, rowsMin }: CheckpointOptions): Ch
     return running;
   }
 
-  const stopTimer = every(everyMs, "adding checkpoints", log, run);
+  const stopTimer = every(everyMs, "adding checkpoints", log, whileAvailable(run));
   return {
     run,
     async stop() {

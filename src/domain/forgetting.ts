@@ -1,4 +1,4 @@
-import { every, inBackground } from "./background.ts";
+import { every, inBackground, whileAvailable } from "./background.ts";
 import type { Clock, IdempotencyStore, Log } from "./ports.ts";
 
 const everyMs = 10_000;
@@ -21,10 +21,11 @@ export function forgetExpiredKeys(
 ): () => void {
   inBackground("reading idempotency keys", log, store.prepare)();
   let isStopped = false;
-  const stop = every(everyMs, "deleting expired idempotency keys", log, async () => {
+  const prune = async () => {
     const before = clock.now() - keptMs - marginMs;
     while (!isStopped && (await store.prune(before, commitsAtOnce)) === commitsAtOnce);
-  });
+  };
+  const stop = every(everyMs, "deleting expired idempotency keys", log, whileAvailable(prune));
   return () => {
     isStopped = true;
     stop();

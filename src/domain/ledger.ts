@@ -24,6 +24,9 @@ export interface LedgerRow {
 /** The part of a row that a copy of the inventory needs. */
 export type StockRow = Pick<LedgerRow, "seq" | "petId" | "after">;
 
+/** The part of a row that is needed to undo it in a copy of the inventory. */
+export type UndoRow = Pick<LedgerRow, "seq" | "petId" | "before" | "previous">;
+
 /** A requested change to one pet's quantity. */
 export interface Change {
   readonly petId: bigint;

@@ -1,11 +1,12 @@
 import type { EpochStart, Position } from "./epochs.ts";
 import type { Entry } from "./inventory.ts";
 import type { Key, Secret } from "./keys.ts";
-import type { Cause, Committed, LedgerRow, StockRow, Tip, Unit } from "./ledger.ts";
-import type { LimitDecision, Usage } from "./limits.ts";
+import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
+import type { LimitDecision } from "./limits.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetRecord } from "./pets.ts";
 import type { Limits } from "./plans.ts";
+import type { Ban, CountedUsage, SavedUsage, StrikeCount, TakeRequest } from "./usage.ts";
 
 /** A value, or a promise of it. An embedded engine returns values, which keeps requests fast. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -41,6 +42,8 @@ export interface InventoryReader {
   ledgerAfter(seq: number, rowsMax: number): MaybePromise<readonly LedgerRow[]>;
   /** The same rows with only the fields that a copy of the inventory needs. */
   stockAfter(seq: number, rowsMax: number): MaybePromise<readonly StockRow[]>;
+  /** Rows up to `seq`, the last one first, with the fields that are needed to undo them. */
+  undoFrom(seq: number, rowsMax: number): MaybePromise<readonly UndoRow[]>;
   /** Entries with a larger petId (null: from the first), ascending, at most `rowsMax`. */
   entriesAfter(petId: bigint | null, rowsMax: number): MaybePromise<readonly Entry[]>;
   /** Every epoch of the store, in the order in which they began. */
@@ -135,6 +138,8 @@ export interface CheckpointPart {
 export interface CheckpointReader {
   /** The last checkpoint at or before a row. */
   findCheckpoint(seq: number): MaybePromise<Checkpoint | undefined>;
+  /** The first checkpoint at or after a row. */
+  findNextCheckpoint(seq: number): MaybePromise<Checkpoint | undefined>;
   /** Every checkpoint, by ascending `seq`. */
   listCheckpoints(): MaybePromise<readonly Checkpoint[]>;
   /**
@@ -200,18 +205,6 @@ export interface KeyStore {
   revokeKey(keyId: string, now: number): Promise<void>;
 }
 
-export interface Ban {
-  readonly keyId: string;
-  readonly startedAt: number;
-  readonly until: number;
-  readonly liftedAt: number | null;
-}
-
-export type SavedUsage = Pick<
-  Usage,
-  "minuteStart" | "minuteCount" | "dayStart" | "dayCount" | "lastUsedAt"
-> & { readonly keyId: string };
-
 /** Stores request counts and bans, so that they survive a restart. */
 export interface UsageStore {
   loadUsage(): Promise<readonly SavedUsage[]>;
@@ -221,27 +214,6 @@ export interface UsageStore {
   saveBan(ban: Ban): Promise<void>;
   /** Ends a key's ban. Returns false if none was in force. */
   liftBan(keyId: string, now: number): Promise<boolean>;
-}
-
-/** A request to count requests of one key. */
-export interface TakeRequest {
-  readonly keyId: string;
-  readonly limits: Limits;
-  readonly wanted: number;
-}
-
-/** A key's usage as the database counts it, and the time by which it decided. */
-export interface CountedUsage {
-  readonly usage: Usage;
-  readonly now: number;
-  readonly granted: number;
-}
-
-/** Strikes of one key in one minute. */
-export interface StrikeCount {
-  readonly keyId: string;
-  readonly minute: number;
-  readonly count: number;
 }
 
 /** Counts requests in a database that several instances share. Each call is one transaction. */

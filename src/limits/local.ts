@@ -9,7 +9,8 @@ import {
   type Usage,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type { Ban, Clock, Limiter, Log, SavedUsage, UsageStore } from "../domain/ports.ts";
+import type { Clock, Limiter, Log, UsageStore } from "../domain/ports.ts";
+import type { Ban, SavedUsage } from "../domain/usage.ts";
 
 /** How often counts are saved. A crash loses at most this much. */
 const saveEveryMs = 1_000;

@@ -9,14 +9,8 @@ import {
   type Usage,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type {
-  CountedUsage,
-  Limiter,
-  Log,
-  MaybePromise,
-  SharedUsageStore,
-  TakeRequest,
-} from "../domain/ports.ts";
+import type { Limiter, Log, MaybePromise, SharedUsageStore } from "../domain/ports.ts";
+import type { CountedUsage, TakeRequest } from "../domain/usage.ts";
 import { createStrikes } from "./strikes.ts";
 
 export interface SharedLimiterOptions {

@@ -2,18 +2,12 @@ import type { EpochStart } from "../domain/epochs.ts";
 import type { StoredKeys } from "../domain/idempotency.ts";
 import type { Entry, PetStatus, Stock } from "../domain/inventory.ts";
 import type { Key, Scope } from "../domain/keys.ts";
-import type { Cause, LedgerRow, StockRow, Tip } from "../domain/ledger.ts";
+import type { Cause, LedgerRow, StockRow, Tip, UndoRow } from "../domain/ledger.ts";
 import type { Order, OrderStatus } from "../domain/orders.ts";
 import type { Pet } from "../domain/pets.ts";
 import type { Plan } from "../domain/plans.ts";
-import type {
-  Ban,
-  Checkpoint,
-  CheckpointPart,
-  NamedRow,
-  SavedUsage,
-  VersionedEntry,
-} from "../domain/ports.ts";
+import type { Checkpoint, CheckpointPart, NamedRow, VersionedEntry } from "../domain/ports.ts";
+import type { Ban, SavedUsage } from "../domain/usage.ts";
 import { int64Min } from "../domain/values/int64.ts";
 
 /**
@@ -97,6 +91,17 @@ export const stockColumns = "seq, pet_id, quantity_after, status_after";
 
 export function toStockRow(row: Row): StockRow {
   return { seq: Number(row[0]), petId: row[1] as bigint, after: toStock(row[2], row[3]) };
+}
+
+export const undoColumns = "seq, pet_id, quantity_before, status_before, previous";
+
+export function toUndoRow(row: Row): UndoRow {
+  return {
+    seq: Number(row[0]),
+    petId: row[1] as bigint,
+    before: toStock(row[2], row[3]),
+    previous: toNumber(row[4]),
+  };
 }
 
 export function toStock(quantity: unknown, status: unknown): Stock | null {

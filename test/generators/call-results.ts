@@ -6,6 +6,10 @@ export interface CallResults {
   readonly refused: { code: string; message: string; status: number };
   /** The response to an update of the pet with the largest id, as text. */
   readonly wide: string;
+  /** A batch that was sent twice with the same idempotency key: its two responses. */
+  readonly applied: readonly { entries: readonly { petId: number; quantity: number }[] }[];
+  /** The first change of a pet: `before` is null. */
+  readonly created: { before: { quantity: number } | null; after: { quantity: number } | null };
   readonly ordered: readonly { id: number; quantity: number; shipDate: string | null }[];
 }
 

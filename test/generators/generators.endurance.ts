@@ -88,6 +88,10 @@ const expected: CallResults = {
   updated: { petId: 7, quantity: largeQuantity, status: "available" },
   refused: { code: "not_found", message: expect.any(String), status: 404 },
   wide: `{"petId":${wideId},"quantity":${largeQuantity},"status":"available"}`,
+  applied: Array(2).fill({
+    entries: [expect.objectContaining({ petId: 7, quantity: largeQuantity - 1 })],
+  }),
+  created: expect.objectContaining({ before: null, after: { quantity: 3, status: "available" } }),
   ordered: [expect.objectContaining({ id: 5, quantity: largeQuantity, shipDate: null })],
 };
 

@@ -157,11 +157,15 @@ test("updates whose commit is not acknowledged in time get 503 and are stored at
   await sql.begin(async (locking) => {
     // A writer waits in the middle of its transaction, with its COMMIT already sent.
     await locking`LOCK TABLE ledger IN SHARE MODE`;
+    const first = patch(60);
+    const isWaiting = async () =>
+      (await locking`SELECT FROM pg_locks WHERE NOT granted`.values()).length > 0;
+    await until(isWaiting, responseMsMax, "a writer that waits");
     // Either the batch fills the queue, or it finds updates there and does not fit.
     const changes = Array.from({ length: 1_000 }, (_, at) => ({ petId: 2, quantity: 10_000 + at }));
     const body = JSON.stringify({ changes });
     const batch = fleet.call(0, "POST", "/changes", { key: known.key, body });
-    const crowd = [batch, ...Array.from({ length: 40 }, (_, at) => patch(at + 2))];
+    const crowd = [first, batch, ...Array.from({ length: 40 }, (_, at) => patch(at + 2))];
     const messages = (await Promise.all(crowd.map(expectUnavailable))).map(({ text }) => text);
     const refusedAtOnce = messages.filter((text) => text.includes("Too many updates"));
     expect(refusedAtOnce.length).toBeGreaterThan(0);

@@ -123,7 +123,9 @@ export function createArchive(): Source & {
       const before = current.get(petId) ?? null;
       if (after) current.set(petId, after);
       else current.delete(petId);
-      rows.push({ seq: rows.length + 1, petId, before, after } as LedgerRow);
+      const previous = rows.findLast((row) => row.petId === petId)?.seq ?? null;
+      const seq = rows.length + 1;
+      rows.push({ seq, petId, before, after, previous: before && previous } as LedgerRow);
     },
   };
   const after = (seq: number, rowsMax: number) => rows.slice(seq, seq + rowsMax);
@@ -132,11 +134,14 @@ export function createArchive(): Source & {
     isOutdated: (epoch: string) => epoch !== archive.epoch,
     stockAfter: after,
     ledgerAfter: after,
+    undoFrom: (seq: number, rowsMax: number) =>
+      rows.slice(Math.max(0, seq - rowsMax), seq).reverse(),
   } satisfies SnapshotSource["inventory"] & Pick<Store["inventory"], "readHead">;
   const list = () =>
     [...complete].map(([seq, entries]) => ({ seq, entries })).sort((one, two) => one.seq - two.seq);
   const checkpoints: Store["checkpoints"] = {
     findCheckpoint: (seq) => list().findLast((checkpoint) => checkpoint.seq <= seq),
+    findNextCheckpoint: (seq) => list().find((checkpoint) => checkpoint.seq >= seq),
     listCheckpoints: list,
     partsAfter: (seq, petId, partsMax) =>
       (parts.get(seq) ?? [])

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from "../event-loop.ts";
-import type { StockRow } from "../ledger.ts";
+import type { Stock } from "../inventory.ts";
 import { compareIds, halvesOf, sortedIndexes } from "../values/int64-arrays.ts";
 import {
   copyEntry,
@@ -11,12 +11,13 @@ import {
 } from "./columns.ts";
 
 /**
- * The first or the last state of every pet in a sequence of ledger rows. Rows are collected in the
+ * The first or the last state of every pet in a sequence of states. Rows are collected in the
  * order in which they come, and sorted by pet at the end. That is several times faster than a hash
  * table, whose every access misses the processor's cache.
  */
 export interface StockChanges {
-  add(row: StockRow): void;
+  /** Adds the state of a pet. `version` is the `seq` of the row that led to it. */
+  add(petId: bigint, stock: Stock | null, version: number): void;
   /** True when there are more rows than memory should hold. Call `compact` before adding more. */
   readonly isFull: boolean;
   /** Keeps one row per pet. */
@@ -62,13 +63,13 @@ export function createStockChanges(kept: "first" | "last"): StockChanges {
   }
 
   return {
-    add({ seq, petId, after }) {
+    add(petId, stock, version) {
       if (rows.count === rows.petIds.length) grow();
       const { count } = rows;
       rows.petIds[count] = petId;
-      rows.quantities[count] = after?.quantity ?? 0;
-      rows.statuses[count] = after ? statusCode(after.status) : noEntry;
-      rows.versions[count] = seq;
+      rows.quantities[count] = stock?.quantity ?? 0;
+      rows.statuses[count] = stock ? statusCode(stock.status) : noEntry;
+      rows.versions[count] = version;
       rows.count += 1;
     },
     get isFull() {

@@ -10,7 +10,7 @@ export async function versionAtCheckpoint(
   petId: bigint,
   seq: number,
 ): Promise<number | undefined> {
-  const checkpoint = (await checkpoints.listCheckpoints()).find((one) => one.seq >= seq);
+  const checkpoint = await checkpoints.findNextCheckpoint(seq - 1);
   const part = checkpoint && (await checkpoints.findPart(checkpoint.seq, petId));
   if (!part) return undefined;
   try {

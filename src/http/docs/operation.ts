@@ -95,10 +95,16 @@ function responseDetails(status: string, response: DescribedResponse): Html {
   </details>`;
 }
 
+/** A short body on one line, a longer one as a person would write it. */
+function bodyText(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length <= 40 ? text : JSON.stringify(value, null, 2);
+}
+
 function requestForm({ path, method, operation }: Endpoint, base: string): Html {
   const id = operation.operationId;
   const examples = Object.values(operation.requestBody?.content["application/json"].examples ?? {});
-  const body = examples[0] ? JSON.stringify(examples[0].value) : undefined;
+  const body = examples[0] ? bodyText(examples[0].value) : undefined;
   const fields = (operation.parameters ?? []).map((parameter) => ({
     name: parameter.name,
     in: parameter.in,
@@ -120,7 +126,7 @@ function requestForm({ path, method, operation }: Endpoint, base: string): Html 
       ${
         body !== undefined &&
         html`<label>Request body <span class="type">JSON</span>
-          <textarea name="body" rows="2" spellcheck="false">${body}</textarea></label>`
+          <textarea name="body" rows="${Math.max(2, body.split("\n").length)}" spellcheck="false">${body}</textarea></label>`
       }
       ${method !== "GET" && html`<p class="note">This request changes the stock in this environment.</p>`}
       <button type="submit">Send ${method}</button>

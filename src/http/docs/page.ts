@@ -9,13 +9,7 @@ import { constraintsOf, schemaSection, typeOf } from "./schema.ts";
 export function referencePage(document: ApiDocument): string {
   const { info, servers, components } = document;
   const base = servers[0]!.url;
-  const endpoints = Object.entries(document.paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]) => ({
-      path,
-      method: method.toUpperCase(),
-      operation,
-    })),
-  );
+  const endpoints = endpointsOf(document);
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -61,21 +55,41 @@ export function referencePage(document: ApiDocument): string {
 `.text;
 }
 
+/** All operations, those of one tag together, in the order of the tags. */
+function endpointsOf({ paths, tags }: ApiDocument): Endpoint[] {
+  const endpoints = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({
+      path,
+      method: method.toUpperCase(),
+      operation,
+    })),
+  );
+  return tags.flatMap(({ name }) => endpoints.filter(({ operation }) => hasTag(operation, name)));
+}
+
+function hasTag({ tags }: Endpoint["operation"], name: string): boolean {
+  return tags.some((tag) => tag === name);
+}
+
 function contents(document: ApiDocument, endpoints: readonly Endpoint[]): Html {
   return html`<nav aria-label="Contents">
     <p class="brand"><a href="#content">${document.info.title}</a></p>
     <p class="group">Overview</p>
     <ul>${headingsOf(document.info.description).map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
       <li><a href="#key-title">Try the API</a></li></ul>
-    <p class="group">Operations</p>
-    <ul class="endpoints">${endpoints.map(
-      ({ path, method, operation }) => html`<li><a href="#${operation.operationId}">
-        <span class="method ${method.toLowerCase()}">${method}</span>
-        <span class="${operation.deprecated ? "deprecated" : "path"}">${pathWithBreaks(path)}</span></a></li>`,
-    )}</ul>
+    ${document.tags.map(
+      ({ name }) => html`<p class="group">${name}</p>
+    <ul class="endpoints">${endpoints.filter(({ operation }) => hasTag(operation, name)).map(link)}</ul>`,
+    )}
     <p class="group">Reference</p>
     <ul><li><a href="#schemas">Schemas</a></li><li><a href="#headers">Response headers</a></li></ul>
   </nav>`;
+}
+
+function link({ path, method, operation }: Endpoint): Html {
+  return html`<li><a href="#${operation.operationId}">
+        <span class="method ${method.toLowerCase()}">${method}</span>
+        <span class="${operation.deprecated ? "deprecated" : "path"}">${pathWithBreaks(path)}</span></a></li>`;
 }
 
 function keyForm(): Html {

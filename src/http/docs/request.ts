@@ -28,15 +28,23 @@ export function buildRequest(
   let filledPath = path;
   for (const field of fields) {
     if (field.in === "path") {
-      filledPath = filledPath.replace(`{${field.name}}`, encodeURIComponent(field.value));
+      filledPath = filledPath.replace(
+        `{${field.name}}`,
+        encodeURIComponent(field.value).replaceAll("%3A", ":"),
+      );
     } else if (field.value !== "") {
       if (field.in === "query") query.set(field.name, field.value);
-      else headers[field.name] = field.value;
+      else headers[field.name] = headerText(field.value);
     }
   }
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const search = query.size > 0 ? `?${query}` : "";
   return { method, url: base + filledPath + search, headers, body };
+}
+
+/** A header holds only ASCII. `X-Change-Reason` takes other characters percent-encoded. */
+function headerText(value: string): string {
+  return /^[ -~]*$/.test(value) ? value : encodeURIComponent(value);
 }
 
 /** Returns a curl command for the request. Without a key, it reads the variable API_KEY. */

@@ -1,4 +1,4 @@
-import type { Schema } from "../api/contract/schemas.ts";
+import type { Schema } from "../api/contract/schema.ts";
 import { type Html, html } from "./html.ts";
 import { formatJson } from "./json.ts";
 import { inline } from "./prose.ts";

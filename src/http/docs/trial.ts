@@ -12,6 +12,8 @@ const shownHeaders = [
   "x-ratelimit-reset",
   "retry-after",
   "etag",
+  "content-location",
+  "idempotent-replayed",
   "deprecation",
   "sunset",
   "link",

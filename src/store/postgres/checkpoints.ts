@@ -16,6 +16,9 @@ function withTimeline(text: string): string {
 const findText = withTimeline(
   "SELECT seq, entries FROM checkpoints WHERE seq <= $1::int8 ORDER BY seq DESC LIMIT 1",
 );
+const findNextText = withTimeline(
+  "SELECT seq, entries FROM checkpoints WHERE seq >= $1::int8 ORDER BY seq LIMIT 1",
+);
 const listText = withTimeline("SELECT seq, entries FROM checkpoints ORDER BY seq");
 const partsText = withTimeline(
   `SELECT first_pet_id, data FROM checkpoint_parts
@@ -35,6 +38,7 @@ export function createCheckpointReader(guard: PrimaryGuard, query: Query): Check
 
   return {
     findCheckpoint: async (seq) => (await read(findText, [seq])).map(toCheckpoint)[0],
+    findNextCheckpoint: async (seq) => (await read(findNextText, [seq])).map(toCheckpoint)[0],
     listCheckpoints: async () => (await read(listText, [])).map(toCheckpoint),
     partsAfter: async (seq, petId, partsMax) =>
       petId === int64Max

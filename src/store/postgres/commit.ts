@@ -75,11 +75,12 @@ async function tryCommit(
   const { sql, query, confirm } = session;
   const petIds = new Set(units.flatMap(({ changes }) => changes.map(({ petId }) => petId)));
   const hasKeys = units.some(({ idempotency }) => idempotency);
-  const [, [locked], found, listed, newer] = await Promise.all([
+  const listEpochs = async () => (await query(...epochs.listStatement)).map(toEpochStart);
+  const [, [locked], found, history, newer] = await Promise.all([
     query(begin),
     query(lockHeadForGroup, [now]),
     query(readGroup, [integerArray([...petIds])]),
-    hasKeys || units.some(expectsVersion) ? query(...epochs.listStatement) : [],
+    units.some(expectsVersion) ? listEpochs() : [],
     hasKeys ? query(...keys.newerStatement()) : [],
   ]);
   const [lockedAt, timeline] = [Number(locked![0]), Number(locked![1])];
@@ -90,12 +91,11 @@ async function tryCommit(
   }
   const epoch = epochs.nameOf(locked![2] as string, timeline);
   const { tip: before, entries, ctids } = readState(found);
-  const history = listed.map(toEpochStart);
   const state = {
     epoch,
     tip: before,
     entries,
-    remembered: hasKeys ? await keys.find(query, units, history) : new Map(),
+    remembered: hasKeys ? await keys.find(query, units, listEpochs) : new Map(),
     epochOf: (seq: number) => epochOf(history, seq),
   };
   const appended = append(state, units, lockedAt);

@@ -28,11 +28,11 @@ export interface KeyMemory {
    * the index belongs to another server.
    */
   addNewer(rows: Rows, timeline: number): boolean;
-  /** Reads the first results of the units' keys. */
+  /** Reads the first results of the units' keys. Lists epochs only if there is one. */
   find(
     query: Query,
     units: readonly Unit[],
-    history: readonly EpochStart[],
+    listEpochs: () => Promise<readonly EpochStart[]>,
   ): Promise<Map<string, Remembered>>;
   /** Stores the keys that were used, in the transaction that stores their rows. */
   store(query: Query, stored: StoredKeys): Promise<unknown>;
@@ -144,23 +144,26 @@ export function createKeyMemory(): KeyMemory {
       isComplete = index === asked && addPage(rows);
       return isComplete;
     },
-    async find(query, units, history) {
+    async find(query, units, listEpochs) {
       const keys = new Set(units.flatMap(({ idempotency }) => idempotency?.key ?? []));
       const uses = await findUses(query, keys);
-      const found = new Map<string, Remembered>();
-      if (uses.length === 0) return found;
+      const remembered = new Map<string, Remembered>();
+      if (uses.length === 0) return remembered;
       const firsts = integerArray(uses.map(({ firstSeq }) => firstSeq));
       const counts = integerArray(uses.map(({ rows }) => rows));
-      const rows = (await query(stockText, [firsts, counts])).map(toStockRow);
-      const bySeq = new Map(rows.map((row) => [row.seq, row]));
+      const [found, history] = await Promise.all([
+        query(stockText, [firsts, counts]),
+        listEpochs(),
+      ]);
+      const bySeq = new Map(found.map(toStockRow).map((row) => [row.seq, row]));
       for (const { key, request, firstSeq, rows: count, at } of uses) {
         const entries = Array.from({ length: count }, (_, nth) => {
           const { petId, after, seq: version } = bySeq.get(firstSeq + nth)!;
           return { petId, ...after!, version };
         });
-        found.set(key, { request, at, entries, epoch: epochOf(history, firstSeq)! });
+        remembered.set(key, { request, at, entries, epoch: epochOf(history, firstSeq)! });
       }
-      return found;
+      return remembered;
     },
     store: (query, { seq, at, records }) => query(insertText, [seq, at, bytesText(records)]),
     committed(stored) {

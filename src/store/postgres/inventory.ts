@@ -9,6 +9,8 @@ import {
   toEpochStart,
   toLedgerRow,
   toStockRow,
+  toUndoRow,
+  undoColumns,
 } from "../rows.ts";
 import { type PrimaryGuard, timelineNow } from "./engine/primary.ts";
 import type { Query, Rows } from "./engine/session.ts";
@@ -26,6 +28,10 @@ const ledgerAfter = `SELECT ${ledgerColumns} FROM ledger WHERE seq > $1 ORDER BY
 const stockAfter = withTimeline(
   `SELECT ${stockColumns} FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2`,
 );
+const undoFrom = withTimeline(
+  `SELECT ${undoColumns} FROM ledger WHERE seq <= $1 ORDER BY seq DESC LIMIT $2`,
+  ", NULL",
+);
 const entriesFrom = withTimeline(
   `SELECT ${entryColumns} FROM inventory WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`,
 );
@@ -33,10 +39,10 @@ const entriesFrom = withTimeline(
 /**
  * Adds a row with the timeline of the server that sent the page, also to an empty page. Behind a
  * pooler each statement may reach another server. The page must have four columns, of which the
- * first is never null and the second is a number.
+ * first is never null and the second is a number, and a null in `more` for each further one.
  */
-function withTimeline(page: string): string {
-  return `(${page}) UNION ALL SELECT NULL, ${timelineNow}, NULL, NULL`;
+function withTimeline(page: string, more = ""): string {
+  return `(${page}) UNION ALL SELECT NULL, ${timelineNow}, NULL, NULL${more}`;
 }
 
 /** Requests wait for `quick`; `long` reads pages of many rows. */
@@ -69,6 +75,7 @@ export function createInventoryReader(
     ledgerAfter: async (seq, rowsMax) => (await long(ledgerAfter, [seq, rowsMax])).map(toLedgerRow),
     stockAfter: async (seq, rowsMax) =>
       (await readPage(stockAfter, [seq, rowsMax])).map(toStockRow),
+    undoFrom: async (seq, rowsMax) => (await readPage(undoFrom, [seq, rowsMax])).map(toUndoRow),
     entriesAfter: async (petId, rowsMax) =>
       petId === int64Max
         ? []

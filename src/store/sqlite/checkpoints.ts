@@ -9,6 +9,9 @@ export function createCheckpointReader(database: Database) {
   const find = database.query(
     "SELECT seq, entries FROM checkpoints WHERE seq <= ? ORDER BY seq DESC LIMIT 1",
   );
+  const findNext = database.query(
+    "SELECT seq, entries FROM checkpoints WHERE seq >= ? ORDER BY seq LIMIT 1",
+  );
   const list = database.query("SELECT seq, entries FROM checkpoints ORDER BY seq");
   const parts = database.query(
     `SELECT first_pet_id, data FROM checkpoint_parts
@@ -20,6 +23,8 @@ export function createCheckpointReader(database: Database) {
   );
   return {
     findCheckpoint: (seq: number): Checkpoint | undefined => find.values(seq).map(toCheckpoint)[0],
+    findNextCheckpoint: (seq: number): Checkpoint | undefined =>
+      findNext.values(seq).map(toCheckpoint)[0],
     listCheckpoints: (): readonly Checkpoint[] => list.values().map(toCheckpoint),
     partsAfter: (seq: number, petId: bigint | null, partsMax: number): readonly CheckpointPart[] =>
       petId === int64Max

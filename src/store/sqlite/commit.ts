@@ -32,8 +32,9 @@ export interface LedgerWriter {
 export function createLedgerWriter(database: Database, isServed?: () => boolean): LedgerWriter {
   const headOf = database.query(`SELECT ${tipColumns}, epoch FROM head`);
   const setEntry = database.query(
-    "UPDATE inventory SET quantity = ?, status = ?, version = ? WHERE pet_id = ?",
+    "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
   );
+  const setStatus = database.query("UPDATE inventory SET status = ? WHERE pet_id = ?");
   const setTip = database.query("UPDATE head SET seq = ?, at = ?, hash = ?");
   const epochAt = database.query(
     "SELECT epoch FROM epochs WHERE from_seq < ? ORDER BY number DESC LIMIT 1",
@@ -61,9 +62,13 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       const appended = append({ epoch, tip, entries, remembered, epochOf }, units, now);
       if (appended.rows.length > 0 && newEpoch !== undefined) setEpoch(database, newEpoch);
       addRows(appended.rows, appended.hashes);
-      for (const { petId, quantity, status, version } of entries.values()) {
+      for (const { petId, quantity, version } of entries.values()) {
         // Entries that did not change keep a version at or before the old tip.
-        if (version > tip.seq) setEntry.run(quantity, status, version, petId);
+        if (version > tip.seq) setEntry.run(quantity, version, petId);
+      }
+      // Rarely any: writing the same status again would cost more than everything else in an entry.
+      for (const { petId, before, after } of appended.rows) {
+        if (before!.status !== after!.status) setStatus.run(after!.status, petId);
       }
       const end = appended.tip;
       if (end !== tip) setTip.run(end.seq, end.at, end.hash);
@@ -168,6 +173,6 @@ function pushValues(values: Value[], row: LedgerRow, hash: string): void {
     row.requestId,
     row.reason,
     row.at,
-    Buffer.from(hash, "hex"),
+    Uint8Array.fromHex(hash),
   );
 }

@@ -13,6 +13,8 @@ import {
   toEpochStart,
   toLedgerRow,
   toStockRow,
+  toUndoRow,
+  undoColumns,
 } from "../rows.ts";
 
 /** Reads the inventory and its ledger. Every method returns a value, not a promise. */
@@ -30,6 +32,9 @@ export function createInventoryReader(database: Database): SqliteInventoryReader
   const stock = database.query(
     `SELECT ${stockColumns} FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?`,
   );
+  const undo = database.query(
+    `SELECT ${undoColumns} FROM ledger WHERE seq <= ? ORDER BY seq DESC LIMIT ?`,
+  );
   const entries = database.query(
     `SELECT ${entryColumns} FROM inventory WHERE pet_id >= ? ORDER BY pet_id LIMIT ?`,
   );
@@ -44,6 +49,7 @@ export function createInventoryReader(database: Database): SqliteInventoryReader
     isOutdated: () => false,
     ledgerAfter: (seq, rowsMax) => ledger.values(seq, rowsMax).map(toLedgerRow),
     stockAfter: (seq, rowsMax) => stock.values(seq, rowsMax).map(toStockRow),
+    undoFrom: (seq, rowsMax) => undo.values(seq, rowsMax).map(toUndoRow),
     entriesAfter: (petId, rowsMax) =>
       petId === int64Max ? [] : entries.values(firstIdAfter(petId), rowsMax).map(toEntry),
     listEpochs: () => epochs.values().map(toEpochStart),

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Ban, SavedUsage } from "../../domain/ports.ts";
+import type { Ban, SavedUsage } from "../../domain/usage.ts";
 import { banColumns, toBan, toUsage, usageColumns } from "../rows.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { touchKeys } from "./keys.ts";

@@ -1,6 +1,12 @@
 import { type CallResults, largeQuantity, type Same, unknownId, wideId } from "./call-results.ts";
 import { client } from "./hey/client.gen.ts";
-import { listInventory, listOrders, updateInventory } from "./hey/sdk.gen.ts";
+import {
+  applyChanges,
+  listChanges,
+  listInventory,
+  listOrders,
+  updateInventory,
+} from "./hey/sdk.gen.ts";
 import type { Error as ErrorBody } from "./hey/types.gen.ts";
 
 export async function callService(baseUrl: string, key: string): Promise<CallResults> {
@@ -17,12 +23,22 @@ export async function callService(baseUrl: string, key: string): Promise<CallRes
     body,
     parseAs: "text",
   });
+  const name = `"${globalThis.crypto.randomUUID()}"`;
+  const apply = () =>
+    applyChanges({
+      headers: { "Idempotency-Key": name },
+      body: { changes: [{ petId: 7, delta: -1, reason: "sale" }] },
+    });
+  const applied = [await apply(), await apply()];
+  const changes = await listChanges({ query: { limit: 1 } });
   const ordered = await listOrders({ query: { limit: 10 } });
   return {
     listed: listed.data!,
     updated: updated.data!,
     refused: refused.error,
     wide: String(wide.data),
+    applied: applied.map(({ data }) => data!),
+    created: changes.data![0]!,
     ordered: ordered.data!,
   };
 }

@@ -22,12 +22,22 @@ export async function callService(baseUrl: string, key: string): Promise<CallRes
     body,
     parseAs: "text",
   });
+  const name = `"${globalThis.crypto.randomUUID()}"`;
+  const apply = () =>
+    client.POST("/changes", {
+      params: { header: { "Idempotency-Key": name } },
+      body: { changes: [{ petId: 7, delta: -1, reason: "sale" }] },
+    });
+  const applied = [await apply(), await apply()];
+  const changes = await client.GET("/changes", { params: { query: { limit: 1 } } });
   const ordered = await client.GET("/store/orders", { params: { query: { limit: 10 } } });
   return {
     listed: listed.data!,
     updated: updated.data!,
     refused: refused.error,
     wide: wide.data!,
+    applied: applied.map(({ data }) => data!),
+    created: changes.data![0]!,
     ordered: ordered.data!,
   };
 }

@@ -10,9 +10,10 @@ import { jsonTypes } from "../../body.ts";
 import * as messages from "../../messages.ts";
 import { changesRequired, oneAmountRule, petIdFieldRule } from "../change-list.ts";
 import { idempotencyKeyRule } from "../idempotency.ts";
+import { exampleChanged, exampleChanges } from "./examples.ts";
 import { idempotencyKeyParameter } from "./inventory.ts";
 import type { Contract } from "./operation.ts";
-import { exampleChanged, exampleChanges, reference } from "./schemas.ts";
+import { reference } from "./schema.ts";
 
 /** The change and the entry of the examples. */
 const petId = 7n;
@@ -29,13 +30,13 @@ const rejected: Rejected = {
 export const applyChanges: Contract = {
   tag: "Inventory",
   summary: "Apply several changes",
-  description: `Changes the stock of up to 1,000 pets in one request. All changes are stored together, or none is. A change either sets the count (\`quantity\`) or adds to it (\`delta\`, which can be negative). The changes are applied in order, and a pet can appear more than once.
+  description: `Applies up to 1,000 changes in one request. All are stored, or none. A change either sets the count (\`quantity\`) or adds to it (\`delta\`, which can be negative). The changes are applied in order, and a pet can appear more than once.
 
 Use \`delta\` for sales and deliveries: two tills that sell at the same moment cannot overwrite each other. Use \`expectedVersion\` when a new count depends on one that you have read: the request fails if the entry has changed since.
 
-If any change is invalid, names an unknown pet, would make a quantity negative or does not find the expected version, nothing is changed. The message then names the index of the change, counted from 0, the pet and the rule: \`Change 3 (pet 17): …\`.
+If one change is invalid, names an unknown pet, would make a quantity negative or expects another version, no change is made. The message names the index of that change (from 0), the pet and the rule: \`Change 3 (pet 17): …\`.
 
-The response is sent after the changes are stored durably. The request counts as one against the rate limit.`,
+The response is sent after the changes are stored durably. The request counts as one against the rate limit. The headers \`If-Match\` and \`X-Change-Reason\` return 400 here: use \`expectedVersion\` and \`reason\`.`,
   parameters: [idempotencyKeyParameter],
   body: {
     description:

@@ -5,7 +5,8 @@ import { type DescribedCode, type ErrorDescription, errors } from "./errors.ts";
 import { commonHeaders, type Header, type HeaderId, headerName, headers } from "./headers.ts";
 import { type Contract, commonErrors, type Example, type Success } from "./operation.ts";
 import { overview } from "./overview.ts";
-import { reference, type Schema, schemas } from "./schemas.ts";
+import { reference, type Schema } from "./schema.ts";
+import { schemas } from "./schemas.ts";
 
 export interface ServerEntry {
   readonly url: string;

@@ -1,5 +1,5 @@
 import { jsonTypes, mergePatchTypes } from "../../body.ts";
-import { boundedInteger, type Schema } from "./schemas.ts";
+import { boundedInteger, type Schema } from "./schema.ts";
 
 export interface Header {
   /** The header's name, if it differs from the id: one name can have two meanings and two ids. */

@@ -14,9 +14,10 @@ import {
   limitRule,
   seqRule,
 } from "../parameters.ts";
+import { exampleHead, exampleRow } from "./examples.ts";
 import { petIdMessage, petIdParameter } from "./inventory.ts";
 import type { Contract, Parameter, Success } from "./operation.ts";
-import { boundedInteger, exampleHead, exampleRow, reference } from "./schemas.ts";
+import { boundedInteger, reference } from "./schema.ts";
 
 const limit: Parameter = {
   name: "limit",
@@ -53,7 +54,7 @@ const until = instant(
 );
 
 const after = (description: string) => seqParameter("after", description, 1206);
-const before = (description: string) => seqParameter("before", description, 1207);
+const before = seqParameter("before", "Only changes with a smaller `seq`.", 1207);
 
 const rangeMessages = {
   invalid_limit: limitRule(rowsPerPageMax),
@@ -97,11 +98,11 @@ export const listChanges: Contract = {
 
 To get new changes later, send the \`seq\` of the last change that you have received as \`after\`. Together, the pages contain every change exactly once.
 
-The page includes every change that was confirmed before you sent the request. The filters can be combined. With \`cause\` or \`key\`, the service examines at most ${rowsExaminedMax.toLocaleString("en")} changes for one page, so a page can be short or empty and still have a \`Link\`.`,
+The list includes every change that was confirmed before you sent the request. You can combine the filters. With \`cause\` or \`key\`, the service examines at most ${rowsExaminedMax.toLocaleString("en")} changes for one page, so a page can be short or empty and still have a \`Link\`.`,
   parameters: [
     limit,
-    after("The page starts with the next larger `seq`. `0` starts with the first change."),
-    before("Only changes with a smaller `seq`."),
+    after("Only changes with a larger `seq`. `0` means all."),
+    before,
     since,
     until,
     {
@@ -136,7 +137,7 @@ The first page includes every change that was confirmed before you sent the requ
   parameters: [
     petIdParameter,
     limit,
-    before("The page starts with the next smaller `seq` of this pet."),
+    before,
     after("Only changes with a larger `seq`."),
     since,
     until,
@@ -154,7 +155,7 @@ export const getLedgerHead: Contract = {
   summary: "Get the end of the ledger",
   description: `Returns the number, the hash and the time of the last change. It includes every change that was confirmed before you sent the request.
 
-Every row of the ledger has a hash of its content and of the hash before it. Whoever keeps \`seq\` and \`hash\` can later ask the operator to run \`petstore verify --expect SEQ:HASH\`, which fails if any change up to \`seq\` was altered or removed since.`,
+Every row has a hash, made from its content and the hash of the row before it. So the last hash covers the whole ledger. Keep \`seq\` and \`hash\`. Later, the operator can run \`petstore verify --expect SEQ:HASH\`, which fails if any change up to \`seq\` was altered or removed since.`,
   success: {
     200: {
       description: "The end of the ledger.",

@@ -5,8 +5,9 @@ import { idempotencyKeyRule } from "../idempotency.ts";
 import { petIdRule } from "../parameters.ts";
 import { reasonHeaderRule } from "../reasons.ts";
 import { quantityInvalid, quantityMissing } from "../stock-update.ts";
+import { exampleItem, exampleUpdate } from "./examples.ts";
 import type { Contract, Parameter } from "./operation.ts";
-import { exampleItem, exampleUpdate, int64, reference } from "./schemas.ts";
+import { int64, reference } from "./schema.ts";
 
 export const petIdParameter: Parameter = {
   name: "petId",

@@ -1,5 +1,5 @@
 import type { ApiDocument } from "./document.ts";
-import { reference, type Schema } from "./schemas.ts";
+import { reference, type Schema } from "./schema.ts";
 
 /** Converts the description to OpenAPI 3.0, for tools that do not read 3.1. The content is the same. */
 export function asOpenApi30(document: ApiDocument) {

@@ -1,6 +1,6 @@
 import type { DescribedCode } from "./errors.ts";
 import type { HeaderId } from "./headers.ts";
-import type { Schema } from "./schemas.ts";
+import type { Schema } from "./schema.ts";
 
 export interface Example {
   /** One line that says what the example shows. */

@@ -1,7 +1,8 @@
 import { ordersPerPageDefault, ordersPerPageMax } from "../../../domain/orders.ts";
 import { afterRule, limitRule } from "../parameters.ts";
+import { exampleOrder } from "./examples.ts";
 import type { Contract } from "./operation.ts";
-import { boundedInteger, exampleOrder, int64, reference } from "./schemas.ts";
+import { boundedInteger, int64, reference } from "./schema.ts";
 
 export const listOrders: Contract = {
   tag: "Orders",

@@ -25,6 +25,22 @@ The response is a JSON array with one entry for each pet.
 
 Production and staging have separate base URLs, data and keys. Every base URL ends in \`/v1\`. Production keys start with \`psk_live_\`, staging keys with \`psk_test_\`. A request with a key from the other environment returns 401.
 
+## Safe updates
+
+An update replaces whatever the entry was before. Two things can go wrong: a retry can revert a newer count, and two clients can overwrite each other. Three features prevent this.
+
+*Retries.* Send an \`Idempotency-Key\` with \`PATCH /inventory/{petId}\` or \`POST /changes\`. If you get no response, send the same request with the same key again until you get one. The change is made once. A repeated request returns the first result with \`Idempotent-Replayed: true\`, also from another instance or after a restart. A request that failed is not remembered. The same key with a different request returns 422. Results are kept for 7 days unless the operator sets another time.
+
+*Conditions.* Read the entry with \`GET /inventory/{petId}\`, and send its \`ETag\` in \`If-Match\`. If the entry has changed since, the response is 412 with the current quantity, version and \`ETag\`. Decide again and retry.
+
+*Differences.* Send \`delta\` instead of \`quantity\` in \`POST /changes\`. Deltas of several clients add up, so they need no condition. A delta that would make the stock negative returns 409.
+
+## History
+
+Every change to a pet's stock is a row in the ledger: what it was before and after, when it changed, which API key changed it and why. Rows are numbered without gaps (\`seq\`) and never change. Send a reason with your updates: \`reason\` in \`POST /changes\`, \`X-Change-Reason\` with \`PATCH\`.
+
+\`GET /changes\` lists all changes, and \`GET /inventory/{petId}/history\` those of one pet. \`GET /snapshots/{moment}\` returns the whole inventory as it was at a time or a \`seq\`. \`GET /changes/head\` returns a hash over the whole ledger. Keep it, and you can check later that no row was altered. These operations need the scope \`history:read\`.
+
 ## Rate limits
 
 The plan of a key limits its requests per minute and per day. Both limits have fixed windows, which reset at the start of every minute and of every day in UTC. Each request counts against both limits.
@@ -48,14 +64,6 @@ A request that is not valid HTTP gets a response without a body and without the 
 The version in the path, \`/v1\`, changes only when a change can break clients. New fields, error codes and operations can appear at any time. Ignore fields you do not know, and handle an unknown error code by its HTTP status.
 
 Operations that send \`X-Stability\` can change within \`/v1\`: \`experimental\` operations without notice, \`beta\` operations with notice. Operations that send \`Deprecation\` work until the date in \`Sunset\`, then return 410.
-
-## Safe updates
-
-An update without any of these headers is stored as it is, whatever the entry was before. Three tools prevent the two classic mistakes: a retry that reverts a newer count, and two clients that overwrite each other.
-
-- *Retries.* Send an \`Idempotency-Key\` with \`PATCH /inventory/{petId}\` or \`POST /changes\`. If the response does not arrive, send the same request with the same key until you get one. The change is made at most once. A repeated request returns the first result, with \`Idempotent-Replayed: true\`, on every instance and after a restart. A request that failed is not remembered, so you can send it again with the same key. Results are kept for 7 days unless the operator sets another time. The same key with a different request returns 422.
-- *Conditions.* Read the entry with \`GET /inventory/{petId}\` and send its \`ETag\` in \`If-Match\`. If the entry has changed in the meantime, the response is 412 with the current quantity, version and \`ETag\`. Decide again and retry.
-- *Differences.* Send \`delta\` instead of \`quantity\` in \`POST /changes\`. Deltas of several clients add up, so they need no condition. A delta that would make the stock negative returns 409.
 
 ## Large numbers
 

@@ -1,6 +1,7 @@
+import { examplePet } from "./examples.ts";
 import { petIdMessage, petIdParameter } from "./inventory.ts";
 import type { Contract } from "./operation.ts";
-import { examplePet, reference } from "./schemas.ts";
+import { reference } from "./schema.ts";
 
 export const getPet: Contract = {
   tag: "Pets",

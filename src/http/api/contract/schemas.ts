@@ -1,159 +1,32 @@
 import { changesMax } from "../../../domain/changes.ts";
-import { seqMax } from "../../../domain/history.ts";
 import { petStatuses, quantityMax } from "../../../domain/inventory.ts";
 import { orderStatuses } from "../../../domain/orders.ts";
 import { petNotFound } from "../../../domain/pets.ts";
 import { reasonCharactersMax } from "../../../domain/reasons.ts";
-import { int64Max, int64Min } from "../../../domain/values/int64.ts";
 import { statusOf } from "../../errors.ts";
-
-/** The part of JSON Schema 2020-12 that the API uses. Plain data, serialized as is. */
-export interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly format?: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly pattern?: string;
-  readonly minimum?: unknown;
-  readonly maximum?: unknown;
-  readonly default?: unknown;
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly maxLength?: number;
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly examples?: readonly unknown[];
-  /** Error codes with their statuses. Not an enum, because later versions can add codes. */
-  readonly "x-error-codes"?: Readonly<Record<string, number>>;
-}
-
-/** Serializes all digits of an integer. A JavaScript number would round the bounds of int64. */
-const exactInteger = (value: bigint): unknown =>
-  (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
-
-/** Any signed 64-bit integer. */
-export function int64(description: string): Schema {
-  return {
-    type: "integer",
-    format: "int64",
-    minimum: exactInteger(int64Min),
-    maximum: exactInteger(int64Max),
-    description,
-  };
-}
-
-/**
- * An integer within bounds. Without the format, generators for Java, Kotlin, Go and Rust use 32
- * bits, and one large value makes a whole list unreadable.
- */
-export function boundedInteger(minimum: number, maximum?: number): Schema {
-  const upper = maximum === undefined ? {} : { maximum };
-  return { type: "integer", format: "int64", minimum, ...upper };
-}
-
-export function reference(kind: "schemas" | "headers", name: string) {
-  return { $ref: `#/components/${kind}/${name}` };
-}
-
-/** A named schema, or null. */
-export function nullable(name: string, description: string): Schema {
-  return { anyOf: [reference("schemas", name), { type: "null" }], description };
-}
-
-const quantity = (description: string): Schema => ({
-  ...boundedInteger(0, quantityMax),
-  description,
-});
-
-const seq = (description: string): Schema => ({ ...boundedInteger(0, seqMax), description });
-
-const petStatus = (description: string): Schema => ({
-  ...reference("schemas", "PetStatus"),
-  description,
-});
-
-/**
- * An object in a response. Every listed field is present. Additional fields are allowed: a later
- * version can add some, and a client generated from this one must not fail on them.
- */
-export const responseObject = (
-  description: string,
-  properties: Record<string, Schema>,
-  example: Record<string, unknown>,
-): Schema => ({
-  type: "object",
-  description,
-  required: Object.keys(properties),
-  properties,
-  examples: [example],
-});
-
-export const exampleItem = { petId: 7, quantity: 12, status: "available" };
-
-export const exampleStock = { quantity: 12, status: "available" };
-
-export const exampleDifference = {
-  petId: 7,
-  before: { quantity: 15, status: "available" },
-  after: exampleStock,
-};
-
-export const exampleUpdate = { quantity: 12 };
-
-export const exampleChanges = {
-  changes: [
-    { petId: 7, delta: -2, reason: "Sold at till 4" },
-    { petId: 8, quantity: 30, expectedVersion: 1193 },
-  ],
-};
-
-const exampleVersionedItem = { ...exampleItem, version: 1208 };
-
-export const exampleChanged = {
-  entries: [exampleVersionedItem, { petId: 8, quantity: 30, status: "available", version: 1209 }],
-};
-
-export const examplePet = {
-  id: 7,
-  name: "Biscuit",
-  category: "dogs",
-  photoUrls: ["https://photos.example/biscuit.jpg"],
-  tags: ["small", "house-trained"],
-  status: "available",
-};
-
-export const exampleOrder = {
-  id: 1042,
-  petId: 7,
-  quantity: 1,
-  shipDate: "2026-11-20T09:00:00.000Z",
-  status: "placed",
-  complete: false,
-};
-
-export const exampleRow = {
-  seq: 1207,
-  petId: 7,
-  before: { quantity: 9, status: "available" },
-  after: { quantity: 12, status: "available" },
-  cause: "api",
-  keyId: "key_0Wn4pZ8sT1kQx",
-  keyName: "Till 3",
-  reason: "Delivery 4711",
-  requestId: "req_5f0c1e9a2b7d_42",
-  at: "2026-11-15T12:00:00.000Z",
-};
-
-export const exampleHead = {
-  seq: 1207,
-  hash: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-  at: "2026-11-15T12:00:00.000Z",
-};
+import {
+  exampleChanged,
+  exampleChanges,
+  exampleDifference,
+  exampleHead,
+  exampleItem,
+  exampleOrder,
+  examplePet,
+  exampleRow,
+  exampleUpdate,
+  exampleVersionedItem,
+} from "./examples.ts";
+import {
+  boundedInteger,
+  int64,
+  nullable,
+  petStatus,
+  quantity,
+  reference,
+  responseObject,
+  type Schema,
+  seq,
+} from "./schema.ts";
 
 const knownCodes = Object.entries(statusOf)
   .map(([code, status]) => `\`${code}\` ${status}`)

@@ -1,7 +1,8 @@
 import { inFuture, rowNotFound } from "../../../domain/moments.ts";
 import { momentInvalid, toInvalid } from "../parameters.ts";
+import { exampleDifference, exampleItem } from "./examples.ts";
 import type { Contract, Parameter } from "./operation.ts";
-import { exampleDifference, exampleItem, reference } from "./schemas.ts";
+import { reference } from "./schema.ts";
 
 const momentSchema = {
   type: "string",
@@ -9,7 +10,7 @@ const momentSchema = {
 } as const;
 
 const momentText =
-  "The number of a ledger row (`seq`), or a date or time in ISO 8601 with an offset from UTC. A time means the last change at or before it. `0` is the moment before the first change.";
+  "The number of a ledger row (`seq`), or a date or time in ISO 8601 with an offset from UTC. A time includes the changes at that time. A date alone means its start in UTC. `0` is the moment before the first change.";
 
 const momentParameter: Parameter = {
   name: "moment",
@@ -33,12 +34,12 @@ const rowMessage = { not_found: rowNotFound(1300, 1207) };
 
 export const getSnapshot: Contract = {
   tag: "History",
-  summary: "Get the inventory of the past",
-  description: `Returns the whole inventory as it was at a moment: one entry for each pet, by ascending \`petId\`, in the form of the inventory list. Pets that had no entry at that moment are missing.
+  summary: "Get a past inventory",
+  description: `Returns the whole inventory as it was at a moment: one entry for each pet, by ascending \`petId\`, in the form of the inventory list. Pets that had no entry then are left out.
 
-The result is exact and does not change, except that a time that has just passed can still get changes. \`Content-Location\` has the URL of the same inventory by its ledger row.
+The inventory at a ledger row never changes. The inventory at a time can still change until the clock has passed that time. \`Content-Location\` has the URL by ledger row.
 
-The response is sent while it is computed. If it fails in between, the connection is closed and the JSON text is incomplete.`,
+The response is streamed. If the service fails in between, it closes the connection, and the JSON text is incomplete.`,
   parameters: [momentParameter, knownTag],
   success: {
     200: {
@@ -67,9 +68,9 @@ The response is sent while it is computed. If it fails in between, the connectio
 export const getDiff: Contract = {
   tag: "History",
   summary: "Compare the inventory at two moments",
-  description: `Returns every pet whose quantity or status differs between two moments, by ascending \`petId\`, with its stock at both. Changes in between that were undone do not appear. \`to\` can be before \`moment\`.
+  description: `Returns every pet whose quantity or status differs between two moments, by ascending \`petId\`, with its stock at both. A pet that changed and changed back does not appear. \`to\` can be earlier than \`moment\`.
 
-The response is sent while it is computed. If it fails in between, the connection is closed and the JSON text is incomplete.`,
+The response is streamed. If the service fails in between, it closes the connection, and the JSON text is incomplete.`,
   parameters: [
     momentParameter,
     {
@@ -77,7 +78,7 @@ The response is sent while it is computed. If it fails in between, the connectio
       in: "query",
       description: `The second moment. ${momentText}`,
       schema: momentSchema,
-      example: "1207",
+      example: "2026-11-15T11:00:00Z",
       required: true,
     },
     knownTag,

@@ -1,0 +1,37 @@
+import type { Usage } from "./limits.ts";
+import type { Limits } from "./plans.ts";
+
+/** What a store keeps of the requests and bans of a key. */
+
+export interface Ban {
+  readonly keyId: string;
+  readonly startedAt: number;
+  readonly until: number;
+  readonly liftedAt: number | null;
+}
+
+export type SavedUsage = Pick<
+  Usage,
+  "minuteStart" | "minuteCount" | "dayStart" | "dayCount" | "lastUsedAt"
+> & { readonly keyId: string };
+
+/** A request to count requests of one key. */
+export interface TakeRequest {
+  readonly keyId: string;
+  readonly limits: Limits;
+  readonly wanted: number;
+}
+
+/** A key's usage as the database counts it, and the time by which it decided. */
+export interface CountedUsage {
+  readonly usage: Usage;
+  readonly now: number;
+  readonly granted: number;
+}
+
+/** Strikes of one key in one minute. */
+export interface StrikeCount {
+  readonly keyId: string;
+  readonly minute: number;
+  readonly count: number;
+}

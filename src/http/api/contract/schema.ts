@@ -1,0 +1,89 @@
+import { seqMax } from "../../../domain/history.ts";
+import { quantityMax } from "../../../domain/inventory.ts";
+import { int64Max, int64Min } from "../../../domain/values/int64.ts";
+
+/** The part of JSON Schema 2020-12 that the API uses. Plain data, serialized as is. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly pattern?: string;
+  readonly minimum?: unknown;
+  readonly maximum?: unknown;
+  readonly default?: unknown;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxLength?: number;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly examples?: readonly unknown[];
+  /** Error codes with their statuses. Not an enum, because later versions can add codes. */
+  readonly "x-error-codes"?: Readonly<Record<string, number>>;
+}
+
+/** Serializes all digits of an integer. A JavaScript number would round the bounds of int64. */
+const exactInteger = (value: bigint): unknown =>
+  (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
+
+/** Any signed 64-bit integer. */
+export function int64(description: string): Schema {
+  return {
+    type: "integer",
+    format: "int64",
+    minimum: exactInteger(int64Min),
+    maximum: exactInteger(int64Max),
+    description,
+  };
+}
+
+/**
+ * An integer within bounds. Without the format, generators for Java, Kotlin, Go and Rust use 32
+ * bits, and one large value makes a whole list unreadable.
+ */
+export function boundedInteger(minimum: number, maximum?: number): Schema {
+  const upper = maximum === undefined ? {} : { maximum };
+  return { type: "integer", format: "int64", minimum, ...upper };
+}
+
+export function reference(kind: "schemas" | "headers", name: string) {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+/** A named schema, or null. */
+export function nullable(name: string, description: string): Schema {
+  return { anyOf: [reference("schemas", name), { type: "null" }], description };
+}
+
+export const quantity = (description: string): Schema => ({
+  ...boundedInteger(0, quantityMax),
+  description,
+});
+
+export const seq = (description: string): Schema => ({ ...boundedInteger(0, seqMax), description });
+
+export const petStatus = (description: string): Schema => ({
+  ...reference("schemas", "PetStatus"),
+  description,
+});
+
+/**
+ * An object in a response. Every listed field is present. Additional fields are allowed: a later
+ * version can add some, and a client generated from this one must not fail on them.
+ */
+export const responseObject = (
+  description: string,
+  properties: Record<string, Schema>,
+  example: Record<string, unknown>,
+): Schema => ({
+  type: "object",
+  description,
+  required: Object.keys(properties),
+  properties,
+  examples: [example],
+});

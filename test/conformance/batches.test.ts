@@ -1,0 +1,152 @@
+import { expect, test } from "bun:test";
+import { onEveryEngine } from "../support/conformance.ts";
+import { expectError, expectUnchanged, limitsOf } from "../support/responses.ts";
+import type { TestResponse } from "../support/service.ts";
+
+const quantityOf = ({ json }: TestResponse) => (json as { quantity: number }).quantity;
+const messageOf = ({ json }: TestResponse) => (json as { message: string }).message;
+
+onEveryEngine("batches and reasons", (service) => {
+  const issue = async () => (await service().issueKey()).text;
+  const read = (key: string) => service().call("GET", "/inventory/1", { key });
+  const update = (key: string, quantity: number, headers: Record<string, string>) =>
+    service().call("PATCH", "/inventory/1", { key, headers, body: `{"quantity":${quantity}}` });
+  const apply = (key: string, changes: string, headers: Record<string, string> = {}) =>
+    service().call("POST", "/changes", { key, headers, body: `{"changes":[${changes}]}` });
+  const head = async () => (await service().store.inventory.readHead()).seq;
+  const lastReason = async () =>
+    (await service().store.inventory.ledgerAfter((await head()) - 1, 1))[0]!.reason;
+
+  test("[safe.batch] POST /changes applies its changes in order and together, with consecutive versions", async () => {
+    const key = await issue();
+    await service().addPets(
+      { petId: 1n, quantity: 5, status: "pending" },
+      { petId: 2n, status: "sold" },
+    );
+    const before = await head();
+    const response = await apply(
+      key,
+      `{"petId":1,"delta":-2},{"petId":2,"quantity":7},{"petId":1,"delta":4,"expectedVersion":${before + 1}}`,
+    );
+    expect(response.json).toEqual({
+      entries: [
+        { petId: 1, quantity: 3, status: "pending", version: before + 1 },
+        { petId: 2, quantity: 7, status: "sold", version: before + 2 },
+        { petId: 1, quantity: 7, status: "pending", version: before + 3 },
+      ],
+    });
+    expect(await head()).toBe(before + 3);
+  });
+
+  test("[safe.all-or-nothing] one change that breaks a rule rejects the batch; the message names index, pet and rule", async () => {
+    const key = await issue();
+    await service().addPets({ petId: 1n, quantity: 5 }, { petId: 2n, quantity: 5 });
+    const version = await head();
+    const max = Number.MAX_SAFE_INTEGER;
+    const broken = [
+      ['{"petId":2,"delta":-6}', "insufficient_stock", "(pet 2)"],
+      [`{"petId":2,"delta":${max}}`, "insufficient_stock", "(pet 2)"],
+      ['{"petId":404,"delta":1}', "not_found", "(pet 404)"],
+      [`{"petId":1,"delta":1,"expectedVersion":${version - 1}}`, "version_conflict", "(pet 1)"],
+      ['{"petId":2}', "invalid_request", "(pet 2)"],
+      ['{"petId":2,"quantity":1,"delta":1}', "invalid_request", "(pet 2)"],
+      ['{"petId":2,"quantity":1.5}', "invalid_request", "(pet 2)"],
+      ['{"petId":"2","quantity":1}', "invalid_request", ""],
+    ] as const;
+    await expectUnchanged(service().store, async () => {
+      for (const [change, code, pet] of broken) {
+        const response = await apply(key, `{"petId":1,"delta":1},${change}`);
+        expectError(response, code);
+        expect(messageOf(response)).toStartWith(`Change 1${pet === "" ? "" : ` ${pet}`}: `);
+      }
+    });
+  });
+
+  test("[safe.batch-headers] a batch with If-Match or X-Change-Reason gets 400, because its changes have fields for both", async () => {
+    const key = await issue();
+    await service().addPets({ petId: 1n });
+    const change = '{"petId":1,"delta":1}';
+    await expectUnchanged(service().store, async () => {
+      for (const [name, field] of [
+        ["If-Match", "expectedVersion"],
+        ["X-Change-Reason", "reason"],
+      ] as const) {
+        const response = await apply(key, change, { [name]: '"x"' });
+        expectError(response, "invalid_request");
+        expect(messageOf(response)).toContain(`'${name}'`);
+        expect(messageOf(response)).toContain(`'${field}'`);
+      }
+    });
+    expect((await apply(key, change, { "If-Match": "*" })).status).toBe(200);
+  });
+
+  test("[safe.batch-size] a batch has 1 to 1,000 changes in at most 256 KiB, and counts as one request", async () => {
+    const key = await issue();
+    await service().addPets({ petId: 1n, quantity: 0 });
+    const many = (count: number) => Array(count).fill('{"petId":1,"delta":1}').join();
+    const before = limitsOf(await read(key)).remaining;
+    const largest = await apply(key, many(1_000));
+    expect(largest.status).toBe(200);
+    expect(limitsOf(largest).remaining).toBe(before - 1);
+    await expectUnchanged(service().store, async () => {
+      for (const changes of ["", many(1_001)]) {
+        expectError(await apply(key, changes), "invalid_request");
+      }
+      const padded = `{"petId":1,"delta":1}${" ".repeat(262_144)}`;
+      expectError(await apply(key, padded), "payload_too_large");
+    });
+    const longest = '{"petId":1,"delta":1}'.padEnd(262_144 - '{"changes":[]}'.length);
+    expect((await apply(key, longest)).status).toBe(200);
+    expect(quantityOf(await read(key))).toBe(1_001);
+  });
+
+  test("[safe.delta] deltas that arrive at the same moment add up, and never go below zero", async () => {
+    const key = await issue();
+    await service().addPets({ petId: 1n, quantity: 30 });
+    const sales = await Promise.all(
+      Array.from({ length: 50 }, () => apply(key, '{"petId":1,"delta":-1}')),
+    );
+    const statuses = sales.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(30);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(20);
+    expect(quantityOf(await read(key))).toBe(0);
+  });
+
+  test("[safe.reason] a reason is stored with the change: X-Change-Reason of an update, reason in a batch", async () => {
+    const key = await issue();
+    await service().addPets({ petId: 1n });
+    const sent = {
+      "Delivery 4711": "Delivery 4711",
+      "Gr%C3%BC%C3%9Fe%20%F0%9F%90%A2": "Grüße 🐢",
+      "100%25": "100%",
+      "": null,
+    };
+    for (const [header, reason] of Object.entries(sent)) {
+      expect((await update(key, 1, { "X-Change-Reason": header })).status).toBe(200);
+      expect(await lastReason()).toBe(reason);
+    }
+    await apply(key, `{"petId":1,"delta":1,"reason":${JSON.stringify("Grüße 🐢")}}`);
+    expect(await lastReason()).toBe("Grüße 🐢");
+  });
+
+  test("[safe.reason-rules] a reason has at most 200 characters and no control characters", async () => {
+    const key = await issue();
+    await service().addPets({ petId: 1n });
+    const longest = "🐢".repeat(200);
+    expect((await update(key, 1, { "X-Change-Reason": encodeURIComponent(longest) })).status).toBe(
+      200,
+    );
+    expect(await lastReason()).toBe(longest);
+    await expectUnchanged(service().store, async () => {
+      for (const reason of [`${longest}x`, "a\nb", "\u0000", "\u0085"]) {
+        const headers = { "X-Change-Reason": encodeURIComponent(reason) };
+        expectError(await update(key, 1, headers), "invalid_request");
+        const change = `{"petId":1,"delta":1,"reason":${JSON.stringify(reason)}}`;
+        expectError(await apply(key, change), "invalid_request");
+      }
+      for (const header of ["%", "%FF", "100% sure"]) {
+        expectError(await update(key, 1, { "X-Change-Reason": header }), "invalid_request");
+      }
+    });
+  });
+});

@@ -1,0 +1,127 @@
+import { Database } from "bun:sqlite";
+import { afterEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import type { Store } from "../../src/domain/ports.ts";
+import { createDatabase } from "../../src/store/postgres/engine/database.ts";
+import { openPostgres } from "../../src/store/postgres/store.ts";
+import { openSqlite } from "../../src/store/sqlite/store.ts";
+import { createTestClock } from "../support/clock.ts";
+import { until } from "../support/instances/fleet.ts";
+import { openSlowProxy } from "../support/instances/slow-network.ts";
+import { petRow } from "../support/pets.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
+import { addOnce, commitTo, storedOf } from "../support/store-suite/keyed-units.ts";
+
+/** Commits of units with idempotency keys that fail, or whose acknowledgement is lost. */
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function withPet(store: Store): Promise<Store> {
+  closing.push(() => store.close());
+  await store.catalogue.importPets(
+    (async function* () {
+      yield [petRow({ petId: 1n })];
+    })(),
+    "test",
+  );
+  return store;
+}
+
+/** `expect(…).rejects` would not return: it does not let messages of the writing thread arrive. */
+function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+/** Expects that nothing of the unit is stored, and that sending it again stores it once. */
+async function expectStoredByRetry(store: Store): Promise<void> {
+  expect((await store.inventory.readHead()).seq).toBe(1);
+  const first = await commitTo(store, addOnce("a"));
+  expect(first.rows).toMatchObject([{ seq: 2, after: { quantity: 1 } }]);
+  const again = await commitTo(store, addOnce("a"));
+  expect(again.rows).toEqual([]);
+  expect(storedOf(again.outcomes[0])).toMatchObject({ isReplayed: true });
+}
+
+test.each([true, false])(
+  "on SQLite neither rows nor keys of a failed commit are stored (threaded: %p)",
+  async (threaded) => {
+    const folder = mkdtempSync(join(tmpdir(), "petstore-lost-"));
+    closing.push(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, "test.db");
+    const clock = createTestClock();
+    const store = await withPet(
+      await openSqlite({ path, environment: "production", clock, threaded }),
+    );
+    const execute = (sql: string) => {
+      using database = new Database(path, { strict: true });
+      database.run(sql);
+    };
+    execute(`CREATE TRIGGER no_keys BEFORE INSERT ON remembered_keys
+      BEGIN SELECT RAISE(ABORT, 'no keys'); END`);
+    expect(await failureOf(commitTo(store, addOnce("a")))).toBeInstanceOf(Error);
+    execute("DROP TRIGGER no_keys");
+    await expectStoredByRetry(store);
+  },
+);
+
+async function openAt(url: string): Promise<Store> {
+  const database = createDatabase(url);
+  return withPet(await openPostgres({ database, environment: "production", patienceMs: 0 }));
+}
+
+test("on PostgreSQL neither rows nor keys of a failed commit are stored", async () => {
+  const url = await migratedDatabase();
+  const store = await openAt(url);
+  await using sql = new SQL(url, { max: 1 });
+  await sql.unsafe(`
+    CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'full' USING ERRCODE = 'disk_full'; END $$;
+    CREATE CONSTRAINT TRIGGER no_keys AFTER INSERT ON remembered_keys
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()`);
+  expect(await failureOf(commitTo(store, addOnce("a")))).toMatchObject({ code: "unavailable" });
+  await sql`DROP TRIGGER no_keys ON remembered_keys`;
+  await expectStoredByRetry(store);
+});
+
+test("on PostgreSQL a commit whose acknowledgement is lost is found by a retry", async () => {
+  const url = await migratedDatabase();
+  const { port } = await sharedPostgres();
+  let delayMs = 0;
+  const proxy = openSlowProxy(port, () => delayMs);
+  closing.push(() => proxy.close());
+  const store = await openAt(url.replace(`:${port}/`, `:${proxy.port}/`));
+  // Prepares every statement, so that the next commit waits for no response before its COMMIT.
+  await commitTo(store, addOnce("before"));
+  await using sql = new SQL(url, { max: 2 });
+  const isWaiting = async () =>
+    (
+      await sql`SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+      WHERE NOT granted AND datname = current_database()`.values()
+    ).length > 0;
+  const { committing } = await sql.begin(async (locking) => {
+    await locking`LOCK TABLE remembered_keys IN SHARE MODE`;
+    const sent = commitTo(store, addOnce("a"));
+    sent.catch(() => {});
+    await until(isWaiting, 3_000, "the commit");
+    delayMs = 1_000_000;
+    return { committing: sent };
+  });
+  const isStored = async () => (await sql`SELECT FROM remembered_keys`.values()).length > 1;
+  await until(isStored, 3_000, "the row");
+  proxy.cut();
+  expect(await failureOf(committing)).toMatchObject({ code: "unavailable" });
+  delayMs = 0;
+  const { rows, outcomes } = await commitTo(store, addOnce("a"));
+  expect(rows).toEqual([]);
+  expect(storedOf(outcomes[0])).toMatchObject({ isReplayed: true, entries: [{ version: 3 }] });
+});
