@@ -15,6 +15,8 @@ export const seqMax = Number.MAX_SAFE_INTEGER;
 interface Range {
   /** Rows with a larger `seq`. */
   readonly after?: number | undefined;
+  /** Rows with a smaller `seq`. */
+  readonly before?: number | undefined;
   /** Rows at this time or later. */
   readonly since?: number | undefined;
   /** Rows before this time. */
@@ -42,14 +44,15 @@ export const rowsExaminedMax = 10_000;
 /** One page of the ledger, the oldest row first. Without a cause or key it is full, except the last. */
 export async function listChanges(
   { store: { history } }: { readonly store: Pick<Store, "history"> },
-  { after: asked = 0, since, until, cause, keyId, limit }: ChangesRequest,
+  { after: asked = 0, before, since, until, cause, keyId, limit }: ChangesRequest,
 ): Promise<ChangesPage> {
   const isFiltered = cause !== undefined || keyId !== undefined;
   const isBounded = isFiltered || since !== undefined || until !== undefined;
   // Read before the bounds: a row that is added later may be on the wrong side of a bound.
   const last = isBounded ? (await history.readTip()).seq : seqMax;
   const after = since === undefined ? asked : Math.max(asked, await history.seqAt(since - 1));
-  const end = until === undefined ? last : Math.min(last, await history.seqAt(until - 1));
+  const bound = before === undefined ? last : Math.min(last, before - 1);
+  const end = until === undefined ? bound : Math.min(bound, await history.seqAt(until - 1));
   const upTo = isFiltered ? Math.min(end, after + rowsExaminedMax) : end;
   if (after >= upTo) return { rows: [], nextAfter: undefined };
   // One more than requested shows whether there is a next page.
@@ -60,8 +63,6 @@ export async function listChanges(
 }
 
 export interface HistoryRequest extends Range {
-  /** Rows with a smaller `seq`. */
-  readonly before?: number | undefined;
   /** Aborted when nobody waits for the page any more. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -79,6 +79,20 @@ onEveryEngine("history", (service, engine) => {
     expect(seqsOf(await get("/changes?after=9007199254740991"))).toEqual([]);
   });
 
+  test("[history.changes-before] pages of changes can end before any change, and the links keep the end", async () => {
+    const start = await tip();
+    await service().addPets({ petId: 2_501n });
+    const last = await commit(...upTo(9).map((quantity) => setUnit(2_501n, quantity)));
+    const reader = await key();
+    for (const before of [0, start + 1, start + 6, last, last + 1, 9007199254740991]) {
+      const path = `/changes?limit=2&after=${start}&before=${before}`;
+      const pages = await pagesFrom(service(), reader, path);
+      const end = Math.min(before - 1, last);
+      expect(pages.flatMap(seqsOf)).toEqual(end > start ? upTo(end, start + 1) : []);
+      expect(pages.length).toBe(Math.max(1, Math.ceil((end - start) / 2)));
+    }
+  });
+
   test("[history.pet] the history of a pet comes newest first, and older pages do not change", async () => {
     await service().addPets({ petId: 2_001n }, { petId: 2_002n });
     const own = [(await tip()) - 1];

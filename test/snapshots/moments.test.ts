@@ -164,6 +164,22 @@ onEveryEngine("the inventory of the past", (service) => {
     expect(diff.headers.get("Content-Location")).toBe(`/v1/snapshots/0/diff?to=${rows.length}`);
   });
 
+  test("accepts every form of a time in RFC 3339, and ignores what is shorter than a millisecond", async () => {
+    const rows = await ledger();
+    const text = new Date(rows.at(-1)!.at).toISOString();
+    const location = `/v1/snapshots/${rows.length}`;
+    for (const form of [
+      text.toLowerCase(),
+      text.replace("Z", "000Z"),
+      text.replace("Z", "999999z"),
+    ]) {
+      expect([form, (await get(`/snapshots/${form}`)).headers.get("Content-Location")]).toEqual([
+        form,
+        location,
+      ]);
+    }
+  });
+
   test("is not found for a row that does not exist yet", async () => {
     const { seq } = await service().store.inventory.readHead();
     const message = `The ledger has no row ${seq + 1}. Its last row is ${seq}.`;

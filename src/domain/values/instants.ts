@@ -1,16 +1,19 @@
 const isoInstant =
-  /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+  /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/i;
 
 const instantMin = Date.parse("0000-01-01T00:00:00.000Z");
 const instantMax = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Parses a date, or a date and time with an offset from UTC, to milliseconds since 1970. Returns
+ * Parses a date, or a date and time with an offset from UTC, to whole milliseconds since 1970. Returns
  * undefined for anything else. A time without an offset would depend on the machine's time zone.
+ * Many languages write microseconds or nanoseconds; they are rounded as told.
  */
-export function parseInstant(text: string): number | undefined {
+export function parseInstant(text: string, rounding: "down" | "up" = "down"): number | undefined {
   if (!isoInstant.test(text)) return undefined;
-  const time = Date.parse(text);
+  const millisecond = Date.parse(text.toUpperCase().replace(/(\.\d{3})\d+/, "$1"));
+  const hasRest = /\.\d{3}\d*[1-9]/.test(text);
+  const time = hasRest && rounding === "up" ? millisecond + 1 : millisecond;
   // Date.parse accepts 31 February as 3 March.
   const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
   if (Number.isNaN(time) || Number.isNaN(day.getTime())) return undefined;

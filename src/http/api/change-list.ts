@@ -117,7 +117,8 @@ function readExpected({ expectedVersion }: SentChange, fail: Fail): Change["expe
 /** An empty reason is none. */
 function readReason({ reason }: SentChange, fail: Fail): string | null {
   if (reason === undefined || reason === "") return null;
-  if (typeof reason !== "string" || !isReason(reason)) throw fail(`Field 'reason' ${reasonRule}.`);
+  if (typeof reason !== "string") throw fail("Field 'reason' must be a string.");
+  if (!isReason(reason)) throw fail(`Field 'reason' ${reasonRule}.`);
   return reason;
 }
 

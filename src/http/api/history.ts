@@ -22,7 +22,7 @@ export async function listChanges(context: Context, call: Call): Promise<Reply> 
     keyId: readKeyId(query),
   });
   const { basePath, path } = call.operation;
-  const kept = ["limit", "cause", "key", "since", "until"];
+  const kept = ["limit", "before", "cause", "key", "since", "until"];
   return pageReply(rows, query, { path: basePath + path, kept, cursor: "after", seq: nextAfter });
 }
 
@@ -31,7 +31,6 @@ export async function listHistory(context: Context, call: Call): Promise<Reply> 
   const query = queryOf(call.request);
   const { rows, nextBefore } = await history.listHistory(context, petId, {
     ...readRange(query),
-    before: readSeq(query, "before"),
     signal: call.request.signal,
   });
   const { basePath, path } = call.operation;
@@ -50,6 +49,7 @@ function readRange(query: URLSearchParams) {
   return {
     limit: readLimit(query, pageBounds),
     after: readSeq(query, "after"),
+    before: readSeq(query, "before"),
     since: readInstant(query, "since"),
     until: readInstant(query, "until"),
   };

@@ -67,11 +67,11 @@ export function instantRule(name: string): string {
   return `Query parameter '${name}' must be a date or time in ISO 8601, such as 2026-11-15T10:00:00Z. Write '+' as %2B.`;
 }
 
-/** A time in milliseconds since 1970. */
+/** A time in milliseconds since 1970. Rounded up, which does not move a row across it. */
 export function readInstant(query: URLSearchParams, name: string): number | undefined {
   const text = singleValue(query, name);
   if (text === undefined) return undefined;
-  const time = parseInstant(text);
+  const time = parseInstant(text, "up");
   if (time === undefined) throw new ServiceError("invalid_request", instantRule(name));
   return time;
 }

@@ -54,10 +54,12 @@ const until = instant(
 );
 
 const after = (description: string) => seqParameter("after", description, 1206);
+const before = seqParameter("before", "Only changes with a smaller `seq`.", 1207);
 
 const rangeMessages = {
   invalid_limit: limitRule(rowsPerPageMax),
   invalid_after: seqRule("after"),
+  invalid_before: seqRule("before"),
   invalid_since: instantRule("since"),
   invalid_until: instantRule("until"),
 };
@@ -100,6 +102,7 @@ The list includes every change that was confirmed before you sent the request. Y
   parameters: [
     limit,
     after("Only changes with a larger `seq`. `0` means all."),
+    before,
     since,
     until,
     {
@@ -134,7 +137,7 @@ The first page includes every change that was confirmed before you sent the requ
   parameters: [
     petIdParameter,
     limit,
-    seqParameter("before", "Only changes with a smaller `seq`.", 1207),
+    before,
     after("Only changes with a larger `seq`."),
     since,
     until,
@@ -142,7 +145,7 @@ The first page includes every change that was confirmed before you sent the requ
   success: page("One page of changes.", [exampleRow, creation]),
   errors: ["invalid_request", "not_found"],
   messages: {
-    invalid_request: { ...rangeMessages, invalid_before: seqRule("before"), ...petIdMessage },
+    invalid_request: { ...rangeMessages, ...petIdMessage },
   },
   headers: ["X-Stability"],
 };

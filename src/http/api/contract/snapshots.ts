@@ -6,7 +6,7 @@ import { reference } from "./schema.ts";
 
 const momentSchema = {
   type: "string",
-  pattern: "^([0-9]{1,16}|[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9]{2}:[0-9]{2}))?)$",
+  pattern: "^([0-9]{1,16}|[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9:.]+([Zz]|[+-][0-9]{2}:[0-9]{2}))?)$",
 } as const;
 
 const momentText =
