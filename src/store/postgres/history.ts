@@ -6,7 +6,7 @@ import { type PrimaryGuard, timelineNow } from "./engine/primary.ts";
 import type { Query, Rows } from "./engine/session.ts";
 
 const entryText = `SELECT $1::int8, quantity, status, version, epoch, ${timelineNow}
-  FROM petstore_entry($1::int8)`;
+  FROM (SELECT) AS one LEFT JOIN petstore_entry($1::int8) ON true`;
 
 const tipText = `SELECT tip.*, ${timelineNow} FROM (${readTip}) AS tip`;
 
@@ -45,9 +45,8 @@ export function createHistoryReader(guard: PrimaryGuard, quick: Query, long: Que
   return {
     async findEntry(petId) {
       const [row] = await quick(entryText, [petId]);
-      if (!row) return undefined;
-      guard.confirm(Number(row[5]));
-      return toVersionedEntry(row);
+      guard.confirm(Number(row![5]));
+      return row![1] === null ? undefined : toVersionedEntry(row!);
     },
     async readTip() {
       const [row] = await quick(tipText);

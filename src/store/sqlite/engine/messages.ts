@@ -35,7 +35,7 @@ export interface PackedUnits {
   readonly origins: string;
   /** JSON: everything else about every change. Undefined if all only set a quantity. */
   readonly terms: string | undefined;
-  /** JSON: the idempotent request of every unit, or null. Undefined if no unit has one. */
+  /** The idempotent request of every unit, separated by commas. Undefined if no unit has one. */
   readonly idempotency: string | undefined;
 }
 
@@ -45,7 +45,8 @@ type Terms = [
   expected: readonly ExpectedVersion[] | null,
   status: PetStatus | null,
 ];
-type PackedIdempotency = [key: string, request: string, keptMs: number] | null;
+/** The length of each of the two digests of an idempotent request. */
+const digestLength = 32;
 const originLength = 4;
 
 function viewNumbers(numbers: ArrayBuffer, count: number) {
@@ -79,7 +80,7 @@ export function packUnits(units: readonly Unit[]): PackedUnits {
     }
   }
   const terms = isPlain ? undefined : JSON.stringify(units.flatMap(termsOf));
-  const idempotency = hasKeys ? JSON.stringify(units.map(idempotencyOf)) : undefined;
+  const idempotency = hasKeys ? units.map(packIdempotency).join() : undefined;
   return { numbers, origins: JSON.stringify(origins), terms, idempotency };
 }
 
@@ -96,16 +97,16 @@ function termsOf({ changes }: Unit): Terms[] {
   ]);
 }
 
-function idempotencyOf({ idempotency }: Unit): PackedIdempotency {
-  return idempotency ? [idempotency.key, idempotency.request, idempotency.keptMs] : null;
+/** Two digests and a number. Empty if the unit has none. */
+function packIdempotency({ idempotency }: Unit): string {
+  return idempotency ? idempotency.key + idempotency.request + idempotency.keptMs : "";
 }
 
 export function unpackUnits({ numbers, origins, terms, idempotency }: PackedUnits): Unit[] {
   const { petIds, amounts } = viewNumbers(numbers, numbers.byteLength / bytesPerChange);
   const values = JSON.parse(origins);
   const allTerms: Terms[] | undefined = terms === undefined ? undefined : JSON.parse(terms);
-  const keys: PackedIdempotency[] | undefined =
-    idempotency === undefined ? undefined : JSON.parse(idempotency);
+  const keys = idempotency?.split(",");
   const units: Unit[] = [];
   let index = 0;
   for (let at = 0; at < values.length; at += originLength) {
@@ -124,16 +125,19 @@ export function unpackUnits({ numbers, origins, terms, idempotency }: PackedUnit
       cause: values[at],
       keyId: values[at + 1],
       requestId: values[at + 2],
-      idempotency: toIdempotency(keys?.[units.length]),
+      idempotency: unpackIdempotency(keys?.[units.length]),
     });
   }
   return units;
 }
 
-function toIdempotency(packed: PackedIdempotency | undefined): Unit["idempotency"] {
+function unpackIdempotency(packed: string | undefined): Unit["idempotency"] {
   if (!packed) return undefined;
-  const [key, request, keptMs] = packed;
-  return { key, request, keptMs };
+  return {
+    key: packed.slice(0, digestLength),
+    request: packed.slice(digestLength, 2 * digestLength),
+    keptMs: Number(packed.slice(2 * digestLength)),
+  };
 }
 
 /**
