@@ -77,21 +77,22 @@ for (const engine of engines) {
     });
 
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      test(`${signal} ends it although its reader has stopped reading`, async () => {
-        const many = upTo(2_000, 2).map((petId) => `{"petId":${petId},"name":"x"}`);
-        await place.importPets(...many);
-        // The first page is larger than the buffer of a pipe.
-        const script = `("$0" ledger --follow & echo "id=$!" >&2; wait $!; echo "code $?" >&2) |
+      if (engine === "sqlite")
+        test(`${signal} ends it although its reader has stopped reading`, async () => {
+          const many = upTo(2_000, 2).map((petId) => `{"petId":${petId},"name":"x"}`);
+          await place.importPets(...many);
+          // The first page is larger than the buffer of a pipe.
+          const script = `("$0" ledger --follow & echo "id=$!" >&2; wait $!; echo "code $?" >&2) |
           sh -c 'echo "reader=$$" >&2; head -c 8 >&2; exec sleep 600'`;
-        const shell = place.start(["-c", script, petstore], { command: ["sh"] });
-        await shell.wrote("seq");
-        const idOf = (name: string) =>
-          Number(new RegExp(`${name}=(\\d+)`).exec(shell.written())![1]);
-        process.kill(idOf("id"), signal);
-        await shell.wrote("code 0");
-        process.kill(idOf("reader"), "SIGKILL");
-        await shell.exited;
-      });
+          const shell = place.start(["-c", script, petstore], { command: ["sh"] });
+          await shell.wrote("seq");
+          const idOf = (name: string) =>
+            Number(new RegExp(`${name}=(\\d+)`).exec(shell.written())![1]);
+          process.kill(idOf("id"), signal);
+          await shell.wrote("code 0");
+          process.kill(idOf("reader"), "SIGKILL");
+          await shell.exited;
+        });
     }
   });
 }

@@ -83,34 +83,38 @@ for (const engine of engines) {
       expect(await seqs("ledger", "--after", "9007199254740991")).toEqual([]);
     });
 
-    test("a negative pet id is an operand, also after --", async () => {
-      const shown = await place.run(["history", "-5"]);
-      expect(shown.out).toContain("120 available");
-      expect(await place.run(["history", "--", "-5"])).toEqual(shown);
-      expectUsageError(await place.run(["history", "-5", "-6"]), "unexpected operand '-6'");
-    });
+    // The same on every engine, and each line starts a process.
+    if (engine === "sqlite")
+      test("a negative pet id is an operand, also after --", async () => {
+        const shown = await place.run(["history", "-5"]);
+        expect(shown.out).toContain("120 available");
+        expect(await place.run(["history", "--", "-5"])).toEqual(shown);
+        expectUsageError(await place.run(["history", "-5", "-6"]), "unexpected operand '-6'");
+      });
 
-    test("an unknown pet and invalid numbers are rejected with one line", async () => {
-      for (const [words, sentence] of [
-        [["history", "77"], "no pet with this petId is in the store"],
-        [["history", "1e3"], "PET must be a 64-bit integer, not '1e3'"],
-        [["history", "9223372036854775808"], "PET must be a 64-bit integer"],
-        [["history", "007"], "PET must be a 64-bit integer"],
-        [["history", ""], "PET must be a 64-bit integer, not ''"],
-        [["history", "\x1b[2J"], "PET must be a 64-bit integer, not '\\u001b[2J'"],
-        [["history"], "PET is required; usage: petstore history PET"],
-        [["history", "1", "--limit", "0"], "--limit must be an integer from 1 to"],
-        [["history", "1", "--before", "0"], "--before must be an integer from 1 to"],
-        [["history", "1", "--limit", "ten"], "--limit must be an integer from 1 to"],
-        [["ledger", "--after=-1"], "--after must be an integer from 0 to 9007199254740991"],
-        [["ledger", "--after", "1e3"], "--after must be an integer from 0 to"],
-        [["ledger", "--after", "9007199254740992"], "--after must be an integer from 0 to"],
-        [["ledger", "--after", ""], "--after must be an integer from 0 to"],
-        [["ledger", "5"], "unexpected operand '5'"],
-      ] as const) {
-        expectUsageError(await place.run(words), sentence);
-      }
-    });
+    // The same on every engine, and each line starts a process.
+    if (engine === "sqlite")
+      test("an unknown pet and invalid numbers are rejected with one line", async () => {
+        for (const [words, sentence] of [
+          [["history", "77"], "no pet with this petId is in the store"],
+          [["history", "1e3"], "PET must be a 64-bit integer, not '1e3'"],
+          [["history", "9223372036854775808"], "PET must be a 64-bit integer"],
+          [["history", "007"], "PET must be a 64-bit integer"],
+          [["history", ""], "PET must be a 64-bit integer, not ''"],
+          [["history", "\x1b[2J"], "PET must be a 64-bit integer, not '\\u001b[2J'"],
+          [["history"], "PET is required; usage: petstore history PET"],
+          [["history", "1", "--limit", "0"], "--limit must be an integer from 1 to"],
+          [["history", "1", "--before", "0"], "--before must be an integer from 1 to"],
+          [["history", "1", "--limit", "ten"], "--limit must be an integer from 1 to"],
+          [["ledger", "--after=-1"], "--after must be an integer from 0 to 9007199254740991"],
+          [["ledger", "--after", "1e3"], "--after must be an integer from 0 to"],
+          [["ledger", "--after", "9007199254740992"], "--after must be an integer from 0 to"],
+          [["ledger", "--after", ""], "--after must be an integer from 0 to"],
+          [["ledger", "5"], "unexpected operand '5'"],
+        ] as const) {
+          expectUsageError(await place.run(words), sentence);
+        }
+      });
 
     test("a long ledger is printed completely, and a reader may stop early", async () => {
       const many = Array.from({ length: 2_500 }, (_, at) => `{"petId":${1_000 + at},"name":"x"}`);

@@ -82,28 +82,30 @@ ${largest}       -                0 sold
       await exited;
     });
 
-    test("moments that are invalid, in the future or past the last row are rejected", async () => {
-      const rule = "must be the number of a ledger row, or a date or time in ISO 8601";
-      for (const [words, sentence] of [
-        [["snapshot", "yesterday"], `MOMENT ${rule}`],
-        [["snapshot", ""], `MOMENT ${rule}`],
-        [["snapshot", "-1"], `MOMENT ${rule}`],
-        [["snapshot", "1e3"], `MOMENT ${rule}`],
-        [["snapshot", "9007199254740992"], `MOMENT ${rule}`],
-        [["snapshot", "2026-02-31"], `MOMENT ${rule}`],
-        [["snapshot", "2026-11-15T10:00:00"], `MOMENT ${rule}`],
-        [["snapshot", "\x1b[2J"], "not '\\u001b[2J'"],
-        [["snapshot", "5"], "The ledger has no row 5. Its last row is 4."],
-        [["snapshot", "9999-01-01"], "the time 9999-01-01 is in the future"],
-        [["diff", "x", "1"], `FROM ${rule}`],
-        [["diff", "1", "x"], `TO ${rule}`],
-        [["diff", "1", "9999-01-01"], "is in the future"],
-        [["diff", "1"], "TO is required; usage: petstore diff FROM TO [--json]"],
-        [["snapshot"], "MOMENT is required"],
-      ] as const) {
-        expectUsageError(await place.run(words), sentence);
-      }
-    });
+    // The same on every engine, and each line starts a process.
+    if (engine === "sqlite")
+      test("moments that are invalid, in the future or past the last row are rejected", async () => {
+        const rule = "must be the number of a ledger row, or a date or time in ISO 8601";
+        for (const [words, sentence] of [
+          [["snapshot", "yesterday"], `MOMENT ${rule}`],
+          [["snapshot", ""], `MOMENT ${rule}`],
+          [["snapshot", "-1"], `MOMENT ${rule}`],
+          [["snapshot", "1e3"], `MOMENT ${rule}`],
+          [["snapshot", "9007199254740992"], `MOMENT ${rule}`],
+          [["snapshot", "2026-02-31"], `MOMENT ${rule}`],
+          [["snapshot", "2026-11-15T10:00:00"], `MOMENT ${rule}`],
+          [["snapshot", "\x1b[2J"], "not '\\u001b[2J'"],
+          [["snapshot", "5"], "The ledger has no row 5. Its last row is 4."],
+          [["snapshot", "9999-01-01"], "the time 9999-01-01 is in the future"],
+          [["diff", "x", "1"], `FROM ${rule}`],
+          [["diff", "1", "x"], `TO ${rule}`],
+          [["diff", "1", "9999-01-01"], "is in the future"],
+          [["diff", "1"], "TO is required; usage: petstore diff FROM TO [--json]"],
+          [["snapshot"], "MOMENT is required"],
+        ] as const) {
+          expectUsageError(await place.run(words), sentence);
+        }
+      });
 
     test("a long list is printed completely", async () => {
       const pets = Array.from({ length: 9_000 }, (_, at) => `{"petId":${100 + at},"name":"x"}`);

@@ -50,12 +50,14 @@ for (const engine of engines) {
       expect((await place.run(["verify"])).code).toBe(0);
     });
 
-    test("--reason replaces the reason, unless it is empty", async () => {
-      await place.run(["undo", "2", "--reason", "wrong pet"]);
-      await place.run(["undo", "3", "--reason", ""]);
-      const rows = await place.rows<{ reason: string }>("ledger", "--after", "2");
-      expect(rows.map(({ reason }) => reason)).toEqual(["wrong pet", "undo of 3"]);
-    });
+    // The same on every engine, and each line starts a process.
+    if (engine === "sqlite")
+      test("--reason replaces the reason, unless it is empty", async () => {
+        await place.run(["undo", "2", "--reason", "wrong pet"]);
+        await place.run(["undo", "3", "--reason", ""]);
+        const rows = await place.rows<{ reason: string }>("ledger", "--after", "2");
+        expect(rows.map(({ reason }) => reason)).toEqual(["wrong pet", "undo of 3"]);
+      });
 
     test("a running service shows it at once, under another ETag", async () => {
       const { baseUrl } = await place.serve();
@@ -110,26 +112,28 @@ for (const engine of engines) {
       expect(await place.rows("ledger")).toHaveLength(2);
     });
 
-    test("is an error for a row that does not exist or an invalid number", async () => {
-      const rule = "SEQ must be an integer from 1 to 9007199254740991, not";
-      for (const [words, sentence] of [
-        [["99"], "there is no ledger row 99"],
-        [["9007199254740991"], "there is no ledger row 9007199254740991"],
-        [["9007199254740992"], rule],
-        [["0"], `${rule} '0'`],
-        [["-1"], `${rule} '-1'`],
-        [["1e3"], `${rule} '1e3'`],
-        [["2.0"], rule],
-        [["02"], rule],
-        [[""], rule],
-        [[], "SEQ is required; usage: petstore undo SEQ [--force] [--reason TEXT] [--json]"],
-        [["2", "--reason", "a\tb"], "--reason must have at most 200 characters"],
-        [["2", "--reason", "x".repeat(201)], "--reason must have at most 200 characters"],
-        [["2", "3"], "unexpected operand '3'"],
-      ] as const) {
-        expectUsageError(await place.run(["undo", ...words]), sentence);
-      }
-      expect(await place.rows("ledger")).toHaveLength(2);
-    });
+    // The same on every engine, and each line starts a process.
+    if (engine === "sqlite")
+      test("is an error for a row that does not exist or an invalid number", async () => {
+        const rule = "SEQ must be an integer from 1 to 9007199254740991, not";
+        for (const [words, sentence] of [
+          [["99"], "there is no ledger row 99"],
+          [["9007199254740991"], "there is no ledger row 9007199254740991"],
+          [["9007199254740992"], rule],
+          [["0"], `${rule} '0'`],
+          [["-1"], `${rule} '-1'`],
+          [["1e3"], `${rule} '1e3'`],
+          [["2.0"], rule],
+          [["02"], rule],
+          [[""], rule],
+          [[], "SEQ is required; usage: petstore undo SEQ [--force] [--reason TEXT] [--json]"],
+          [["2", "--reason", "a\tb"], "--reason must have at most 200 characters"],
+          [["2", "--reason", "x".repeat(201)], "--reason must have at most 200 characters"],
+          [["2", "3"], "unexpected operand '3'"],
+        ] as const) {
+          expectUsageError(await place.run(["undo", ...words]), sentence);
+        }
+        expect(await place.rows("ledger")).toHaveLength(2);
+      });
   });
 }

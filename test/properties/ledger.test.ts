@@ -150,7 +150,7 @@ describe.each(engines)("the ledger on %s", (engine) => {
           await service.stop();
         }
       }),
-      runs(25),
+      runs(15),
     );
   });
 });

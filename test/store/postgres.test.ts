@@ -33,4 +33,4 @@ async function enter(clock: TestClock, parameters: string): Promise<StorePlace> 
 }
 
 storeSuite("the PostgreSQL store", (clock) => enter(clock, ""));
-storeSuite("the PostgreSQL store behind a pooler", (clock) => enter(clock, "?prepare=false"));
+storeSuite("the PostgreSQL store behind a pooler", (clock) => enter(clock, "?prepare=false"), true);

@@ -22,8 +22,15 @@ import { setUnit } from "./units.ts";
 
 export type { StorePlace } from "./store-suite/suite.ts";
 
-/** What every engine has to do, written once. An engine joins with one call. */
-export function storeSuite(name: string, enter: (clock: TestClock) => Promise<StorePlace>): void {
+/**
+ * What every engine has to do, written once. An engine joins with one call. A variant of a connection
+ * that another call tests whole needs only the part that depends on the connection.
+ */
+export function storeSuite(
+  name: string,
+  enter: (clock: TestClock) => Promise<StorePlace>,
+  isVariant = false,
+): void {
   describe(name, () => {
     let clock: TestClock;
     let place: StorePlace;
@@ -62,15 +69,16 @@ export function storeSuite(name: string, enter: (clock: TestClock) => Promise<St
     describeGroups(suite);
     describeUnits(suite);
     describeIdempotency(suite);
-    describeKeptKeys(suite);
-    describeUndo(suite);
     describeEpochs(suite);
     describePages(suite);
     describeHistory(suite);
-    describeCheckpoints(suite);
     describeImports(suite);
     describeSharing(suite);
     describeKeys(suite);
+    if (isVariant) return;
+    describeKeptKeys(suite);
+    describeUndo(suite);
+    describeCheckpoints(suite);
     describeConstraints(suite);
   });
 }
