@@ -18,6 +18,7 @@ const upTo = (seq: number, from = 1) =>
   Array.from({ length: seq - from + 1 }, (_, at) => from + at);
 
 for (const engine of engines) {
+  // What does not depend on the engine runs on one: every line starts a process.
   describe(`ledger --follow on ${engine}`, () => {
     let place: StoreWorkspace;
     beforeEach(async () => {
@@ -53,28 +54,30 @@ for (const engine of engines) {
       expect(seqsOf(follower)).toEqual(upTo(54));
     });
 
-    test("starts after --after, and prints a table with its titles at once", async () => {
-      const follower = place.start(["ledger", "--follow", "--after", "2"]);
-      await follower.wrote("seq  petId");
-      await place.importPets('{"petId":2,"name":"Luna"}', '{"petId":3,"name":"Coco"}');
-      await follower.wrote("import of -\n");
-      follower.kill("SIGINT");
-      expect(await follower.exited).toBe(0);
-      const lines = follower.written().trimEnd().split("\n");
-      expect(lines).toHaveLength(2);
-      expect(lines[1]).toMatch(/^ *3 +3 +- +0 available/);
-    });
+    if (engine === "sqlite")
+      test("starts after --after, and prints a table with its titles at once", async () => {
+        const follower = place.start(["ledger", "--follow", "--after", "2"]);
+        await follower.wrote("seq  petId");
+        await place.importPets('{"petId":2,"name":"Luna"}', '{"petId":3,"name":"Coco"}');
+        await follower.wrote("import of -\n");
+        follower.kill("SIGINT");
+        expect(await follower.exited).toBe(0);
+        const lines = follower.written().trimEnd().split("\n");
+        expect(lines).toHaveLength(2);
+        expect(lines[1]).toMatch(/^ *3 +3 +- +0 available/);
+      });
 
-    test("prints a long ledger before new rows", async () => {
-      const many = upTo(3_000, 2).map((petId) => `{"petId":${petId},"name":"x"}`);
-      await place.importPets(...many);
-      const follower = place.start(["ledger", "--follow", "--json"]);
-      await place.importPets('{"petId":9999,"name":"Luna"}');
-      await follower.wrote('"seq":3001,');
-      follower.kill("SIGTERM");
-      expect(await follower.exited).toBe(0);
-      expect(seqsOf(follower)).toEqual(upTo(3_001));
-    });
+    if (engine === "sqlite")
+      test("prints a long ledger before new rows", async () => {
+        const many = upTo(3_000, 2).map((petId) => `{"petId":${petId},"name":"x"}`);
+        await place.importPets(...many);
+        const follower = place.start(["ledger", "--follow", "--json"]);
+        await place.importPets('{"petId":9999,"name":"Luna"}');
+        await follower.wrote('"seq":3001,');
+        follower.kill("SIGTERM");
+        expect(await follower.exited).toBe(0);
+        expect(seqsOf(follower)).toEqual(upTo(3_001));
+      });
 
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       if (engine === "sqlite")

@@ -6,6 +6,7 @@ import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.t
 const largest = "9223372036854775807";
 
 for (const engine of engines) {
+  // What does not depend on the engine runs on one: every line starts a process.
   describe(`on ${engine}`, () => {
     let place: StoreWorkspace;
     let times: string[];
@@ -40,14 +41,15 @@ for (const engine of engines) {
       expect((await place.run(["snapshot", "0", "--json"])).out).toBe("");
     });
 
-    test("snapshot shows the inventory at a time", async () => {
-      const at = async (moment: string) => (await place.run(["snapshot", moment])).out;
-      expect(await at(times[2]!)).toBe(await at("3"));
-      expect(await at(times[1]!)).toBe(await at("2"));
-      const justBefore = new Date(Date.parse(times[0]!) - 1).toISOString();
-      expect(await at(justBefore)).toBe(await at("0"));
-      expect(await at("2020-01-01")).toBe(await at("0"));
-    });
+    if (engine === "sqlite")
+      test("snapshot shows the inventory at a time", async () => {
+        const at = async (moment: string) => (await place.run(["snapshot", moment])).out;
+        expect(await at(times[2]!)).toBe(await at("3"));
+        expect(await at(times[1]!)).toBe(await at("2"));
+        const justBefore = new Date(Date.parse(times[0]!) - 1).toISOString();
+        expect(await at(justBefore)).toBe(await at("0"));
+        expect(await at("2020-01-01")).toBe(await at("0"));
+      });
 
     test("diff shows the pets that differ, in either direction", async () => {
       expect((await place.run(["diff", "2", "4"])).out).toBe(
@@ -82,7 +84,6 @@ ${largest}       -                0 sold
       await exited;
     });
 
-    // The same on every engine, and each line starts a process.
     if (engine === "sqlite")
       test("moments that are invalid, in the future or past the last row are rejected", async () => {
         const rule = "must be the number of a ledger row, or a date or time in ISO 8601";
@@ -107,12 +108,15 @@ ${largest}       -                0 sold
         }
       });
 
-    test("a long list is printed completely", async () => {
-      const pets = Array.from({ length: 9_000 }, (_, at) => `{"petId":${100 + at},"name":"x"}`);
-      await place.importPets(...pets);
-      const ids = (await place.rows<{ petId: number }>("snapshot", "9004")).map((row) => row.petId);
-      expect(ids.slice(2, -1)).toEqual(Array.from({ length: 9_000 }, (_, at) => 100 + at));
-      expect(await place.rows("diff", "4", "9004")).toHaveLength(9_000);
-    });
+    if (engine === "sqlite")
+      test("a long list is printed completely", async () => {
+        const pets = Array.from({ length: 9_000 }, (_, at) => `{"petId":${100 + at},"name":"x"}`);
+        await place.importPets(...pets);
+        const ids = (await place.rows<{ petId: number }>("snapshot", "9004")).map(
+          (row) => row.petId,
+        );
+        expect(ids.slice(2, -1)).toEqual(Array.from({ length: 9_000 }, (_, at) => 100 + at));
+        expect(await place.rows("diff", "4", "9004")).toHaveLength(9_000);
+      });
   });
 }

@@ -14,6 +14,7 @@ function expectRefused(ran: Ran, pattern: RegExp): void {
 }
 
 for (const engine of engines) {
+  // What does not depend on the engine runs on one: every line starts a process.
   describe(`undo on ${engine}`, () => {
     let place: StoreWorkspace;
     let key: string;
@@ -50,7 +51,6 @@ for (const engine of engines) {
       expect((await place.run(["verify"])).code).toBe(0);
     });
 
-    // The same on every engine, and each line starts a process.
     if (engine === "sqlite")
       test("--reason replaces the reason, unless it is empty", async () => {
         await place.run(["undo", "2", "--reason", "wrong pet"]);
@@ -59,17 +59,18 @@ for (const engine of engines) {
         expect(rows.map(({ reason }) => reason)).toEqual(["wrong pet", "undo of 3"]);
       });
 
-    test("a running service shows it at once, under another ETag", async () => {
-      const { baseUrl } = await place.serve();
-      const before = await call(baseUrl, "GET", "/inventory", { key });
-      const etag = before.headers.get("ETag")!;
-      expect((await place.run(["undo", "2"])).code).toBe(0);
-      const headers = { "If-None-Match": etag };
-      const after = await call(baseUrl, "GET", "/inventory", { key, headers });
-      expect(after.status).toBe(200);
-      expect(after.text).toBe(`[{"petId":${largest},"quantity":9,"status":"available"}]`);
-      expect(after.headers.get("ETag")).not.toBe(etag);
-    });
+    if (engine === "sqlite")
+      test("a running service shows it at once, under another ETag", async () => {
+        const { baseUrl } = await place.serve();
+        const before = await call(baseUrl, "GET", "/inventory", { key });
+        const etag = before.headers.get("ETag")!;
+        expect((await place.run(["undo", "2"])).code).toBe(0);
+        const headers = { "If-None-Match": etag };
+        const after = await call(baseUrl, "GET", "/inventory", { key, headers });
+        expect(after.status).toBe(200);
+        expect(after.text).toBe(`[{"petId":${largest},"quantity":9,"status":"available"}]`);
+        expect(after.headers.get("ETag")).not.toBe(etag);
+      });
 
     test("without a service, an ETag from before never stands for the new list", async () => {
       const first = await place.serve();
@@ -102,17 +103,17 @@ for (const engine of engines) {
       expectRefused(await place.run(["undo", "2"]), by("an undo", 5));
     });
 
-    test("is refused for the row that created a pet", async () => {
-      for (const flags of [[], ["--force"]]) {
-        expectRefused(
-          await place.run(["undo", "1", ...flags]),
-          new RegExp(`row 1 cannot be undone, because it created pet ${largest}\n`),
-        );
-      }
-      expect(await place.rows("ledger")).toHaveLength(2);
-    });
+    if (engine === "sqlite")
+      test("is refused for the row that created a pet", async () => {
+        for (const flags of [[], ["--force"]]) {
+          expectRefused(
+            await place.run(["undo", "1", ...flags]),
+            new RegExp(`row 1 cannot be undone, because it created pet ${largest}\n`),
+          );
+        }
+        expect(await place.rows("ledger")).toHaveLength(2);
+      });
 
-    // The same on every engine, and each line starts a process.
     if (engine === "sqlite")
       test("is an error for a row that does not exist or an invalid number", async () => {
         const rule = "SEQ must be an integer from 1 to 9007199254740991, not";
