@@ -1,5 +1,6 @@
 import type { Stock } from "../domain/inventory.ts";
 import type { NamedRow } from "../domain/ports.ts";
+import { ledgerRowJson } from "../domain/row-json.ts";
 import type { Listing } from "./listing.ts";
 import type { Column } from "./table.ts";
 
@@ -40,15 +41,3 @@ export const historyListing: Listing<NamedRow> = {
   columns: [seqColumn, ...changeColumns],
   toJson: ledgerRowJson,
 };
-
-/** The same JSON as in the API. */
-export function ledgerRowJson(row: NamedRow): string {
-  const { seq, petId, cause, keyId, keyName, reason, requestId, at } = row;
-  const origin = { cause, keyId, keyName, reason, requestId, at: new Date(at).toISOString() };
-  const stocks = `"before":${stockJson(row.before)},"after":${stockJson(row.after)}`;
-  return `{"seq":${seq},"petId":${petId},${stocks},${JSON.stringify(origin).slice(1)}`;
-}
-
-export function stockJson(stock: Stock | null): string {
-  return stock ? `{"quantity":${stock.quantity},"status":"${stock.status}"}` : "null";
-}

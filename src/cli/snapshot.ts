@@ -1,11 +1,12 @@
 import { ServiceError } from "../domain/errors.ts";
 import type { Entry, Stock } from "../domain/inventory.ts";
 import { type Moment, momentRule, parseMoment, resolveMoments } from "../domain/moments.ts";
+import { stockJson } from "../domain/row-json.ts";
 import { entriesOf } from "../domain/snapshots/columns.ts";
 import { type DifferenceColumns, stocksAt } from "../domain/snapshots/differences.ts";
 import { differencesBetween, inventoryAt } from "../domain/snapshots.ts";
 import { systemClock } from "../engines.ts";
-import { petColumn, stockColumns, stockJson } from "./ledger-rows.ts";
+import { petColumn, stockColumns } from "./ledger-rows.ts";
 import { type Listing, printRows } from "./listing.ts";
 import type { StoreInput } from "./with-store.ts";
 

@@ -1,10 +1,10 @@
 import type { Stock } from "../domain/inventory.ts";
 import type { LedgerRow } from "../domain/ledger.ts";
 import type { NamedRow } from "../domain/ports.ts";
+import { ledgerRowJson } from "../domain/row-json.ts";
 import { type UndoOutcome, undoRow } from "../domain/undo.ts";
 import { print, printError } from "../output.ts";
 import { parseInteger } from "./flag-values.ts";
-import { ledgerRowJson } from "./ledger-rows.ts";
 import type { StoreInput } from "./with-store.ts";
 
 interface UndoFlags {

@@ -1,5 +1,5 @@
 import { type PetStatus, petStatuses } from "../inventory.ts";
-import { createSlots } from "../values/slots.ts";
+import { createSlots } from "./slots.ts";
 
 /**
  * The state of every pet after the ledger was replayed, and the tables that contain the pet. Each

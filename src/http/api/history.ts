@@ -1,6 +1,6 @@
 import * as history from "../../domain/history.ts";
-import type { Stock } from "../../domain/inventory.ts";
 import type { NamedRow } from "../../domain/ports.ts";
+import { ledgerRowJson } from "../../domain/row-json.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import {
   queryOf,
@@ -70,20 +70,9 @@ function pageReply(
   query: URLSearchParams,
   { path, kept, cursor, seq }: NextPage,
 ): Reply {
-  const body = `[${rows.map(rowJson).join()}]`;
+  const body = `[${rows.map(ledgerRowJson).join()}]`;
   if (seq === undefined) return { status: 200, body };
   const next = new URLSearchParams([...query].filter(([name]) => kept.includes(name)));
   next.set(cursor, String(seq));
   return { status: 200, body, headers: { Link: `<${path}?${next}>; rel="next"` } };
-}
-
-/** Written by hand, because JSON.stringify has no exact form for a bigint and takes longer. */
-function rowJson(row: NamedRow): string {
-  const key = `"keyId":${JSON.stringify(row.keyId)},"keyName":${JSON.stringify(row.keyName)}`;
-  const request = `"reason":${JSON.stringify(row.reason)},"requestId":${JSON.stringify(row.requestId)}`;
-  return `{"seq":${row.seq},"petId":${row.petId},"before":${stockJson(row.before)},"after":${stockJson(row.after)},"cause":"${row.cause}",${key},${request},"at":"${new Date(row.at).toISOString()}"}`;
-}
-
-function stockJson(stock: Stock | null): string {
-  return stock ? `{"quantity":${stock.quantity},"status":"${stock.status}"}` : "null";
 }
