@@ -7,6 +7,7 @@ import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetRecord } from "./pets.ts";
 import type { Limits } from "./plans.ts";
 import type { Ban, CountedUsage, SavedUsage, StrikeCount, TakeRequest } from "./usage.ts";
+import type { WebhookStore } from "./webhooks/store.ts";
 
 /** A value, or a promise of it. An embedded engine returns values, which keeps requests fast. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -277,6 +278,7 @@ export interface Store {
   readonly catalogue: CatalogueStore;
   readonly keys: KeyStore;
   readonly usage: UsageStore;
+  readonly webhooks: WebhookStore;
   readonly transfer: TransferStore;
   close(): Promise<void>;
 }

@@ -1,0 +1,45 @@
+import type { Webhook, WebhookAttempt, WebhookProgress, WebhookState } from "./webhook.ts";
+
+/** The fields that an operator can change. Fields that are not given stay. */
+export type WebhookChange = Partial<
+  Pick<Webhook, "state" | "stateReason" | "secrets" | "replays"> & WebhookProgress
+>;
+
+/** What the process that delivers a webhook has done since it last saved. */
+export interface Delivered {
+  readonly id: string;
+  /** As the process knows it. After a replay its progress no longer counts. */
+  readonly replays: number;
+  readonly progress: WebhookProgress;
+  /** Set if the deliveries ended the webhook. Stored only if it is still active. */
+  readonly ended?: { readonly state: WebhookState; readonly reason: string } | undefined;
+  /** In the order in which they were made. */
+  readonly attempts: readonly WebhookAttempt[];
+}
+
+/** Stores webhooks and their delivery logs. */
+export interface WebhookStore {
+  /** All webhooks, in the order in which they were created. */
+  listWebhooks(): Promise<readonly Webhook[]>;
+  findWebhook(id: string): Promise<Webhook | undefined>;
+  addWebhook(webhook: Webhook): Promise<void>;
+  /** Changes a webhook if it is still at `version`, and increments the version. */
+  changeWebhook(id: string, version: number, change: WebhookChange): Promise<boolean>;
+  /** Removes a webhook with its log. Returns false if there is none. */
+  removeWebhook(id: string): Promise<boolean>;
+  /** The last attempts, the newest first. */
+  listAttempts(id: string, attemptsMax: number): Promise<readonly WebhookAttempt[]>;
+  /**
+   * Gives `holder` the lease of every active webhook that no other process holds, and extends the
+   * leases it has. Returns all webhooks that it now holds. Only one process serves a SQLite store, so
+   * there another holder has ended.
+   */
+  claimWebhooks(holder: string, leaseMs: number): Promise<readonly Webhook[]>;
+  /** Gives up all leases, so that another process can continue at once. */
+  releaseWebhooks(holder: string): Promise<void>;
+  /**
+   * Saves progress and adds to the logs, of which the last `attemptsKept` attempts remain. Returns
+   * the ids that were saved: those whose lease `holder` still has, unless they were replayed.
+   */
+  saveDelivered(holder: string, delivered: readonly Delivered[]): Promise<readonly string[]>;
+}
