@@ -169,7 +169,8 @@ export async function followTail(
   });
   const includes = (position: Position) => isInHistory(epochs, known.seq, position);
 
-  await refresh();
+  // A store that cannot be read now is read later. Until then nothing is sent.
+  await retry();
   watcher.subscribe({ headMoved, rowsCommitted });
   const stopRetrying = every(
     retryEveryMs,
