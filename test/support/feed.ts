@@ -42,7 +42,6 @@ const patienceMs = 8_000;
 /** Opens the feed. The response must be a stream, whose first event is read already: `events[0]`. */
 export async function openFeed(baseUrl: string, options: FeedOptions = {}): Promise<TestFeed> {
   const feed = await requestFeed(baseUrl, options);
-  await until(() => feed.events.length > 0, patienceMs, "no first event");
   await feed.next();
   return feed;
 }
@@ -66,6 +65,8 @@ export async function requestFeed(
   let read = 0;
   let retryMs: number | undefined;
   let end: "ended" | "cut off" | undefined;
+  /** What was wrong with an event. */
+  let fault: unknown;
 
   function check(text: string): void {
     checkAgainstContract({
@@ -78,6 +79,7 @@ export async function requestFeed(
   }
 
   function take(block: string): void {
+    check(`${block}\n\n`);
     const fields = fieldsOf(block);
     if (fields.retry !== undefined) retryMs = Number(fields.retry);
     if (fields.event === undefined) return;
@@ -93,9 +95,19 @@ export async function requestFeed(
       text += decoder.decode(bytes, { stream: true });
       const blocks = text.split("\n\n");
       text = blocks.pop()!;
-      for (const block of blocks) take(block);
+      try {
+        for (const block of blocks) take(block);
+      } catch (error) {
+        fault = error;
+        leaving.abort();
+      }
     }
-    if (text !== "") throw new Error(`the stream ended within an event: ${text}`);
+    if (text !== "") fault = new Error(`the stream ended within an event: ${text}`);
+  }
+
+  async function wait(isTrue: () => boolean, what: string): Promise<void> {
+    await until(() => isTrue() || end !== undefined, patienceMs, what);
+    if (fault !== undefined) throw fault;
   }
 
   if (response.status === 200) {
@@ -113,7 +125,7 @@ export async function requestFeed(
   }
 
   async function next(): Promise<FeedEvent> {
-    await until(() => events.length > read || end !== undefined, patienceMs, "no event");
+    await wait(() => events.length > read, "no event");
     const event = events[read];
     if (!event) throw new Error(`the stream ${end === "ended" ? "has ended" : "was cut off"}`);
     read += 1;
@@ -143,7 +155,7 @@ export async function requestFeed(
       return seqs;
     },
     async closed() {
-      await until(() => end !== undefined, patienceMs, "the stream does not end");
+      await wait(() => false, "the stream does not end");
       return end!;
     },
     leave: () => leaving.abort(),
