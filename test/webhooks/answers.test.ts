@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
+import fc from "fast-check";
 import { answerBytesMax } from "../../src/domain/webhooks/webhook.ts";
+import { AttemptFailure } from "../../src/webhooks/failures.ts";
+import { createResponseReader } from "../../src/webhooks/responses.ts";
+import { runs } from "../support/properties/runs.ts";
 import { attempt } from "../support/webhook-attempts.ts";
 
 /** Writes without end, as fast as the reader allows. */
@@ -64,12 +68,14 @@ describe("the answer is that of the receiver", () => {
       "a".repeat(3_000),
       `a${"ü".repeat(2_000)}`,
       "🐕".repeat(500),
+      `a${"🐕".repeat(500)}`,
       "\xff".repeat(3_000),
     ];
     const expected = [
       "a".repeat(1_024),
       `a${"ü".repeat(511)}`,
       "🐕".repeat(256),
+      `a${"🐕".repeat(255)}`,
       "\ufffd".repeat(341),
     ];
     for (const [index, text] of texts.entries()) {
@@ -189,4 +195,43 @@ describe("there is no status", () => {
       expect(durationMs).toBeLessThan(4_000);
     });
   }
+});
+
+test("a response of random parts is read the same however it is split", () => {
+  const part = fc.constantFrom(
+    ...["HTTP/1.1 200 OK\r\n", "HTTP/1.1 100 X\r\n\r\n", "HTTP/1.0 503\n", "\r\n", "\n", "\r", ":"],
+    ...["Content-Length: 3\r\n", "Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n", "0\r\n", "a"],
+    ...["Retry-After: 1\r\n", "\xff", "\0", "2;x\r\n", "x".repeat(40), "H"],
+  );
+  const parts = fc.tuple(
+    fc.constantFrom("HTTP/1.1 200 OK\r\n", "HTTP/1.1 100 X\r\n\r\nHTTP/1.1 202\r\n", ""),
+    fc.array(part, { maxLength: 20 }),
+  );
+  const read = (chunks: readonly Buffer[]) => {
+    const reader = createResponseReader();
+    try {
+      chunks.some((chunk) => reader.push(chunk));
+    } catch (error) {
+      expect(error).toBeInstanceOf(AttemptFailure);
+      return (error as Error).message;
+    }
+    return reader.response();
+  };
+  fc.assert(
+    fc.property(
+      parts,
+      fc.infiniteStream(fc.integer({ min: 1, max: 30 })),
+      ([first, rest], sizes) => {
+        const bytes = Buffer.from(first + rest.join(""), "latin1");
+        const chunks: Buffer[] = [];
+        for (let at = 0; at < bytes.length; ) {
+          const size = sizes.next().value!;
+          chunks.push(bytes.subarray(at, at + size));
+          at += size;
+        }
+        expect(read(chunks)).toEqual(read([bytes])!);
+      },
+    ),
+    runs(1_000),
+  );
 });
