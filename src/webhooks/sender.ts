@@ -34,7 +34,7 @@ export function createWebhookSender({
   ca,
   now = Date.now,
 }: WebhookSenderOptions): WebhookSender {
-  /** Resolves the host once. One forbidden address is enough: a receiver has no use for any. */
+  /** Resolves the host once. One forbidden address is enough to contact none of them. */
   async function resolve(url: ReceiverUrl, signal: AbortSignal) {
     const addresses = await resolveReceiver(url, lookup, signal);
     const forbidden = addresses.find((address) => !isAllowed(address, allowedNetworks));
