@@ -123,10 +123,13 @@ async function sendOn(
       socket.on("close", resolve);
       socket.on("error", reject);
       socket.write(message);
-      return () => socket.destroy();
+      return () => {};
     });
   } catch (error) {
     if (!reader.response()) throw error;
+  } finally {
+    // Also if the attempt was cancelled just after the connection was made.
+    socket.destroy();
   }
   const response = reader.response();
   if (!response) throw new AttemptFailure("the connection closed before a response");
