@@ -4,7 +4,6 @@ import { decodeLedgerRow, decodePosition } from "./decode-ledger.js";
 import { isPetstoreError, type PetstoreError } from "./errors.js";
 import type { ServerSentEvent } from "./event-stream.js";
 import { type FeedConnection, openFeed } from "./feed-connection.js";
-import type { HeaderOptions } from "./options.js";
 import { pathWithQuery } from "./pages.js";
 import type { RawResponse } from "./response.js";
 import { Attempts } from "./retry.js";
@@ -50,7 +49,7 @@ export interface FeedRequest {
   readonly after: string | undefined;
   readonly cause: string | undefined;
   readonly key: string | undefined;
-  readonly headers: HeaderOptions | undefined;
+  readonly headers: Headers;
   readonly budget: ResolvedBudget;
   readonly idleTimeoutMs: number;
   readonly signal: AbortSignal;
@@ -81,9 +80,9 @@ export class FeedReader {
 
   /** Throws the signal's reason, or the error of an attempt that is not worth repeating. */
   async *events(): AsyncGenerator<WatchEvent, void, undefined> {
-    const { budget, signal } = this.#request;
+    const { budget, headers, signal } = this.#request;
     signal.throwIfAborted();
-    const attempts = new Attempts(this.#transport, budget, this.#request, signal);
+    const attempts = new Attempts(this.#transport, budget, headers, signal);
     for (;;) {
       const plan = await attempts.next(this.#call());
       const connection = await openFeed(this.#transport, plan);

@@ -24,7 +24,8 @@ export async function sendWithRetries(
   const removeCallback = signal && onAbort(signal, () => stop.abort(signal.reason));
   try {
     const budget = resolveBudget(options, transport.settings);
-    const attempts = new Attempts(transport, budget, options, stop.signal);
+    const headers = withHeaders(transport.settings.headers, options.headers);
+    const attempts = new Attempts(transport, budget, headers, stop.signal);
     for (;;) {
       const plan = await attempts.next(call);
       const outcome = await attemptOnce(transport, plan);
@@ -47,15 +48,10 @@ export class Attempts {
   #key: string | undefined;
   #hasNewKey = false;
 
-  constructor(
-    transport: Transport,
-    budget: ResolvedBudget,
-    { headers }: Pick<CallOptions, "headers">,
-    signal: AbortSignal,
-  ) {
+  constructor(transport: Transport, budget: ResolvedBudget, headers: Headers, signal: AbortSignal) {
     this.#transport = transport;
     this.#budget = budget;
-    this.#headers = withHeaders(transport.settings.headers, headers);
+    this.#headers = headers;
     this.#signal = signal;
     this.#deadlineMs = transport.settings.clock.now() + budget.retryForMs;
   }

@@ -1,6 +1,7 @@
 import { onAbort } from "./abort.js";
 import type { Transport } from "./call.js";
 import { FeedReader, type WatchEvent } from "./feed-reader.js";
+import { withHeaders } from "./headers.js";
 import type { Cause } from "./ledger.js";
 import { formatSeq } from "./moment.js";
 import type { CallOptions } from "./options.js";
@@ -52,7 +53,7 @@ export function watchFeed(transport: Transport, options: WatchOptions): Watch {
     after: after === undefined ? undefined : formatAfter(after),
     cause,
     key,
-    headers: options.headers,
+    headers: withHeaders(transport.settings.headers, options.headers),
     budget: resolveBudget(options, { ...transport.settings, ...unbounded }),
     idleTimeoutMs: atLeast(1, "idleTimeoutMs", options.idleTimeoutMs ?? defaultIdleTimeoutMs),
     signal: stop.signal,

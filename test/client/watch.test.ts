@@ -1,0 +1,417 @@
+import { describe, expect, test } from "bun:test";
+import {
+  type ClientOptions,
+  isApiError,
+  isNetworkError,
+  isTimeoutError,
+  PetstoreClient,
+  type Watch,
+  type WatchEvent,
+  type WatchOptions,
+} from "../../client/src/index.ts";
+import { rejectionOf } from "../support/client/rejection.ts";
+import {
+  changeEvent,
+  highestPetId,
+  positionEvent,
+  retrySoon,
+  ScriptedFeed,
+  shortFeed,
+} from "../support/client/scripted-feed.ts";
+import { apiKey, errorResponse, ScriptedServer } from "../support/client/scripted-server.ts";
+
+const createClient = (server: ScriptedServer, options: Partial<ClientOptions> = {}) =>
+  new PetstoreClient({ baseUrl: server.baseUrl, apiKey, backoffBaseMs: 0, ...options });
+
+const heartbeat = (seq: number) => positionEvent("heartbeat", seq);
+
+async function take(watch: Watch, count: number): Promise<WatchEvent[]> {
+  const events: WatchEvent[] = [];
+  while (events.length < count) {
+    const { value, done } = await watch.next();
+    if (done) throw new Error("the watch ended");
+    events.push(value);
+  }
+  return events;
+}
+
+/** Events as short text: "start 5", "6", "reset 3". */
+const short = (event: WatchEvent) =>
+  event.type === "change" ? String(event.change.seq) : `${event.type} ${event.seq}`;
+
+async function takeShort(watch: Watch, count: number): Promise<string[]> {
+  return (await take(watch, count)).map(short);
+}
+
+const pathsOf = ({ received }: ScriptedServer) => received.map(({ path }) => path);
+
+describe("a watch", () => {
+  test("returns its start and every change, with exact ids and a cursor each", async () => {
+    await using server = new ScriptedServer();
+    const feed = new ScriptedFeed();
+    server.enqueue(feed.handler);
+    const watch = createClient(server).watch();
+    expect([watch.cursor, server.received]).toEqual([undefined, []]);
+    await Promise.all([
+      feed.send("event: later\ndata: {}\n\n", heartbeat(5), changeEvent(6), changeEvent(7)),
+      take(watch, 2).then(([start, change]) => {
+        expect(start).toEqual({ type: "start", cursor: "a-5", seq: 5 });
+        expect(change).toMatchObject({ type: "change", cursor: "a-6" });
+        expect(change?.type === "change" && change.change).toMatchObject({
+          seq: 6,
+          petId: highestPetId,
+          reason: "é",
+        });
+        expect(JSON.stringify(change)).toContain(`"petId":${highestPetId},`);
+      }),
+    ]);
+    expect(watch.cursor).toBe("a-6");
+    expect(await takeShort(watch, 1)).toEqual(["7"]);
+    await watch.return();
+    expect(watch.cursor).toBe("a-7");
+    expect(pathsOf(server)).toEqual(["/v1/changes"]);
+    expect(server.received[0]?.headers.get("accept")).toBe("text/event-stream");
+  });
+
+  test("moves its cursor with heartbeats, while it waits for a change", async () => {
+    await using server = new ScriptedServer();
+    const feed = new ScriptedFeed();
+    server.enqueue(feed.handler);
+    const watch = createClient(server).watch({ after: 5, cause: "import", key: "k&1" });
+    expect(watch.cursor).toBe("5");
+    const pending = take(watch, 2);
+    await feed.send(heartbeat(5), heartbeat(90));
+    while (watch.cursor !== "a-90") await new Promise((resolve) => setImmediate(resolve));
+    await feed.send(changeEvent(100));
+    expect((await pending).map(short)).toEqual(["start 5", "100"]);
+    expect(pathsOf(server)).toEqual(["/v1/changes?after=5&cause=import&key=k%261"]);
+    await watch.return();
+  });
+
+  test("continues on a new connection, and returns no change twice", async () => {
+    await using server = new ScriptedServer();
+    server.enqueue(
+      shortFeed(retrySoon, heartbeat(5), changeEvent(6), changeEvent(7), "id: a-8\nevent: chan"),
+      shortFeed(retrySoon, heartbeat(7)),
+      shortFeed(retrySoon, heartbeat(6), changeEvent(6), changeEvent(7), changeEvent(8)),
+      shortFeed(retrySoon, changeEvent(9)),
+    );
+    const watch = createClient(server).watch({ after: "z-5" });
+    expect(await takeShort(watch, 5)).toEqual(["start 5", "6", "7", "8", "9"]);
+    await watch.return();
+    expect(pathsOf(server)).toEqual(
+      ["z-5", "a-7", "a-7", "a-8"].map((cursor) => `/v1/changes?after=${cursor}`),
+    );
+  });
+
+  test("reports a reset, at the start and later, and continues in the other history", async () => {
+    await using server = new ScriptedServer();
+    server.enqueue(
+      shortFeed(retrySoon, positionEvent("reset", 9), changeEvent(10)),
+      shortFeed(
+        retrySoon,
+        positionEvent("reset", 4, "b"),
+        changeEvent(5, "b"),
+        positionEvent("reset", 2, "c"),
+        changeEvent(3, "c"),
+      ),
+    );
+    const watch = createClient(server).watch({ after: "old-70" });
+    const events = await take(watch, 6);
+    expect(events.map(short)).toEqual(["reset 9", "10", "reset 4", "5", "reset 2", "3"]);
+    expect(events[2]).toEqual({ type: "reset", cursor: "b-4", seq: 4 });
+    expect(watch.cursor).toBe("c-3");
+    await watch.return();
+    expect(pathsOf(server)[1]).toBe("/v1/changes?after=a-10");
+  });
+
+  test("without a filter rejects if rows are missing, and never returns what follows", async () => {
+    await using server = new ScriptedServer();
+    for (const [late, message] of [
+      [changeEvent(8), "skipped the rows 7 to 7"],
+      [heartbeat(9), "skipped the rows 7 to 9"],
+    ] as const) {
+      server.enqueue(shortFeed(retrySoon, heartbeat(5), changeEvent(6), late));
+      const watch = createClient(server).watch();
+      expect(await takeShort(watch, 2)).toEqual(["start 5", "6"]);
+      const error = await rejectionOf(watch.next());
+      expect(isApiError(error) && [error.code, error.message]).toEqual([
+        "unexpected_answer",
+        `The feed ${message}`,
+      ]);
+      expect([watch.cursor, await watch.next()]).toEqual(["a-6", { done: true, value: undefined }]);
+    }
+  });
+
+  test("reads no further while its consumer is busy, and misses nothing", async () => {
+    await using server = new ScriptedServer();
+    const perChunk = 100;
+    const chunks = 400;
+    let sent = 0;
+    server.enqueue(() => {
+      const body = new ReadableStream({
+        pull(controller) {
+          const rows = Array.from({ length: perChunk }, (_, at) =>
+            changeEvent(sent * perChunk + at + 1).replace("é", "x".repeat(1000)),
+          );
+          controller.enqueue(new TextEncoder().encode(rows.join("")));
+          if (++sent === chunks) controller.close();
+        },
+      });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    });
+    const watch = createClient(server).watch({ attemptsMax: 1 });
+    expect(await takeShort(watch, 1)).toEqual(["1"]);
+    // The sender stops: nothing is pulled in many turns of the event loop.
+    for (let turns = 0, before = -1; turns < 20; turns++) {
+      if (before !== sent) turns = 0;
+      before = sent;
+      await Bun.sleep(5);
+    }
+    expect(sent).toBeLessThan(chunks / 2);
+    for (let seq = 2; seq <= perChunk * chunks; seq++) {
+      const { value } = await watch.next();
+      if (short(value) !== String(seq)) throw new Error(`${short(value)} instead of ${seq}`);
+    }
+    expect(isNetworkError(await rejectionOf(watch.next()))).toBe(true);
+  }, 30_000);
+});
+
+describe("a watch that loses its connection", () => {
+  test("waits for the `retry` of the service, with jitter on top", async () => {
+    await using server = new ScriptedServer();
+    server.enqueue(
+      shortFeed("retry: 40\n\n", heartbeat(5)),
+      () => errorResponse(503, "unavailable", "Busy"),
+      () => errorResponse(503, "unavailable", "Busy"),
+      shortFeed("retry: 30\n\n", heartbeat(5)),
+      shortFeed(heartbeat(5), changeEvent(6)),
+    );
+    const delays: number[] = [];
+    const onRetry = ({ delayMs }: { delayMs: number }) => delays.push(delayMs);
+    const client = createClient(server, {
+      backoffBaseMs: 8,
+      random: () => 0.5,
+      hooks: { onRetry },
+    });
+    const watch = client.watch();
+    const startMs = performance.now();
+    expect(await takeShort(watch, 2)).toEqual(["start 5", "6"]);
+    expect(performance.now() - startMs).toBeGreaterThan(44 + 8 + 16 + 34 - 4);
+    await watch.return();
+    // The bound of the jitter grows with each failure in a row, and starts again after a connection.
+    expect(delays).toEqual([44, 8, 16, 34]);
+  });
+
+  test("tries again without end after errors that pass, unlike other calls", async () => {
+    await using server = new ScriptedServer();
+    for (const status of [503, 502, 504, 503, 502, 504]) {
+      server.enqueue(() => errorResponse(status, "unavailable", "Busy"));
+    }
+    server.enqueue(shortFeed(heartbeat(5)));
+    let attempts = 0;
+    const client = createClient(server, {
+      attemptsMax: 2,
+      retryForMs: 0,
+      fetch: (url, init) =>
+        ++attempts % 2 === 0 ? Promise.reject(new TypeError("refused")) : fetch(url, init),
+    });
+    const watch = client.watch();
+    expect(await takeShort(watch, 1)).toEqual(["start 5"]);
+    await watch.return();
+    expect([attempts, server.received.length]).toEqual([13, 7]);
+  });
+
+  test("stops after `attemptsMax` in a row, or after `retryForMs` without a connection", async () => {
+    await using server = new ScriptedServer();
+    const client = createClient(server);
+    const busy = () => errorResponse(503, "unavailable", "Busy");
+    const connected = shortFeed(retrySoon, heartbeat(5));
+    server.enqueue(busy, connected, busy, connected, busy, busy, connected);
+    const watch = client.watch({ attemptsMax: 3 });
+    expect(await takeShort(watch, 1)).toEqual(["start 5"]);
+    const error = await rejectionOf(watch.next());
+    expect(isApiError(error) && error.status).toBe(503);
+    expect(server.received).toHaveLength(6);
+    const bounded = client.watch({ retryForMs: 300 });
+    expect(await takeShort(bounded, 1)).toEqual(["start 5"]);
+    server.enqueue(...Array.from({ length: 3 }, () => busy), connected);
+    server.enqueue(() => errorResponse(503, "unavailable", "Busy", { "retry-after": "2" }));
+    const late = await rejectionOf(bounded.next());
+    expect(isApiError(late) && late.retryAfter).toBe(2);
+  });
+
+  test("waits for Retry-After after a 429", async () => {
+    await using server = new ScriptedServer();
+    const feed = new ScriptedFeed();
+    const headers = { "retry-after": "1" };
+    server.enqueue(
+      () => errorResponse(429, "rate_limit_exceeded", "Too many streams", headers),
+      feed.handler,
+    );
+    const client = createClient(server);
+    const watch = client.watch();
+    const startMs = performance.now();
+    await Promise.all([feed.send(heartbeat(5)), watch.next()]);
+    expect(performance.now() - startMs).toBeGreaterThan(990);
+    await watch.return();
+  });
+
+  test("rejects with the error of the service if a new connection cannot solve it", async () => {
+    await using server = new ScriptedServer();
+    for (const [status, code] of [
+      [400, "invalid_request"],
+      [401, "unauthorized"],
+      [403, "insufficient_scope"],
+    ] as const) {
+      server.enqueue(shortFeed(retrySoon, heartbeat(5)), () => errorResponse(status, code, "No"));
+      const watch = createClient(server).watch();
+      expect(await takeShort(watch, 1)).toEqual(["start 5"]);
+      const error = await rejectionOf(watch.next());
+      expect(isApiError(error) && [error.status, error.code]).toEqual([status, code]);
+      expect(await watch.next()).toEqual({ done: true, value: undefined });
+    }
+    expect(server.received).toHaveLength(6);
+  });
+
+  test("continues with a new key when its apiKey function has one", async () => {
+    await using server = new ScriptedServer();
+    const unauthorized = () => errorResponse(401, "unauthorized", "Revoked");
+    server.enqueue(shortFeed(retrySoon, heartbeat(5)), unauthorized, shortFeed(changeEvent(6)));
+    const keys = ["first", "first", "second"];
+    const watch = createClient(server, { apiKey: () => keys.shift() ?? "second" }).watch();
+    expect(await takeShort(watch, 2)).toEqual(["start 5", "6"]);
+    await watch.return();
+    const sent = server.received.map(({ headers }) => headers.get("authorization"));
+    expect(sent).toEqual(["Bearer first", "Bearer first", "Bearer second"]);
+  });
+
+  test("opens a new one if the old one is silent for too long, and closes the old one", async () => {
+    await using server = new ScriptedServer();
+    const dead = new ScriptedFeed();
+    server.enqueue(dead.handler, shortFeed(heartbeat(6), changeEvent(7)));
+    const errors: unknown[] = [];
+    const hooks = { onRetry: ({ error }: { error: unknown }) => errors.push(error) };
+    const watch = createClient(server, { hooks }).watch({ idleTimeoutMs: 100 });
+    await Promise.all([
+      dead.send(retrySoon, heartbeat(5), changeEvent(6)),
+      takeShort(watch, 3).then((events) => expect(events).toEqual(["start 5", "6", "7"])),
+      dead.waitUntilClosed(),
+    ]);
+    expect(errors.map(isTimeoutError)).toEqual([true]);
+    await watch.return();
+  });
+});
+
+describe("a watch closes its connection", () => {
+  async function opened(options: WatchOptions = {}) {
+    const server = new ScriptedServer();
+    const feed = new ScriptedFeed();
+    server.enqueue(feed.handler);
+    const watch = createClient(server).watch(options);
+    await Promise.all([feed.send(heartbeat(5), changeEvent(6)), watch.next()]);
+    return { watch, feed, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  }
+  const ended = { done: true, value: undefined } as const;
+
+  test("when its loop is left", async () => {
+    await using connection = await opened();
+    for await (const event of connection.watch) {
+      expect(short(event)).toBe("6");
+      break;
+    }
+    await connection.feed.waitUntilClosed();
+    expect(await connection.watch.next()).toEqual(ended);
+  });
+
+  test("when return() is called while it waits for a change", async () => {
+    await using connection = await opened();
+    const { watch, feed } = connection;
+    expect(await takeShort(watch, 1)).toEqual(["6"]);
+    const pending = [watch.next(), watch.next()];
+    expect(await watch.return()).toEqual(ended);
+    expect(await Promise.all(pending)).toEqual([ended, ended]);
+    await feed.waitUntilClosed();
+  });
+
+  test("when its signal aborts, and rejects with the reason", async () => {
+    const stop = new AbortController();
+    await using connection = await opened({ signal: stop.signal });
+    const { watch, feed } = connection;
+    expect(await takeShort(watch, 1)).toEqual(["6"]);
+    const pending = rejectionOf(watch.next());
+    stop.abort("enough");
+    expect(await pending).toBe("enough");
+    await feed.waitUntilClosed();
+    expect(await watch.next()).toEqual(ended);
+  });
+
+  test("or opens none, if it is cancelled before, during a request or between two attempts", async () => {
+    await using server = new ScriptedServer();
+    const client = createClient(server);
+    expect(await rejectionOf(client.watch({ signal: AbortSignal.abort("early") }).next())).toBe(
+      "early",
+    );
+    const unused = client.watch();
+    expect([await unused.return(), await unused.next()]).toEqual([ended, ended]);
+    expect(server.received).toEqual([]);
+    const requested = Promise.withResolvers<void>();
+    const gone = Promise.withResolvers<void>();
+    server.enqueue((request) => {
+      request.signal.addEventListener("abort", () => gone.resolve());
+      requested.resolve();
+      return new Promise<Response>(() => {});
+    });
+    const opening = client.watch();
+    const first = opening.next();
+    await requested.promise;
+    await opening.return();
+    expect(await first).toEqual(ended);
+    await gone.promise;
+    server.enqueue(() => errorResponse(503, "unavailable", "Busy", { "retry-after": "60" }));
+    const stop = new AbortController();
+    const hooks = { onRetry: () => queueMicrotask(() => stop.abort("enough")) };
+    const waiting = createClient(server, { hooks }).watch({ signal: stop.signal });
+    expect(await rejectionOf(waiting.next())).toBe("enough");
+  });
+});
+
+test("a watch rejects a response that is no feed of this service", async () => {
+  await using server = new ScriptedServer();
+  const responses: [() => Response, string][] = [
+    [() => Response.json([]), "The response is not a feed, but has the type application/json"],
+    [shortFeed('event: heartbeat\ndata: {"seq":1}\n\n') as () => Response, "has no id"],
+    [
+      shortFeed("id: a-1\nevent: heartbeat\ndata: {}\n\n") as () => Response,
+      "seq is not an integer",
+    ],
+    [
+      shortFeed("id: a-1\nevent: change\ndata: [\n\n") as () => Response,
+      "does not match the API contract",
+    ],
+    [shortFeed(`data: ${"x".repeat(300_000)}`) as () => Response, "more than 262144 characters"],
+  ];
+  for (const [respond, message] of responses) {
+    server.enqueue(respond);
+    const error = await rejectionOf(createClient(server).watch().next());
+    expect(isApiError(error) && error.code).toBe("unexpected_answer");
+    expect(String(error)).toContain(message);
+  }
+  expect(server.received).toHaveLength(responses.length);
+});
+
+test("a watch with invalid options throws, and sends nothing", async () => {
+  await using server = new ScriptedServer();
+  const client = createClient(server);
+  for (const options of [
+    { after: "" },
+    { after: -1 },
+    { after: 1.5 },
+    { idleTimeoutMs: 0 },
+    { attemptsMax: 0 },
+    { headers: { "Last-Event-ID": "a-1" } },
+  ]) {
+    expect(() => client.watch(options)).toThrow();
+  }
+  expect(server.received).toEqual([]);
+});
