@@ -68,3 +68,10 @@ export type {
 } from "./types.js";
 export { version } from "./version.js";
 export type { Watch, WatchOptions } from "./watch.js";
+export { type VerifyWebhookOptions, verifyWebhook, type WebhookPayload } from "./webhook.js";
+export {
+  isWebhookVerificationError,
+  WebhookVerificationError,
+  type WebhookVerificationReason,
+} from "./webhook-error.js";
+export type { WebhookHeaders } from "./webhook-headers.js";

@@ -329,9 +329,8 @@ describe("a watch closes its connection", () => {
     const { watch, feed } = connection;
     expect(await takeShort(watch, 1)).toEqual(["6"]);
     const pending = [watch.next(), watch.next()];
-    expect(await watch.return()).toEqual(ended);
-    expect(await Promise.all(pending)).toEqual([ended, ended]);
-    await feed.waitUntilClosed();
+    const [result] = await Promise.all([watch.return(), feed.waitUntilClosed()]);
+    expect([result, ...(await Promise.all(pending))]).toEqual([ended, ended, ended]);
   });
 
   test("when its signal aborts, and rejects with the reason", async () => {
@@ -341,8 +340,8 @@ describe("a watch closes its connection", () => {
     expect(await takeShort(watch, 1)).toEqual(["6"]);
     const pending = rejectionOf(watch.next());
     stop.abort("enough");
-    expect(await pending).toBe("enough");
     await feed.waitUntilClosed();
+    expect(await pending).toBe("enough");
     expect(await watch.next()).toEqual(ended);
   });
 
