@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { isApiError, PetstoreClient, type Watch } from "../../client/src/index.ts";
+import { isApiError, PetstoreClient, type Watch, type WatchEvent } from "../../client/src/index.ts";
 import { revokeKey } from "../../src/domain/key-lifecycle.ts";
 import { rejectionOf } from "../support/client/rejection.ts";
 import { highestId, StockedService } from "../support/client/stocked-service.ts";
+import { take } from "../support/client/watching.ts";
 
 let stocked: StockedService;
 beforeAll(async () => {
@@ -24,11 +25,7 @@ async function openClient() {
   return { client, keyId };
 }
 
-async function nextEvent(watch: Watch) {
-  const { value, done } = await watch.next();
-  if (done) throw new Error("the watch ended");
-  return value;
-}
+const nextEvent = async (watch: Watch) => (await take(watch, 1))[0] as WatchEvent;
 
 describe("a watch of the service", () => {
   test("returns every change once and in order through restarts, also with a filter", async () => {
