@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { isApiError, isTimeoutError } from "../../client/src/index.ts";
 import { rejectionOf } from "../support/client/rejection.ts";
 import {
@@ -7,10 +8,41 @@ import {
   ScriptedFeed,
   shortFeed,
 } from "../support/client/scripted-feed.ts";
-import { errorResponse, ScriptedServer } from "../support/client/scripted-server.ts";
+import { errorResponse, type Handler, ScriptedServer } from "../support/client/scripted-server.ts";
 import { createClient, heartbeat, takeShort } from "../support/client/watching.ts";
+import { runs } from "../support/properties/runs.ts";
 
 describe("a watch that loses its connection", () => {
+  test("misses no change and repeats none, wherever each connection breaks", async () => {
+    await using server = new ScriptedServer();
+    const last = 12;
+    /** The service, which sends what follows the position; the connection breaks some bytes after `retry`. */
+    const sendPart =
+      (bytes: number): Handler =>
+      (request) => {
+        const after = new URL(request.url).searchParams.get("after") ?? "a-0";
+        const start = Number(after.slice("a-".length));
+        const rows = Array.from({ length: last - start }, (_, at) => changeEvent(start + at + 1));
+        const text = [retrySoon, heartbeat(start), ...rows].join("");
+        const part = new TextEncoder().encode(text).subarray(0, retrySoon.length + bytes);
+        return new Response(part, { headers: { "content-type": "text/event-stream" } });
+      };
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(1500), { maxLength: 12 }), async (breaks) => {
+        server.enqueue(...breaks.map(sendPart), sendPart(Number.POSITIVE_INFINITY));
+        const before = server.received.length;
+        const watch = createClient(server).watch();
+        const events = await takeShort(watch, last + 1);
+        expect(events).toEqual(["start 0", ...events.slice(1).map((_, at) => String(at + 1))]);
+        await watch.return();
+        // Uses up the connections that this watch did not need.
+        const used = server.received.length - before;
+        for (let left = breaks.length + 1 - used; left > 0; left--) await fetch(server.baseUrl);
+      }),
+      runs(15),
+    );
+  }, 20_000);
+
   test("waits for the `retry` of the service, with jitter on top", async () => {
     await using server = new ScriptedServer();
     server.enqueue(

@@ -9,7 +9,7 @@ import {
   ScriptedFeed,
   shortFeed,
 } from "../support/client/scripted-feed.ts";
-import { errorResponse, ScriptedServer } from "../support/client/scripted-server.ts";
+import { errorResponse, type Handler, ScriptedServer } from "../support/client/scripted-server.ts";
 import { createClient, heartbeat, short, take, takeShort } from "../support/client/watching.ts";
 
 const pathsOf = ({ received }: ScriptedServer) => received.map(({ path }) => path);
@@ -114,14 +114,14 @@ describe("a watch", () => {
 
   test("reads no further while its consumer is busy, and misses nothing", async () => {
     await using server = new ScriptedServer();
-    const perChunk = 100;
+    const perChunk = 20;
     const chunks = 400;
     let sent = 0;
     server.enqueue(() => {
       const body = new ReadableStream({
         pull(controller) {
           const rows = Array.from({ length: perChunk }, (_, at) =>
-            changeEvent(sent * perChunk + at + 1).replace("é", "x".repeat(1000)),
+            changeEvent(sent * perChunk + at + 1).replace("é", "x".repeat(5000)),
           );
           controller.enqueue(new TextEncoder().encode(rows.join("")));
           if (++sent === chunks) controller.close();
@@ -220,18 +220,12 @@ describe("a watch closes its connection", () => {
 
 test("a watch rejects a response that is no feed of this service", async () => {
   await using server = new ScriptedServer();
-  const responses: [() => Response, string][] = [
+  const responses: [Handler, string][] = [
     [() => Response.json([]), "The response is not a feed, but has the type application/json"],
-    [shortFeed('event: heartbeat\ndata: {"seq":1}\n\n') as () => Response, "has no id"],
-    [
-      shortFeed("id: a-1\nevent: heartbeat\ndata: {}\n\n") as () => Response,
-      "seq is not an integer",
-    ],
-    [
-      shortFeed("id: a-1\nevent: change\ndata: [\n\n") as () => Response,
-      "does not match the API contract",
-    ],
-    [shortFeed(`data: ${"x".repeat(300_000)}`) as () => Response, "more than 262144 characters"],
+    [shortFeed('event: heartbeat\ndata: {"seq":1}\n\n'), "has no id"],
+    [shortFeed("id: a-1\nevent: heartbeat\ndata: {}\n\n"), "seq is not an integer"],
+    [shortFeed("id: a-1\nevent: change\ndata: [\n\n"), "does not match the API contract"],
+    [shortFeed(`data: ${"x".repeat(300_000)}`), "more than 262144 characters"],
   ];
   for (const [respond, message] of responses) {
     server.enqueue(respond);
