@@ -58,6 +58,9 @@ export interface FeedRequest {
 /** The delay before a new connection if the service sent none. The service sends 1 to 3 seconds. */
 const defaultRetryMs = 1000;
 
+/** A cursor can be sent in a header. */
+const validCursor = /^[\x21-\x7e]{1,1000}$/;
+
 /** Reads the feed over as many connections as needed, each change once and in order. */
 export class FeedReader {
   readonly #transport: Transport;
@@ -100,11 +103,14 @@ export class FeedReader {
   }
 
   #call() {
-    const { cause, key } = this.#request;
-    // The position is a parameter, not the header Last-Event-ID. Both mean the same to the service,
-    // but a browser sends the header to another origin only if the service allows it.
-    const path = pathWithQuery("/changes", { after: this.#cursor, cause, key });
-    const headers = { Accept: "text/event-stream" };
+    const { after, cause, key } = this.#request;
+    const path = pathWithQuery("/changes", { after, cause, key });
+    const headers: Record<string, string> = { Accept: "text/event-stream" };
+    // The header takes precedence over the parameter. The URL stays the same, so that a browser need
+    // not ask the service again whether the page may send the request.
+    if (this.#seq !== undefined && this.#cursor !== undefined) {
+      headers["Last-Event-ID"] = this.#cursor;
+    }
     return { operation: "listChanges", method: "GET", path, headers } as const;
   }
 
@@ -142,7 +148,9 @@ export class FeedReader {
     // A later version of the service can add types.
     if (type !== "change" && type !== "heartbeat" && type !== "reset") return undefined;
     const message = { ...response, text: data };
-    if (cursor === "") throw unexpectedResponse(message, "An event of the feed has no id");
+    if (!validCursor.test(cursor)) {
+      throw unexpectedResponse(message, "An event of the feed has no valid id");
+    }
     if (type === "change") {
       const change = readBody(message, decodeLedgerRow);
       if (this.#seq !== undefined && change.seq <= this.#seq) return undefined;

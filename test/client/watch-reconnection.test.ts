@@ -20,7 +20,7 @@ describe("a watch that loses its connection", () => {
     const sendPart =
       (bytes: number): Handler =>
       (request) => {
-        const after = new URL(request.url).searchParams.get("after") ?? "a-0";
+        const after = request.headers.get("last-event-id") ?? "a-0";
         const start = Number(after.slice("a-".length));
         const rows = Array.from({ length: last - start }, (_, at) => changeEvent(start + at + 1));
         const text = [retrySoon, heartbeat(start), ...rows].join("");
