@@ -9,11 +9,14 @@ import { keepIdempotencyKeys } from "./domain/key-keeping.ts";
 import { createKeyring } from "./domain/keyring.ts";
 import type { Clock, Log, Store } from "./domain/ports.ts";
 import type { Shop } from "./domain/shop.ts";
+import { followTail, type LedgerTail } from "./domain/tail.ts";
+import { isInForce } from "./domain/usage.ts";
 import { type Engine, openEngine } from "./engines.ts";
 import { apiBasePath, apiOperations } from "./http/api/operations.ts";
 import { createKeyAuthenticator } from "./http/authentication.ts";
 import { createCors } from "./http/cors.ts";
 import { referencePages } from "./http/docs/pages.ts";
+import { createFeed, type Feed } from "./http/feed/feed.ts";
 import { createListBodies } from "./http/list/body.ts";
 import { createListEncodings } from "./http/list/encodings.ts";
 import { createInventoryList } from "./http/list/list.ts";
@@ -61,11 +64,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const head = createHeadWatcher(engine.store.inventory, log);
   opened.defer(head.stop);
   const store = announceKeyChanges(engine.store, head);
-  const context = await openContext(options, store, head, engine.patienceMs);
+  const shop = await openShop(options, store, head, engine.patienceMs);
   const keys = keepIdempotencyKeys(store.idempotency, clock, config.idempotencyKeptMs, log);
   opened.defer(keys.stop);
   // Millions of keys take seconds. The service listens meanwhile, but is not ready.
   await Promise.race([keys.firstAttempt, sleep(preparePatienceMs)]);
+  const tail = await followTail(store, head, log);
+  opened.defer(tail.stop);
+  const feed = openFeed(options, store, tail);
+  opened.defer(feed.close);
+  const context = { ...shop, feed };
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
@@ -97,6 +105,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     store,
     async stop() {
       stopping = true;
+      feed.close();
       await server.stop(config.drainMs, config.stopGraceMs);
       await context.committer.idle();
       await parts.disposeAsync();
@@ -105,12 +114,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 /** Opens the shop and its list, and reads the inventory for the first time. */
-async function openContext(
+async function openShop(
   { config, clock, log }: ServiceOptions,
   store: Store,
   head: HeadWatcher,
   patienceMs: number,
-): Promise<Context> {
+): Promise<Omit<Context, "feed">> {
   const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
   const versions = createInventoryList({
     chunkEntries: config.listChunkEntries,
@@ -138,6 +147,26 @@ async function openContext(
     list: { versions, encodings, bodies },
     snapshots,
   };
+}
+
+/** Of the time after which the server closes an idle connection. */
+const heartbeatShare = 0.4;
+
+function openFeed(
+  { config, clock, log }: ServiceOptions,
+  { usage }: Store,
+  tail: LedgerTail,
+): Feed {
+  const { streamsMax, heartbeatMsMax, stallMs } = config.feed;
+  const heartbeatMs = Math.min(heartbeatMsMax, config.idleTimeoutSeconds * 1_000 * heartbeatShare);
+  const bounds = { streamsPerKeyMax: config.streamsPerKeyMax, streamsMax, heartbeatMs, stallMs };
+  const readBannedKeys = async () =>
+    new Set(
+      (await usage.loadBans())
+        .filter((ban) => isInForce(ban, clock.now()))
+        .map(({ keyId }) => keyId),
+    );
+  return createFeed({ tail, readBannedKeys, bounds, monotonicMs, log });
 }
 
 /** The time between two attempts to read a database that is unavailable at the start. */

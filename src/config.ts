@@ -26,6 +26,14 @@ const fixedBounds = {
     /** Before the server closes a connection on which nothing was sent. */
     timeoutMs: 8_000,
   },
+  feed: {
+    /** All streams of the feed on one instance. */
+    streamsMax: 10_000,
+    /** The longest time without an event. Shorter if connections are closed sooner when idle. */
+    heartbeatMsMax: 13_000,
+    /** A client that does not take what was sent within this time is cut off. */
+    stallMs: 10_000,
+  },
   /** How long requests in flight may take once the listener is closed. */
   stopGraceMs: 10_000,
   /** A ban that starts within this time after the last one is twice as long. */

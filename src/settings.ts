@@ -177,6 +177,14 @@ export const settings = {
     description: "How long the results of requests with an `Idempotency-Key` are kept.",
     read: readDays,
   }),
+  streamsPerKeyMax: setting({
+    flag: "streams-per-key",
+    variable: "PETSTORE_STREAMS_PER_KEY",
+    placeholder: "N",
+    default: "10",
+    description: "Open streams of the feed per API key and instance. Further ones get 429.",
+    read: readCount,
+  }),
   databasePatienceMs: setting({
     flag: "database-patience-seconds",
     variable: "PETSTORE_DATABASE_PATIENCE_SECONDS",

@@ -57,6 +57,8 @@ export const unavailableMessages = {
   rolledBack: "The update was not stored. Try again.",
   tooManyUpdates: "Too many updates are waiting to be stored. Try again.",
   tooManyRequests: "Too many requests are waiting. Try again.",
+  tooManyStreams: "The service has too many open streams. Try again later.",
+  stopping: "The service is stopping. Try again.",
 } as const;
 
 export type UnavailableReason = keyof typeof unavailableMessages;

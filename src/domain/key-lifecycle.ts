@@ -3,6 +3,7 @@ import { InvalidField } from "./invalid-field.ts";
 import { checkTerms, type KeyTerms } from "./key-terms.ts";
 import { digestOf, type Environment, generateKeyId, generateKeyText, type Key } from "./keys.ts";
 import type { Store } from "./ports.ts";
+import { isInForce } from "./usage.ts";
 
 /** What an operator can do with keys. Every function checks its rules before it writes. */
 
@@ -107,7 +108,7 @@ async function loadStatus(usage: Store["usage"], now: number): Promise<(key: Key
   const bans = new Map((await usage.loadBans()).map((ban) => [ban.keyId, ban]));
   return (key) => {
     const ban = bans.get(key.id);
-    const isBanned = ban !== undefined && ban.liftedAt === null && ban.until > now;
+    const isBanned = ban !== undefined && isInForce(ban, now);
     return {
       key,
       // Stored as 0 if the key was never used.

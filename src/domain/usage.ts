@@ -10,6 +10,10 @@ export interface Ban {
   readonly liftedAt: number | null;
 }
 
+export function isInForce({ until, liftedAt }: Ban, now: number): boolean {
+  return liftedAt === null && until > now;
+}
+
 export type SavedUsage = Pick<
   Usage,
   "minuteStart" | "minuteCount" | "dayStart" | "dayCount" | "lastUsedAt"

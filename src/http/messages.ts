@@ -71,6 +71,9 @@ export function keyBanned(until: string, seconds: number): string {
   return `This API key is banned until ${until} because it kept sending requests after 429 responses. Retry in ${seconds} s.`;
 }
 
+export const tooManyStreams =
+  "This API key has too many open streams. Close one before you open another.";
+
 function requests(count: number): string {
   return count === 1 ? "1 request" : `${count} requests`;
 }

@@ -2,11 +2,13 @@ import type { ErrorCode } from "../domain/errors.ts";
 import type { Caller, Scope } from "../domain/keys.ts";
 import type { Head, MaybePromise } from "../domain/ports.ts";
 import type { Shop } from "../domain/shop.ts";
+import type { Feed } from "./feed/feed.ts";
 import type { HeaderTemplate } from "./headers.ts";
 import type { ListBodies, ListBody } from "./list/body.ts";
 import type { ListEncodings } from "./list/encodings.ts";
 import type { InventoryList } from "./list/list.ts";
 import type { SnapshotResponses } from "./snapshots/responses.ts";
+import type { Authenticator } from "./surface.ts";
 
 /** One operation of a surface: one method on one path. */
 export interface Operation {
@@ -38,7 +40,7 @@ export interface BodyRule {
   readonly bytesMax: number;
 }
 
-/** Everything that operations use: the shop, the inventory list as bytes, and long responses. */
+/** Everything that operations use: the shop, the inventory list as bytes, long responses, and the feed. */
 export interface Context extends Shop {
   readonly list: {
     readonly versions: InventoryList;
@@ -46,6 +48,7 @@ export interface Context extends Shop {
     readonly bodies: ListBodies;
   };
   readonly snapshots: SnapshotResponses;
+  readonly feed: Feed;
 }
 
 /** An operation as a part of its route. */
@@ -67,6 +70,8 @@ export interface Call {
   readonly request: IncomingRequest;
   readonly requestId: string;
   readonly caller: Caller;
+  /** Authenticated the caller. A response that stays open asks it again. */
+  readonly authenticator: Pick<Authenticator, "identify">;
   readonly operation: RoutedOperation;
   /** The store's head when the request arrived, if the engine knows it without a wait. */
   readonly head: Head | undefined;

@@ -60,7 +60,14 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     if (deprecation && context.clock.now() >= deprecation.sunsetAt) {
       throw new ServiceError("gone", operationGone);
     }
-    return operation.handle(context, { request, requestId, caller, operation, head });
+    return operation.handle(context, {
+      request,
+      requestId,
+      caller,
+      authenticator,
+      operation,
+      head,
+    });
   }
 
   function templateFor({ request, route }: RoutedRequest, reply: Reply): HeaderTemplate {

@@ -2,6 +2,7 @@ import * as history from "../../domain/history.ts";
 import type { NamedRow } from "../../domain/ports.ts";
 import { ledgerRowJson } from "../../domain/row-json.ts";
 import type { Call, Context, Reply } from "../operation.ts";
+import { openFeed, wantsFeed } from "./feed.ts";
 import {
   queryOf,
   readCause,
@@ -14,7 +15,12 @@ import {
 
 const pageBounds = { initial: history.rowsPerPageDefault, max: history.rowsPerPageMax };
 
-export async function listChanges(context: Context, call: Call): Promise<Reply> {
+/** Replies with a page, or with a stream of all that follows if the client asks for one. */
+export function listChanges(context: Context, call: Call): Promise<Reply> {
+  return wantsFeed(call.request) ? openFeed(context, call) : pageOfChanges(context, call);
+}
+
+async function pageOfChanges(context: Context, call: Call): Promise<Reply> {
   const query = queryOf(call.request);
   const { rows, nextAfter } = await history.listChanges(context, {
     ...readRange(query),

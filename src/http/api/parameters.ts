@@ -1,3 +1,4 @@
+import { type Cursor, parseCursor } from "../../domain/cursors.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { seqMax } from "../../domain/history.ts";
 import { type Cause, causes } from "../../domain/ledger.ts";
@@ -61,6 +62,29 @@ export function readSeq(query: URLSearchParams, name: string): number | undefine
   const seq = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
   if (!(seq <= seqMax)) throw new ServiceError("invalid_request", seqRule(name));
   return seq;
+}
+
+export const cursorRule =
+  "Query parameter 'after' must be a cursor of the feed, or the number of a ledger row.";
+
+export const lastEventIdRule = "Header 'Last-Event-ID' must be a cursor of the feed.";
+
+/** Where a client continues to read the feed: the last event that it has seen. */
+export function readCursor(
+  { headers }: IncomingRequest,
+  query: URLSearchParams,
+): Cursor | undefined {
+  const lastEventId = headers.get("last-event-id");
+  // A client that reconnects sends the header with the query of its first request.
+  const text = lastEventId || singleValue(query, "after");
+  if (text === undefined) return undefined;
+  const cursor = parseCursor(text);
+  if (cursor) return cursor;
+  throw new ServiceError("invalid_request", lastEventId ? lastEventIdRule : cursorRule);
+}
+
+export function notInFeedRule(name: string): string {
+  return `Query parameter '${name}' cannot be used with the feed.`;
 }
 
 export function instantRule(name: string): string {

@@ -1,0 +1,60 @@
+import { ServiceError } from "../../domain/errors.ts";
+import { prefers } from "../accept.ts";
+import { errorReply } from "../errors.ts";
+import { tooManyStreams } from "../messages.ts";
+import type { Call, Context, IncomingRequest, Reply } from "../operation.ts";
+import {
+  notInFeedRule,
+  queryOf,
+  readCause,
+  readCursor,
+  readInstant,
+  readKeyId,
+} from "./parameters.ts";
+
+export const feedType = "text/event-stream";
+
+export function wantsFeed({ headers }: IncomingRequest): boolean {
+  return prefers(headers.get("accept"), feedType, "application/json");
+}
+
+/** Proxies must neither store nor compress the stream, and nginx must not collect it. */
+const feedHeaders = {
+  "Content-Type": feedType,
+  "Cache-Control": "no-cache, no-transform",
+  "X-Accel-Buffering": "no",
+  Vary: "Accept",
+};
+
+/** Parameters of the pages. The feed has no end. */
+const pageParameters = ["limit", "before", "until"];
+
+/** A client that may not open another stream tries again after this time. */
+const retryAfterSeconds = 5;
+
+/** Opens a stream of changes, the other form of `listChanges`. */
+export async function openFeed(context: Context, call: Call): Promise<Reply> {
+  const { request, caller, authenticator, operation } = call;
+  const query = queryOf(request);
+  const refused = pageParameters.find((name) => query.has(name));
+  if (refused) throw new ServiceError("invalid_request", notInFeedRule(refused));
+  const cursor = readCursor(request, query);
+  const filter = { cause: readCause(query), keyId: readKeyId(query) };
+  const since = readInstant(query, "since");
+  if (request.method === "HEAD") return { status: 200, body: null, headers: feedHeaders };
+  const body = await context.feed.open({
+    cursor,
+    afterSeq: since === undefined ? 0 : await context.store.history.seqAt(since - 1),
+    filter,
+    keyId: caller.keyId,
+    async isAuthorized() {
+      const current = await authenticator.identify(request);
+      return current?.scopes.includes(operation.scope) ?? false;
+    },
+    signal: request.signal,
+  });
+  if (body) return { status: 200, body, headers: feedHeaders };
+  return errorReply("rate_limit_exceeded", tooManyStreams, {
+    "Retry-After": String(retryAfterSeconds),
+  });
+}

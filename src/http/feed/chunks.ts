@@ -1,0 +1,87 @@
+import type { Cause } from "../../domain/ledger.ts";
+import type { MaybePromise, NamedRow } from "../../domain/ports.ts";
+import type { LedgerTail } from "../../domain/tail.ts";
+import { changeEvent } from "./events.ts";
+
+/** Which changes a stream has. Undefined fields match every change. */
+export interface FeedFilter {
+  readonly cause: Cause | undefined;
+  readonly keyId: string | undefined;
+}
+
+/** Consecutive changes as bytes. */
+export interface FeedChunk {
+  readonly afterSeq: number;
+  /** The last row that the chunk has, or would have if it matched the filter. */
+  readonly lastSeq: number;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * The ledger as chunks of events. Streams at the same position share a chunk, so a row is encoded
+ * once, however many streams it goes to.
+ */
+export interface FeedChunks {
+  /** The changes that follow. Undefined if there is none at the moment. */
+  after(seq: number, filter: FeedFilter): MaybePromise<FeedChunk | undefined>;
+  /** Removes all chunks, because the store has another history. */
+  clear(): void;
+}
+
+/** Memory for chunks that more streams may need. */
+const cachedBytesMax = 4 * 1024 * 1024;
+
+export function createFeedChunks(tail: LedgerTail): FeedChunks {
+  /** By filter and position, the oldest first. */
+  const cached = new Map<string, FeedChunk>();
+  let cachedBytes = 0;
+  let clears = 0;
+  const encoder = new TextEncoder();
+
+  function encode(afterSeq: number, filter: FeedFilter, rows: readonly NamedRow[]): FeedChunk {
+    let text = "";
+    for (const row of rows) {
+      if (matches(row, filter)) text += changeEvent(row, tail.positionAt(row.seq));
+    }
+    return { afterSeq, lastSeq: rows.at(-1)!.seq, bytes: encoder.encode(text) };
+  }
+
+  function keep(name: string, chunk: FeedChunk): void {
+    cachedBytes += chunk.bytes.length - (cached.get(name)?.bytes.length ?? 0);
+    cached.delete(name);
+    cached.set(name, chunk);
+    for (const [oldest, { bytes }] of cached) {
+      if (cachedBytes <= cachedBytesMax) break;
+      cached.delete(oldest);
+      cachedBytes -= bytes.length;
+    }
+  }
+
+  return {
+    after(seq, filter) {
+      const name = `${seq} ${filter.cause ?? ""} ${filter.keyId ?? ""}`;
+      const found = cached.get(name);
+      if (found) return found;
+      const before = clears;
+      const chunkOf = (rows: readonly NamedRow[]) => {
+        if (rows.length === 0 || clears !== before) return undefined;
+        const chunk = encode(seq, filter, rows);
+        keep(name, chunk);
+        return chunk;
+      };
+      const rows = tail.rowsAfter(seq);
+      return rows instanceof Promise ? rows.then(chunkOf) : chunkOf(rows);
+    },
+    clear() {
+      clears += 1;
+      cached.clear();
+      cachedBytes = 0;
+    },
+  };
+}
+
+function matches(row: NamedRow, { cause, keyId }: FeedFilter): boolean {
+  return (
+    (cause === undefined || row.cause === cause) && (keyId === undefined || row.keyId === keyId)
+  );
+}

@@ -1,0 +1,218 @@
+import { every, inBackground, whileAvailable } from "../../domain/background.ts";
+import type { Cursor } from "../../domain/cursors.ts";
+import { unavailable } from "../../domain/errors.ts";
+import { yieldToEventLoop } from "../../domain/event-loop.ts";
+import type { Log, MaybePromise } from "../../domain/ports.ts";
+import type { LedgerTail } from "../../domain/tail.ts";
+import { createFeedChunks, type FeedFilter } from "./chunks.ts";
+import { createPacer } from "./pace.ts";
+import { createFeedStream, type FeedStream } from "./stream.ts";
+
+/** Sends changes to open streams as they are committed. */
+export interface Feed {
+  /**
+   * Opens a stream. Returns undefined if the key has as many open streams as it may have. Throws
+   * `unavailable` if the service has too many, or is stopping.
+   */
+  open(request: StreamRequest): Promise<ReadableStream<Uint8Array> | undefined>;
+  /** Ends all streams at once. Their clients reconnect to another instance, or after the restart. */
+  close(): void;
+}
+
+export interface StreamRequest {
+  /** Where the client continues. Undefined starts with the next change. */
+  readonly cursor: Cursor | undefined;
+  /** Skips changes up to this row. */
+  readonly afterSeq: number;
+  readonly filter: FeedFilter;
+  readonly keyId: string;
+  /** Whether the key may still read the feed. Asked every second. */
+  isAuthorized(): MaybePromise<boolean>;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+export interface FeedBounds {
+  readonly streamsPerKeyMax: number;
+  readonly streamsMax: number;
+  /** The longest time without an event. */
+  readonly heartbeatMs: number;
+  /** A client that does not take a chunk within this time is cut off. */
+  readonly stallMs: number;
+}
+
+export interface FeedOptions {
+  readonly tail: LedgerTail;
+  /** The ids of the keys that are banned at the moment. */
+  readonly readBannedKeys: () => Promise<ReadonlySet<string>>;
+  readonly bounds: FeedBounds;
+  readonly monotonicMs: () => number;
+  readonly log: Log;
+}
+
+/** What one stream is sent before the next one has its turn. */
+const turnBytesMax = 64 * 1024;
+
+const checkEveryMsMax = 1_000;
+
+export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: FeedOptions): Feed {
+  const chunks = createFeedChunks(tail);
+  const pacer = createPacer(monotonicMs);
+  const checkPacer = createPacer(monotonicMs);
+  const streams = new Map<FeedStream, StreamRequest>();
+  /** Streams that must be told that their history is not the store's. */
+  const outdated = new Set<FeedStream>();
+  /** Open streams by key, including those that are being opened. */
+  const opened = new Map<string, number>();
+  let isClosed = false;
+  let isSending = false;
+
+  /** Sends until no stream can be sent more. Wakes up when rows are added or a client is ready. */
+  async function sendAll(): Promise<void> {
+    if (isSending || streams.size === 0) return;
+    isSending = true;
+    try {
+      // The responses to the updates that were just committed go first.
+      await yieldToEventLoop();
+      while (await sendRound()) await pacer.pause();
+    } finally {
+      isSending = false;
+    }
+  }
+
+  /** While the store cannot be read, the checks try again. */
+  const wake = inBackground("sending changes to streams", log, whileAvailable(sendAll));
+
+  /** Gives every stream one turn. Returns false if none could be sent anything. */
+  async function sendRound(): Promise<boolean> {
+    let hasSent = false;
+    pacer.begin();
+    for (const stream of streams.keys()) {
+      for (let sentBytes = 0; sentBytes < turnBytesMax && isBehind(stream); ) {
+        const bytes = sendNext(stream);
+        const sent = bytes instanceof Promise ? await pacer.wait(bytes) : bytes;
+        if (sent === undefined) break;
+        hasSent = true;
+        sentBytes += sent;
+      }
+      if (pacer.isSliceOver()) await pacer.wait(yieldToEventLoop());
+    }
+    pacer.end();
+    return hasSent;
+  }
+
+  function isBehind(stream: FeedStream): boolean {
+    return stream.isWritable && (outdated.has(stream) || stream.position.seq < tail.seq);
+  }
+
+  /** Returns the number of bytes sent, or undefined if there is nothing to send. */
+  function sendNext(stream: FeedStream): MaybePromise<number | undefined> {
+    if (outdated.delete(stream)) {
+      stream.sendReset(tail.positionAt(tail.seq));
+      return 0;
+    }
+    const chunk = chunks.after(stream.position.seq, stream.filter);
+    return chunk instanceof Promise ? chunk.then(send) : send(chunk);
+
+    function send(found: Awaited<typeof chunk>): number | undefined {
+      // While the chunk was read, the stream may have ended or become outdated.
+      const isWanted = found?.afterSeq === stream.position.seq && stream.isWritable;
+      if (!found || !isWanted || outdated.has(stream)) return undefined;
+      stream.sendChanges(found, tail.positionAt(found.lastSeq));
+      return found.bytes.length;
+    }
+  }
+
+  function historyChanged(): void {
+    chunks.clear();
+    for (const stream of streams.keys()) {
+      if (!tail.includes(stream.position)) outdated.add(stream);
+    }
+    wake();
+  }
+
+  /** Ends streams whose key is no longer valid or whose client stalls, and sends heartbeats. */
+  async function check(): Promise<void> {
+    if (streams.size === 0) return;
+    wake();
+    const banned = await readBannedKeys().catch(() => new Set<string>());
+    checkPacer.begin();
+    for (const [stream, request] of streams) {
+      const now = monotonicMs();
+      if (stream.stalledSince !== undefined && now - stream.stalledSince > bounds.stallMs) {
+        stream.cutOff();
+      } else if (banned.has(stream.keyId) || !(await isAuthorized(request))) stream.end();
+      else if (stream.isWritable && now - (stream.idleSince ?? now) >= bounds.heartbeatMs) {
+        stream.sendHeartbeat();
+      }
+      if (checkPacer.isSliceOver()) await checkPacer.wait(yieldToEventLoop());
+    }
+  }
+
+  function close(stream: FeedStream): void {
+    streams.delete(stream);
+    outdated.delete(stream);
+    release(stream.keyId);
+  }
+
+  function release(keyId: string): void {
+    const left = (opened.get(keyId) ?? 1) - 1;
+    if (left > 0) opened.set(keyId, left);
+    else opened.delete(keyId);
+  }
+
+  async function start(request: StreamRequest): Promise<ReadableStream<Uint8Array>> {
+    const located = await tail.locate(request.cursor);
+    if (isClosed) throw unavailable("stopping");
+    // The history may have changed since.
+    const isReset = located.isReset || !tail.includes(located.position);
+    const wanted = Math.max(located.position.seq, request.afterSeq);
+    const { keyId, filter, signal } = request;
+    const stream = createFeedStream({
+      keyId,
+      filter,
+      signal,
+      start: tail.positionAt(isReset ? tail.seq : Math.min(wanted, tail.seq)),
+      isReset,
+      monotonicMs,
+      onWritable: wake,
+      onEnd: () => close(stream),
+    });
+    streams.set(stream, request);
+    return stream.body;
+  }
+
+  tail.subscribe({ rowsAdded: wake, historyChanged });
+  const checkEveryMs = Math.min(checkEveryMsMax, bounds.heartbeatMs / 4);
+  const stopChecking = every(checkEveryMs, "checking the streams of the feed", log, check);
+
+  return {
+    async open(request) {
+      if (isClosed) throw unavailable("stopping");
+      const own = opened.get(request.keyId) ?? 0;
+      if (own >= bounds.streamsPerKeyMax) return undefined;
+      if (streams.size >= bounds.streamsMax) throw unavailable("tooManyStreams");
+      opened.set(request.keyId, own + 1);
+      try {
+        return await start(request);
+      } catch (error) {
+        release(request.keyId);
+        throw error;
+      }
+    },
+    close() {
+      isClosed = true;
+      stopChecking();
+      for (const stream of streams.keys()) stream.end();
+    },
+  };
+}
+
+/** A store that cannot be read does not end streams. */
+async function isAuthorized(request: StreamRequest): Promise<boolean> {
+  try {
+    return await request.isAuthorized();
+  } catch {
+    return true;
+  }
+}
