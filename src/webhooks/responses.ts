@@ -83,8 +83,8 @@ function parseHead(text: string): Head {
 
 function framingOf(status: number, headers: ReadonlyMap<string, string>): Framing {
   if (status < 200 || status === 204 || status === 304) return 0;
-  const coding = headers.get("transfer-encoding")?.split(",").at(-1)!.trim().toLowerCase();
-  if (coding !== undefined) return coding === "chunked" ? "chunked" : Infinity;
+  const codings = headers.get("transfer-encoding")?.toLowerCase().split(",");
+  if (codings) return codings.at(-1)!.trim() === "chunked" ? "chunked" : Infinity;
   const length = headers.get("content-length") ?? "";
   return /^[0-9]+$/.test(length) ? Number(length) : Infinity;
 }

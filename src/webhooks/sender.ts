@@ -112,7 +112,7 @@ async function sendOn(
   const reader = createResponseReader();
   try {
     await untilAborted<void>(signal, (resolve, reject) => {
-      socket.on("data", (bytes) => {
+      socket.on("data", (bytes: Buffer) => {
         try {
           if (reader.push(bytes)) resolve();
         } catch (error) {
