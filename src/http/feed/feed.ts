@@ -1,4 +1,4 @@
-import { every } from "../../domain/background.ts";
+import { every, inBackground, whileAvailable } from "../../domain/background.ts";
 import type { Cursor } from "../../domain/cursors.ts";
 import { unavailable } from "../../domain/errors.ts";
 import { yieldToEventLoop } from "../../domain/event-loop.ts";
@@ -75,12 +75,13 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       // The responses to the updates that were just committed go first.
       await yieldToEventLoop();
       while (await sendRound()) await pacer.pause();
-    } catch {
-      // The store cannot be read. The next check tries again.
     } finally {
       isSending = false;
     }
   }
+
+  /** While the store cannot be read, the checks try again. */
+  const wake = inBackground("sending changes to streams", log, whileAvailable(sendAll));
 
   /** Gives every stream one turn. Returns false if none could be sent anything. */
   async function sendRound(): Promise<boolean> {
@@ -127,13 +128,13 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     for (const stream of streams.keys()) {
       if (!tail.includes(stream.position)) outdated.add(stream);
     }
-    void sendAll();
+    wake();
   }
 
   /** Ends streams whose key is no longer valid or whose client stalls, and sends heartbeats. */
   async function check(): Promise<void> {
     if (streams.size === 0) return;
-    void sendAll();
+    wake();
     const banned = await readBannedKeys().catch(() => new Set<string>());
     checkPacer.begin();
     for (const [stream, request] of streams) {
@@ -161,24 +162,27 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   }
 
   async function start(request: StreamRequest): Promise<ReadableStream<Uint8Array>> {
-    const { seq, isReset } = await tail.locate(request.cursor);
+    const located = await tail.locate(request.cursor);
     if (isClosed) throw unavailable("stopping");
+    // The history may have changed since.
+    const isReset = located.isReset || !tail.includes(located.position);
+    const wanted = Math.max(located.position.seq, request.afterSeq);
     const { keyId, filter, signal } = request;
     const stream = createFeedStream({
       keyId,
       filter,
       signal,
-      start: tail.positionAt(isReset ? seq : Math.min(Math.max(seq, request.afterSeq), tail.seq)),
+      start: tail.positionAt(isReset ? tail.seq : Math.min(wanted, tail.seq)),
       isReset,
       monotonicMs,
-      onWritable: () => void sendAll(),
+      onWritable: wake,
       onEnd: () => close(stream),
     });
     streams.set(stream, request);
     return stream.body;
   }
 
-  tail.subscribe({ rowsAdded: () => void sendAll(), historyChanged });
+  tail.subscribe({ rowsAdded: wake, historyChanged });
   const checkEveryMs = Math.min(checkEveryMsMax, bounds.heartbeatMs / 4);
   const stopChecking = every(checkEveryMs, "checking the streams of the feed", log, check);
 
