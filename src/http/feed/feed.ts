@@ -53,12 +53,19 @@ export interface FeedOptions {
 /** What one stream is sent before the next one has its turn. */
 const turnBytesMax = 64 * 1024;
 
+/**
+ * When every stream has everything, the feed waits for as long as it took, so that changes are sent
+ * together. A write costs more than the changes in it.
+ */
+const bundleMsMin = 5;
+const bundleMsMax = 100;
+
 const checkEveryMsMax = 1_000;
 
 export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: FeedOptions): Feed {
   const chunks = createFeedChunks(tail);
-  const pacer = createPacer(monotonicMs);
-  const checkPacer = createPacer(monotonicMs);
+  const pacer = createPacer(monotonicMs, () => tail.seq);
+  const checkPacer = createPacer(monotonicMs, () => tail.seq);
   const streams = new Map<FeedStream, StreamRequest>();
   /** Streams that must be told that their history is not the store's. */
   const outdated = new Set<FeedStream>();
@@ -74,7 +81,15 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     try {
       // The responses to the updates that were just committed go first.
       await yieldToEventLoop();
-      while (await sendRound()) await pacer.pause();
+      pacer.begin();
+      for (;;) {
+        const startedAt = monotonicMs();
+        const sent = await sendRound();
+        if (sent === "nothing") break;
+        const tookMs = monotonicMs() - startedAt;
+        const bundleMs = Math.min(bundleMsMax, Math.max(bundleMsMin, tookMs));
+        await pacer.rest(sent === "everything" ? bundleMs : 0);
+      }
     } catch {
       // The store cannot be read. The next check tries again.
     } finally {
@@ -82,22 +97,24 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     }
   }
 
-  /** Gives every stream one turn. Returns false if none could be sent anything. */
-  async function sendRound(): Promise<boolean> {
+  /** Gives every stream one turn. Returns how much of what there is could be sent. */
+  async function sendRound(): Promise<"nothing" | "some" | "everything"> {
     let hasSent = false;
-    pacer.begin();
+    let hasMore = false;
     for (const stream of streams.keys()) {
-      for (let sentBytes = 0; sentBytes < turnBytesMax && isBehind(stream); ) {
+      let sentBytes = 0;
+      while (sentBytes < turnBytesMax && isBehind(stream)) {
         const bytes = sendNext(stream);
         const sent = bytes instanceof Promise ? await pacer.wait(bytes) : bytes;
         if (sent === undefined) break;
         hasSent = true;
         sentBytes += sent;
       }
-      if (pacer.isSliceOver()) await pacer.wait(yieldToEventLoop());
+      hasMore ||= sentBytes >= turnBytesMax;
+      if (pacer.isSliceOver()) await pacer.rest();
     }
-    pacer.end();
-    return hasSent;
+    if (!hasSent) return "nothing";
+    return hasMore ? "some" : "everything";
   }
 
   function isBehind(stream: FeedStream): boolean {
@@ -117,7 +134,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       // While the chunk was read, the stream may have ended or become outdated.
       const isWanted = found?.afterSeq === stream.position.seq && stream.isWritable;
       if (!found || !isWanted || outdated.has(stream)) return undefined;
-      stream.sendChanges(found, tail.positionAt(found.lastSeq));
+      stream.sendChanges(found);
       return found.bytes.length;
     }
   }
@@ -144,7 +161,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       else if (stream.isWritable && now - (stream.idleSince ?? now) >= bounds.heartbeatMs) {
         stream.sendHeartbeat();
       }
-      if (checkPacer.isSliceOver()) await checkPacer.wait(yieldToEventLoop());
+      if (checkPacer.isSliceOver()) await checkPacer.rest();
     }
   }
 
