@@ -36,6 +36,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/domain/": ["node:"],
   "src/store/": ["src/domain/", "node:", "bun"],
   "src/limits/": ["src/domain/", "node:", "bun"],
+  "src/webhooks/": ["src/domain/", "node:"],
   "src/http/": ["src/domain/", "node:"],
   "src/http/server.ts": ["src/domain/", "src/http/", "node:", "bun"],
   "src/cli/": ["src/", "node:", "bun"],
@@ -173,6 +174,7 @@ const longFiles: Record<string, string> = {
   "test/fixtures/store-0.1.0.sql": "written by pg_dump",
   "test/fixtures/store-0.2.0.sql": "written by pg_dump",
   "test/fixtures/store-0.3.0.sql": "written by pg_dump",
+  "test/fixtures/store-0.4.0.sql": "written by pg_dump",
   "client/README.md": "the manual of the package, of which npm shows one page",
   "src/http/docs/style.css": "the style sheet of one page, read by selector",
 };

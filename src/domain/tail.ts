@@ -23,7 +23,7 @@ export interface LedgerTail {
    * includes every commit that returned before the call. If the cursor belongs to another history,
    * `isReset` is true and the reader continues at the end.
    */
-  locate(cursor?: Cursor): Promise<{ readonly seq: number; readonly isReset: boolean }>;
+  locate(cursor?: Cursor): Promise<{ readonly position: Position; readonly isReset: boolean }>;
   /**
    * Some rows after `after`, in order and without a gap: at most `pageRows`. Empty after the last
    * row, and while it is not known whether the store was replaced; subscribers learn when to try
@@ -192,12 +192,11 @@ export async function followTail(
       await watcher.readHead();
       await refreshing;
       if (isUncertain) throw unavailable("unreachable");
-      const { seq } = known;
-      if (!cursor) return { seq, isReset: false };
-      const { epoch } = cursor;
-      const isKnown =
-        epoch === undefined ? cursor.seq <= seq : includes({ epoch, seq: cursor.seq });
-      return isKnown ? { seq: cursor.seq, isReset: false } : { seq, isReset: true };
+      const end = positionAt(known.seq);
+      if (!cursor) return { position: end, isReset: false };
+      const { epoch, seq } = cursor;
+      const isKnown = epoch === undefined ? seq <= known.seq : includes({ epoch, seq });
+      return { position: isKnown ? positionAt(seq) : end, isReset: !isKnown };
     },
     rowsAfter,
     subscribe(subscriber) {

@@ -1,9 +1,14 @@
 import { STATUS_CODES } from "node:http";
-import type { DescribedOperation, DescribedResponse } from "../api/contract/document.ts";
+import type {
+  DescribedContent,
+  DescribedOperation,
+  DescribedResponse,
+} from "../api/contract/document.ts";
+import { feedType } from "../api/feed.ts";
 import { type Html, html } from "./html.ts";
 import { inline, prose } from "./prose.ts";
 import { buildRequest, curlCommand } from "./request.ts";
-import { constraintsOf, jsonBlock, typeOf } from "./schema.ts";
+import { constraintsOf, jsonBlock, textBlock, typeOf } from "./schema.ts";
 
 /** An operation with its method and path. */
 export interface Endpoint {
@@ -75,7 +80,6 @@ function requestBody(operation: DescribedOperation): Html | undefined {
 }
 
 function responseDetails(status: string, response: DescribedResponse): Html {
-  const content = response.content?.["application/json"];
   const names = Object.entries(response.headers).map(
     ([name, { $ref }]) => html`<a href="#header-${$ref.split("/").at(-1)}">${name}</a> `,
   );
@@ -83,16 +87,23 @@ function responseDetails(status: string, response: DescribedResponse): Html {
     <summary><span class="status s${status[0]}">${status}</span>
       <span>${STATUS_CODES[status]}</span></summary>
     ${prose(response.description)}
-    ${content && html`<p>Body: <span class="type">${typeOf(content.schema)}</span></p>`}
-    ${
-      content &&
-      Object.values(content.examples).map(
-        ({ summary, value }) =>
-          html`<p class="caption">${summary}</p>${jsonBlock(value, `${status}: ${summary}`)}`,
-      )
-    }
+    ${Object.entries(response.content ?? {}).map(([type, content]) => responseBody(status, type, content))}
     <p class="headers">Headers: ${names}</p>
   </details>`;
+}
+
+function responseBody(status: string, mediaType: string, content: DescribedContent): Html {
+  const isFeed = mediaType === feedType;
+  return html`
+    ${
+      isFeed
+        ? html`<p>Body with <code>Accept: ${mediaType}</code>: ${inline(content.schema.description ?? "")}</p>`
+        : html`<p>Body: <span class="type">${typeOf(content.schema)}</span></p>`
+    }
+    ${Object.values(content.examples).map(({ summary, value }) => {
+      const label = `${status}: ${summary}`;
+      return html`<p class="caption">${summary}</p>${isFeed ? textBlock(String(value).trim(), label) : jsonBlock(value, label)}`;
+    })}`;
 }
 
 /** A short body on one line, a longer one as a person would write it. */
@@ -101,7 +112,22 @@ function bodyText(value: unknown): string {
   return text.length <= 40 ? text : JSON.stringify(value, null, 2);
 }
 
-function requestForm({ path, method, operation }: Endpoint, base: string): Html {
+/** A command that follows the stream of an operation. The form sends no `Accept`, so it gets JSON. */
+function feedCommand({ path, method, operation }: Endpoint, base: string): Html | undefined {
+  if (!operation.responses[200]?.content?.[feedType]) return undefined;
+  const request = {
+    ...buildRequest(base, method, path, [], undefined),
+    headers: { Accept: feedType },
+  };
+  const id = `${operation.operationId}-feed`;
+  return html`<div class="block">
+    <div class="bar"><span id="${id}">curl, for the feed</span></div>
+    <pre tabindex="0" role="region" aria-labelledby="${id}"><code class="command">${curlCommand(request, "", "-N")}</code></pre>
+  </div>`;
+}
+
+function requestForm(endpoint: Endpoint, base: string): Html {
+  const { path, method, operation } = endpoint;
   const id = operation.operationId;
   const examples = Object.values(operation.requestBody?.content["application/json"].examples ?? {});
   const body = examples[0] ? bodyText(examples[0].value) : undefined;
@@ -117,6 +143,7 @@ function requestForm({ path, method, operation }: Endpoint, base: string): Html 
         <button type="button" class="secondary" data-copy hidden>Copy</button></div>
       <pre tabindex="0" role="region" aria-labelledby="${id}-curl"><code class="command" data-curl>${command}</code></pre>
     </div>
+    ${feedCommand(endpoint, base)}
     <fieldset disabled>
       <legend>Try it</legend>
       ${fields.map(

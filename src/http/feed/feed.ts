@@ -1,4 +1,4 @@
-import { every } from "../../domain/background.ts";
+import { every, inBackground, whileAvailable } from "../../domain/background.ts";
 import type { Cursor } from "../../domain/cursors.ts";
 import { unavailable } from "../../domain/errors.ts";
 import { yieldToEventLoop } from "../../domain/event-loop.ts";
@@ -53,6 +53,9 @@ export interface FeedOptions {
 /** What one stream is sent before the next one has its turn. */
 const turnBytesMax = 64 * 1024;
 
+/** Counts for a chunk that has less, because few of its rows match the filter. */
+const chunkBytesMin = 8 * 1024;
+
 /**
  * When every stream has everything, the feed waits for as long as it took, so that changes are sent
  * together. A write costs more than the changes in it.
@@ -73,9 +76,12 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   const opened = new Map<string, number>();
   let isClosed = false;
   let isSending = false;
+  /** True if rows were added or a client became ready since the current round began. */
+  let hasNews = false;
 
   /** Sends until no stream can be sent more. Wakes up when rows are added or a client is ready. */
   async function sendAll(): Promise<void> {
+    hasNews = true;
     if (isSending || streams.size === 0) return;
     isSending = true;
     try {
@@ -83,35 +89,37 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       await yieldToEventLoop();
       pacer.begin();
       for (;;) {
+        hasNews = false;
         const startedAt = monotonicMs();
         const sent = await sendRound();
-        if (sent === "nothing") break;
+        if (sent === "nothing" && !hasNews) break;
         const tookMs = monotonicMs() - startedAt;
         const bundleMs = Math.min(bundleMsMax, Math.max(bundleMsMin, tookMs));
-        await pacer.rest(sent === "everything" ? bundleMs : 0);
+        await pacer.rest(sent === "some" ? 0 : bundleMs);
       }
-    } catch {
-      // The store cannot be read. The next check tries again.
     } finally {
       isSending = false;
     }
   }
+
+  /** While the store cannot be read, the checks try again. */
+  const wake = inBackground("sending changes to streams", log, whileAvailable(sendAll));
 
   /** Gives every stream one turn. Returns how much of what there is could be sent. */
   async function sendRound(): Promise<"nothing" | "some" | "everything"> {
     let hasSent = false;
     let hasMore = false;
     for (const stream of streams.keys()) {
-      let sentBytes = 0;
-      while (sentBytes < turnBytesMax && isBehind(stream)) {
+      let turnBytes = 0;
+      while (turnBytes < turnBytesMax && isBehind(stream)) {
         const bytes = sendNext(stream);
         const sent = bytes instanceof Promise ? await pacer.wait(bytes) : bytes;
         if (sent === undefined) break;
         hasSent = true;
-        sentBytes += sent;
+        turnBytes += Math.max(sent, chunkBytesMin);
+        if (pacer.isSliceOver()) await pacer.rest();
       }
-      hasMore ||= sentBytes >= turnBytesMax;
-      if (pacer.isSliceOver()) await pacer.rest();
+      hasMore ||= turnBytes >= turnBytesMax;
     }
     if (!hasSent) return "nothing";
     return hasMore ? "some" : "everything";
@@ -144,13 +152,13 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     for (const stream of streams.keys()) {
       if (!tail.includes(stream.position)) outdated.add(stream);
     }
-    void sendAll();
+    wake();
   }
 
   /** Ends streams whose key is no longer valid or whose client stalls, and sends heartbeats. */
   async function check(): Promise<void> {
     if (streams.size === 0) return;
-    void sendAll();
+    wake();
     const banned = await readBannedKeys().catch(() => new Set<string>());
     checkPacer.begin();
     for (const [stream, request] of streams) {
@@ -178,24 +186,27 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   }
 
   async function start(request: StreamRequest): Promise<ReadableStream<Uint8Array>> {
-    const { seq, isReset } = await tail.locate(request.cursor);
+    const located = await tail.locate(request.cursor);
     if (isClosed) throw unavailable("stopping");
+    // The history may have changed since.
+    const isReset = located.isReset || !tail.includes(located.position);
+    const wanted = Math.max(located.position.seq, request.afterSeq);
     const { keyId, filter, signal } = request;
     const stream = createFeedStream({
       keyId,
       filter,
       signal,
-      start: tail.positionAt(isReset ? seq : Math.min(Math.max(seq, request.afterSeq), tail.seq)),
+      start: tail.positionAt(isReset ? tail.seq : Math.min(wanted, tail.seq)),
       isReset,
       monotonicMs,
-      onWritable: () => void sendAll(),
+      onWritable: wake,
       onEnd: () => close(stream),
     });
     streams.set(stream, request);
     return stream.body;
   }
 
-  tail.subscribe({ rowsAdded: () => void sendAll(), historyChanged });
+  tail.subscribe({ rowsAdded: wake, historyChanged });
   const checkEveryMs = Math.min(checkEveryMsMax, bounds.heartbeatMs / 4);
   const stopChecking = every(checkEveryMs, "checking the streams of the feed", log, check);
 
