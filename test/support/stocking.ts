@@ -1,10 +1,12 @@
-// Fills a store as the commands `pets import` and `keys create` do, without a process for each.
+// Fills and checks a store as the commands do, without a process for each.
 import { readRows } from "../../src/cli/rows.ts";
 import { readConfig } from "../../src/config.ts";
 import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
 import { issueKey } from "../../src/domain/key-lifecycle.ts";
 import type { KeyTerms } from "../../src/domain/key-terms.ts";
 import type { Store } from "../../src/domain/ports.ts";
+import type { KeptHash } from "../../src/domain/verification/chain.ts";
+import { type Verification, verify } from "../../src/domain/verify.ts";
 import { openStore, systemClock } from "../../src/engines.ts";
 
 /** Opens the store at an address as a command does, and closes it after the work. */
@@ -43,6 +45,13 @@ export async function createKey(
     issueKey(store, "production", systemClock.now(), terms),
   );
   return { id: key.id, key: text };
+}
+
+/** Checks the whole store, as `petstore verify` does. */
+export function verifyStore(database: string, kept?: KeptHash): Promise<Verification> {
+  return withStoreAt(database, ({ transfer }) =>
+    transfer.snapshot((snapshot) => verify(snapshot, kept)),
+  );
 }
 
 /** The terms of a key whose limits no test reaches. */
