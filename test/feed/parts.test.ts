@@ -6,6 +6,7 @@ import { followTail, type LedgerTail } from "../../src/domain/tail.ts";
 import { prefers } from "../../src/http/accept.ts";
 import { createFeedChunks } from "../../src/http/feed/chunks.ts";
 import { changeEvent, positionEvent, retryField } from "../../src/http/feed/events.ts";
+import { createFeed } from "../../src/http/feed/feed.ts";
 import { createPacer } from "../../src/http/feed/pace.ts";
 import { upTo } from "../support/history.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -101,7 +102,7 @@ describe("events", () => {
   });
 });
 
-describe("chunks", () => {
+describe("chunks and streams", () => {
   let service: TestService;
   let tail: LedgerTail;
   const all = { cause: undefined, keyId: undefined };
@@ -153,6 +154,21 @@ describe("chunks", () => {
       chunk = await chunks.after(chunk.position.seq, all);
     }
     expect(seqs).toEqual(upTo(201));
+  });
+
+  test("a client that is gone before its stream is open takes no place", async () => {
+    const bounds = { streamsPerKeyMax: 1, streamsMax: 1, heartbeatMs: 60_000, stallMs: 60_000 };
+    const readBannedKeys = async () => new Set<string>();
+    const monotonicMs = () => performance.now();
+    const feed = createFeed({ tail, readBannedKeys, bounds, monotonicMs, log: () => {} });
+    const request = {
+      ...{ cursor: undefined, afterSeq: 0, filter: all, keyId: "key_1" },
+      isAuthorized: () => true,
+    };
+    const gone = await feed.open({ ...request, signal: AbortSignal.abort() });
+    expect(await new Response(gone).text()).toBe("");
+    expect(await feed.open({ ...request, signal: new AbortController().signal })).toBeDefined();
+    feed.close();
   });
 
   test("that were being read when the history changed are not used", async () => {

@@ -203,6 +203,8 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       onEnd: () => close(stream),
     });
     streams.set(stream, request);
+    // Gone while the cursor was looked up: the signal does not abort again.
+    if (signal.aborted) stream.end();
     return stream.body;
   }
 
