@@ -24,7 +24,7 @@ describe("with the origin of a shop configured", () => {
     expect(response.headers.get("access-control-allow-origin")).toBe(shop);
     expect(response.headers.get("access-control-allow-methods")).toBe("GET, HEAD, PATCH, OPTIONS");
     const allowed = response.headers.get("access-control-allow-headers")!.toLowerCase().split(", ");
-    const sent = `authorization content-type if-match if-none-match idempotency-key x-change-reason`;
+    const sent = `authorization content-type if-match if-none-match idempotency-key x-change-reason last-event-id`;
     for (const name of sent.split(" ")) expect(allowed).toContain(name);
   });
 

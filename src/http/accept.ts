@@ -1,11 +1,11 @@
 /**
  * Whether a client that sends this `Accept` wants `mediaType` rather than `other` (RFC 9110 12.5.1).
- * Only types that it names count, so a client that accepts everything gets the other one.
+ * Only types that it names count, so a client that accepts everything gets the other one. So does a
+ * client that likes both the same: some generated clients list every type in the API description.
  */
 export function prefers(accept: string | null, mediaType: string, other: string): boolean {
   if (accept === null) return false;
-  const weight = weightOf(accept, mediaType);
-  return weight > 0 && weight >= weightOf(accept, other);
+  return weightOf(accept, mediaType) > weightOf(accept, other);
 }
 
 /** The quality that the header gives to a media type; 0 if it does not name the type. */

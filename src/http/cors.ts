@@ -47,7 +47,7 @@ export function createCors(origins: readonly string[]): Cors | undefined {
       if (request.method === "OPTIONS" && request.headers.has("access-control-request-method")) {
         headers["Access-Control-Allow-Methods"] = route?.allow ?? "";
         headers["Access-Control-Allow-Headers"] =
-          "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Change-Reason";
+          "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Change-Reason, Last-Event-ID";
         headers["Access-Control-Max-Age"] = String(maxAgeSeconds);
       }
       return headers;

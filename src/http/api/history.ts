@@ -29,7 +29,9 @@ async function pageOfChanges(context: Context, call: Call): Promise<Reply> {
   });
   const { basePath, path } = call.operation;
   const kept = ["limit", "before", "cause", "key", "since", "until"];
-  return pageReply(rows, query, { path: basePath + path, kept, cursor: "after", seq: nextAfter });
+  const next = { path: basePath + path, kept, cursor: "after", seq: nextAfter } as const;
+  const { headers, ...reply } = pageReply(rows, query, next);
+  return { ...reply, headers: { ...headers, Vary: "Accept" } };
 }
 
 export async function listHistory(context: Context, call: Call): Promise<Reply> {

@@ -1,9 +1,14 @@
 import { STATUS_CODES } from "node:http";
-import type { DescribedOperation, DescribedResponse } from "../api/contract/document.ts";
+import type {
+  DescribedContent,
+  DescribedOperation,
+  DescribedResponse,
+} from "../api/contract/document.ts";
+import { feedType } from "../api/feed.ts";
 import { type Html, html } from "./html.ts";
 import { inline, prose } from "./prose.ts";
 import { buildRequest, curlCommand } from "./request.ts";
-import { constraintsOf, jsonBlock, typeOf } from "./schema.ts";
+import { constraintsOf, jsonBlock, textBlock, typeOf } from "./schema.ts";
 
 /** An operation with its method and path. */
 export interface Endpoint {
@@ -30,7 +35,7 @@ export function operationSection(endpoint: Endpoint, base: string): Html {
         <h3>Responses</h3>
         ${Object.entries(operation.responses).map(([status, response]) => responseDetails(status, response))}
       </div>
-      <div class="try-it">${requestForm(endpoint, base)}</div>
+      <div class="try-it">${requestForm(endpoint, base)}${feedCommand(endpoint, base)}</div>
     </div>
   </section>`;
 }
@@ -75,7 +80,6 @@ function requestBody(operation: DescribedOperation): Html | undefined {
 }
 
 function responseDetails(status: string, response: DescribedResponse): Html {
-  const content = response.content?.["application/json"];
   const names = Object.entries(response.headers).map(
     ([name, { $ref }]) => html`<a href="#header-${$ref.split("/").at(-1)}">${name}</a> `,
   );
@@ -83,22 +87,43 @@ function responseDetails(status: string, response: DescribedResponse): Html {
     <summary><span class="status s${status[0]}">${status}</span>
       <span>${STATUS_CODES[status]}</span></summary>
     ${prose(response.description)}
-    ${content && html`<p>Body: <span class="type">${typeOf(content.schema)}</span></p>`}
-    ${
-      content &&
-      Object.values(content.examples).map(
-        ({ summary, value }) =>
-          html`<p class="caption">${summary}</p>${jsonBlock(value, `${status}: ${summary}`)}`,
-      )
-    }
+    ${Object.entries(response.content ?? {}).map(([type, content]) => responseBody(status, type, content))}
     <p class="headers">Headers: ${names}</p>
   </details>`;
+}
+
+function responseBody(status: string, mediaType: string, content: DescribedContent): Html {
+  const isFeed = mediaType === feedType;
+  return html`
+    ${
+      isFeed
+        ? html`<p>Body with <code>Accept: ${mediaType}</code>: ${inline(content.schema.description ?? "")}</p>`
+        : html`<p>Body: <span class="type">${typeOf(content.schema)}</span></p>`
+    }
+    ${Object.values(content.examples).map(({ summary, value }) => {
+      const label = `${status}: ${summary}`;
+      return html`<p class="caption">${summary}</p>${isFeed ? textBlock(String(value).trim(), label) : jsonBlock(value, label)}`;
+    })}`;
 }
 
 /** A short body on one line, a longer one as a person would write it. */
 function bodyText(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length <= 40 ? text : JSON.stringify(value, null, 2);
+}
+
+/** A command that follows the stream of an operation. The form sends no `Accept`, so it gets JSON. */
+function feedCommand({ path, method, operation }: Endpoint, base: string): Html | undefined {
+  if (!operation.responses[200]?.content?.[feedType]) return undefined;
+  const request = {
+    ...buildRequest(base, method, path, [], undefined),
+    headers: { Accept: feedType },
+  };
+  const id = `${operation.operationId}-feed`;
+  return html`<div class="block">
+    <div class="bar"><span id="${id}">curl, for the feed</span></div>
+    <pre tabindex="0" role="region" aria-labelledby="${id}"><code class="command">${curlCommand(request, "", "-N")}</code></pre>
+  </div>`;
 }
 
 function requestForm({ path, method, operation }: Endpoint, base: string): Html {

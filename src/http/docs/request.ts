@@ -47,10 +47,17 @@ function headerText(value: string): string {
   return /^[ -~]*$/.test(value) ? value : encodeURIComponent(value);
 }
 
-/** Returns a curl command for the request. Without a key, it reads the variable API_KEY. */
-export function curlCommand(request: ExampleRequest, key: string): string {
+/**
+ * Returns a curl command for the request. Without a key, it reads the variable API_KEY. `-i` shows
+ * the headers, `-N` shows every event of a stream at once.
+ */
+export function curlCommand(
+  request: ExampleRequest,
+  key: string,
+  output: "-i" | "-N" = "-i",
+): string {
   const authorization = `"Authorization: Bearer ${key === "" ? "$API_KEY" : key}"`;
-  const parts = ["curl -i"];
+  const parts = [`curl ${output}`];
   if (request.method !== "GET") parts[0] += ` -X ${request.method}`;
   parts.push(`-H ${authorization}`);
   for (const [name, value] of Object.entries(request.headers)) {

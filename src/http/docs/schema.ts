@@ -60,6 +60,10 @@ export function jsonBlock(value: unknown, label: string): Html {
   return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${tokens}</code></pre>`;
 }
 
+export function textBlock(text: string, label: string): Html {
+  return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>`;
+}
+
 function exact(value: unknown): string {
   return JSON.stringify(value).replace(/^-/, "−");
 }

@@ -33,6 +33,8 @@ export interface DocumentedHeader {
 export interface DocumentedContent {
   readonly schema: DocumentedSchema;
   readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+  /** Of a stream: the schema of the data of each kind of event. */
+  readonly "x-events"?: Readonly<Record<string, DocumentedSchema>>;
 }
 
 export interface DocumentedResponse {
@@ -40,7 +42,10 @@ export interface DocumentedResponse {
   /** On an error: its possible codes. */
   readonly "x-error-codes"?: readonly ErrorCode[];
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
-  readonly content?: { readonly "application/json": DocumentedContent };
+  readonly content?: {
+    readonly "application/json": DocumentedContent;
+    readonly "text/event-stream"?: DocumentedContent;
+  };
 }
 
 export interface DocumentedParameter {

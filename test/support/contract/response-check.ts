@@ -50,17 +50,38 @@ function* faultsInResponse(answer: SeenResponse, response: DocumentedResponse): 
     yield* faultsInHeader(answer.headers, name, reference.$ref, required);
   }
   yield* undocumentedHeaders(answer.headers, Object.keys(response.headers));
-  const schema = response.content?.["application/json"].schema;
-  if (schema === undefined || answer.method === "HEAD") {
+  const { content } = response;
+  if (content === undefined || answer.method === "HEAD") {
     if (answer.text !== "") yield "the body is not documented";
-    if (schema === undefined) return;
+    if (content === undefined) return;
   }
-  if (answer.headers.get("content-type") !== "application/json") {
-    yield `Content-Type is ${answer.headers.get("content-type")}`;
-  }
+  const type = answer.headers.get("content-type");
+  if (type === null || !(type in content)) yield `Content-Type is ${type}`;
   if (answer.method === "HEAD") return;
-  yield* faultsInBody(answer.text, bodyPointer(response));
+  if (type === "text/event-stream") yield* faultsInEvents(answer);
+  else yield* faultsInBody(answer.text, bodyPointer(response));
 }
+
+/** A stream, or a part of it that consists of whole events. */
+function* faultsInEvents({ pathname, text }: SeenResponse): Generator<string> {
+  const place = `#/paths/${findTemplate(pathname)!.replaceAll("/", "~1")}/get/responses/200`;
+  const kinds = `${place}/content/text~1event-stream/x-events`;
+  const blocks = text.split("\n\n");
+  if (blocks.pop() !== "") yield "an event does not end with an empty line";
+  for (const block of blocks) {
+    if (/^retry: [0-9]+$/.test(block)) continue;
+    const event = /^id: [!-~]+\nevent: ([a-z]+)\ndata: ([^\n]+)$/.exec(block);
+    if (!event) yield `not an event: ${block}`;
+    else if (!eventKinds.has(event[1]!)) yield `event ${event[1]} is not documented`;
+    else yield* faultsInBody(event[2]!, `${kinds}/${event[1]}`);
+  }
+}
+
+const eventKinds = new Set(
+  documentedOperations.flatMap(({ operation }) =>
+    Object.keys(operation.responses[200]?.content?.["text/event-stream"]?.["x-events"] ?? {}),
+  ),
+);
 
 /** Unknown paths, unsupported methods and OPTIONS: documented in the overview only. */
 function* faultsOutsideOperations(

@@ -1,5 +1,6 @@
 import { statusOf } from "../../errors.ts";
 import { missingScope } from "../../messages.ts";
+import { feedType } from "../feed.ts";
 import type { ApiOperation as Operation } from "../operations.ts";
 import { type DescribedCode, type ErrorDescription, errors } from "./errors.ts";
 import { commonHeaders, type Header, type HeaderId, headerName, headers } from "./headers.ts";
@@ -82,6 +83,8 @@ export interface DescribedResponse {
 export interface DescribedContent {
   readonly schema: Schema;
   readonly examples: Readonly<Record<string, Example>>;
+  /** Of a stream: the schema of the data of each kind of event. */
+  readonly "x-events"?: Readonly<Record<string, Schema>>;
 }
 
 /** The committed document. The base URLs of both environments are variables. */
@@ -159,11 +162,14 @@ function describeResponses(contract: Contract, scope: string) {
 }
 
 function describeSuccess(success: Success, shared: readonly HeaderId[]): DescribedResponse {
-  const { description, schema, examples = {} } = success;
+  const { description, schema, examples = {}, events } = success;
+  const stream = events && {
+    [feedType]: { schema: events.schema, examples: events.examples, "x-events": events.data },
+  };
   return {
     description,
     headers: headerReferences([...commonHeaders, ...(success.headers ?? []), ...shared]),
-    ...(schema ? { content: { "application/json": { schema, examples } } } : {}),
+    ...(schema ? { content: { "application/json": { schema, examples }, ...stream } } : {}),
   };
 }
 

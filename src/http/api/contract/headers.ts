@@ -73,6 +73,27 @@ export const headers = {
     schema: { type: "string", const: "no-cache" },
     example: "no-cache",
   },
+  CacheChanges: {
+    name: "Cache-Control",
+    description:
+      "A cache can store a page, but must revalidate it before each use. It must not store or compress the feed.",
+    required: true,
+    schema: { type: "string", enum: ["no-cache", "no-cache, no-transform"] },
+    example: "no-cache",
+  },
+  "X-Accel-Buffering": {
+    description: "Sent with the feed. Tells nginx to pass every event on at once.",
+    required: false,
+    schema: { type: "string", const: "no" },
+    example: "no",
+  },
+  VaryAccept: {
+    name: "Vary",
+    description: "The form of the body depends on the request header `Accept`.",
+    required: true,
+    schema: { type: "string" },
+    example: "Accept",
+  },
   "Retry-After": {
     description: "How long to wait before the next request, in seconds.",
     required: true,

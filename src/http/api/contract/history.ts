@@ -14,7 +14,9 @@ import {
   limitRule,
   seqRule,
 } from "../parameters.ts";
+import { errors } from "./errors.ts";
 import { exampleHead, exampleRow } from "./examples.ts";
+import { feed, feedDescription, feedMessages, lastEventId } from "./feed.ts";
 import { petIdMessage, petIdParameter } from "./inventory.ts";
 import type { Contract, Parameter, Success } from "./operation.ts";
 import { boundedInteger, reference } from "./schema.ts";
@@ -77,34 +79,36 @@ const creation = {
   at: "2026-11-14T08:30:00.000Z",
 };
 
-function page(description: string, value: readonly unknown[]): Record<number, Success> {
+function page(description: string, value: readonly unknown[]): Success {
   return {
-    200: {
-      description,
-      headers: ["NextPage", "CacheCurrent"],
-      schema: { type: "array", items: reference("schemas", "LedgerRow") },
-      examples: {
-        page: { summary: "An import and an update", value },
-        empty: { summary: "No changes", value: [] },
-      },
+    description,
+    headers: ["NextPage", "CacheCurrent"],
+    schema: { type: "array", items: reference("schemas", "LedgerRow") },
+    examples: {
+      page: { summary: "An import and an update", value },
+      empty: { summary: "No changes", value: [] },
     },
   };
 }
 
 export const listChanges: Contract = {
   tag: "History",
-  summary: "List changes",
+  summary: "List changes, or follow them",
   description: `Returns one page of the ledger: all changes to the inventory, oldest first (by ascending \`seq\`). If more changes follow, \`Link\` contains the URL of the next page. Follow it until a response has no \`Link\`. New changes do not shift the pages.
 
 To get new changes later, send the \`seq\` of the last change that you have received as \`after\`. Together, the pages contain every change exactly once.
 
-The list includes every change that was confirmed before you sent the request. You can combine the filters. With \`cause\` or \`key\`, the service examines at most ${rowsExaminedMax.toLocaleString("en")} changes for one page, so a page can be short or empty and still have a \`Link\`.`,
+The list includes every change that was confirmed before you sent the request. You can combine the filters. With \`cause\` or \`key\`, the service examines at most ${rowsExaminedMax.toLocaleString("en")} changes for one page, so a page can be short or empty and still have a \`Link\`.
+
+${feedDescription}`,
   parameters: [
-    limit,
-    after("Only changes with a larger `seq`. `0` means all."),
-    before,
+    { ...limit, description: `${limit.description} Not in the feed.` },
+    after(
+      "Only changes with a larger `seq`. `0` means all. In the feed it can also be the cursor of an event. Without it, the feed starts with the next change.",
+    ),
+    { ...before, description: `${before.description} Not in the feed.` },
     since,
-    until,
+    { ...until, description: `${until.description} Not in the feed.` },
     {
       name: "cause",
       in: "query",
@@ -119,11 +123,30 @@ The list includes every change that was confirmed before you sent the request. Y
       schema: { type: "string", pattern: keyIdPattern },
       example: exampleRow.keyId,
     },
+    lastEventId,
   ],
-  success: page("One page of changes.", [creation, exampleRow]),
+  success: {
+    200: {
+      ...page("One page of changes, or the feed.", [creation, exampleRow]),
+      headers: ["NextPage", "CacheChanges", "X-Accel-Buffering", "VaryAccept"],
+      events: feed,
+    },
+  },
   errors: ["invalid_request"],
   messages: {
-    invalid_request: { ...rangeMessages, invalid_cause: causeRule, invalid_key: keyIdRule },
+    invalid_request: {
+      ...rangeMessages,
+      invalid_cause: causeRule,
+      invalid_key: keyIdRule,
+      ...feedMessages.invalid_request,
+    },
+    rate_limit_exceeded: {
+      ...errors.rate_limit_exceeded.examples,
+      ...feedMessages.rate_limit_exceeded,
+    },
+  },
+  descriptions: {
+    rate_limit_exceeded: `${errors.rate_limit_exceeded.description} A key that has too many open streams of the feed gets this error too.`,
   },
   headers: ["X-Stability"],
 };
@@ -142,7 +165,7 @@ The first page includes every change that was confirmed before you sent the requ
     since,
     until,
   ],
-  success: page("One page of changes.", [exampleRow, creation]),
+  success: { 200: page("One page of changes.", [exampleRow, creation]) },
   errors: ["invalid_request", "not_found"],
   messages: {
     invalid_request: { ...rangeMessages, ...petIdMessage },

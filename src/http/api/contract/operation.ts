@@ -25,6 +25,15 @@ export interface Success {
   /** Absent if the response has no body. */
   readonly schema?: Schema;
   readonly examples?: Readonly<Record<string, Example>>;
+  /** The body as a stream of events, which a client chooses with `Accept: text/event-stream`. */
+  readonly events?: EventStream;
+}
+
+export interface EventStream {
+  readonly schema: Schema;
+  readonly examples: Readonly<Record<string, Example>>;
+  /** The schema of the data of each kind of event. */
+  readonly data: Readonly<Record<string, Schema>>;
 }
 
 /** The documentation of one operation, written for readers who are new to it. */

@@ -1,0 +1,79 @@
+import { formatCursor } from "../../../domain/cursors.ts";
+import { tooManyStreams } from "../../messages.ts";
+import { cursorRule, lastEventIdRule, notInFeedRule } from "../parameters.ts";
+import { exampleRow } from "./examples.ts";
+import type { EventStream, Parameter } from "./operation.ts";
+import { reference, type Schema, seq } from "./schema.ts";
+
+/** The other form of `listChanges`: changes as server-sent events. */
+
+const exampleEpoch = "5f3b2c1e-8a4d-4f0b-9c6e-2d7a1b0e4c93";
+const exampleCursor = formatCursor({ epoch: exampleEpoch, seq: exampleRow.seq });
+
+export const feedDescription = `*The feed.* With \`Accept: text/event-stream\`, the response does not end. The service sends every change as a server-sent event, by ascending \`seq\`, soon after it was stored. The filters \`cause\`, \`key\` and \`since\` work as for pages.
+
+| Event | Data | Meaning |
+|---|---|---|
+| \`change\` | A LedgerRow, as on a page | A change. |
+| \`heartbeat\` | \`{"seq":1207}\` | All changes up to this \`seq\` that pass the filters were sent. It is the first event, and follows again whenever nothing was sent for a while: at most 15 seconds. If you receive nothing for longer, reconnect. |
+| \`reset\` | \`{"seq":1207}\` | The feed cannot continue after your cursor, because the ledger was restored from a backup or the \`seq\` does not exist yet. It continues after this \`seq\`. Discard your copy of the data, and load the inventory at this \`seq\` with \`GET /snapshots/{moment}\`. |
+
+*Start.* Without \`after\`, the feed starts with the next change. With \`after=0\`, it starts at the beginning of the ledger. With another \`seq\`, it starts after that row.
+
+*Resume.* The \`id\` of every event is a cursor. When the connection ends, send the last cursor that you have received as \`Last-Event-ID\`. The feed continues after it, also after a restart, on another instance and after a move to another database. Do not interpret a cursor.
+
+*Completeness.* The numbers \`seq\` have no gaps. A client without filters that receives every number has missed nothing.
+
+*Load.* Updates have priority. Under load, the service sends events later and in larger groups instead of delaying updates. If a client reads too slowly, the service closes its connection, and the client resumes with its last cursor.
+
+*Limits.* Opening the feed counts as one request. A key can have 10 open streams on one instance, unless the operator sets another number. Further ones get 429. A stream ends when its key is revoked, expires or is banned, and when the service stops.`;
+
+export const lastEventId: Parameter = {
+  name: "Last-Event-ID",
+  in: "header",
+  description:
+    "Only in the feed: the cursor of the last event that you have received. The feed continues after it. It replaces `after`.",
+  schema: { type: "string" },
+  example: exampleCursor,
+};
+
+const exampleEvents = [
+  "retry: 2000",
+  `id: ${formatCursor({ epoch: exampleEpoch, seq: exampleRow.seq - 1 })}\nevent: heartbeat\ndata: {"seq":${exampleRow.seq - 1}}`,
+  `id: ${exampleCursor}\nevent: change\ndata: ${JSON.stringify(exampleRow)}`,
+  `id: ${exampleCursor}\nevent: heartbeat\ndata: {"seq":${exampleRow.seq}}`,
+];
+
+const position: Schema = {
+  type: "object",
+  required: ["seq"],
+  properties: { seq: seq("The number of a row, or 0 for the start of the ledger.") },
+};
+
+export const feed: EventStream = {
+  schema: {
+    type: "string",
+    description:
+      "Server-sent events: `change`, `heartbeat` and `reset`. The data of each event is JSON.",
+  },
+  examples: {
+    feed: {
+      summary: "The start of a feed, one change and a heartbeat",
+      value: exampleEvents.map((event) => `${event}\n\n`).join(""),
+    },
+  },
+  data: {
+    change: reference("schemas", "LedgerRow"),
+    heartbeat: position,
+    reset: position,
+  },
+};
+
+export const feedMessages = {
+  invalid_request: {
+    invalid_cursor: cursorRule,
+    invalid_last_event_id: lastEventIdRule,
+    not_in_feed: notInFeedRule("limit"),
+  },
+  rate_limit_exceeded: { too_many_streams: tooManyStreams },
+};
