@@ -14,11 +14,12 @@ export interface PairOptions {
   readonly through?: "hosts" | "proxy";
   readonly size?: number;
   readonly pets?: readonly bigint[];
+  readonly flags?: readonly string[];
 }
 
 /** Instances on a primary with a standby, and requests for pet 1. */
 export async function startPair(options: PairOptions) {
-  const { synchronous, through = "hosts", size = 1, pets = [1n] } = options;
+  const { synchronous, through = "hosts", size = 1, pets = [1n], flags = [] } = options;
   const primary = await startPostgres();
   const { pathname } = new URL(await primary.freshDatabase());
   const name = pathname.slice(1);
@@ -28,7 +29,7 @@ export async function startPair(options: PairOptions) {
     through === "proxy"
       ? `127.0.0.1:${proxy.port}`
       : `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
-  const fleet = await startFleet(`postgres://postgres@${hosts}${pathname}`, { size, pets });
+  const fleet = await startFleet(`postgres://postgres@${hosts}${pathname}`, { size, pets, flags });
   const { id: keyId, key } = await fleet.issueKey(...boundless);
   const urls = { primary: primary.url(name), standby: standby.url(name) };
   return {
