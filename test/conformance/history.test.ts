@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { genesisHash, hashRow } from "../../src/domain/chain.ts";
 import type { Unit } from "../../src/domain/ledger.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
+import { openFeed } from "../support/feed.ts";
 import { nextOf, pagesFrom, rowsOf, seqsOf, upTo } from "../support/history.ts";
 import { expectError } from "../support/responses.ts";
 import { setUnit } from "../support/units.ts";
@@ -53,9 +54,10 @@ onEveryEngine("history", (service, engine) => {
     ];
     expect((await get(`/changes?after=${before}`)).text).toBe(`[${rows.join()}]`);
     expect((await get(`/inventory/${petId}/history`)).text).toBe(`[${rows.toReversed().join()}]`);
-    const event = { key: text, headers: { Accept: "text/event-stream" } };
-    const same = await service().call("GET", `/changes?after=${before}`, event);
-    expect(same.text).toBe(`[${rows.join()}]`);
+    const feed = await openFeed(service().baseUrl, { key: text, query: `?after=${before}` });
+    await feed.changes(3);
+    expect(feed.events.slice(1).map((event) => event.text)).toEqual(rows);
+    feed.leave();
   });
 
   test("[history.changes] pages of changes have every change once and in order, also those added meanwhile", async () => {

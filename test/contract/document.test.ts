@@ -7,7 +7,7 @@ import {
   documentText,
   documentText30,
 } from "../support/contract/document.ts";
-import { bodyPointer, validator } from "../support/contract/response-check.ts";
+import { bodyPointer, faultsInEvents, validator } from "../support/contract/response-check.ts";
 import { operations } from "../support/operations.ts";
 import { startTestService } from "../support/service.ts";
 
@@ -53,6 +53,12 @@ describe("openapi.json", () => {
           expect([name, validator(bodyPointer(response))(value)]).toEqual([name, true]);
           examples += 1;
         }
+      }
+      const feed = operation.responses[200]?.content?.["text/event-stream"];
+      for (const { value } of Object.values(feed?.examples ?? {})) {
+        const faults = [...faultsInEvents({ pathname: `/v1${path}`, text: String(value) })];
+        expect([operation.operationId, faults]).toEqual(["listChanges", []]);
+        examples += 1;
       }
       const here = `#/paths/${path.replaceAll("/", "~1")}/${method.toLowerCase()}`;
       for (const [at, { name, example }] of (operation.parameters ?? []).entries()) {

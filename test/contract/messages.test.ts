@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { documentedOperations } from "../support/contract/document.ts";
+import { openFeed } from "../support/feed.ts";
 import { type CallOptions, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService("sqlite", { "streams-per-key": "1" });
   await service.addPets({ petId: 7n });
 });
 afterAll(() => service.stop());
@@ -69,6 +70,14 @@ test("every message in an example of a 4xx response is one that the operation se
   for (const change of [...changes, '{"petId":7,"delta":0,"expectedVersion":9999}']) {
     await callEvery({ key, body: `{"changes":[${change}]}` });
   }
+
+  const stream = { Accept: "text/event-stream" };
+  await callEvery({ key, headers: stream }, "7", "?after=x");
+  await callEvery({ key, headers: stream }, "7", "?limit=1");
+  await callEvery({ key, headers: { ...stream, "Last-Event-ID": "x" } });
+  const open = await openFeed(service.baseUrl, { key });
+  await callEvery({ key, headers: stream });
+  open.leave();
 
   const limited = (await service.issueKey({ limits: { perMinute: 2, perDay: 1_000 } })).text;
   for (let call = 0; call < 2; call++) await callEvery({ key: limited });

@@ -56,6 +56,32 @@ describe("a response fails the test that receives it", () => {
     expect(() => checkAgainstContract({ ...answer, text: wider })).toThrow("additional properties");
   });
 
+  test("when an event of a stream is malformed, of an unknown kind, or has other data", async () => {
+    const { status, headers } = await service.call("GET", "/changes", {
+      key,
+      headers: { Accept: "text/event-stream" },
+    });
+    const pathname = "/v1/changes";
+    const check = (text: string) => () =>
+      checkAgainstContract({ method: "GET", pathname, status, headers, text });
+    check('retry: 2000\n\nid: a-7\nevent: heartbeat\ndata: {"seq":7}\n\n')();
+    for (const text of [
+      'id: a-7\nevent: heartbeat\ndata: {"seq":7}\n',
+      'event: heartbeat\ndata: {"seq":7}\n\n',
+      'id: a-7\nevent: surprise\ndata: {"seq":7}\n\n',
+      'id: a-7\nevent: heartbeat\ndata: {"seq":"7"}\n\n',
+      "id: a-7\nevent: reset\ndata: {}\n\n",
+      'id: a-7\nevent: change\ndata: {"seq":7}\n\n',
+      "id: a-7\nevent: change\ndata: not JSON\n\n",
+    ]) {
+      expect(check(text)).toThrow("against openapi.json");
+    }
+    const page = new Headers(headers);
+    page.set("Content-Type", "text/plain");
+    const other = { method: "GET", pathname, status, headers: page, text: "[]" };
+    expect(() => checkAgainstContract(other)).toThrow("Content-Type is text/plain");
+  });
+
   test("when an unknown path returns anything but an Error with the rate limit headers", async () => {
     const answer = await seen("GET", "/nothing");
     checkAgainstContract(answer);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from "bun:test";
+import type { Config } from "../../src/config.ts";
 import { type Engine, engines, startTestService, type TestService } from "./service.ts";
 
 /**
@@ -9,11 +10,12 @@ export function onEveryEngine(
   title: string,
   define: (service: () => TestService, engine: Engine) => void,
   flags: Record<string, string> = {},
+  bounds: Partial<Config> = {},
 ): void {
   describe.each(engines)(`${title} on %s`, (engine) => {
     let service: TestService;
     beforeAll(async () => {
-      service = await startTestService(engine, flags);
+      service = await startTestService(engine, flags, bounds);
     });
     afterAll(() => service.stop());
     define(() => service, engine);

@@ -8,6 +8,9 @@ export interface RawClient {
   answer(noBody?: "noBody"): Promise<TestResponse>;
   /** Resolves with the unread bytes once the server has closed the connection. */
   closed(): Promise<string>;
+  /** Stops reading, until `resume`. */
+  pause(): void;
+  resume(): void;
   /** Closes the sending side. Reading continues. */
   end(): void;
   /** Resets the connection. */
@@ -56,6 +59,8 @@ export async function connectRaw(baseUrl: string): Promise<RawClient> {
       });
     },
     closed: () => until(() => (isClosed ? received.toString("latin1") : undefined)),
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
     end: () => void socket.end(),
     abort: () => void socket.resetAndDestroy(),
   };

@@ -35,7 +35,7 @@ export function operationSection(endpoint: Endpoint, base: string): Html {
         <h3>Responses</h3>
         ${Object.entries(operation.responses).map(([status, response]) => responseDetails(status, response))}
       </div>
-      <div class="try-it">${requestForm(endpoint, base)}${feedCommand(endpoint, base)}</div>
+      <div class="try-it">${requestForm(endpoint, base)}</div>
     </div>
   </section>`;
 }
@@ -126,7 +126,8 @@ function feedCommand({ path, method, operation }: Endpoint, base: string): Html 
   </div>`;
 }
 
-function requestForm({ path, method, operation }: Endpoint, base: string): Html {
+function requestForm(endpoint: Endpoint, base: string): Html {
+  const { path, method, operation } = endpoint;
   const id = operation.operationId;
   const examples = Object.values(operation.requestBody?.content["application/json"].examples ?? {});
   const body = examples[0] ? bodyText(examples[0].value) : undefined;
@@ -142,6 +143,7 @@ function requestForm({ path, method, operation }: Endpoint, base: string): Html 
         <button type="button" class="secondary" data-copy hidden>Copy</button></div>
       <pre tabindex="0" role="region" aria-labelledby="${id}-curl"><code class="command" data-curl>${command}</code></pre>
     </div>
+    ${feedCommand(endpoint, base)}
     <fieldset disabled>
       <legend>Try it</legend>
       ${fields.map(

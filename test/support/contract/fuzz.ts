@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { generateKeyText } from "../../../src/domain/keys.ts";
 import { verify } from "../../../src/domain/verify.ts";
 import { type Engine, startTestService, type TestService } from "../service.ts";
+import { feedRequest } from "./feed-requests.ts";
 import { anyRequest, type FuzzedRequest, type KeyKind } from "./requests.ts";
 import { knownPets } from "./values.ts";
 
@@ -17,7 +18,10 @@ export async function fuzz(
   seed: number,
 ): Promise<Map<number, number>> {
   const highLimits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
-  const service = await startTestService(engine, { "address-per-minute": "100000000" });
+  const service = await startTestService(engine, {
+    "address-per-minute": "100000000",
+    "streams-per-key": "1000",
+  });
   const statuses = new Map<number, number>();
   try {
     await service.addPets(...knownPets.map((petId) => ({ petId })));
@@ -30,7 +34,7 @@ export async function fuzz(
       unknown: `Bearer ${generateKeyText("production")}`,
       malformed: `Basic ${good.text}`,
     };
-    const property = fc.asyncProperty(anyRequest, async (request) => {
+    const property = fc.asyncProperty(requests, async (request) => {
       const status = await send(service, request, authorization[request.key]);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       expect(expectedFor(request)).toContain(status);
@@ -45,6 +49,11 @@ export async function fuzz(
   }
   return statuses;
 }
+
+const requests = fc.oneof(
+  { arbitrary: anyRequest, weight: 12 },
+  { arbitrary: feedRequest, weight: 1 },
+);
 
 async function send(
   service: TestService,

@@ -97,11 +97,15 @@ const changeReason: fc.Arbitrary<HeaderPart> = fc.oneof(
   },
 );
 
+/** Pages ignore it. `feed-requests.ts` has the values for the feed. */
+const lastEventId = fc.oneof(absent, printable.map(valid<string | undefined>));
+
 const values: Readonly<Record<string, fc.Arbitrary<HeaderPart>>> = {
   "If-Match": ifMatch,
   "If-None-Match": ifNoneMatch,
   "Idempotency-Key": idempotencyKey,
   "X-Change-Reason": changeReason,
+  "Last-Event-ID": lastEventId,
 };
 
 /** A documented request header: absent, valid, or hostile. */

@@ -83,7 +83,7 @@ const contentType = (types: readonly string[]): fc.Arbitrary<Part<string | undef
     fc.constantFrom("text/plain", "application/xml", "application/jsonx", "*/*").map(invalid(415)),
   );
 
-const keyKinds: fc.Arbitrary<Part<KeyKind>> = fc.oneof(
+export const keyKinds: fc.Arbitrary<Part<KeyKind>> = fc.oneof(
   { arbitrary: fc.constant(valid<KeyKind>("good")), weight: 12 },
   { arbitrary: fc.constant(invalid(403)<KeyKind>("narrow")), weight: 1 },
   {
@@ -239,6 +239,7 @@ const unknownPath: fc.Arbitrary<FuzzedRequest> = fc
     namesKnownPet: false,
   }));
 
+/** Requests to the operations as the document describes them, without the feed. */
 export const anyRequest: fc.Arbitrary<FuzzedRequest> = fc.oneof(
   ...documentedOperations.map((endpoint) => ({
     arbitrary: toOperation(endpoint),

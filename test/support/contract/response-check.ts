@@ -62,8 +62,11 @@ function* faultsInResponse(answer: SeenResponse, response: DocumentedResponse): 
   else yield* faultsInBody(answer.text, bodyPointer(response));
 }
 
-/** A stream, or a part of it that consists of whole events. */
-function* faultsInEvents({ pathname, text }: SeenResponse): Generator<string> {
+/** The faults of a stream, or of a part of it that consists of whole events. */
+export function* faultsInEvents({
+  pathname,
+  text,
+}: Pick<SeenResponse, "pathname" | "text">): Generator<string> {
   const place = `#/paths/${findTemplate(pathname)!.replaceAll("/", "~1")}/get/responses/200`;
   const kinds = `${place}/content/text~1event-stream/x-events`;
   const blocks = text.split("\n\n");

@@ -12,11 +12,11 @@ const exampleCursor = formatCursor({ epoch: exampleEpoch, seq: exampleRow.seq })
 
 export const feedDescription = `*The feed.* With \`Accept: text/event-stream\`, the response does not end. The service sends every change as a server-sent event, by ascending \`seq\`, soon after it was stored. The filters \`cause\`, \`key\` and \`since\` work as for pages.
 
-| Event | Data | Meaning |
-|---|---|---|
-| \`change\` | A LedgerRow, as on a page | A change. |
-| \`heartbeat\` | \`{"seq":1207}\` | All changes up to this \`seq\` that pass the filters were sent. It is the first event, and follows again whenever nothing was sent for a while: at most 15 seconds. If you receive nothing for longer, reconnect. |
-| \`reset\` | \`{"seq":1207}\` | The feed cannot continue after your cursor, because the ledger was restored from a backup or the \`seq\` does not exist yet. It continues after this \`seq\`. Discard your copy of the data, and load the inventory at this \`seq\` with \`GET /snapshots/{moment}\`. |
+| Event | Meaning |
+|---|---|
+| \`change\` | A change. Its data is a LedgerRow, as on a page. |
+| \`heartbeat\` | All changes up to its \`seq\` that pass the filters were sent. Its data is \`{"seq":1207}\`. It is the first event, and follows again whenever nothing was sent for a while: at most 15 seconds. If you receive nothing for longer, reconnect. |
+| \`reset\` | The feed cannot continue after your cursor, because the ledger was restored from a backup or the \`seq\` does not exist yet. Its data is \`{"seq":1207}\`, and the feed continues after this \`seq\`. Discard your copy of the data, and load the inventory at this \`seq\` with \`GET /snapshots/{moment}\`. |
 
 *Start.* Without \`after\`, the feed starts with the next change. With \`after=0\`, it starts at the beginning of the ledger. With another \`seq\`, it starts after that row.
 
