@@ -25,7 +25,7 @@ for (const [engine, possible] of Object.entries(faultsOf) as [Engine, readonly F
     const figures = await endureFeedFaults(engine, { consumers, sequence, requestsBetween: 40 });
     const seconds = Math.round((performance.now() - started) / 1_000);
     console.log(JSON.stringify({ engine, seconds, ...figures }));
-    expect(figures.connections).toBeGreaterThan(rounds * consumers * 0.4);
+    expect(figures.connections).toBeGreaterThan(2 * consumers);
   }, 900_000);
 }
 
