@@ -17,6 +17,8 @@ export const systemClock: Clock = { now: () => Date.now() };
 export interface Engine {
   readonly store: Store;
   readonly limiter: Limiter;
+  /** Whether other processes may serve the same store. */
+  readonly isShared: boolean;
   /** How long the first read of the inventory is retried if the database is unavailable. */
   readonly patienceMs: number;
   /** Opens every connection that is not open. Returns false if one cannot be opened. */
@@ -50,7 +52,7 @@ async function openSqliteEngine(
   opened.defer(() => store.close());
   const limiter = await createLocalLimiter({ usage: store.usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
-  return { store, limiter, patienceMs: 0, connect: async () => true };
+  return { store, limiter, isShared: false, patienceMs: 0, connect: async () => true };
 }
 
 /** A request that has not been counted after this time receives 503. */
@@ -74,7 +76,7 @@ async function openPostgresEngine(
   const limiter = createSharedLimiter({ usage, rules, log });
   opened.defer(() => limiter.close());
   database.watch();
-  return { store, limiter, patienceMs, connect: database.openConnections };
+  return { store, limiter, isShared: true, patienceMs, connect: database.openConnections };
 }
 
 /** The file that a database address names; undefined for a database server. */

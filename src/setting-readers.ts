@@ -3,6 +3,7 @@ import { type Environment, environments } from "./domain/keys.ts";
 import { dayMs, minuteMs } from "./domain/limits.ts";
 import { petsDeprecatedAt } from "./domain/pets.ts";
 import { formatInstant, parseInstant } from "./domain/values/instants.ts";
+import { type Network, parseNetwork } from "./domain/values/networks.ts";
 
 /**
  * Converts the text of a setting to its value. The message of an error follows the name of the flag
@@ -120,4 +121,21 @@ export function readList(text: string): readonly string[] {
     .split(",")
     .map((item) => item.trim())
     .filter(Boolean);
+}
+
+export function readNetworks(text: string): readonly Network[] {
+  return readList(text).map((item) => {
+    const network = parseNetwork(item);
+    if (!network) {
+      throw new Error("must be addresses or networks such as 10.0.0.0/8, separated by commas");
+    }
+    return network;
+  });
+}
+
+export function readSwitch(text: string): boolean {
+  const word = text.toLowerCase();
+  if (["1", "true", "yes", "on"].includes(word)) return true;
+  if (["0", "false", "no", "off"].includes(word)) return false;
+  throw new Error("must be on or off");
 }

@@ -9,19 +9,24 @@ import {
   readIdleTimeout,
   readList,
   readMinutes,
+  readNetworks,
   readNonEmpty,
   readOrigins,
   readPetsSunset,
   readPort,
   readSeconds,
+  readSwitch,
 } from "./setting-readers.ts";
 
 /** A value that an operator can set, with a flag or an environment variable. */
 export interface Setting<T> {
   readonly flag: string;
   readonly variable: string;
-  /** What the value is called in help: --port PORT. */
-  readonly placeholder: string;
+  /**
+   * What the value is called in help: --port PORT. A setting without a placeholder is a switch: its
+   * flag takes no value and means `on`.
+   */
+  readonly placeholder?: string;
   /** Used if neither the flag nor the variable is set. `<env>` stands for the environment. */
   readonly default: string;
   /** One or two sentences, for help and for docs/operating.md. */
@@ -209,6 +214,22 @@ export const settings = {
     description:
       "How long a stopping service keeps accepting requests while `/readyz` returns 503.",
     read: readDrain,
+  }),
+  webhooksAllowInsecure: setting({
+    flag: "webhooks-allow-insecure",
+    variable: "PETSTORE_WEBHOOKS_ALLOW_INSECURE",
+    default: "off",
+    description: "Allows `http://` addresses for webhooks. The variable is `on` or `off`.",
+    read: readSwitch,
+  }),
+  webhooksAllowedNetworks: setting({
+    flag: "webhooks-allowed-networks",
+    variable: "PETSTORE_WEBHOOKS_ALLOWED_NETWORKS",
+    placeholder: "NETWORKS",
+    default: "",
+    description:
+      "Private addresses or networks that webhooks may use, separated by commas. Public ones are always allowed.",
+    read: readNetworks,
   }),
 } as const;
 

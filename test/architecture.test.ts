@@ -36,6 +36,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/domain/": ["node:"],
   "src/store/": ["src/domain/", "node:", "bun"],
   "src/limits/": ["src/domain/", "node:", "bun"],
+  "src/webhooks/": ["src/domain/", "node:"],
   "src/http/": ["src/domain/", "node:"],
   "src/http/server.ts": ["src/domain/", "src/http/", "node:", "bun"],
   "src/cli/": ["src/", "node:", "bun"],
@@ -47,6 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/setting-readers.ts": ["src/domain/"],
   "src/log.ts": ["src/domain/", "src/output.ts"],
   "src/output.ts": [],
+  "src/version.ts": ["node:"],
   "client/src/": [],
 };
 

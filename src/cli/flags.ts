@@ -1,11 +1,11 @@
 import { parseArgs } from "node:util";
 import { ServiceError } from "../domain/errors.ts";
-import { settings } from "../settings.ts";
-import type { Command, Input } from "./command.ts";
+import { type Setting, settings } from "../settings.ts";
+import type { Command, Flag, Input } from "./command.ts";
 import { synopsisOf } from "./help.ts";
 
-const settingFlags: ReadonlySet<string> = new Set(
-  Object.values(settings).map((setting) => setting.flag),
+const settingFlags: ReadonlyMap<string, Pick<Flag, "placeholder">> = new Map(
+  Object.values(settings).map((setting: Setting<unknown>) => [setting.flag, setting]),
 );
 
 /** Splits the arguments of a command into flags, settings and operands, and checks them. */
@@ -27,18 +27,17 @@ export function parseArguments(command: Command, args: readonly string[]): Input
 }
 
 interface Tokens {
-  /** Values by flag. If a flag is repeated, the last one counts. */
+  /** Values by flag. One that takes no value has `on`. If a flag is repeated, the last one counts. */
   readonly flags: ReadonlyMap<string, string>;
   readonly operands: readonly string[];
 }
 
 function tokenize(command: Command, args: readonly string[]): Tokens {
-  const options = Object.fromEntries([
-    ...[...settingFlags].map((name) => [name, { type: "string" as const }] as const),
-    ...Object.entries(command.flags).map(
+  const options = Object.fromEntries(
+    [...settingFlags, ...Object.entries(command.flags)].map(
       ([name, { placeholder }]) => [name, { type: placeholder ? "string" : "boolean" }] as const,
     ),
-  ]);
+  );
   // Not strict, because the messages of parseArgs differ between versions of the runtime.
   const parsed = parseArgs({ args: [...args], options, strict: false, tokens: true });
   const flags = new Map<string, string>();
@@ -60,7 +59,7 @@ function tokenize(command: Command, args: readonly string[]): Tokens {
       const rule = `needs a value; write ${rawName}=VALUE for one that starts with '-'`;
       throw new ServiceError("invalid_request", `${rawName} ${rule}`);
     }
-    flags.set(name, value ?? "");
+    flags.set(name, value ?? "on");
   }
   return { flags, operands: [...operands.values()] };
 }

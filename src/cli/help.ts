@@ -1,4 +1,4 @@
-import { type SettingName, settings } from "../settings.ts";
+import { type Setting, type SettingName, settings } from "../settings.ts";
 import type { Command, Flag } from "./command.ts";
 
 /** The command with its operands and its flags. Optional flags are in brackets. */
@@ -64,7 +64,7 @@ function commandRows(commands: readonly Command[]): string {
 function settingRows(names: readonly SettingName[]): string {
   return columns(
     names.map((name) => {
-      const setting = settings[name];
+      const setting: Setting<unknown> = settings[name];
       const text = plain(setting.description);
       return [
         flagWithValue(setting.flag, setting),

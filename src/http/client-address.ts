@@ -1,5 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { ServiceError } from "../domain/errors.ts";
+import { parseNetwork } from "../domain/values/networks.ts";
 
 /**
  * Returns a function that determines the client's address. It is the address of the socket, unless
@@ -35,15 +36,12 @@ function withoutPort(hop: string): string {
 }
 
 function addNetwork(list: BlockList, entry: string): void {
-  const [, address = "", bits] = /^([^/]*)(?:\/([0-9]{1,3}))?$/.exec(entry) ?? [];
-  const family = isIP(address);
-  const bitsMax = family === 6 ? 128 : 32;
-  const prefix = bits === undefined ? bitsMax : Number(bits);
-  if (family === 0 || prefix > bitsMax) {
+  const network = parseNetwork(entry);
+  if (!network) {
     throw new ServiceError(
       "invalid_request",
       `trusted proxy '${entry}' is not an address or a network`,
     );
   }
-  list.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4");
+  list.addSubnet(network.address, network.prefix, network.family === 6 ? "ipv6" : "ipv4");
 }
