@@ -6,6 +6,7 @@ import {
   storedLedgerColumns,
   usageColumns,
 } from "./rows.ts";
+import { webhookColumns } from "./webhook-rows.ts";
 
 /** A table that both engines have, with the same columns under the same names. */
 export interface Table {
@@ -43,6 +44,8 @@ export const tables: readonly Table[] = [
   },
   { name: "epochs", columns: "number, epoch, from_seq", order: "number" },
   { name: "bans", columns: banColumns, order: "key_id, started_at" },
+  // Without the lease, which belongs to a process of the other store.
+  { name: "webhooks", columns: webhookColumns, order: "created_at, id" },
 ];
 
 /** Read to verify a store, but not transferred: every store has its own head. */
@@ -64,7 +67,8 @@ export function placeholders(columns: string): string {
 
 /** Whether a store contains any data. A new store does not. */
 export const anyRow = `SELECT EXISTS (SELECT 1 FROM ledger) OR EXISTS (SELECT 1 FROM pets)
-  OR EXISTS (SELECT 1 FROM keys) OR EXISTS (SELECT 1 FROM orders)`;
+  OR EXISTS (SELECT 1 FROM keys) OR EXISTS (SELECT 1 FROM orders)
+  OR EXISTS (SELECT 1 FROM webhooks)`;
 
 /** Selects the rows of a table in its order. `storedIn` is its name in the engine. */
 export function selectAll(name: string, storedIn = name): string {

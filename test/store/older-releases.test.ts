@@ -14,13 +14,16 @@ import { expectError, limitsOf } from "../support/responses.ts";
 import { call, engines, startTestService } from "../support/service.ts";
 
 /** Every release whose stores must open. A new release adds its version and its fixtures. */
-const releases = ["0.1.0", "0.2.0", "0.3.0"];
+const releases = ["0.1.0", "0.2.0", "0.3.0", "0.4.0"];
+/** Their rows have no hashes, and their keys cannot read the ledger. */
+const releasesWithoutHashes = ["0.1.0", "0.2.0", "0.3.0"];
 
 describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, engine }))))(
   "a store of $release on $engine",
   ({ release, engine }) => {
     const { keys, listed } = readKeys(release, engine);
     const textOf = (name: string) => keys[name]!.texts[0]!;
+    const hasHashes = !releasesWithoutHashes.includes(release);
     let place: Workspace;
     let database: string;
     beforeEach(async () => {
@@ -45,10 +48,13 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       expect(await readLedger(database, origins)).toEqual(before);
     });
 
-    test("starts its hash chain after its last row, with a hash of all rows so far", async () => {
+    test("continues its hash chain, or starts one with a hash of all rows so far", async () => {
       await expectVerified(12);
-      const digest = (await hashesOf(database))[12]!;
-      expect(await readRows(database, "SELECT from_seq, hash FROM chain")).toEqual([[12n, digest]]);
+      const start = hasHashes ? 0 : 12;
+      const digest = (await hashesOf(database))[start]!;
+      expect(await readRows(database, "SELECT from_seq, hash FROM chain")).toEqual([
+        [BigInt(start), digest],
+      ]);
       const { baseUrl, kill, exited } = await place.serve(["serve", "--database", database]);
       const updated = await call(baseUrl, "PATCH", "/inventory/1", {
         key: textOf("all scopes"),
@@ -64,7 +70,7 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       const stored = await readRows(database, "SELECT hash FROM ledger ORDER BY seq");
       expect(
         stored.map(([bytes]) => bytes && Buffer.from(bytes as Uint8Array).toString("hex")),
-      ).toEqual([...Array(12).fill(null), hashes[13]!, hashes[14]!]);
+      ).toEqual([...Array(start).fill(null), ...hashes.slice(start + 1)]);
       for (const seq of [0, 1, 12, 13, 14]) {
         const expecting = ["verify", "--database", database, "--expect", `${seq}:${hashes[seq]}`];
         expect(await place.run(expecting)).toMatchObject({ code: 0, err: "" });
@@ -137,7 +143,9 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       const reader = { key: textOf('Zoë\'s "till" | 🐢') };
       expectError(await call(baseUrl, "GET", "/store/orders", reader), "insufficient_scope");
       const all = { key: textOf("all scopes") };
-      expectError(await call(baseUrl, "GET", "/changes", all), "insufficient_scope");
+      const changes = await call(baseUrl, "GET", "/changes", all);
+      if (hasHashes) expect(changes.status).toBe(200);
+      else expectError(changes, "insufficient_scope");
       kill("SIGTERM");
       await exited;
       await expectVerified(12);

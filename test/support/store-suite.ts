@@ -18,6 +18,7 @@ import { describeSharing } from "./store-suite/sharing.ts";
 import { batchesOf, keyNamed, type StorePlace, type StoreSuite } from "./store-suite/suite.ts";
 import { describeUndo } from "./store-suite/undo.ts";
 import { describeUnits } from "./store-suite/units.ts";
+import { describeWebhooks } from "./store-suite/webhooks.ts";
 import { setUnit } from "./units.ts";
 
 export type { StorePlace } from "./store-suite/suite.ts";
@@ -80,5 +81,6 @@ export function storeSuite(
     describeUndo(suite);
     describeCheckpoints(suite);
     describeConstraints(suite);
+    describeWebhooks(suite);
   });
 }

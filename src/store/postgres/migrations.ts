@@ -88,6 +88,8 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   checkpoints: ["SELECT", "INSERT"],
   checkpoint_parts: ["SELECT", "INSERT", "DELETE"],
   checkpoint_writer: ["SELECT", "UPDATE"],
+  webhooks: ["SELECT", "INSERT", "UPDATE", "DELETE"],
+  webhook_attempts: ["SELECT", "INSERT", "DELETE"],
   // Every role has this right unless an administrator has revoked it.
   petstore_stock: ["EXECUTE"],
   petstore_entry: ["EXECUTE"],

@@ -20,6 +20,7 @@ import { migrate } from "./migrations.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
+import { createWebhooks } from "./webhooks.ts";
 
 export interface PostgresOptions {
   readonly database: Database;
@@ -91,6 +92,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     },
     keys: createKeys(quick.query, long.query),
     usage: createUsage(long.query),
+    webhooks: createWebhooks(long.query, now),
     transfer: {
       snapshot: (work) =>
         onOwnSession(async (session) => {

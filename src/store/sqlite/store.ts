@@ -16,6 +16,7 @@ import type {
   TransferStore,
   UsageStore,
 } from "../../domain/ports.ts";
+import type { WebhookStore } from "../../domain/webhooks/store.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
 import { type Access, openCommandAccess, openServiceAccess } from "./engine/access.ts";
@@ -41,6 +42,7 @@ import { needsMigration } from "./migrations.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
+import { createWebhookReader, createWebhooks } from "./webhooks.ts";
 
 export interface SqliteOptions {
   readonly path: string;
@@ -134,6 +136,7 @@ function createStore(parts: Parts): Store {
     catalogue: createCatalogueStore(parts),
     keys: createKeyStore(parts),
     usage: createUsageStore(parts),
+    webhooks: createWebhookStore(parts),
     transfer: createTransferStore(parts),
     async close() {
       if (!access.close()) endWithoutClosing(options.log);
@@ -222,6 +225,17 @@ function createUsageStore(parts: Parts): UsageStore {
     saveBan: write(parts, "saveBan"),
     liftBan: write(parts, "liftBan"),
   };
+}
+
+function createWebhookStore(parts: Parts): WebhookStore {
+  return createWebhooks(readable(parts, createWebhookReader(parts.database)), {
+    addWebhook: write(parts, "addWebhook"),
+    changeWebhook: write(parts, "changeWebhook"),
+    removeWebhook: write(parts, "removeWebhook"),
+    claim: write(parts, "claimWebhooks"),
+    releaseWebhooks: write(parts, "releaseWebhooks"),
+    saveDelivered: write(parts, "saveDelivered"),
+  });
 }
 
 function createTransferStore(parts: Parts): TransferStore {

@@ -5,6 +5,7 @@ import { chain } from "./4-chain.ts";
 import { rememberedKeys } from "./5-remembered-keys.ts";
 import { entries } from "./6-entries.ts";
 import { checkpoints } from "./7-checkpoints.ts";
+import { webhooks } from "./8-webhooks.ts";
 
 /** One step of the schema. */
 export interface Step {
@@ -28,4 +29,5 @@ export const steps: readonly Step[] = [
   { text: rememberedKeys, fits: 4 },
   { text: entries, fits: 4 },
   { text: checkpoints, fits: 4 },
+  { text: webhooks, fits: 4 },
 ];

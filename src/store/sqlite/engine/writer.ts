@@ -5,6 +5,7 @@ import { createCheckpointWriter } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";
 import { createKeyWriter } from "../keys.ts";
 import { createUsageWriter } from "../usage.ts";
+import { createDeliveryWriter, createWebhookWriter } from "../webhooks.ts";
 import { openForWriting } from "./connection.ts";
 import { createDamageCheck, type Damage } from "./damage.ts";
 import { guarded, wrapMethods } from "./failures.ts";
@@ -134,8 +135,10 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
     }),
     methods: {
       ...waiting(busyWaitMs, { ...createKeyWriter(database), liftBan, beginEpoch, loadKeys }),
+      ...waiting(busyWaitMs, createWebhookWriter(database)),
       // These are tried again if they fail, so they never make an update wait.
       ...waiting(0, { ...counters, pruneKeys, ...createCheckpointWriter(database) }),
+      ...waiting(0, createDeliveryWriter(database)),
       saveStrandedWal,
       close: () => database.close(),
     },

@@ -1,0 +1,154 @@
+import type { WebhookStore } from "../../domain/webhooks/store.ts";
+import { attemptsKept } from "../../domain/webhooks/webhook.ts";
+import {
+  attemptColumns,
+  attemptsToAdd,
+  columnsOf,
+  toAttempt,
+  toWebhook,
+  webhookColumns,
+} from "../webhook-rows.ts";
+import { integerArray, textArray } from "./engine/arrays.ts";
+import { nowMs } from "./engine/clock.ts";
+import type { Query } from "./engine/session.ts";
+import { waitForDisk } from "./engine/transaction.ts";
+
+const listText = `SELECT ${webhookColumns} FROM webhooks ORDER BY created_at, id`;
+const findText = `SELECT ${webhookColumns} FROM webhooks WHERE id = $1`;
+const attemptsText = `SELECT ${attemptColumns} FROM webhook_attempts WHERE webhook_id = $1
+  ORDER BY number DESC LIMIT $2`;
+
+/** The log goes with it, by the reference between the tables. */
+const removeText = `DELETE FROM webhooks WHERE id = $1 RETURNING ${waitForDisk}`;
+
+/**
+ * $1 is the time or null, $2 the holder, $3 the length of a lease. A lease of which two thirds are
+ * left is not extended: every update leaves a dead row behind, and instances claim all the time.
+ * Rows are locked in the order of their ids, so that instances cannot deadlock.
+ */
+const claimText = `
+  WITH moment AS (SELECT ${nowMs} AS ms),
+  due AS (
+    SELECT id, ms FROM webhooks, moment
+    WHERE state = 'active' AND CASE WHEN lease_holder = $2::text
+      THEN lease_until < ms + $3::int8 * 2 / 3 ELSE lease_until <= ms END
+    ORDER BY id FOR UPDATE OF webhooks),
+  claimed AS (
+    UPDATE webhooks AS one SET lease_holder = $2::text, lease_until = ms + $3::int8
+    FROM due WHERE one.id = due.id
+    RETURNING one.*, ${waitForDisk})
+  SELECT ${webhookColumns} FROM (
+    SELECT ${webhookColumns} FROM claimed
+    UNION ALL
+    SELECT ${webhookColumns} FROM webhooks, moment
+    WHERE state = 'active' AND lease_holder = $2::text AND lease_until >= ms + $3::int8 * 2 / 3
+  ) AS held ORDER BY created_at, id`;
+
+const releaseText = `UPDATE webhooks SET lease_holder = NULL, lease_until = 0
+  WHERE lease_holder = $1`;
+
+/**
+ * $1 is the holder, $2 to $11 one array for each column of what was delivered, $12 to $22 one for
+ * each column of the attempts, $23 how many attempts a log keeps. An expired lease is still held
+ * until another instance takes it: that instance waits for the lock of this statement.
+ */
+const saveText = `
+  WITH held AS (
+    SELECT done.* FROM webhooks JOIN unnest($2::text[], $3::int8[], $4::text[], $5::int8[],
+      $6::int8[], $7::int8[], $8::int8[], $9::text[], $10::text[], $11::int8[])
+      AS done(id, replays, epoch, seq, failures, failing_since, next_attempt_at, ended, reason, attempts)
+      USING (id)
+    WHERE lease_holder = $1::text AND webhooks.replays = done.replays
+    ORDER BY id FOR UPDATE OF webhooks),
+  saved AS (
+    UPDATE webhooks AS one SET
+      cursor_epoch = held.epoch, cursor_seq = held.seq, failures = held.failures,
+      failing_since = held.failing_since, next_attempt_at = held.next_attempt_at,
+      last_attempt = last_attempt + held.attempts,
+      state = CASE WHEN state = 'active' AND ended IS NOT NULL THEN ended ELSE state END,
+      state_reason = CASE WHEN state = 'active' AND ended IS NOT NULL THEN reason
+        ELSE state_reason END
+    FROM held WHERE one.id = held.id
+    RETURNING one.id, last_attempt, ${waitForDisk}),
+  pruned AS (
+    DELETE FROM webhook_attempts USING saved
+    WHERE webhook_id = saved.id AND number <= last_attempt - $23::int8),
+  added AS (
+    INSERT INTO webhook_attempts (webhook_id, number, ${attemptColumns})
+    SELECT saved.id, last_attempt - later, ${attemptColumns}
+    FROM saved JOIN unnest($12::text[], $13::int8[], $14::int8[], $15::text[], $16::int8[],
+      $17::int8[], $18::int8[], $19::int8[], $20::int8[], $21::text[], $22::text[])
+      AS made(webhook_id, later, ${attemptColumns}) ON made.webhook_id = saved.id)
+  SELECT id FROM saved`;
+
+/** Reads and writes webhooks. Each call is one statement and therefore one transaction. */
+export function createWebhooks(query: Query, now: () => number | null): WebhookStore {
+  return {
+    listWebhooks: async () => (await query(listText)).map(toWebhook),
+    findWebhook: async (id) => (await query(findText, [id])).map(toWebhook)[0],
+    async addWebhook(webhook) {
+      const columns = columnsOf(webhook);
+      const numbers = columns.map((_, index) => `$${index + 1}`);
+      const text = `INSERT INTO webhooks (${webhookColumns}) VALUES (${numbers.join()})
+        RETURNING ${waitForDisk}`;
+      await query(
+        text,
+        columns.map(([, value]) => value),
+      );
+    },
+    async changeWebhook(id, version, change) {
+      const columns = columnsOf(change);
+      const assignments = columns.map(([name], index) => `${name} = $${index + 3}`);
+      const text = `UPDATE webhooks SET ${["version = version + 1", ...assignments].join()}
+        WHERE id = $1 AND version = $2 RETURNING ${waitForDisk}`;
+      const values = [id, version, ...columns.map(([, value]) => value)];
+      return (await query(text, values)).length > 0;
+    },
+    removeWebhook: async (id) => (await query(removeText, [id])).length > 0,
+    listAttempts: async (id, attemptsMax) =>
+      (await query(attemptsText, [id, attemptsMax])).map(toAttempt),
+    claimWebhooks: async (holder, leaseMs) =>
+      (await query(claimText, [now(), holder, leaseMs])).map(toWebhook),
+    async releaseWebhooks(holder) {
+      await query(releaseText, [holder]);
+    },
+    async saveDelivered(holder, delivered) {
+      if (delivered.length === 0) return [];
+      const logs = delivered.map(attemptsToAdd);
+      const made = logs.flatMap((attempts, index) =>
+        attempts.map((attempt, at) => ({
+          ...attempt,
+          webhookId: delivered[index]!.id,
+          later: attempts.length - 1 - at,
+        })),
+      );
+      const rows = await query(saveText, [
+        holder,
+        textArray(delivered.map(({ id }) => id)),
+        integerArray(delivered.map(({ replays }) => replays)),
+        textArray(delivered.map(({ progress }) => progress.cursor.epoch)),
+        integerArray(delivered.map(({ progress }) => progress.cursor.seq)),
+        integerArray(delivered.map(({ progress }) => progress.failures)),
+        integerArray(delivered.map(({ progress }) => progress.failingSince)),
+        integerArray(delivered.map(({ progress }) => progress.nextAttemptAt)),
+        textArray(delivered.map(({ ended }) => ended?.state ?? null)),
+        textArray(delivered.map(({ ended }) => ended?.reason ?? null)),
+        integerArray(logs.map((attempts) => attempts.length)),
+        textArray(made.map(({ webhookId }) => webhookId)),
+        integerArray(made.map(({ later }) => later)),
+        integerArray(made.map(({ at }) => at)),
+        textArray(made.map(({ messageId }) => messageId)),
+        integerArray(made.map(({ firstSeq }) => firstSeq)),
+        integerArray(made.map(({ lastSeq }) => lastSeq)),
+        integerArray(made.map(({ changes }) => changes)),
+        integerArray(made.map(({ durationMs }) => durationMs)),
+        integerArray(made.map(({ status }) => status)),
+        textArray(made.map(({ error }) => error)),
+        textArray(made.map(({ answer }) => answer)),
+        attemptsKept,
+      ]);
+      const saved = new Set(rows.map(([id]) => id));
+      return delivered.flatMap(({ id }) => (saved.has(id) ? [id] : []));
+    },
+  };
+}
