@@ -34,7 +34,7 @@ export function createResponseReader(): ResponseReader {
     // latin1 keeps every byte, so that the beginning of the body can be taken from the text.
     received += bytes.toString("latin1");
     if (!start.startsWith(received.slice(0, start.length))) throw notHttp();
-    const end = /\n\r?\n/.exec(received);
+    const end = /\r?\n\r?\n/.exec(received);
     const length = end ? end.index + end[0].length : received.length;
     if (bytesRead - received.length + length > headBytesMax) {
       throw new AttemptFailure("the response headers exceed 16 KiB");

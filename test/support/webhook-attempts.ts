@@ -1,0 +1,47 @@
+import { expect } from "bun:test";
+import { getEventListeners } from "node:events";
+import type { Socket } from "node:net";
+import { parseNetwork } from "../../src/domain/values/networks.ts";
+import { createWebhookSender, type WebhookSenderOptions } from "../../src/webhooks/sender.ts";
+import { startListener } from "./listeners.ts";
+
+/** The time for senders in tests. */
+const now = Date.parse("2026-11-15T12:00:00Z");
+
+/** A sender that may use loopback. */
+export function createSender(options: Partial<WebhookSenderOptions> = {}) {
+  return createWebhookSender({
+    allowInsecure: true,
+    allowedNetworks: [parseNetwork("127.0.0.0/8")!],
+    timeoutMs: 5_000,
+    now: () => now,
+    ...options,
+  });
+}
+
+/** Sends one request to a receiver that answers like this, and checks that nothing of it is left. */
+export async function attempt(
+  answer: (socket: Socket) => void,
+  options?: Partial<WebhookSenderOptions>,
+) {
+  const receiver = await startListener("127.0.0.1", answer);
+  const request = { url: `http://${receiver.authority}/`, headers: {}, body: "{}" };
+  const { signal } = new AbortController();
+  try {
+    const result = await createSender(options).send(request, signal);
+    expect(receiver.connections).toBe(1);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    await eventually(() => receiver.open === 0);
+    return result;
+  } finally {
+    await receiver.close();
+  }
+}
+
+export async function eventually(isTrue: () => boolean): Promise<void> {
+  const until = performance.now() + 5_000;
+  while (!isTrue()) {
+    if (performance.now() > until) throw new Error("this did not happen within 5 s");
+    await Bun.sleep(1);
+  }
+}
