@@ -63,6 +63,9 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
     signal,
     // A save that fails is repeated by the timer, which logs.
     save: () => save().catch(() => {}),
+    saveSoon() {
+      if (monotonicMs() - lastSavedAt >= saveEveryMs) void parts.save();
+    },
     claimAgain() {
       isClaimDue = true;
     },
@@ -71,6 +74,7 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
   let isClaimDue = true;
   let lastUse: Promise<unknown> = Promise.resolve();
   let queuedSave: Promise<void> | undefined;
+  let lastSavedAt = -Infinity;
 
   /** Uses the store after earlier uses have ended, so that a claim returns what was saved before. */
   function inTurn(use: () => Promise<void>): Promise<void> {
@@ -101,6 +105,7 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
       if (unsaved) taken.set(unsaved, delivery);
     }
     if (taken.size === 0) return;
+    lastSavedAt = monotonicMs();
     try {
       const saved = new Set(await webhooks.saveDelivered(holder, [...taken.keys()]));
       for (const [delivered, delivery] of taken) delivery.saved(delivered, saved.has(delivered.id));

@@ -54,6 +54,8 @@ export interface DeliveryParts {
   readonly signal: AbortSignal;
   /** Saves the progress of all deliveries. Never rejects. */
   readonly save: () => Promise<void>;
+  /** Does the same at once, or later if it was done a moment ago. */
+  readonly saveSoon: () => void;
   /** Reads all webhooks of this process again, soon. */
   readonly claimAgain: () => void;
   /** Called when a delivery that was released has ended. */
@@ -186,6 +188,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     if (generation !== began) return 0;
     if (!isSuccess(answer)) return failed(answer);
     succeeded(end);
+    parts.saveSoon();
     return isAtEnd ? Infinity : 0;
   }
 

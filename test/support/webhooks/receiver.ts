@@ -19,12 +19,19 @@ export const answer =
   (response) =>
     void response.writeHead(status, headers).end(body);
 
+/** Sends a body until the connection is closed. */
+export function sendEndlessly(response: ServerResponse, status: number): void {
+  response.writeHead(status).on("error", () => {});
+  const send = () => void response.write("x".repeat(16_384), send);
+  send();
+}
+
 /** A real HTTP server on the loopback address that records what it gets. */
 export interface Receiver {
   readonly url: string;
   /** Every request, also those that were not confirmed. */
   readonly received: readonly Received[];
-  /** The changes of the requests that were answered with 2xx, in order. */
+  /** The changes of the requests that were answered with a whole 2xx response, in order. */
   readonly confirmed: readonly number[];
   /** Treats every request so from now on. */
   behave(behaviour: Behaviour): void;
@@ -51,9 +58,10 @@ export async function startReceiver(initial: Behaviour = confirm): Promise<Recei
     const { changes } = (JSON.parse(body) as { data: { changes: { seq: number }[] } }).data;
     const seqs = changes.map(({ seq }) => seq);
     received.push({ headers, body, seqs });
+    response.on("finish", () => {
+      if (response.statusCode >= 200 && response.statusCode <= 299) confirmed.push(...seqs);
+    });
     (next.shift() ?? behaviour)(response, request);
-    const { statusCode, headersSent } = response;
-    if (headersSent && statusCode >= 200 && statusCode <= 299) confirmed.push(...seqs);
   });
   const start = () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   await start();

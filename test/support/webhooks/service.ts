@@ -1,9 +1,9 @@
 import type { Config } from "../../../src/config.ts";
+import { parseNetwork } from "../../../src/domain/values/networks.ts";
 import { createWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
 import type { WebhookTerms } from "../../../src/domain/webhooks/terms.ts";
 import type { Webhook } from "../../../src/domain/webhooks/webhook.ts";
 import { createWebhookSender } from "../../../src/webhooks/sender.ts";
-import { parseNetwork } from "../../../src/domain/values/networks.ts";
 import { until } from "../instances/fleet.ts";
 import { type Engine, startTestService, type TestService } from "../service.ts";
 import { setUnit } from "../units.ts";
@@ -29,8 +29,8 @@ export interface WebhookService extends TestService {
   find(id: string): Promise<Webhook>;
   /** Stores changes of pet 1, which sets its quantity to each of these. Returns the last `seq`. */
   change(...quantities: readonly number[]): Promise<number>;
-  /** Waits until it is true. Moves the clock to the next attempt of the webhook if it is failing. */
-  retriedUntil(id: string, isTrue: () => boolean | Promise<boolean>): Promise<void>;
+  /** Waits until it is true. Moves the clock to the next attempt of those webhooks that are failing. */
+  retriedUntil(ids: readonly string[], isTrue: () => boolean | Promise<boolean>): Promise<void>;
   /** Waits until it is true, without moving the clock. */
   becomes(isTrue: () => boolean | Promise<boolean>): Promise<void>;
   /** The events about webhooks in the log, in order. */
@@ -74,11 +74,12 @@ export async function startWebhookService(
       const { rows } = await service.store.inventory.commit(units);
       return rows.at(-1)!.seq;
     },
-    retriedUntil: (id, isTrue) =>
+    retriedUntil: (ids, isTrue) =>
       becomes(async () => {
         if (await isTrue()) return true;
-        const { nextAttemptAt } = await find(id);
-        if (nextAttemptAt > service.clock.now()) service.clock.set(nextAttemptAt);
+        for (const { nextAttemptAt } of await Promise.all(ids.map(find))) {
+          if (nextAttemptAt > service.clock.now()) service.clock.set(nextAttemptAt);
+        }
         return false;
       }),
     becomes,
