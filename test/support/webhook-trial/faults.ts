@@ -32,7 +32,7 @@ export async function endureWebhookFaults(
   const size = engine === "postgres" ? 2 : 1;
   const fleet = await startFleet(databaseUrl, { size, pets: webhookTrialPets, ...quickInstances });
   try {
-    const trial = await startWebhookTrial(fleet, webhooks, trialBounds.timeoutMs);
+    const trial = await startWebhookTrial(fleet, webhooks, trialBounds);
     await trial.changes.more(requestsBetween);
     for (const [round, fault] of sequence.entries()) {
       if (fault === "the receiver dies") await trial.receiver.die(downMs);

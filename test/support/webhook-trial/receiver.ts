@@ -33,6 +33,13 @@ export interface BadReceiver {
   stop(): Promise<void>;
 }
 
+export interface ReceiverOptions {
+  /** The time that an attempt may take. */
+  readonly timeoutMs?: number;
+  /** If given, the receiver confirms everything after this time. */
+  readonly delayMs?: number;
+}
+
 type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
 
 const confirm: Behaviour = (response) => void response.writeHead(204).end();
@@ -45,7 +52,6 @@ function endless(status: number): Behaviour {
   };
 }
 
-/** `timeoutMs` is the time that an attempt may take. */
 const behavioursOf = (timeoutMs: number, redirectUrl: string): Record<string, Behaviour> => ({
   confirms: confirm,
   fails: (response) => void response.writeHead(500).end("<h1>no</h1>"),
@@ -67,12 +73,13 @@ const behavioursOf = (timeoutMs: number, redirectUrl: string): Record<string, Be
 /** Half of the requests are confirmed, so that deliveries make progress. */
 const goodShare = 0.5;
 
-export async function startBadReceiver(timeoutMs: number): Promise<BadReceiver> {
+export async function startBadReceiver(options: ReceiverOptions): Promise<BadReceiver> {
+  const { timeoutMs = 0, delayMs } = options;
   const endpoints = new Map<string, Endpoint & { overlapMs: number; arrivals: Arrival[] }>();
   const open = new Map<string, Set<IncomingMessage>>();
   const behaved: Record<string, number> = {};
   let followed = 0;
-  let isGood = false;
+  let isGood = delayMs !== undefined;
   let behaviours: Record<string, Behaviour> = {};
 
   const server = createServer(async (request, response) => {
@@ -97,6 +104,7 @@ export async function startBadReceiver(timeoutMs: number): Promise<BadReceiver> 
     const isConfirmed = isGood || Math.random() < goodShare;
     const name = isConfirmed ? "confirms" : names[Math.floor(Math.random() * names.length)]!;
     behaved[name] = (behaved[name] ?? 0) + 1;
+    if (delayMs !== undefined) await Bun.sleep(delayMs);
     behaviours[name]!(response, request);
     noteStatus();
   });

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { readLedger, seqOfRow, startChanges } from "../feed-trial/changes.ts";
 import { boundless, type Fleet, type FleetOptions, until } from "../instances/fleet.ts";
-import { type Arrival, type Endpoint, startBadReceiver } from "./receiver.ts";
+import { type Arrival, type Endpoint, type ReceiverOptions, startBadReceiver } from "./receiver.ts";
 
 export interface WebhookFigures {
   readonly rows: number;
@@ -74,8 +74,12 @@ interface Created {
 }
 
 /** Webhooks to a bad receiver, while clients change the inventory. */
-export async function startWebhookTrial(fleet: Fleet, webhooksCount: number, timeoutMs: number) {
-  const receiver = await startBadReceiver(timeoutMs);
+export async function startWebhookTrial(
+  fleet: Fleet,
+  webhooksCount: number,
+  behaviour: ReceiverOptions,
+) {
+  const receiver = await startBadReceiver(behaviour);
   const { key } = await fleet.issueKey(...boundless);
   const webhooks: readonly Created[] = await Promise.all(
     Array.from({ length: webhooksCount }, async (_, number) => {
