@@ -8,7 +8,6 @@ import type { ListBodies, ListBody } from "./list/body.ts";
 import type { ListEncodings } from "./list/encodings.ts";
 import type { InventoryList } from "./list/list.ts";
 import type { SnapshotResponses } from "./snapshots/responses.ts";
-import type { Authenticator } from "./surface.ts";
 
 /** One operation of a surface: one method on one path. */
 export interface Operation {
@@ -70,8 +69,8 @@ export interface Call {
   readonly request: IncomingRequest;
   readonly requestId: string;
   readonly caller: Caller;
-  /** Authenticated the caller. A response that stays open asks it again. */
-  readonly authenticator: Pick<Authenticator, "identify">;
+  /** Identified the caller. A response that stays open asks again. */
+  readonly authenticator: { identify(request: Request): MaybePromise<Caller | undefined> };
   readonly operation: RoutedOperation;
   /** The store's head when the request arrived, if the engine knows it without a wait. */
   readonly head: Head | undefined;

@@ -20,7 +20,7 @@ export async function resolveReceiver(
 ): Promise<readonly string[]> {
   if (isLiteral) return [host];
   return untilAborted(signal, (resolve) => {
-    // Only the system knows why a host does not resolve, and it says so in many ways.
+    // Systems use many codes for this. Whatever the reason, a later attempt may succeed.
     lookup(host).then(resolve, () => resolve([]));
     return () => {};
   });

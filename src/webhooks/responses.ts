@@ -10,11 +10,11 @@ export interface ReceiverResponse {
 
 /** Reads one response of HTTP/1.1 as it arrives. */
 export interface ResponseReader {
-  /** Returns true once nothing more is read. Throws AttemptFailure if this is not a response. */
+  /** Returns true once it needs no more bytes. Throws AttemptFailure if this is not a response. */
   push(bytes: Buffer): boolean;
   /**
-   * The response, once its head is complete. It counts even if the body is cut: the receiver has
-   * decided by then, and to send the message again would only repeat it.
+   * The response, once its head is complete. It counts even if the body never ends or is cut off: the
+   * receiver has decided, and to send the message again would only repeat it.
    */
   response(): ReceiverResponse | undefined;
 }
@@ -25,6 +25,7 @@ const headBytesMax = 16 * 1024;
 const responseBytesMax = 64 * 1024;
 
 export function createResponseReader(): ResponseReader {
+  let isComplete = false;
   let bytesRead = 0;
   let received = "";
   let head: Head | undefined;
@@ -52,10 +53,12 @@ export function createResponseReader(): ResponseReader {
 
   return {
     push(bytes) {
+      if (isComplete) return true;
       const taken = bytes.subarray(0, responseBytesMax - bytesRead);
       bytesRead += taken.length;
-      const isComplete = body ? body.push(taken) : pushHead(taken);
-      return isComplete || bytesRead >= responseBytesMax;
+      const isEnd = body ? body.push(taken) : pushHead(taken);
+      isComplete = isEnd || bytesRead >= responseBytesMax;
+      return isComplete;
     },
     response: () => head && { ...head, text: body?.text() ?? "" },
   };

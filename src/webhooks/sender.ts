@@ -34,7 +34,7 @@ export function createWebhookSender({
   ca,
   now = Date.now,
 }: WebhookSenderOptions): WebhookSender {
-  /** Resolves the host once. One forbidden address is enough: a receiver has no use for any. */
+  /** Resolves the host once. One forbidden address is enough to contact none of them. */
   async function resolve(url: ReceiverUrl, signal: AbortSignal) {
     const addresses = await resolveReceiver(url, lookup, signal);
     const forbidden = addresses.find((address) => !isAllowed(address, allowedNetworks));
@@ -123,10 +123,13 @@ async function sendOn(
       socket.on("close", resolve);
       socket.on("error", reject);
       socket.write(message);
-      return () => socket.destroy();
+      return () => {};
     });
   } catch (error) {
     if (!reader.response()) throw error;
+  } finally {
+    // Also if the attempt was cancelled just after the connection was made.
+    socket.destroy();
   }
   const response = reader.response();
   if (!response) throw new AttemptFailure("the connection closed before a response");

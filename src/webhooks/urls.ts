@@ -71,7 +71,7 @@ function checkHost(host: string): void {
   if (!isName || host.length > 253) throw invalid("must have a valid host name");
 }
 
-/** Refuses the ports of other services: a receiver is no mail server and no Telnet. */
+/** Other ports below 1024 belong to other services, such as mail. */
 function checkPort(port: string | undefined): void {
   if (port === undefined) return;
   const number = /^[1-9][0-9]{1,4}$/.test(port) ? Number(port) : 0;

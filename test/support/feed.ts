@@ -79,7 +79,6 @@ export async function requestFeed(
   }
 
   function take(block: string): void {
-    check(`${block}\n\n`);
     const fields = fieldsOf(block);
     if (fields.retry !== undefined) retryMs = Number(fields.retry);
     if (fields.event === undefined) return;
@@ -96,6 +95,7 @@ export async function requestFeed(
       const blocks = text.split("\n\n");
       text = blocks.pop()!;
       try {
+        check(blocks.map((block) => `${block}\n\n`).join(""));
         for (const block of blocks) take(block);
       } catch (error) {
         fault = error;

@@ -41,6 +41,8 @@ Every change to a pet's stock is a row in the ledger: what it was before and aft
 
 \`GET /changes\` lists all changes, and \`GET /inventory/{petId}/history\` those of one pet. \`GET /snapshots/{moment}\` returns the whole inventory as it was at a time or a \`seq\`. \`GET /changes/head\` returns a hash over the whole ledger. Keep it, and you can check later that no row was altered. These operations need the scope \`history:read\`.
 
+To be told of changes, follow the feed: \`GET /changes\` with \`Accept: text/event-stream\`. It sends every change as a server-sent event, and continues where you stopped when you reconnect.
+
 ## Rate limits
 
 The plan of a key limits its requests per minute and per day. Both limits have fixed windows, which reset at the start of every minute and of every day in UTC. Each request counts against both limits.

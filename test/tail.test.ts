@@ -1,0 +1,182 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createHeadWatcher, type HeadWatcher } from "../src/domain/head.ts";
+import type { Store } from "../src/domain/ports.ts";
+import { followTail, type LedgerTail, pageRows } from "../src/domain/tail.ts";
+import { upTo } from "./support/history.ts";
+import { until } from "./support/instances/fleet.ts";
+import { engines, startTestService, type TestService } from "./support/service.ts";
+import { setUnit } from "./support/units.ts";
+
+/**
+ * The ports of a store that can be replaced by another one, as a restored backup or a promoted
+ * server replaces it. Counts the pages that are read.
+ */
+function replaceable(first: Store) {
+  let current = first;
+  let reads = 0;
+  /** What reading the history waits for. */
+  let gate: Promise<void> = Promise.resolve();
+  const ports: Parameters<typeof followTail>[0] = {
+    inventory: {
+      ...first.inventory,
+      readHead: () => current.inventory.readHead(),
+      cachedHead: () => current.inventory.cachedHead(),
+      isOutdated: (epoch) => current.inventory.isOutdated(epoch),
+      async listEpochs() {
+        await gate;
+        return current.inventory.listEpochs();
+      },
+    },
+    history: {
+      ...first.history,
+      listRows(filter, rowsMax) {
+        reads += 1;
+        return current.history.listRows(filter, rowsMax);
+      },
+    },
+  };
+  return {
+    ports,
+    replaceBy(store: Store) {
+      current = store;
+    },
+    /** Makes the next read of the history wait. Returns what lets it continue. */
+    holdHistory() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return resolve;
+    },
+    takeReads() {
+      const count = reads;
+      reads = 0;
+      return count;
+    },
+  };
+}
+
+describe.each(engines)("the tail of the ledger on %s", (engine) => {
+  let service: TestService;
+  let watcher: HeadWatcher;
+  let tail: LedgerTail;
+  let store: ReturnType<typeof replaceable>;
+  let told: string[];
+  beforeEach(async () => {
+    service = await startTestService(engine);
+    store = replaceable(service.store);
+    watcher = createHeadWatcher(store.ports.inventory, () => {});
+    tail = await followTail(store.ports, watcher, () => {});
+    told = [];
+    tail.subscribe({
+      rowsAdded: () => void told.push("rows"),
+      historyChanged: () => void told.push("history"),
+    });
+  });
+  afterEach(async () => {
+    tail.stop();
+    watcher.stop();
+    await service.stop();
+  });
+
+  /** Adds rows, which the tail learns of by reading the head. */
+  async function add(to: TestService, count: number): Promise<void> {
+    await to.addPets({ petId: 1n });
+    await to.store.inventory.commit(upTo(count - 1).map((quantity) => setUnit(1n, quantity)));
+  }
+  const seqsAfter = async (seq: number) => (await tail.rowsAfter(seq)).map((row) => row.seq);
+  const readToEnd = async (after = 0) => {
+    const seqs: number[] = [];
+    for (let rows = await seqsAfter(after); rows.length > 0; rows = await seqsAfter(rows.at(-1)!)) {
+      seqs.push(...rows);
+    }
+    return seqs;
+  };
+
+  test("has every row once, and readers at the same place share one read", async () => {
+    expect(await tail.locate()).toEqual({ seq: 0, isReset: false });
+    expect(await tail.rowsAfter(0)).toEqual([]);
+    const count = 2 * pageRows + 5;
+    await add(service, count);
+    expect(await tail.locate()).toEqual({ seq: count, isReset: false });
+    expect(told).toContain("rows");
+    store.takeReads();
+    const all = await Promise.all(upTo(20).map(() => readToEnd()));
+    for (const seqs of all) expect(seqs).toEqual(upTo(count));
+    expect(store.takeReads()).toBe(3);
+    expect(await readToEnd(pageRows - 1)).toEqual(upTo(count, pageRows));
+    const [one, other] = [await tail.rowsAfter(3), await tail.rowsAfter(3)];
+    expect(one[0]).toBe(other[0]!);
+    expect(store.takeReads()).toBe(0);
+    // The last page was read when it was not full. Only its other rows are read.
+    await service.store.inventory.commit([setUnit(1n, 7)]);
+    await tail.locate();
+    expect(await readToEnd(count - 2)).toEqual([count - 1, count, count + 1]);
+    expect(store.takeReads()).toBe(1);
+  });
+
+  test("locates every position of its own history, and resets others to the end", async () => {
+    await add(service, 3);
+    await tail.locate();
+    for (const seq of [0, 1, 3]) {
+      const { epoch } = tail.positionAt(seq);
+      expect(await tail.locate({ epoch, seq })).toEqual({ seq, isReset: false });
+      expect(await tail.locate({ epoch: undefined, seq })).toEqual({ seq, isReset: false });
+    }
+    const { epoch } = tail.positionAt(3);
+    for (const cursor of [
+      { epoch, seq: 4 },
+      { epoch: undefined, seq: 4 },
+      { epoch: "other", seq: 1 },
+    ]) {
+      expect(await tail.locate(cursor)).toEqual({ seq: 3, isReset: true });
+    }
+  });
+
+  test("forgets the rows of a store that was replaced, and gives none while it is not certain", async () => {
+    const other = await startTestService(engine);
+    try {
+      await add(service, 3);
+      await add(other, 5);
+      await tail.locate();
+      const position = tail.positionAt(3);
+      expect(tail.includes(position)).toBe(true);
+      expect(await readToEnd()).toEqual([1, 2, 3]);
+      told.length = 0;
+
+      const release = store.holdHistory();
+      store.replaceBy(other.store);
+      await watcher.readHead();
+      expect(await tail.rowsAfter(0)).toEqual([]);
+      const located = tail.locate(position);
+      expect(told).toEqual([]);
+      release();
+      expect(await located).toEqual({ seq: 5, isReset: true });
+      expect(told).toEqual(["history"]);
+      expect(tail.includes(position)).toBe(false);
+      expect(await readToEnd()).toEqual([1, 2, 3, 4, 5]);
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+test("a missing row is never skipped: its page cannot be read, and the rows before it can", async () => {
+  const service = await startTestService("sqlite");
+  const watcher = createHeadWatcher(service.store.inventory, () => {});
+  const tail = await followTail(service.store, watcher, () => {});
+  await service.addPets({ petId: 1n });
+  const count = pageRows + 9;
+  await service.store.inventory.commit(upTo(count - 1).map((quantity) => setUnit(1n, quantity)));
+  await until(() => tail.seq === count, 5_000, "the rows are not noticed");
+  {
+    using database = new Database(service.databaseUrl.slice("sqlite:".length));
+    database.run("DROP TRIGGER ledger_rows_remain");
+    database.run("DELETE FROM ledger WHERE seq = ?", [pageRows + 5]);
+  }
+  expect((await tail.rowsAfter(0)).map(({ seq }) => seq)).toEqual(upTo(pageRows));
+  const missing = Promise.resolve(tail.rowsAfter(pageRows));
+  await expect(missing).rejects.toThrow("damaged");
+  tail.stop();
+  watcher.stop();
+  await service.stop();
+});
