@@ -1,10 +1,14 @@
 import { expect, test } from "bun:test";
+import { readLedger, seqOfRow } from "../support/feed-trial/changes.ts";
 import { startFleet, until } from "../support/instances/fleet.ts";
+import { startPair } from "../support/instances/pair.ts";
 import { startPostgres } from "../support/postgres.ts";
 import type { Engine } from "../support/service.ts";
 import { endureWebhookFaults, type WebhookFault } from "../support/webhook-trial/faults.ts";
 import {
   localSending,
+  quickInstances,
+  rowsOf,
   startWebhookTrial,
   webhookTrialPets,
 } from "../support/webhook-trial/trial.ts";
@@ -89,3 +93,35 @@ test("an instance that is stopped for a minute, in an attempt, loses its webhook
     await server.destroy();
   }
 }, 300_000);
+
+test("after a failover that loses rows, a webhook gets every row that took the place of a lost one", async () => {
+  const options = { size: 2, pets: webhookTrialPets, ...quickInstances };
+  await using pair = await startPair({ synchronous: false, ...options });
+  const { primary, standby, fleet } = pair;
+  const trial = await startWebhookTrial(fleet, 1, { delayMs: 0 });
+  await trial.changes.more(20);
+  await trial.changes.end();
+  const { arrivals } = trial.webhooks[0]!.endpoint;
+  const { key } = trial;
+  const headSeq = async () => (await readLedger(fleet, key)).length;
+  const kept = await headSeq();
+  await trial.arrived(kept);
+  await pair.replayed();
+  await standby.stop();
+  for (const quantity of [71, 72, 73]) expect(await pair.patch(quantity)).toBe(200);
+  await trial.arrived(kept + 3);
+  await primary.kill();
+  await standby.start();
+  await standby.promote();
+  const before = arrivals.length;
+  await until(async () => (await pair.patch(81)) === 200, 30_000, "an update");
+  await until(() => arrivals.length > before, 30_000, "a request");
+  expect(await pair.patch(82)).toBe(200);
+  const rows = await readLedger(fleet, key);
+  await trial.arrived(rows.length);
+  const delivered = arrivals.slice(before).flatMap(rowsOf);
+  expect(seqOfRow(delivered[0]!)).toBeLessThanOrEqual(kept + 1);
+  expect([...new Set(delivered)]).toEqual(rows.slice(-new Set(delivered).size));
+  console.log(JSON.stringify({ kept, rows: rows.length, delivered: delivered.length }));
+  await trial.receiver.stop();
+}, 120_000);

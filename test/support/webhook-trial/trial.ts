@@ -103,10 +103,20 @@ export async function startWebhookTrial(
     return last ? seqsOf(last).at(-1)! : 0;
   };
 
+  /** Resolves when this row was confirmed by every webhook. */
+  const arrived = (seq: number) =>
+    until(
+      () => webhooks.every((webhook) => lastConfirmed(webhook) === seq),
+      patienceMs,
+      `row ${seq} is delivered`,
+    );
+
   return {
+    key,
     receiver,
     changes,
     webhooks,
+    arrived,
     /** Ends the changes and the bad behaviour, and waits until everything has arrived. */
     async end(): Promise<void> {
       await changes.end();
@@ -172,7 +182,7 @@ function expectInOrder({ endpoint, verifier }: Created, wanted: readonly string[
 }
 
 /** The changes of a message as they were sent. */
-function rowsOf({ body }: Pick<Arrival, "body">): string[] {
+export function rowsOf({ body }: Pick<Arrival, "body">): string[] {
   const [, changes] = /"changes":\[(.*)\],"cursor"/.exec(body) ?? [];
   return changes!.split(/,(?=\{"seq":)/);
 }
