@@ -52,16 +52,24 @@ export interface FeedOptions {
 
 /** What one stream is sent before the next one has its turn. */
 const turnBytesMax = 64 * 1024;
-/** A chunk without a change that the stream wants has no bytes, but reading it takes time. */
-const turnChunksMax = 4;
+
+/** Counts for a chunk that has less, because few of its rows match the filter. */
+const chunkBytesMin = 8 * 1024;
+
+/**
+ * When every stream has everything, the feed waits for as long as it took, so that changes are sent
+ * together. A write costs more than the changes in it.
+ */
+const bundleMsMin = 5;
+const bundleMsMax = 100;
 
 const checkEveryMsMax = 1_000;
 
 export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: FeedOptions): Feed {
   const chunks = createFeedChunks(tail);
-  const pacer = createPacer(monotonicMs);
-  const clientPacer = createPacer(monotonicMs);
-  const keyPacer = createPacer(monotonicMs);
+  const pacer = createPacer(monotonicMs, () => tail.seq);
+  const clientPacer = createPacer(monotonicMs, () => tail.seq);
+  const keyPacer = createPacer(monotonicMs, () => tail.seq);
   const streams = new Map<FeedStream, StreamRequest>();
   /** Streams that must be told that their history is not the store's. */
   const outdated = new Set<FeedStream>();
@@ -69,15 +77,27 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   const opened = new Map<string, number>();
   let isClosed = false;
   let isSending = false;
+  /** True if rows were added or a client became ready since the current round began. */
+  let hasNews = false;
 
   /** Sends until no stream can be sent more. Wakes up when rows are added or a client is ready. */
   async function sendAll(): Promise<void> {
+    hasNews = true;
     if (isSending || streams.size === 0) return;
     isSending = true;
     try {
       // The responses to the updates that were just committed go first.
       await yieldToEventLoop();
-      while (await sendRound()) await pacer.pause();
+      pacer.begin();
+      for (;;) {
+        hasNews = false;
+        const startedAt = monotonicMs();
+        const sent = await sendRound();
+        if (sent === "nothing" && !hasNews) break;
+        const tookMs = monotonicMs() - startedAt;
+        const bundleMs = Math.min(bundleMsMax, Math.max(bundleMsMin, tookMs));
+        await pacer.rest(sent === "some" ? 0 : bundleMs);
+      }
     } finally {
       isSending = false;
     }
@@ -86,24 +106,24 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   /** While the store cannot be read, the checks try again. */
   const wake = inBackground("sending changes to streams", log, whileAvailable(sendAll));
 
-  /** Gives every stream one turn. Returns false if none could be sent anything. */
-  async function sendRound(): Promise<boolean> {
+  /** Gives every stream one turn. Returns how much of what there is could be sent. */
+  async function sendRound(): Promise<"nothing" | "some" | "everything"> {
     let hasSent = false;
-    pacer.begin();
+    let hasMore = false;
     for (const stream of streams.keys()) {
-      let sentBytes = 0;
-      for (let turn = 0; turn < turnChunksMax && isBehind(stream); turn++) {
+      let turnBytes = 0;
+      while (turnBytes < turnBytesMax && isBehind(stream)) {
         const bytes = sendNext(stream);
         const sent = bytes instanceof Promise ? await pacer.wait(bytes) : bytes;
         if (sent === undefined) break;
         hasSent = true;
-        sentBytes += sent;
-        if (sentBytes >= turnBytesMax) break;
+        turnBytes += Math.max(sent, chunkBytesMin);
+        if (pacer.isSliceOver()) await pacer.rest();
       }
-      if (pacer.isSliceOver()) await pacer.wait(yieldToEventLoop());
+      hasMore ||= turnBytes >= turnBytesMax;
     }
-    pacer.end();
-    return hasSent;
+    if (!hasSent) return "nothing";
+    return hasMore ? "some" : "everything";
   }
 
   function isBehind(stream: FeedStream): boolean {
@@ -123,7 +143,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       // While the chunk was read, the stream may have ended or become outdated.
       const isWanted = found?.afterSeq === stream.position.seq && stream.isWritable;
       if (!found || !isWanted || outdated.has(stream)) return undefined;
-      stream.sendChanges(found, tail.positionAt(found.lastSeq));
+      stream.sendChanges(found);
       return found.bytes.length;
     }
   }
@@ -138,6 +158,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
 
   /** Sends heartbeats, and cuts off clients that stall. Does not wait for the store. */
   async function checkClients(): Promise<void> {
+    if (streams.size === 0) return;
     wake();
     clientPacer.begin();
     for (const stream of streams.keys()) {
@@ -147,7 +168,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       } else if (stream.isWritable && now - (stream.idleSince ?? now) >= bounds.heartbeatMs) {
         stream.sendHeartbeat();
       }
-      if (clientPacer.isSliceOver()) await clientPacer.wait(yieldToEventLoop());
+      if (clientPacer.isSliceOver()) await clientPacer.rest();
     }
   }
 
@@ -158,7 +179,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     keyPacer.begin();
     for (const [stream, request] of streams) {
       if (banned.has(stream.keyId) || !(await isAuthorized(request))) stream.end();
-      if (keyPacer.isSliceOver()) await keyPacer.wait(yieldToEventLoop());
+      if (keyPacer.isSliceOver()) await keyPacer.rest();
     }
   }
 
