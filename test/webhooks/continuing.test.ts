@@ -33,6 +33,37 @@ test.each(engines)(
   },
 );
 
+test("after a failover that lost delivered rows, a webhook continues after the last common row", async () => {
+  receiver = await startReceiver();
+  const service = await startWebhookService("sqlite");
+  const last = await service.change(1, 2);
+  const { id } = await service.create({ url: receiver.url });
+  const { cursor } = await service.find(id);
+  /** Gives the webhook the cursor of a store with another history. */
+  const moveTo = async (lost: typeof cursor) => {
+    const { version, replays } = await service.find(id);
+    const change = { cursor: lost, replays: replays + 1 };
+    expect(await service.store.webhooks.changeWebhook(id, version, change)).toBe(true);
+  };
+  await moveTo({ ...cursor, seq: last + 3 });
+  await service.becomes(() => service.events(id).length === 1);
+  expect(service.events(id)).toMatchObject([
+    {
+      event: "webhook continues after lost rows",
+      cursor: `${cursor.epoch}-${last + 3}`,
+      seq: last,
+    },
+  ]);
+  await service.change(3);
+  await service.becomes(() => receiver.confirmed.length === 1);
+  expect(receiver.confirmed).toEqual([last + 1]);
+  // Nothing is known to be common with an unknown epoch.
+  await moveTo({ epoch: "unknown", seq: 1 });
+  await service.becomes(() => receiver.confirmed.length > 1);
+  expect(receiver.confirmed).toEqual([last + 1, ...range(1, last + 1)]);
+  await service.stop();
+});
+
 async function killed(place: Workspace, database: readonly string[]) {
   const service = await place.serve(["serve", ...flags, ...database]);
   return {
