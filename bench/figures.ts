@@ -24,6 +24,14 @@ const snapshot = (engine: string): Figure => ({
   aim: 1,
 });
 
+const feedPatch = (connections: number, engine: string): Figure =>
+  ratio(
+    `PATCH, ${connections} connections, ${engine}: throughput with 200 listeners against none`,
+    "higher",
+    0.8,
+    0.9,
+  );
+
 export const figures = {
   getFloor20: ratio("GET, 20 entries: server CPU against the floor", "lower", 1.6, 1.3),
   getFloor1000: ratio("GET, 1,000 entries: server CPU against the floor", "lower", 1.35, 1.1),
@@ -116,6 +124,24 @@ export const figures = {
     0.8,
     1.2,
   ),
+  feedPatch64: feedPatch(64, "SQLite"),
+  feedPatch256: feedPatch(256, "SQLite"),
+  feedPatch64Postgres: feedPatch(64, "PostgreSQL"),
+  feedPatch256Postgres: feedPatch(256, "PostgreSQL"),
+  feedDelay: {
+    what: "p99 of the delay of events, 2,000 listeners, 1,000 changes a second",
+    unit: "s",
+    better: "lower",
+    hold: 1,
+    aim: 0.3,
+  },
+  feedTurn: {
+    what: "longest turn of the event loop, 2,000 listeners",
+    unit: "ms",
+    better: "lower",
+    hold: 50,
+    aim: 20,
+  },
   historyFloor: ratio(
     "history, first page of 100: latency against plain SQL with an index",
     "lower",

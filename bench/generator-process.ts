@@ -15,7 +15,8 @@ export type Report = { result: LoadResult } | { failure: string };
 
 async function runJob({ target, work, durationMs }: Job): Promise<Report> {
   try {
-    return { result: await runScripts(target, scriptsFor(target, work), durationMs) };
+    const perSecond = "perSecond" in work ? work.perSecond : undefined;
+    return { result: await runScripts(target, scriptsFor(target, work), durationMs, perSecond) };
   } catch (error) {
     return { failure: (error as Error).message };
   }

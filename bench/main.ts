@@ -11,6 +11,7 @@ import { printReport, toJson } from "./report.ts";
 import { Results } from "./results.ts";
 import { batch } from "./sections/batch.ts";
 import { beside } from "./sections/beside.ts";
+import { feed } from "./sections/feed.ts";
 import { firstGet } from "./sections/first-get.ts";
 import { get } from "./sections/get.ts";
 import { growth } from "./sections/growth.ts";
@@ -37,6 +38,7 @@ const runs: Record<Section, (bench: Bench) => Promise<void>> = {
   turns,
   postgres,
   batch,
+  feed,
   "open-transaction": openTransaction,
   ledger,
   history,

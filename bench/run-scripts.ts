@@ -14,20 +14,30 @@ export interface LoadResult {
   patch: Latency;
 }
 
-/** Runs every script on a separate connection. Rejects at the first wrong response. */
+/**
+ * Runs every script on a separate connection. Rejects at the first wrong response. `perSecond` limits
+ * the requests of all connections together; a connection that is late sends at once.
+ */
 export async function runScripts(
   target: Target,
   scripts: Script[],
   durationMs: number,
+  perSecond = Number.POSITIVE_INFINITY,
 ): Promise<LoadResult> {
   const histograms = { get: new Histogram(), patch: new Histogram() };
   const headerNames: HeaderNames = new Map();
   const connections = scripts.map((script) => new Connection(script, histograms, headerNames));
+  const intervalMs = (scripts.length * 1000) / perSecond;
   await Promise.all(connections.map((connection) => connection.open(target)));
   const startedAt = performance.now();
   const cpuBefore = process.cpuUsage();
   try {
-    await Promise.all(connections.map((connection) => connection.run(startedAt + durationMs)));
+    await Promise.all(
+      connections.map((connection, index) => {
+        const firstAt = startedAt + (intervalMs * index) / connections.length;
+        return connection.run(firstAt, startedAt + durationMs, intervalMs);
+      }),
+    );
   } finally {
     for (const connection of connections) connection.close();
   }
@@ -50,7 +60,9 @@ class Connection {
   #socket: Bun.Socket | undefined;
   #head: Head | undefined;
   #sentAt = 0;
+  #nextAt = 0;
   #endsAt = 0;
+  #intervalMs = 0;
 
   constructor(script: Script, histograms: Record<Kind, Histogram>, headerNames: HeaderNames) {
     this.#script = script;
@@ -83,14 +95,25 @@ class Connection {
     this.#socket.setNoDelay(true);
   }
 
-  run(endsAt: number): Promise<void> {
+  run(firstAt: number, endsAt: number, intervalMs: number): Promise<void> {
+    this.#nextAt = firstAt;
     this.#endsAt = endsAt;
-    this.#send();
+    this.#intervalMs = intervalMs;
+    this.#sendWhenDue();
     return this.#finished.promise;
   }
 
   close(): void {
     this.#socket?.terminate();
+  }
+
+  #sendWhenDue(): void {
+    const now = performance.now();
+    const dueAt = this.#nextAt;
+    this.#nextAt += this.#intervalMs;
+    if (Math.max(now, dueAt) >= this.#endsAt) this.#finished.resolve();
+    else if (dueAt <= now) this.#send();
+    else setTimeout(() => this.#send(), dueAt - now);
   }
 
   #send(): void {
@@ -114,7 +137,6 @@ class Connection {
     const now = performance.now();
     this.#histograms[this.#script.kind].add(now - this.#sentAt);
     this.#script.finish(this.#head!, length);
-    if (now < this.#endsAt) this.#send();
-    else this.#finished.resolve();
+    this.#sendWhenDue();
   }
 }

@@ -11,6 +11,7 @@ export const sections = [
   "turns",
   "postgres",
   "batch",
+  "feed",
   "open-transaction",
   "ledger",
   "history",

@@ -15,8 +15,11 @@ const quantities = quantityMax - quantityMin + 1;
 export type Work =
   /** Every connection reads the list; every body equals the bytes in the file. */
   | { kind: "get"; connections: number; expectedFile: string }
-  /** Every connection updates its share of the pets 1 … entries, each time with a new idempotency key if `sendsKeys`. */
-  | { kind: "patch"; connections: number; entries: number; sendsKeys?: boolean }
+  /**
+   * Every connection updates its share of the pets 1 … entries, each time with a new idempotency key
+   * if `sendsKeys`. All together send `perSecond` requests if it is given, otherwise as many as they can.
+   */
+  | { kind: "patch"; connections: number; entries: number; sendsKeys?: boolean; perSecond?: number }
   /** Every connection sets the pets 1 … changes in one request. */
   | { kind: "batch"; connections: number; changes: number }
   /** Every connection reads the same page, which has this number of ledger rows. */

@@ -125,7 +125,7 @@ describe("chunks", () => {
     expect(await chunks.after(0, { ...all })).toBe(first);
     const filtered = (await chunks.after(0, { ...all, keyId: "key_1" }))!;
     expect(filtered).not.toBe(first);
-    expect(filtered.lastSeq).toBe(first.lastSeq);
+    expect(filtered.position).toEqual(first.position);
     expect(filtered.bytes.length).toBeLessThan(first.bytes.length);
     expect((await chunks.after(0, { ...all, cause: "undo" }))!.bytes).toHaveLength(0);
     chunks.clear();
@@ -141,8 +141,8 @@ describe("chunks", () => {
     for (let chunk = await chunks.after(0, all); chunk; ) {
       const text = decoder.decode(chunk.bytes);
       seqs.push(...[...text.matchAll(/^id: \S+-(\d+)$/gm)].map(([, seq]) => Number(seq)));
-      expect(seqs.at(-1)).toBe(chunk.lastSeq);
-      chunk = await chunks.after(chunk.lastSeq, all);
+      expect(seqs.at(-1)).toBe(chunk.position.seq);
+      chunk = await chunks.after(chunk.position.seq, all);
     }
     expect(seqs).toEqual(upTo(201));
   });
@@ -157,24 +157,44 @@ describe("chunks", () => {
 });
 
 describe("the pace", () => {
-  test("gives others four fifths of the time, not counting what the feed itself waits for", async () => {
-    let now = 0;
-    const pacer = createPacer(() => now);
+  let now = 0;
+  let seq = 0;
+  const startPacer = () =>
+    createPacer(
+      () => now,
+      () => seq,
+    );
+
+  /** Uses slices of 4 ms while rows are added. Returns the real time that the last rest took. */
+  async function restMs(changesPerSecond: number): Promise<number> {
+    const pacer = startPacer();
     pacer.begin();
-    now += 4;
-    expect(pacer.isSliceOver()).toBe(false);
+    for (let slice = 1; ; slice++) {
+      now += 4;
+      seq += 4 * (changesPerSecond / 1_000);
+      const started = performance.now();
+      await pacer.rest();
+      if (slice === 60) return performance.now() - started;
+    }
+  }
+
+  test("gives a busy service ten elevenths of the time, and an idle one what it needs", async () => {
+    expect(await restMs(5_000)).toBeWithin(39, 2_000);
+    expect(await restMs(1_000)).toBeLessThan(39);
+  });
+
+  test("does not count what the feed itself waits for", async () => {
+    const pacer = startPacer();
+    pacer.begin();
     now += 1;
-    expect(pacer.isSliceOver()).toBe(true);
+    expect(pacer.isSliceOver()).toBe(false);
     const waiting = Promise.withResolvers<number>();
     const waited = pacer.wait(waiting.promise);
     now += 60_000;
     waiting.resolve(3);
     expect(await waited).toBe(3);
     expect(pacer.isSliceOver()).toBe(false);
-    now += 5;
-    pacer.end();
-    const started = performance.now();
-    await pacer.pause();
-    expect(performance.now() - started).toBeWithin(39, 2_000);
+    now += 1;
+    expect(pacer.isSliceOver()).toBe(true);
   });
 });

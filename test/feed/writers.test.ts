@@ -92,6 +92,7 @@ test("a write through one instance is sent by the other", async () => {
 test("a client that resets or half-closes its connection frees its place", async () => {
   const service = await startTestService("sqlite", { "streams-per-key": "1" });
   for (const leave of ["abort", "end"] as const) {
+    // The stream that shows that the place is free takes it for a moment.
     const { text: key } = await service.issueKey();
     const head = `Host: shop\r\nAuthorization: Bearer ${key}\r\nAccept: text/event-stream`;
     const client = await connectRaw(service.baseUrl);

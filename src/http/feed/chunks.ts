@@ -1,3 +1,4 @@
+import type { Position } from "../../domain/epochs.ts";
 import type { Cause } from "../../domain/ledger.ts";
 import type { MaybePromise, NamedRow } from "../../domain/ports.ts";
 import type { LedgerTail } from "../../domain/tail.ts";
@@ -13,7 +14,7 @@ export interface FeedFilter {
 export interface FeedChunk {
   readonly afterSeq: number;
   /** The last row that the chunk has, or would have if it matched the filter. */
-  readonly lastSeq: number;
+  readonly position: Position;
   readonly bytes: Uint8Array;
 }
 
@@ -43,7 +44,8 @@ export function createFeedChunks(tail: LedgerTail): FeedChunks {
     for (const row of rows) {
       if (matches(row, filter)) text += changeEvent(row, tail.positionAt(row.seq));
     }
-    return { afterSeq, lastSeq: rows.at(-1)!.seq, bytes: encoder.encode(text) };
+    const position = tail.positionAt(rows.at(-1)!.seq);
+    return { afterSeq, position, bytes: encoder.encode(text) };
   }
 
   function keep(name: string, chunk: FeedChunk): void {

@@ -53,12 +53,23 @@ export interface FeedOptions {
 /** What one stream is sent before the next one has its turn. */
 const turnBytesMax = 64 * 1024;
 
+/** Counts for a chunk that has less, because few of its rows match the filter. */
+const chunkBytesMin = 8 * 1024;
+
+/**
+ * When every stream has everything, the feed waits for as long as it took, so that changes are sent
+ * together. A write costs more than the changes in it.
+ */
+const bundleMsMin = 5;
+const bundleMsMax = 100;
+
 const checkEveryMsMax = 1_000;
 
 export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: FeedOptions): Feed {
   const chunks = createFeedChunks(tail);
-  const pacer = createPacer(monotonicMs);
-  const checkPacer = createPacer(monotonicMs);
+  const pacer = createPacer(monotonicMs, () => tail.seq);
+  const clientPacer = createPacer(monotonicMs, () => tail.seq);
+  const keyPacer = createPacer(monotonicMs, () => tail.seq);
   const streams = new Map<FeedStream, StreamRequest>();
   /** Streams that must be told that their history is not the store's. */
   const outdated = new Set<FeedStream>();
@@ -66,15 +77,27 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   const opened = new Map<string, number>();
   let isClosed = false;
   let isSending = false;
+  /** True if rows were added or a client became ready since the current round began. */
+  let hasNews = false;
 
   /** Sends until no stream can be sent more. Wakes up when rows are added or a client is ready. */
   async function sendAll(): Promise<void> {
+    hasNews = true;
     if (isSending || streams.size === 0) return;
     isSending = true;
     try {
       // The responses to the updates that were just committed go first.
       await yieldToEventLoop();
-      while (await sendRound()) await pacer.pause();
+      pacer.begin();
+      for (;;) {
+        hasNews = false;
+        const startedAt = monotonicMs();
+        const sent = await sendRound();
+        if (sent === "nothing" && !hasNews) break;
+        const tookMs = monotonicMs() - startedAt;
+        const bundleMs = Math.min(bundleMsMax, Math.max(bundleMsMin, tookMs));
+        await pacer.rest(sent === "some" ? 0 : bundleMs);
+      }
     } finally {
       isSending = false;
     }
@@ -83,22 +106,24 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   /** While the store cannot be read, the checks try again. */
   const wake = inBackground("sending changes to streams", log, whileAvailable(sendAll));
 
-  /** Gives every stream one turn. Returns false if none could be sent anything. */
-  async function sendRound(): Promise<boolean> {
+  /** Gives every stream one turn. Returns how much of what there is could be sent. */
+  async function sendRound(): Promise<"nothing" | "some" | "everything"> {
     let hasSent = false;
-    pacer.begin();
+    let hasMore = false;
     for (const stream of streams.keys()) {
-      for (let sentBytes = 0; sentBytes < turnBytesMax && isBehind(stream); ) {
+      let turnBytes = 0;
+      while (turnBytes < turnBytesMax && isBehind(stream)) {
         const bytes = sendNext(stream);
         const sent = bytes instanceof Promise ? await pacer.wait(bytes) : bytes;
         if (sent === undefined) break;
         hasSent = true;
-        sentBytes += sent;
+        turnBytes += Math.max(sent, chunkBytesMin);
+        if (pacer.isSliceOver()) await pacer.rest();
       }
-      if (pacer.isSliceOver()) await pacer.wait(yieldToEventLoop());
+      hasMore ||= turnBytes >= turnBytesMax;
     }
-    pacer.end();
-    return hasSent;
+    if (!hasSent) return "nothing";
+    return hasMore ? "some" : "everything";
   }
 
   function isBehind(stream: FeedStream): boolean {
@@ -118,7 +143,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       // While the chunk was read, the stream may have ended or become outdated.
       const isWanted = found?.afterSeq === stream.position.seq && stream.isWritable;
       if (!found || !isWanted || outdated.has(stream)) return undefined;
-      stream.sendChanges(found, tail.positionAt(found.lastSeq));
+      stream.sendChanges(found);
       return found.bytes.length;
     }
   }
@@ -131,21 +156,30 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     wake();
   }
 
-  /** Ends streams whose key is no longer valid or whose client stalls, and sends heartbeats. */
-  async function check(): Promise<void> {
+  /** Sends heartbeats, and cuts off clients that stall. Does not wait for the store. */
+  async function checkClients(): Promise<void> {
     if (streams.size === 0) return;
     wake();
-    const banned = await readBannedKeys().catch(() => new Set<string>());
-    checkPacer.begin();
-    for (const [stream, request] of streams) {
+    clientPacer.begin();
+    for (const stream of streams.keys()) {
       const now = monotonicMs();
       if (stream.stalledSince !== undefined && now - stream.stalledSince > bounds.stallMs) {
         stream.cutOff();
-      } else if (banned.has(stream.keyId) || !(await isAuthorized(request))) stream.end();
-      else if (stream.isWritable && now - (stream.idleSince ?? now) >= bounds.heartbeatMs) {
+      } else if (stream.isWritable && now - (stream.idleSince ?? now) >= bounds.heartbeatMs) {
         stream.sendHeartbeat();
       }
-      if (checkPacer.isSliceOver()) await checkPacer.wait(yieldToEventLoop());
+      if (clientPacer.isSliceOver()) await clientPacer.rest();
+    }
+  }
+
+  /** Ends streams whose key is no longer valid. */
+  async function checkKeys(): Promise<void> {
+    if (streams.size === 0) return;
+    const banned = await readBannedKeys().catch(() => new Set<string>());
+    keyPacer.begin();
+    for (const [stream, request] of streams) {
+      if (banned.has(stream.keyId) || !(await isAuthorized(request))) stream.end();
+      if (keyPacer.isSliceOver()) await keyPacer.rest();
     }
   }
 
@@ -179,12 +213,19 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       onEnd: () => close(stream),
     });
     streams.set(stream, request);
+    // The client left before the stream could listen for that.
+    if (signal.aborted) stream.end();
     return stream.body;
   }
 
   tail.subscribe({ rowsAdded: wake, historyChanged });
   const checkEveryMs = Math.min(checkEveryMsMax, bounds.heartbeatMs / 4);
-  const stopChecking = every(checkEveryMs, "checking the streams of the feed", log, check);
+  // Two timers: a store that does not respond must not delay a heartbeat until the server closes the
+  // connection because it is idle.
+  const stopChecks = [
+    every(checkEveryMs, "checking the clients of the feed", log, checkClients),
+    every(checkEveryMs, "checking the keys of the feed", log, checkKeys),
+  ];
 
   return {
     async open(request) {
@@ -202,7 +243,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     },
     close() {
       isClosed = true;
-      stopChecking();
+      for (const stop of stopChecks) stop();
       for (const stream of streams.keys()) stream.end();
     },
   };

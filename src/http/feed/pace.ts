@@ -1,49 +1,98 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { yieldToEventLoop } from "../../domain/event-loop.ts";
 
 /**
- * Limits how much of the event loop the feed takes: long work is cut into slices, and after a round
- * the feed pauses for a multiple of the time that the round took. When thousands of streams or
- * changes come together, events are later and bundled, and updates stay fast.
+ * Limits how much of the event loop the feed takes. Its work is cut into slices, and other work runs
+ * between them. The feed takes most of the time of a service that has little else to do. While the
+ * service is busy, the feed pauses after each slice: events are later and bundled, and updates stay
+ * fast.
  */
 export interface Pacer {
-  /** Begins a round. */
+  /** Begins a slice. */
   begin(): void;
-  /** True if the event loop should have a turn. */
   isSliceOver(): boolean;
-  /** Waits without counting the time, and begins a new slice. */
+  /** Waits without counting the time. */
   wait<T>(work: Promise<T>): Promise<T>;
-  /** Ends a round. */
-  end(): void;
-  /** Waits until the next round may begin. */
-  pause(): Promise<void>;
+  /** Ends a slice, lets other work run, for `pauseMsMin` at least, and begins a slice. */
+  rest(pauseMsMin?: number): Promise<void>;
 }
 
-const sliceMs = 4;
-/** The feed takes a fifth of the time at most. */
-const pauseFactor = 4;
-/** Changes that come within this time are sent together. */
-const pauseMsMin = 5;
+/** A request waits at most this long for the feed. */
+const sliceMs = 1;
 
-export function createPacer(monotonicMs: () => number): Pacer {
+/** A busy service pauses for this multiple of the time that a slice took: the feed has 9 %. */
+const pauseFactorMax = 10;
+
+/** How busy a measured value means: not at all up to `light`, entirely from `heavy` on. */
+interface Scale {
+  readonly light: number;
+  readonly heavy: number;
+}
+
+/**
+ * Changes per second. They keep the writing thread, the disk and the database server busy, which
+ * the event loop does not show.
+ */
+const changeRate: Scale = { light: 1_500, heavy: 3_000 };
+
+/** The time that other work takes after a slice, in slices: requests that waited meanwhile. */
+const waitingWork: Scale = { light: 0.15, heavy: 0.35 };
+
+/** The median counts, because a single slice may have waited for a core. */
+const slicesMeasured = 15;
+
+const rateWindowMs = 200;
+
+/** `lastSeq` returns the last row of the ledger. */
+export function createPacer(monotonicMs: () => number, lastSeq: () => number): Pacer {
   let sliceStart = 0;
-  let busyMs = 0;
+  const waits = new Float64Array(slicesMeasured).fill(waitingWork.heavy);
+  let slices = 0;
+  let changesPerSecond = 0;
+  let windowStart = { ms: monotonicMs(), seq: lastSeq() };
+
+  function measureRate(now: number): void {
+    const elapsedMs = now - windowStart.ms;
+    if (elapsedMs < rateWindowMs) return;
+    const seq = lastSeq();
+    changesPerSecond = ((seq - windowStart.seq) / elapsedMs) * 1_000;
+    windowStart = { ms: now, seq };
+  }
+
+  /** From 0 to 1. */
+  function busyShare(): number {
+    const wait = waits.toSorted()[(slicesMeasured - 1) / 2]!;
+    return Math.max(shareOf(waitingWork, wait), shareOf(changeRate, changesPerSecond));
+  }
+
   return {
     begin() {
-      busyMs = 0;
       sliceStart = monotonicMs();
     },
     isSliceOver: () => monotonicMs() - sliceStart > sliceMs,
     async wait(work) {
-      busyMs += monotonicMs() - sliceStart;
+      const waitStart = monotonicMs();
       try {
         return await work;
       } finally {
-        sliceStart = monotonicMs();
+        sliceStart += monotonicMs() - waitStart;
       }
     },
-    end() {
-      busyMs += monotonicMs() - sliceStart;
+    async rest(pauseMsMin = 0) {
+      const sliceEnd = monotonicMs();
+      const tookMs = sliceEnd - sliceStart;
+      await yieldToEventLoop();
+      const now = monotonicMs();
+      waits[slices % slicesMeasured] = (now - sliceEnd) / Math.max(tookMs, sliceMs);
+      slices += 1;
+      measureRate(now);
+      const pauseMs = Math.max(pauseMsMin, tookMs * pauseFactorMax * busyShare());
+      if (pauseMs > 0) await sleep(Math.ceil(pauseMs));
+      sliceStart = monotonicMs();
     },
-    pause: () => sleep(Math.max(pauseMsMin, busyMs * pauseFactor)),
   };
+}
+
+function shareOf({ light, heavy }: Scale, value: number): number {
+  return Math.min(1, Math.max(0, (value - light) / (heavy - light)));
 }

@@ -15,7 +15,7 @@ export interface FeedStream {
   readonly stalledSince: number | undefined;
   /** True if the response has begun, and its client takes what is written. */
   readonly isWritable: boolean;
-  sendChanges(chunk: FeedChunk, position: Position): void;
+  sendChanges(chunk: FeedChunk): void;
   sendHeartbeat(): void;
   /** Continues at another position, because the client has seen another history. */
   sendReset(position: Position): void;
@@ -90,7 +90,6 @@ export function createFeedStream(options: FeedStreamOptions): FeedStream {
     },
     cancel: abandoned,
   } as unknown as UnderlyingDefaultSource<Uint8Array>);
-  if (signal.aborted) abandoned();
 
   return {
     keyId,
@@ -108,7 +107,7 @@ export function createFeedStream(options: FeedStreamOptions): FeedStream {
     get isWritable() {
       return controller !== undefined && !isEnded && !signal.aborted && stalledSince === undefined;
     },
-    sendChanges({ bytes }, after) {
+    sendChanges({ position: after, bytes }) {
       position = after;
       if (bytes.length > 0) write(bytes);
     },
