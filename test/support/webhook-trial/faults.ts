@@ -1,6 +1,6 @@
 import { type Fault, inflict } from "../instances/chaos.ts";
 import { startFleet } from "../instances/fleet.ts";
-import { startPostgres } from "../postgres.ts";
+import { openTrialDatabase } from "../instances/trial-database.ts";
 import type { Engine } from "../service.ts";
 import { trialBounds } from "./bounds.ts";
 import {
@@ -12,7 +12,7 @@ import {
 
 export type WebhookFault = Fault | "the receiver dies";
 
-export interface WebhookTrialOptions {
+export interface WebhookFaultOptions {
   readonly webhooks: number;
   /** On SQLite only faults of an instance or the receiver. */
   readonly sequence: readonly WebhookFault[];
@@ -25,14 +25,17 @@ const downMs = 300;
 /** Two instances on PostgreSQL, or one on SQLite, with a bad receiver, and one fault after another. */
 export async function endureWebhookFaults(
   engine: Engine,
-  { webhooks, sequence, requestsBetween }: WebhookTrialOptions,
+  { webhooks, sequence, requestsBetween }: WebhookFaultOptions,
 ): Promise<WebhookFigures> {
-  const server = engine === "postgres" ? await startPostgres() : undefined;
-  const databaseUrl = (await server?.freshDatabase()) ?? "sqlite:webhooks.db";
-  const size = engine === "postgres" ? 2 : 1;
-  const fleet = await startFleet(databaseUrl, { size, pets: webhookTrialPets, ...quickInstances });
+  await using database = await openTrialDatabase(engine);
+  const { url, server, instances: size } = database;
+  const fleet = await startFleet(url, { size, pets: webhookTrialPets, ...quickInstances });
   try {
-    const trial = await startWebhookTrial(fleet, webhooks, trialBounds);
+    const trial = await startWebhookTrial(fleet, {
+      databaseUrl: url,
+      webhooks,
+      timeoutMs: trialBounds.timeoutMs,
+    });
     await trial.changes.more(requestsBetween);
     for (const [round, fault] of sequence.entries()) {
       if (fault === "the receiver dies") await trial.receiver.die(downMs);
@@ -45,6 +48,5 @@ export async function endureWebhookFaults(
     return figures;
   } finally {
     await fleet.leave();
-    await server?.destroy();
   }
 }
