@@ -4,6 +4,7 @@ import { createAlarm, every, inBackground, whileAvailable } from "../background.
 import type { Clock, Log, Store } from "../ports.ts";
 import type { LedgerTail } from "../tail.ts";
 import { type Delivery, startDelivery } from "./delivery.ts";
+import { createPace } from "./pace.ts";
 import type { WebhookSender } from "./sender.ts";
 import type { Delivered } from "./store.ts";
 
@@ -58,6 +59,7 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
   const gathered = createAlarm();
   const parts = {
     ...options,
+    pace: createPace(monotonicMs),
     leaseLeftMinMs: bounds.leaseLeftMinMs,
     listEpochs: inventory.listEpochs,
     signal,

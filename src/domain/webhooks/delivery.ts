@@ -4,13 +4,14 @@ import { type EpochStart, lastCommonSeq, type Position } from "../epochs.ts";
 import { ServiceError } from "../errors.ts";
 import type { Clock, Log, MaybePromise } from "../ports.ts";
 import type { LedgerTail } from "../tail.ts";
-import { attemptOf, createUnsaved, isSuccess, resultOf } from "./attempts.ts";
+import { attemptOf, isSuccess, resultOf, type SendParts, sendMessage } from "./attempts.ts";
 import { matcherOf } from "./filter.ts";
-import { headersOf, type Message } from "./message.ts";
-import { failingMaxMs, retryDelayMaxMs, retryDelayMs } from "./retries.ts";
-import { scanLedger } from "./scan.ts";
-import type { WebhookAnswer, WebhookSender } from "./sender.ts";
+import type { Message } from "./message.ts";
+import { endingOf, retryDelayMaxMs, retryDelayMs } from "./retries.ts";
+import { type ScanParts, scanLedger } from "./scan.ts";
+import type { WebhookAnswer } from "./sender.ts";
 import type { Delivered } from "./store.ts";
+import { createUnsaved } from "./unsaved.ts";
 import type { Webhook, WebhookProgress } from "./webhook.ts";
 
 /**
@@ -38,20 +39,15 @@ export interface Delivery {
   notSaved(delivered: Delivered): void;
 }
 
-export interface DeliveryParts {
+export interface DeliveryParts extends ScanParts, SendParts {
   readonly tail: LedgerTail;
   readonly listEpochs: () => MaybePromise<readonly EpochStart[]>;
-  readonly sender: Pick<WebhookSender, "send">;
   readonly clock: Clock;
-  readonly monotonicMs: () => number;
   /** Returns a number from 0 to less than 1. */
   readonly random: () => number;
   readonly log: Log;
-  readonly userAgent: string;
   /** An attempt starts only while this much of the lease is left. */
   readonly leaseLeftMinMs: number;
-  /** Aborted when the process stops. */
-  readonly signal: AbortSignal;
   /** Saves the progress of all deliveries. Never rejects. */
   readonly save: () => Promise<void>;
   /** Does the same at once, or later if it was done a moment ago. */
@@ -78,7 +74,7 @@ interface Pending {
 
 export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery {
   const { tail, clock, monotonicMs, log, signal } = parts;
-  const { id, name, url } = initial;
+  const { id, name } = initial;
   const matches = matcherOf(initial.filter);
   const alarm = createAlarm();
   const unsaved = createUnsaved(monotonicMs);
@@ -167,7 +163,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
   async function scan(): Promise<number> {
     const began = generation;
     const after = progress.cursor.seq;
-    const { message, upTo, isAtEnd } = await scanLedger(tail, webhook, matches, after, signal);
+    const { message, upTo, isAtEnd } = await scanLedger(parts, webhook, matches, after);
     // The rows may be of another history.
     if (generation !== began || !isLocated) return 0;
     const end = tail.positionAt(upTo);
@@ -179,8 +175,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
   async function attempt({ message, end, isAtEnd }: Pending): Promise<number> {
     const began = generation;
     const at = clock.now();
-    const headers = headersOf(message, webhook, at, parts.userAgent);
-    const answer = await parts.sender.send({ url, headers, body: message.body }, signal);
+    const answer = await sendMessage(parts, webhook, message, at);
     // Cut off by this process: the receiver has not failed.
     if (!isSuccess(answer) && signal.aborted) return 0;
     unsaved.addAttempt(attemptOf(message, at, answer));
@@ -282,13 +277,4 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     notSaved: ({ attempts }) => unsaved.putBack(attempts),
     ended: run(),
   };
-}
-
-/** Whether this failure ends the deliveries until an operator resumes them. */
-function endingOf(answer: WebhookAnswer, failingSince: number, now: number): Delivered["ended"] {
-  if (answer.status === 410) return { state: "disabled", reason: "the receiver returned 410" };
-  if (now - failingSince < failingMaxMs) return undefined;
-  const since = new Date(failingSince).toISOString();
-  const reason = `every attempt has failed since ${since}, the last one with: ${resultOf(answer)}`;
-  return { state: "paused", reason };
 }

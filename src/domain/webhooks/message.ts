@@ -30,6 +30,17 @@ export interface Batch {
   toMessage(webhook: Webhook, positionAt: (seq: number) => Position): Message;
 }
 
+/** The JSON of rows. Several webhooks send the same ones, which the tail of the ledger shares. */
+const rowTexts = new WeakMap<NamedRow, string>();
+
+function textOf(row: NamedRow): string {
+  const known = rowTexts.get(row);
+  if (known !== undefined) return known;
+  const text = ledgerRowJson(row);
+  rowTexts.set(row, text);
+  return text;
+}
+
 export function createBatch(): Batch {
   const rows: NamedRow[] = [];
   const texts: string[] = [];
@@ -40,7 +51,7 @@ export function createBatch(): Batch {
     },
     add(row) {
       if (rows.length === changesMax) return false;
-      const text = ledgerRowJson(row);
+      const text = textOf(row);
       const added = Buffer.byteLength(text) + 1;
       // A change that exceeds the bound alone is sent alone: it must not be skipped.
       if (bytes + added > bodyBytesMax && rows.length > 0) return false;

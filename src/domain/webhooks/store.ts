@@ -31,9 +31,9 @@ export interface WebhookStore {
   listAttempts(id: string, attemptsMax: number): Promise<readonly WebhookAttempt[]>;
   /**
    * Gives `holder` the lease of every active webhook that no other process holds, and extends the
-   * leases it has. Returns all active webhooks that it now holds, each for at least two thirds of
-   * `leaseMs`: a lease is not extended by every call. Only one process serves a SQLite store, so there
-   * another holder has ended, and a lease does not expire.
+   * leases it has. Returns all active webhooks that it now holds, each for `leaseMs` from the time
+   * of the call. Only one process serves a SQLite store, so there another holder has ended, and a
+   * lease does not expire.
    */
   claimWebhooks(holder: string, leaseMs: number): Promise<readonly Webhook[]>;
   /** Gives up all leases, so that another process can continue at once. */
