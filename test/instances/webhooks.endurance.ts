@@ -25,6 +25,7 @@ const faultsOf: Record<Engine, readonly WebhookFault[]> = {
     "the database is killed",
     "the database is restarted",
     "an instance and the database are killed together",
+    "the first instance cannot reach the database",
     "the receiver dies",
   ],
 };

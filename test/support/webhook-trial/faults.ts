@@ -1,5 +1,6 @@
 import { type Fault, inflict } from "../instances/chaos.ts";
 import { startFleet } from "../instances/fleet.ts";
+import { openSlowProxy } from "../instances/slow-network.ts";
 import { openTrialDatabase } from "../instances/trial-database.ts";
 import type { Engine } from "../service.ts";
 import { trialBounds } from "./bounds.ts";
@@ -10,7 +11,11 @@ import {
   webhookTrialPets,
 } from "./trial.ts";
 
-export type WebhookFault = Fault | "the receiver dies";
+export type WebhookFault =
+  | Fault
+  | "the receiver dies"
+  /** It can still reach the receiver. */
+  | "the first instance cannot reach the database";
 
 export interface WebhookFaultOptions {
   readonly webhooks: number;
@@ -20,7 +25,11 @@ export interface WebhookFaultOptions {
   readonly requestsBetween: number;
 }
 
-const downMs = 300;
+const receiverDownMs = 300;
+/** Longer than a lease. */
+const cutOffMs = 2 * trialBounds.leaseMs;
+/** Nothing listens there. */
+const closedPort = 1;
 
 /** Two instances on PostgreSQL, or one on SQLite, with a bad receiver, and one fault after another. */
 export async function endureWebhookFaults(
@@ -29,7 +38,14 @@ export async function endureWebhookFaults(
 ): Promise<WebhookFigures> {
   await using database = await openTrialDatabase(engine);
   const { url, server, instances: size } = database;
-  const fleet = await startFleet(url, { size, pets: webhookTrialPets, ...quickInstances });
+  const proxy = server && openSlowProxy(server.port, () => 0);
+  const fleet = await startFleet(url, {
+    size,
+    pets: webhookTrialPets,
+    addressOf: (index) =>
+      proxy && index === 0 ? url.replace(`${server.port}`, `${proxy.port}`) : url,
+    ...quickInstances,
+  });
   try {
     const trial = await startWebhookTrial(fleet, {
       databaseUrl: url,
@@ -38,8 +54,13 @@ export async function endureWebhookFaults(
     });
     await trial.changes.more(requestsBetween);
     for (const [round, fault] of sequence.entries()) {
-      if (fault === "the receiver dies") await trial.receiver.die(downMs);
-      else await inflict(fault, server!, fleet, round % size, async () => {});
+      if (fault === "the receiver dies") await trial.receiver.die(receiverDownMs);
+      else if (fault === "the first instance cannot reach the database") {
+        proxy!.redirect(closedPort);
+        proxy!.cut();
+        await Bun.sleep(cutOffMs);
+        proxy!.redirect(server!.port);
+      } else await inflict(fault, server!, fleet, round % size, async () => {});
       await trial.changes.more(requestsBetween);
     }
     await trial.end();
@@ -48,5 +69,6 @@ export async function endureWebhookFaults(
     return figures;
   } finally {
     await fleet.leave();
+    proxy?.close();
   }
 }

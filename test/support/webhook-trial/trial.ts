@@ -68,7 +68,7 @@ const kinds: readonly Kind[] = [
 ];
 
 /** A request that is still open so much later is not just a close that arrives late. */
-const overlapMsMax = 300;
+const overlapMsMax = 500;
 const patienceMs = 30_000;
 
 interface Created {
