@@ -11,6 +11,7 @@ import type { Clock, Log, Store } from "./domain/ports.ts";
 import type { Shop } from "./domain/shop.ts";
 import { followTail, type LedgerTail } from "./domain/tail.ts";
 import { isInForce } from "./domain/usage.ts";
+import { type Deliveries, startDeliveries } from "./domain/webhooks/deliveries.ts";
 import { type Engine, openEngine } from "./engines.ts";
 import { apiBasePath, apiOperations } from "./http/api/operations.ts";
 import { createKeyAuthenticator } from "./http/authentication.ts";
@@ -29,6 +30,8 @@ import { type RunningServer, type Served, startServer } from "./http/server.ts";
 import { createSnapshotResponses } from "./http/snapshots/responses.ts";
 import type { Surface } from "./http/surface.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
+import { packageVersion } from "./version.ts";
+import { createWebhookSender } from "./webhooks/sender.ts";
 
 const monotonicMs = () => performance.now();
 
@@ -77,6 +80,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
+  opened.defer(openDeliveries(options, engine, tail).stop);
   const keyring = createKeyring(store.keys, clock, config.environment, config.keysCachedMax);
   head.subscribe({ keysChanged: keyring.clear });
   head.subscribe({ keysChanged: engine.limiter.refresh });
@@ -167,6 +171,35 @@ function openFeed(
         .map(({ keyId }) => keyId),
     );
   return createFeed({ tail, readBannedKeys, bounds, monotonicMs, log });
+}
+
+function openDeliveries(
+  { config, clock, log }: ServiceOptions,
+  { store, isShared }: Engine,
+  tail: LedgerTail,
+): Deliveries {
+  const { timeoutMs, leaseMs, leaseLeftMinMs, renewEveryMs, renewLocallyEveryMs } = config.webhooks;
+  const sender = createWebhookSender({
+    allowInsecure: config.webhooksAllowInsecure,
+    allowedNetworks: config.webhooksAllowedNetworks,
+    timeoutMs,
+    now: clock.now,
+  });
+  return startDeliveries({
+    store,
+    tail,
+    sender,
+    clock,
+    monotonicMs,
+    random: Math.random,
+    log,
+    userAgent: `petstore-inventory/${packageVersion()}`,
+    bounds: {
+      leaseMs,
+      leaseLeftMinMs,
+      renewEveryMs: isShared ? renewEveryMs : renewLocallyEveryMs,
+    },
+  });
 }
 
 /** The time between two attempts to read a database that is unavailable at the start. */

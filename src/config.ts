@@ -34,6 +34,17 @@ const fixedBounds = {
     /** A client that does not take what was sent within this time is cut off. */
     stallMs: 10_000,
   },
+  webhooks: {
+    /** One attempt. */
+    timeoutMs: 15_000,
+    /** How long an instance that has died keeps its webhooks. */
+    leaseMs: 30_000,
+    /** An attempt starts only while this much of the lease is left. */
+    leaseLeftMinMs: 20_000,
+    /** How often leases are renewed and operators' changes are read, on PostgreSQL and on SQLite. */
+    renewEveryMs: 5_000,
+    renewLocallyEveryMs: 1_000,
+  },
   /** How long requests in flight may take once the listener is closed. */
   stopGraceMs: 10_000,
   /** A ban that starts within this time after the last one is twice as long. */

@@ -5,18 +5,23 @@ import { ServiceError } from "./domain/errors.ts";
 import type { Clock, Limiter, Log, Store } from "./domain/ports.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
-import { createDatabase } from "./store/postgres/engine/database.ts";
-import { openPostgres } from "./store/postgres/store.ts";
-import { createSharedUsage } from "./store/postgres/usage.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
-import { openSqlite } from "./store/sqlite/store.ts";
 
 export const systemClock: Clock = { now: () => Date.now() };
+
+// A process loads only the engine that it opens, so that commands start fast.
+const loadSqlite = () => import("./store/sqlite/store.ts");
+const loadPostgres = async () => ({
+  ...(await import("./store/postgres/store.ts")),
+  ...(await import("./store/postgres/engine/database.ts")),
+});
 
 /** A store and the rate limiter that fits it. */
 export interface Engine {
   readonly store: Store;
   readonly limiter: Limiter;
+  /** Whether other processes may serve the same store. */
+  readonly isShared: boolean;
   /** How long the first read of the inventory is retried if the database is unavailable. */
   readonly patienceMs: number;
   /** Opens every connection that is not open. Returns false if one cannot be opened. */
@@ -46,11 +51,12 @@ async function openSqliteEngine(
 ): Promise<Engine> {
   opened.defer(lockForServing(path));
   const { environment } = config;
+  const { openSqlite } = await loadSqlite();
   const store = await openSqlite({ path, environment, clock, threaded: true, log });
   opened.defer(() => store.close());
   const limiter = await createLocalLimiter({ usage: store.usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
-  return { store, limiter, patienceMs: 0, connect: async () => true };
+  return { store, limiter, isShared: false, patienceMs: 0, connect: async () => true };
 }
 
 /** A request that has not been counted after this time receives 503. */
@@ -65,6 +71,8 @@ async function openPostgresEngine(
   { config, databaseClock: clock, log }: EngineOptions,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
+  const { createDatabase, openPostgres } = await loadPostgres();
+  const { createSharedUsage } = await import("./store/postgres/usage.ts");
   const database = createDatabase(config.databaseUrl, log);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
   const store = await openPostgres({ database, environment, clock, patienceMs });
@@ -74,7 +82,7 @@ async function openPostgresEngine(
   const limiter = createSharedLimiter({ usage, rules, log });
   opened.defer(() => limiter.close());
   database.watch();
-  return { store, limiter, patienceMs, connect: database.openConnections };
+  return { store, limiter, isShared: true, patienceMs, connect: database.openConnections };
 }
 
 /** The file that a database address names; undefined for a database server. */
@@ -84,12 +92,15 @@ function sqlitePath({ databaseUrl }: Config): string | undefined {
 }
 
 /** Opens the store that the database address names, for a command that does one thing and ends. */
-export function openStore(config: Config, clock: Clock): Promise<Store> {
+export async function openStore(config: Config, clock: Clock): Promise<Store> {
   const { databaseUrl, environment } = config;
   const path = sqlitePath(config);
-  return path === undefined
-    ? openPostgres({ database: createDatabase(databaseUrl), environment, patienceMs: 0 })
-    : openSqlite({ path, environment, clock, threaded: false });
+  if (path !== undefined) {
+    const { openSqlite } = await loadSqlite();
+    return openSqlite({ path, environment, clock, threaded: false });
+  }
+  const { createDatabase, openPostgres } = await loadPostgres();
+  return openPostgres({ database: createDatabase(databaseUrl), environment, patienceMs: 0 });
 }
 
 /** Same as `openStore`, but does not create a SQLite file. A wrong path would look like an empty store. */

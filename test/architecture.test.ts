@@ -48,6 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/setting-readers.ts": ["src/domain/"],
   "src/log.ts": ["src/domain/", "src/output.ts"],
   "src/output.ts": [],
+  "src/version.ts": ["node:"],
   "client/src/": [],
 };
 

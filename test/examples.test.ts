@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CuttingProxy } from "./support/client/cutting-proxy.ts";
+import { linesOf } from "./support/lines.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -179,16 +180,6 @@ test("count.ts asks again if the stock changed during the count, and overwrites 
   expect(await child.exited).toBe(0);
   expect((await service.call("GET", "/inventory/8", { key })).json).toMatchObject({ quantity: 18 });
 });
-
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of stream) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    yield* lines;
-  }
-}
 
 async function temporaryFolder() {
   const path = await mkdtemp(join(tmpdir(), "petstore-example-"));

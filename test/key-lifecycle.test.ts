@@ -110,7 +110,10 @@ describe("a new key", () => {
 
 test("a scope that is added to the list of scopes is not added to the default scopes", async () => {
   const source = readFileSync(new URL("../src/domain/keys.ts", import.meta.url), "utf8");
-  const extended = source.replace(/(export const scopes = \[)/, '$1"admin:write", ');
+  const domain = new URL("../src/domain/", import.meta.url).pathname;
+  const extended = source
+    .replace(/(export const scopes = \[)/, '$1"admin:write", ')
+    .replaceAll('from "./', `from "${domain}`);
   const file = join(folder, "keys-with-one-more-scope.ts");
   writeFileSync(file, extended);
   const changed = (await import(file)) as typeof import("../src/domain/keys.ts");

@@ -6,11 +6,46 @@ import { readLimitUpdate, readRetryAfterSeconds } from "./limits.js";
 import { findRedirect } from "./redirect.js";
 import { isSuccess, type RawResponse } from "./response.js";
 
+/** A response whose body has not been read. Its `text` is empty. */
+export interface OpenResponse extends RawResponse {
+  readonly body: ReadableStream<Uint8Array> | null;
+}
+
 /** Sends one request and reads its response. Throws the signal's reason or a hook's error. */
-export async function attemptOnce(
+export function attemptOnce(
   transport: Transport,
   plan: AttemptPlan,
 ): Promise<RawResponse | Failure> {
+  return attemptWith(transport, plan, async (response) => ({
+    status: response.status,
+    headers: response.headers,
+    text: await response.text(),
+  }));
+}
+
+/**
+ * Like `attemptOnce`, but ends with the headers of a successful response. The caller reads its body
+ * and must cancel it: neither the timeout nor the signal of the plan applies to it.
+ */
+export function attemptStream(
+  transport: Transport,
+  plan: AttemptPlan,
+): Promise<OpenResponse | Failure> {
+  return attemptWith(transport, plan, async ({ status, headers, body }) => ({
+    status,
+    headers,
+    text: "",
+    body,
+  }));
+}
+
+type ReadSuccess<T> = (response: Response) => Promise<T>;
+
+async function attemptWith<T extends RawResponse>(
+  transport: Transport,
+  plan: AttemptPlan,
+  readSuccess: ReadSuccess<T>,
+): Promise<T | Failure> {
   const { hooks, clock } = transport.settings;
   const headers = new Headers(plan.headers);
   try {
@@ -21,7 +56,7 @@ export async function attemptOnce(
     throw error;
   }
   const startMs = clock.now();
-  const outcome = await sendWithTimeout(transport, plan, headers);
+  const outcome = await sendWithTimeout(transport, plan, headers, readSuccess);
   const response = responseOf(outcome);
   if (response !== undefined) {
     transport.deprecations.check(plan.call.operation, response.headers);
@@ -30,11 +65,12 @@ export async function attemptOnce(
   return outcome;
 }
 
-async function sendWithTimeout(
+async function sendWithTimeout<T extends RawResponse>(
   transport: Transport,
   plan: AttemptPlan,
   headers: Headers,
-): Promise<RawResponse | Failure> {
+  readSuccess: ReadSuccess<T>,
+): Promise<T | Failure> {
   const { timeoutMs, signal } = plan;
   const stop = new AbortController();
   const done = new AbortController();
@@ -50,7 +86,7 @@ async function sendWithTimeout(
   try {
     const response = await fetchOnce(transport, plan, headers, stop.signal);
     hasResponse = true;
-    return await readResponse(transport, plan, response);
+    return await readResponse(transport, plan, response, readSuccess);
   } catch (cause) {
     if (!hasResponse) transport.queue.recordLost();
     signal.throwIfAborted();
@@ -83,20 +119,21 @@ function fetchOnce(
   });
 }
 
-async function readResponse(
+async function readResponse<T extends RawResponse>(
   transport: Transport,
   plan: AttemptPlan,
   response: Response,
-): Promise<RawResponse | Failure> {
+  readSuccess: ReadSuccess<T>,
+): Promise<T | Failure> {
   const retryAfter = recordLimits(transport, plan, response);
   const redirect = findRedirect(response, plan.url);
   if (redirect !== undefined) {
     response.body?.cancel().catch(() => {});
     return { error: redirect, retryAfterMs: 0 };
   }
+  if (isSuccess(response)) return await readSuccess(response);
   const { status, headers } = response;
   const raw = { status, headers, text: await response.text() };
-  if (isSuccess(raw)) return raw;
   return { error: readError(raw, retryAfter), retryAfterMs: (retryAfter ?? 0) * 1000 };
 }
 
@@ -124,7 +161,7 @@ function responseOf(outcome: RawResponse | Failure): RawResponse | undefined {
 }
 
 /** Joins the messages of all causes. Node's own message is only "fetch failed". */
-function reasonOf(cause: unknown): string {
+export function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   return cause.cause === undefined ? cause.message : `${cause.message}: ${reasonOf(cause.cause)}`;
 }

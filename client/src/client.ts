@@ -42,6 +42,7 @@ import type {
   Pet,
   VersionedItem,
 } from "./types.js";
+import { type Watch, type WatchOptions, watchFeed } from "./watch.js";
 
 /**
  * A client for the Pet Store Inventory Service. Create one per API key and share it, so that all
@@ -150,6 +151,15 @@ export class PetstoreClient {
   /** Returns one page of the changes of all pets, the oldest first. Beta. */
   listChanges(options: ChangesOptions = {}): ApiPromise<ChangesPage> {
     return apiPromise(listChanges(this.#transport, options));
+  }
+
+  /**
+   * Iterates over the changes of all pets as they happen, each one once and in order. Reconnects by
+   * itself and continues where it was. Rejects only with an error that a new connection cannot solve,
+   * such as a revoked key. Beta.
+   */
+  watch(options: WatchOptions = {}): Watch {
+    return watchFeed(this.#transport, options);
   }
 
   /** Returns the `seq` and the hash of the last change. Beta. */

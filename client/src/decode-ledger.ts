@@ -29,18 +29,27 @@ export function decodeAppliedChanges(value: Json): VersionedItem[] {
   });
 }
 
-export function decodeLedgerRows(value: Json): LedgerRow[] {
-  return decodeList(value, (item) => {
-    const fields = readFields(item);
-    checkInteger(fields.seq, "seq");
-    checkBeforeAndAfter(fields);
-    checkString(fields.cause, "cause");
-    for (const name of ["keyId", "keyName", "reason", "requestId"]) {
-      checkStringOrNull(fields[name], name);
-    }
-    checkString(fields.at, "at");
-    return withToJson(fields) as unknown as LedgerRow;
-  });
+export function decodeLedgerRows(value: Json | undefined): LedgerRow[] {
+  return decodeList(value, decodeLedgerRow);
+}
+
+export function decodeLedgerRow(value: Json): LedgerRow {
+  const fields = readFields(value);
+  checkInteger(fields.seq, "seq");
+  checkBeforeAndAfter(fields);
+  checkString(fields.cause, "cause");
+  for (const name of ["keyId", "keyName", "reason", "requestId"]) {
+    checkStringOrNull(fields[name], name);
+  }
+  checkString(fields.at, "at");
+  return withToJson(fields) as unknown as LedgerRow;
+}
+
+/** Decodes the data of a heartbeat or a reset in the feed; returns its `seq`. */
+export function decodePosition(value: Json): number {
+  const { seq } = readFields(value);
+  checkInteger(seq, "seq");
+  return seq as number;
 }
 
 export function decodeDifferences(value: Json): InventoryDifference[] {

@@ -7,6 +7,7 @@ const reserved: Readonly<Record<string, string>> = {
   "idempotency-key": "Pass idempotencyKey to updateInventory or applyChanges",
   "if-match": "Pass ifMatch to updateInventory",
   "if-none-match": "The client manages the ETag of the list",
+  "last-event-id": "Pass after to watch",
   "x-change-reason": "Pass reason to updateInventory",
   accept: "The client accepts JSON",
   "content-type": "The client sends JSON",

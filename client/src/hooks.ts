@@ -63,7 +63,10 @@ export interface DeprecationNotice {
 export interface Hooks {
   /** Called before each attempt. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
-  /** Called after each complete response, with any status. */
+  /**
+   * Called after each complete response, with any status. For a watch, called when a connection is
+   * open; the `text` of the response is empty then.
+   */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
   /** Called before the delay that precedes a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;

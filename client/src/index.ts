@@ -17,6 +17,7 @@ export {
   type PetstoreError,
   TimeoutError,
 } from "./errors.js";
+export type { WatchChange, WatchEvent, WatchReset, WatchStart } from "./feed-reader.js";
 export type {
   Attempt,
   DeprecationNotice,
@@ -66,3 +67,11 @@ export type {
   VersionedItem,
 } from "./types.js";
 export { version } from "./version.js";
+export type { Watch, WatchOptions } from "./watch.js";
+export { type VerifyWebhookOptions, verifyWebhook, type WebhookPayload } from "./webhook.js";
+export {
+  isWebhookVerificationError,
+  WebhookVerificationError,
+  type WebhookVerificationReason,
+} from "./webhook-error.js";
+export type { WebhookHeaders } from "./webhook-headers.js";

@@ -49,7 +49,7 @@ export class RequestQueue {
       if (isClosedPastDeadline(waiter, decision)) return this.#reject(waiter);
       const cancel = () => this.#remove(waiter) && reject(signal.reason);
       signal.addEventListener("abort", cancel, { signal: waiter.done.signal });
-      this.#watchDeadline(waiter);
+      if (deadlineMs !== Number.POSITIVE_INFINITY) this.#watchDeadline(waiter);
     });
   }
 

@@ -6,6 +6,6 @@ export interface RawResponse {
   readonly text: string;
 }
 
-export function isSuccess({ status }: RawResponse): boolean {
+export function isSuccess({ status }: { readonly status: number }): boolean {
   return (status >= 200 && status < 300) || status === 304;
 }

@@ -62,3 +62,8 @@ export function command<const F extends Flags, const O extends readonly Operand[
 ): Command {
   return definition as Command;
 }
+
+/** The settings of a command that works on one store. */
+export const storeSettings: readonly SettingName[] = ["environment", "databaseUrl"];
+
+export const json = { description: "Print the result as JSON." } as const;

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { ServiceError } from "../domain/errors.ts";
 import { InvalidField } from "../domain/invalid-field.ts";
 import { print } from "../output.ts";
+import { packageVersion } from "../version.ts";
 import type { Command } from "./command.ts";
 import { commands } from "./commands.ts";
 import { parseArguments } from "./flags.ts";
@@ -60,9 +60,4 @@ function withFlagName({ field, rule, code }: InvalidField, { flags }: Command): 
   const [name = field] =
     Object.entries(flags).find(([flag, definition]) => (definition.field ?? flag) === field) ?? [];
   return new ServiceError(code, `--${name} ${rule}`);
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,4 +1,4 @@
-import { type Service, startService } from "../compose.ts";
+import type { Service } from "../compose.ts";
 import { type Config, readConfig } from "../config.ts";
 import type { Store } from "../domain/ports.ts";
 import { systemClock } from "../engines.ts";
@@ -20,6 +20,8 @@ async function serveUntilStopped(
   config: Config,
   prepare: (store: Store, config: Config) => Promise<string | undefined>,
 ): Promise<number> {
+  // Loaded here, because the other commands need no HTTP server and should start fast.
+  const { startService } = await import("../compose.ts");
   const service = await startService({ config, clock: systemClock, log: logToStderr });
   // Listens for signals before it prints the line that supervisors wait for.
   const stopped = untilStopped(service);

@@ -81,3 +81,36 @@ export function every(
     clearInterval(timer);
   };
 }
+
+/** Lets one loop wait for a time, or until somebody wakes it. */
+export interface Alarm {
+  /** Ends the wait. If nobody waits, the next wait ends at once. */
+  wake(): void;
+  /** Does not keep the process alive. `Infinity` waits until `wake`. */
+  wait(delayMs: number): Promise<void>;
+}
+
+/** A timer with a longer delay would fire at once. */
+const timerDelayMaxMs = 2 ** 31 - 1;
+
+export function createAlarm(): Alarm {
+  let isSet = false;
+  let wakeUp: (() => void) | undefined;
+  return {
+    wake() {
+      isSet = true;
+      wakeUp?.();
+    },
+    async wait(delayMs) {
+      if (!isSet && delayMs > 0) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wakeUp = resolve;
+        const timer = delayMs < timerDelayMaxMs ? setTimeout(resolve, delayMs).unref() : undefined;
+        await promise;
+        clearTimeout(timer);
+        wakeUp = undefined;
+      }
+      isSet = false;
+    },
+  };
+}

@@ -42,3 +42,23 @@ export function isInHistory(
   const end = history[at + 1]?.fromSeq ?? headSeq;
   return seq >= history[at]!.fromSeq && seq <= end;
 }
+
+/**
+ * The last row up to `position` that this store's ledger, which ends at `headSeq`, certainly has as
+ * well. 0 if the store does not know the epoch.
+ */
+export function lastCommonSeq(
+  history: readonly EpochStart[],
+  headSeq: number,
+  { epoch, seq }: Position,
+): number {
+  const at = history.findIndex((start) => start.epoch === epoch);
+  if (at < 0) return 0;
+  return Math.min(seq, history[at + 1]?.fromSeq ?? headSeq);
+}
+
+/** The position of a row, or of the start of the ledger. Undefined if the store has no epoch. */
+export function positionOf(history: readonly EpochStart[], seq: number): Position | undefined {
+  const epoch = epochOf(history, seq) ?? history[0]?.epoch;
+  return epoch === undefined ? undefined : { epoch, seq };
+}

@@ -1,5 +1,6 @@
 import { InvalidField } from "./invalid-field.ts";
 import { defaultScopes, type Key, type Scope, scopes } from "./keys.ts";
+import { checkName } from "./names.ts";
 import { isPlan, type Limits, type Plan, planNames, plans } from "./plans.ts";
 
 /**
@@ -18,7 +19,6 @@ export interface KeyTerms {
   readonly expiresAt?: number | undefined;
 }
 
-const nameCharactersMax = 200;
 const limitMax = 999_999_999_999;
 
 /** Checks the terms of a key that is issued at `now`. Throws InvalidField for the first broken rule. */
@@ -34,17 +34,6 @@ export function checkTerms(
     scopes: checkScopes(terms.scopes),
     expiresAt: checkExpiry(terms.expiresAt, now),
   };
-}
-
-function checkName(value: string): string {
-  const name = value.trim();
-  if (name === "" || name.length > nameCharactersMax) {
-    const rule = `is required and must not have more than ${nameCharactersMax} characters`;
-    throw new InvalidField("name", rule);
-  }
-  // Lists of keys print one key per line, on an operator's terminal.
-  if (/\p{Cc}/u.test(name)) throw new InvalidField("name", "must not contain control characters");
-  return name;
 }
 
 function checkPlan(plan: string): Plan {

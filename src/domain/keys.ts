@@ -1,6 +1,7 @@
-import { hash, randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { Limits, Plan } from "./plans.ts";
+import { randomBase62, randomId, toBase62 } from "./values/base62.ts";
 
 export const environments = ["production", "staging"] as const;
 export type Environment = (typeof environments)[number];
@@ -58,7 +59,6 @@ export interface Caller {
 }
 
 const prefixes: Record<Environment, string> = { production: "psk_live_", staging: "psk_test_" };
-const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 62^43 is slightly more than 2^256. */
 const randomLength = 43;
 const checksumLength = 6;
@@ -66,8 +66,7 @@ const keyText = new RegExp(`^psk_(live|test)_[0-9A-Za-z]{${randomLength + checks
 
 /** Makes a key: the environment, 256 random bits, and a checksum of both. */
 export function generateKeyText(environment: Environment): string {
-  const body =
-    prefixes[environment] + toBase62(BigInt(`0x${randomBytes(32).toString("hex")}`), randomLength);
+  const body = prefixes[environment] + randomBase62(32, randomLength);
   return body + checksum(body);
 }
 
@@ -83,7 +82,7 @@ export function digestOf(text: string): string {
 }
 
 export function generateKeyId(): string {
-  return `key_${toBase62(BigInt(`0x${randomBytes(9).toString("hex")}`), 13)}`;
+  return randomId("key_");
 }
 
 /** The caller for a key and one of its secrets, or undefined if either has expired or was revoked. */
@@ -92,14 +91,6 @@ export function callerOf(key: Key, secret: Secret, now: number): Caller | undefi
   const expiresAt = Math.min(key.expiresAt ?? Infinity, secret.expiresAt ?? Infinity);
   if (now >= expiresAt) return undefined;
   return { keyId: key.id, limits: key.limits, scopes: key.scopes, expiresAt };
-}
-
-function toBase62(value: bigint, length: number): string {
-  let digits = "";
-  for (let rest = value; digits.length < length; rest /= 62n) {
-    digits = base62[Number(rest % 62n)] + digits;
-  }
-  return digits;
 }
 
 /** CRC-32 of the text in six base-62 digits. */

@@ -11,6 +11,7 @@ import { checkKeys } from "./verification/keys.ts";
 import { type LedgerEnd, replayLedger } from "./verification/ledger.ts";
 import { createRememberedKeysCheck } from "./verification/remembered-keys.ts";
 import { createPetStates } from "./verification/states.ts";
+import { checkWebhooks } from "./verification/webhooks.ts";
 
 export interface Verification {
   /** Rows of the ledger. */
@@ -29,8 +30,8 @@ export interface Verification {
 
 /**
  * Checks a whole store: every ledger row against its hash, the inventory and the checkpoints against
- * the replayed ledger, entries against pets, keys against their secrets, usage and bans, every value
- * against its column, and the structures of the engine. With `kept`, also that a row still has the
+ * the replayed ledger, entries against pets, keys against their secrets, usage and bans, the
+ * cursors of webhooks against the ledger, every value against its column, and the structures of the engine. With `kept`, also that a row still has the
  * hash that someone kept. Tables are read in batches, and only a small record per pet is kept in
  * memory.
  */
@@ -79,6 +80,7 @@ async function checkTables(
   counts.entries = await checkEntries(rowsOf, states, faults);
   counts.pets = await checkPets(rowsOf, states, faults);
   await checkOrders(rowsOf, faults);
+  await checkWebhooks(rowsOf, end.seq, faults);
 }
 
 /** Checks that there is one head, and that it is at the end of the ledger. Returns where it is. */

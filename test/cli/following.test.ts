@@ -28,8 +28,7 @@ for (const engine of engines) {
     afterEach(() => place.leave());
 
     test("prints every row once, by whichever process it was stored", async () => {
-      const words = ["keys", "create", "--name", "till", "--plan", "business"];
-      const { key } = await place.json<{ key: string }>(...words);
+      const { key } = await place.createKey("till");
       const follower = place.start(["ledger", "--follow", "--json"]);
       await follower.wrote('"seq":1,');
       const update = async (baseUrl: string, quantity: number) => {

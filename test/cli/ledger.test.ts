@@ -18,8 +18,7 @@ for (const engine of engines) {
     let keyId: string;
     beforeAll(async () => {
       place = await openStoreWorkspace(engine);
-      const words = ["keys", "create", "--name", "Till 1", "--plan", "business"];
-      ({ key, id: keyId } = await place.json<{ key: string; id: string }>(...words));
+      ({ key, id: keyId } = await place.createKey("Till 1"));
       await place.importPets(
         '{"petId":1,"name":"Rex","quantity":3}',
         `{"petId":${largest},"name":"Luna","status":"sold"}`,

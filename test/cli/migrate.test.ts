@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readConfig } from "../../src/config.ts";
 import { digestOfTexts } from "../../src/domain/idempotency.ts";
 import type { Store } from "../../src/domain/ports.ts";
+import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
 import { openStore, systemClock } from "../../src/engines.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
@@ -9,6 +10,7 @@ import { hashesOf, readRows, restore } from "../support/release-stores.ts";
 import { expectError } from "../support/responses.ts";
 import { call, engines } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
+import { fullWebhook, webhookNamed } from "../support/webhooks.ts";
 
 let place: Workspace;
 beforeAll(() => {
@@ -74,15 +76,33 @@ async function fill(database: string): Promise<string> {
   return key;
 }
 
+/** Holds a webhook in its store and adds to its log. Neither is copied. */
+async function deliver(database: string): Promise<readonly Webhook[]> {
+  return withStore(database, async ({ webhooks }) => {
+    const cursor = { epoch: "any", seq: 5 };
+    await webhooks.addWebhook({ ...fullWebhook, cursor });
+    await webhooks.addWebhook(webhookNamed("wh_a"));
+    await webhooks.claimWebhooks("there", 60_000);
+    const progress = { cursor, failures: 1, failingSince: 1, nextAttemptAt: 2 };
+    const message = { messageId: "msg", firstSeq: 1, lastSeq: 5, changes: 5 };
+    const attempt = { at: 1, ...message, durationMs: 3, status: 500, error: null, answer: "" };
+    await webhooks.saveDelivered("there", [
+      { id: "wh_a", replays: 0, progress, attempts: [attempt] },
+    ]);
+    return webhooks.listWebhooks();
+  });
+}
+
 test("a whole store is copied from SQLite to PostgreSQL and back", async () => {
   const first = `sqlite:${place.path("first.db")}`;
   const key = await fill(first);
+  const webhooks = await deliver(first);
   const second = await migratedDatabase();
   const there = await place.run(["migrate-store", "--from", first, "--to", second]);
   expect(there.err).toBe("");
   expect(there.out).toContain(
     `3 pets, 3 inventory, 5 ledger, 1 chain, 1 remembered_keys, 2 orders, 1 keys, 2 secrets, 1 usage,
-    3 epochs, 1 bans`.replace(/\s+/g, " "),
+    3 epochs, 1 bans, 2 webhooks`.replace(/\s+/g, " "),
   );
   const verified = await place.run(["verify", "--database", second]);
   expect(verified.out).toContain("No faults found");
@@ -99,6 +119,13 @@ test("a whole store is copied from SQLite to PostgreSQL and back", async () => {
   }
   const exported = (file: string) => Bun.file(place.path(`${file}.json`)).text();
   expect(await exported("third")).toBe(await exported("first"));
+  for (const copy of [second, third]) {
+    await withStore(copy, async (store) => {
+      expect(await store.webhooks.listWebhooks()).toEqual(webhooks);
+      expect(await store.webhooks.listAttempts("wh_a", 9)).toEqual([]);
+      expect(await store.webhooks.claimWebhooks("here", 60_000)).toMatchObject([{ id: "wh_a" }]);
+    });
+  }
   // The key is valid there, and still banned.
   const served = await place.serve(["serve", "--database", third]);
   expectError(await call(served.baseUrl, "GET", "/inventory", { key }), "key_banned");

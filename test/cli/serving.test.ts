@@ -4,6 +4,7 @@ import { cpSync, existsSync, linkSync, mkdirSync, rmSync, symlinkSync } from "no
 import { join, resolve } from "node:path";
 import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
 import { call } from "../support/service.ts";
+import { createKey, importPets } from "../support/stocking.ts";
 
 let place: Workspace;
 beforeEach(() => {
@@ -11,9 +12,9 @@ beforeEach(() => {
 });
 afterEach(() => place.leave());
 
-const issue = () =>
-  place.json<{ key: string }>("keys", "create", "--name", "till", "--plan", "business");
-const addPet = () => place.run(["pets", "import", "-"], { stdin: '{"petId":1,"name":"Rex"}\n' });
+const database = () => `sqlite:${place.path("data/production.db")}`;
+const issue = () => createKey(database(), { name: "till", plan: "business" });
+const addPet = () => importPets(database(), '{"petId":1,"name":"Rex"}');
 
 describe("serve", () => {
   test("adds neither data nor keys, and is ready when it prints its address", async () => {

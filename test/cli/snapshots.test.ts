@@ -67,8 +67,7 @@ ${largest}       -                0 sold
     });
 
     test("--json prints the rows of the API, one per line", async () => {
-      const words = ["keys", "create", "--name", "till", "--plan", "business"];
-      const { key } = await place.json<{ key: string }>(...words);
+      const { key } = await place.createKey("till");
       const { baseUrl, kill, exited } = await place.serve();
       for (const [command, path] of [
         [["snapshot", "4"], "/snapshots/4"],

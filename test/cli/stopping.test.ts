@@ -7,14 +7,15 @@ import {
 } from "../support/process.ts";
 import { call } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
+import { createKey, importPets, unlimited } from "../support/stocking.ts";
 
 let place: Workspace;
 let key: string;
 beforeEach(async () => {
   place = openWorkspace();
-  const plan = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
-  ({ key } = await place.json<{ key: string }>("keys", "create", "--name", "till", ...plan));
-  await place.run(["pets", "import", "-"], { stdin: '{"petId":1,"name":"Rex"}\n' });
+  const database = `sqlite:${place.path("data/production.db")}`;
+  ({ key } = await createKey(database, { name: "till", ...unlimited }));
+  await importPets(database, '{"petId":1,"name":"Rex"}');
 });
 afterEach(() => place.leave());
 

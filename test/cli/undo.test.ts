@@ -20,8 +20,7 @@ for (const engine of engines) {
     let key: string;
     beforeEach(async () => {
       place = await openStoreWorkspace(engine);
-      const words = ["keys", "create", "--name", "Till 1", "--plan", "business"];
-      ({ key } = await place.json<{ key: string }>(...words));
+      ({ key } = await place.createKey("Till 1"));
       await place.importPets(`{"petId":${largest},"name":"Rex","quantity":9}`);
       await place.importPets(`{"petId":${largest},"quantity":4,"status":"pending"}`);
     });

@@ -3,12 +3,13 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
 import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
 import { hashesOf } from "../support/release-stores.ts";
+import { importPets } from "../support/stocking.ts";
 
 let place: Workspace;
 beforeEach(async () => {
   place = openWorkspace();
   const stdin = '{"petId":1,"name":"Rex","quantity":3}\n{"petId":2,"name":"Luna"}\n';
-  await place.run(["pets", "import", "-"], { stdin });
+  await importPets(`sqlite:${place.path("data/production.db")}`, stdin);
 });
 afterEach(() => place.leave());
 

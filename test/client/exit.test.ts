@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { positionEvent, ScriptedFeed } from "../support/client/scripted-feed.ts";
 import { apiKey, errorResponse, ScriptedServer } from "../support/client/scripted-server.ts";
 
 // Each test runs a program under Node and Bun, to check that the client does not keep it running.
@@ -99,6 +100,28 @@ for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPa
         server.baseUrl,
       );
       expect(output).toBe("enough\n");
+    });
+
+    test("after a watch whose loop was left, and after one that was aborted", async () => {
+      await using server = new ScriptedServer();
+      const feeds = [new ScriptedFeed(), new ScriptedFeed()];
+      server.enqueue(...feeds.map(({ handler }) => handler));
+      for (const feed of feeds) feed.send(positionEvent("heartbeat", 5));
+      const output = await runToExit(
+        runtime,
+        `for await (const { type } of client.watch()) {
+           console.log(type);
+           break;
+         }
+         const abort = new AbortController();
+         const watch = client.watch({ signal: abort.signal });
+         await watch.next();
+         setTimeout(() => abort.abort("enough"));
+         await watch.next().catch(console.log);`,
+        server.baseUrl,
+      );
+      expect(output).toBe("start\nenough\n");
+      for (const feed of feeds) await feed.waitUntilClosed();
     });
 
     test("after a call with an apiKey function", async () => {

@@ -53,6 +53,9 @@ describe("the examples in the README", () => {
       /^7: 12 to 10 \(sale 17\)\n6: 8 to 12 \(null\)\n(?:.*\n)+1: none to 0 \(test\)\n3 changes by imports\n$/,
     "Look at the past":
       /^3 entries before the last change\npet 2: 1 before, 4 now\nhash of all 8 changes: [0-9a-f]{64}\n$/,
+    "Watch the changes":
+      /^change 1: pet 1, 0 in stock\nchange 2: pet 2, 1 in stock\nchange 3: pet 9223372036854775807, 7 in stock\ncontinue later after \S+-3\n$/,
+    "Receive webhooks": /^rejected: missing_header\n$/,
     "Handle errors": /^no such pet \(status 404, request \S+\)\n$/,
     "Read the rate limit": /^59 of 60 left until \d{4}-\d\d-\d\dT\d\d:\d\d:00.000Z\n$/,
     "Iterate over all orders": /^5 orders not yet delivered\n$/,
@@ -155,13 +158,16 @@ describe("the packed client, installed into an empty project", () => {
   });
 
   test("has types for CommonJS and for compilers that ignore `exports`", async () => {
-    const code = `import { isApiError, isConflictError, PetstoreClient } from "petstore-inventory-client";
+    const code = `import { isApiError, isConflictError, PetstoreClient, verifyWebhook } from "petstore-inventory-client";
       const client = new PetstoreClient({ baseUrl: "http://127.0.0.1:1/v1", apiKey: async () => "x" });
       export const first: Promise<bigint | undefined> = client.listInventory().then((list) => list[0]?.petId);
       export const status: Promise<number> = client.getPet(7n).withResponse().then(({ response }) => response.status);
       export const isMissing = (error: unknown) => isApiError(error) && error.code === "not_found";
       export const update = client.getInventory(7n).then(({ etag }) => client.updateInventory(7n, { quantity: 1 }, { ifMatch: etag }));
       export const current = (error: unknown) => (isConflictError(error) ? error.current?.quantity : undefined);
+      export const watch = client.watch({ after: "a-1" });
+      export const next: Promise<bigint | undefined> = watch.next().then(({ value }) => value.type === "change" ? value.change.petId : undefined);
+      export const ids: Promise<bigint[]> = verifyWebhook({}, "", "whsec_").then(({ data }) => data.changes.map(({ petId }) => petId));
       // @ts-expect-error: a change has either a quantity or a delta
       client.applyChanges([{ petId: 7n, quantity: 1, delta: 1 }]);
       // @ts-expect-error: this line compiles only if the types were not found

@@ -173,7 +173,7 @@ test("a copied database begins an epoch after the last copied row", async () => 
 });
 
 test("a database restored into another cluster is in another epoch, even with the same oid and timeline", async () => {
-  const other = await startPostgres();
+  const other = await startPostgres({ hasOwnIdentifier: true });
   servers.push(other);
   const epochs = [];
   for (const server of [await sharedPostgres(), other]) {

@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { openWorkspace, type Served, type Workspace } from "./process.ts";
 import { call, type TestResponse } from "./service.ts";
+import { createKey, importPets, unlimited } from "./stocking.ts";
 
 /** A client that sets one pet to increasing quantities and records what was acknowledged. */
 export interface Client {
@@ -27,9 +28,9 @@ const petsCount = 16;
 export async function enterLoadedPlace(): Promise<LoadedPlace> {
   const place = openWorkspace();
   const rows = Array.from({ length: petsCount }, (_, at) => `{"petId":${at},"name":"Pet ${at}"}`);
-  await place.run(["pets", "import", "-"], { stdin: rows.join("\n") });
-  const plan = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "100000000"];
-  const { key } = await place.json<{ key: string }>("keys", "create", "--name", "load", ...plan);
+  const database = `sqlite:${place.path("data/production.db")}`;
+  await importPets(database, ...rows);
+  const { key } = await createKey(database, { name: "load", ...unlimited });
   const clients: Client[] = rows.map((_, petId) => ({ petId, acknowledged: 0, sent: 0 }));
 
   async function ask(service: Served, client: Client): Promise<TestResponse> {

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { type PostgresServer, runPostgres } from "./postgres.ts";
-import { giveToServer, makeServerFolder, serverIdentity } from "./postgres-binaries.ts";
+import { giveToServer, makeDataFolder, serverIdentity } from "./postgres-binaries.ts";
 
 export type Standby = PostgresServer & {
   /** Makes the standby a primary. Resolves once it accepts writes. */
@@ -17,14 +17,13 @@ export async function startStandby(
   primary: PostgresServer,
   { synchronous = false } = {},
 ): Promise<Standby> {
-  const folder = makeServerFolder();
+  const folder = makeDataFolder();
   const name = `standby_${folder.slice(-6).toLowerCase()}`;
   await copyRunningCluster(primary, folder, name);
-  const { binaries, ...options } = primary.options;
-  const server = await runPostgres(folder, binaries!, {
-    ...options,
+  const server = await runPostgres(folder, primary.binaries, {
+    ...primary.options,
     settings: {
-      ...options.settings,
+      ...primary.options.settings,
       primary_conninfo: `host=127.0.0.1 port=${primary.port} user=postgres application_name=${name}`,
       primary_slot_name: name,
       // The promoted standby must not wait for another standby.

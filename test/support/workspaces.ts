@@ -1,9 +1,8 @@
-import { readConfig } from "../../src/config.ts";
 import type { Store } from "../../src/domain/ports.ts";
-import { openStore, systemClock } from "../../src/engines.ts";
 import { migratedDatabase } from "./postgres-template.ts";
 import { openWorkspace, petstore, type Workspace } from "./process.ts";
 import type { Engine } from "./service.ts";
+import { createKey, importPets, withStoreAt } from "./stocking.ts";
 
 /** A workspace whose commands use an empty database of one engine. */
 export interface StoreWorkspace extends Workspace {
@@ -11,6 +10,8 @@ export interface StoreWorkspace extends Workspace {
   rows<T>(...words: string[]): Promise<T[]>;
   /** Imports pets, each as JSON. */
   importPets(...pets: readonly string[]): Promise<void>;
+  /** Issues a key of the plan business. */
+  createKey(name: string): Promise<{ id: string; key: string }>;
   /** Opens the store as a command does, for what no command does. */
   withStore<T>(work: (store: Store) => Promise<T>): Promise<T>;
   /** Runs a command on a terminal of this width and returns what it shows. */
@@ -32,18 +33,9 @@ export async function openStoreWorkspace(engine: Engine): Promise<StoreWorkspace
         .slice(0, -1)
         .map((line) => JSON.parse(line) as T);
     },
-    async importPets(...pets) {
-      const { code, err } = await place.run(["pets", "import", "-"], { stdin: pets.join("\n") });
-      if (code !== 0) throw new Error(err);
-    },
-    async withStore(work) {
-      const store = await openStore(readConfig({ database }, {}), systemClock);
-      try {
-        return await work(store);
-      } finally {
-        await store.close();
-      }
-    },
+    importPets: (...pets) => importPets(database, ...pets),
+    createKey: (name) => createKey(database, { name, plan: "business" }),
+    withStore: (work) => withStoreAt(database, work),
     async runOnTerminal(columns, ...words) {
       const written: Uint8Array[] = [];
       const child = Bun.spawn([petstore, ...words], {

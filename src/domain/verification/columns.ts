@@ -6,7 +6,8 @@ import { causes } from "../ledger.ts";
 import { orderStatuses } from "../orders.ts";
 import { plans } from "../plans.ts";
 import type { StoredRow } from "../ports.ts";
-import { int64Max, int64Min } from "../values/int64.ts";
+import { int64Max, int64Min, parseInt64 } from "../values/int64.ts";
+import { webhookStates } from "../webhooks/webhook.ts";
 import { type Faults, shown } from "./faults.ts";
 
 const digestRule = "64 hexadecimal digits";
@@ -17,6 +18,8 @@ interface Column {
   /** What the column allows, as a fault shows it. */
   readonly rule: string;
   readonly allows: (value: unknown) => boolean;
+  /** Set if a fault must not show the value. */
+  readonly isSecret?: boolean;
 }
 
 /**
@@ -97,6 +100,25 @@ const columns = {
   ],
   epochs: [integer("number", 0), text("epoch"), integer("from_seq", 0)],
   bans: [text("key"), integer("start", 0), integer("end", 0), optional(integer("lifted", 0))],
+  webhooks: [
+    text("id"),
+    text("name"),
+    text("url"),
+    column("filter", "a JSON object of pets, statuses, causes and below", isFilter),
+    secret("secret"),
+    optional(secret("previous secret")),
+    optional(integer("previous secret's end", 0)),
+    integer("created", 0),
+    oneOf("state", webhookStates),
+    optional(text("reason")),
+    integer("version", 0),
+    integer("replays", 0),
+    text("cursor's epoch"),
+    integer("cursor's seq", 0),
+    integer("failures", 0),
+    optional(integer("failing since", 0)),
+    integer("next attempt", 0),
+  ],
 } satisfies Record<string, readonly Column[]>;
 
 export type TableName = keyof typeof columns;
@@ -110,8 +132,9 @@ export function checkColumns(
 ): void {
   const expected: readonly Column[] = columns[table];
   for (let at = 0; at < expected.length; at++) {
-    const { name, rule, allows } = expected[at]!;
-    if (!allows(row[at])) faults.note(where(row), `${name} is ${shown(row[at])}`, rule);
+    const { name, rule, allows, isSecret } = expected[at]!;
+    if (allows(row[at])) continue;
+    faults.note(where(row), `${name} is ${isSecret ? "something else" : shown(row[at])}`, rule);
   }
 }
 
@@ -119,8 +142,18 @@ function column(name: string, rule: string, allows: Column["allows"]): Column {
   return { name, rule: rule.replace(/^must be /, ""), allows };
 }
 
-function optional({ name, rule, allows }: Column): Column {
-  return column(name, `${rule}, or null`, (value) => value === null || allows(value));
+function optional({ name, rule, allows, ...rest }: Column): Column {
+  return {
+    ...column(name, `${rule}, or null`, (value) => value === null || allows(value)),
+    ...rest,
+  };
+}
+
+/** The secret of a webhook. */
+function secret(name: string): Column {
+  const form = /^whsec_[A-Za-z0-9+/]+=*$/;
+  const allows = (value: unknown) => typeof value === "string" && form.test(value);
+  return { ...column(name, "whsec_ and base64", allows), isSecret: true };
 }
 
 /** Engines return 64-bit integers as bigints. Those used as numbers must be exact. */
@@ -166,6 +199,25 @@ function areScopes(value: unknown): boolean {
 
 function isDigest(value: unknown): boolean {
   return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+}
+
+function isFilter(value: unknown): boolean {
+  try {
+    const { pets, statuses, causes: wanted, below, ...rest } = JSON.parse(value as string);
+    return (
+      Object.keys(rest).length === 0 &&
+      isNullOrListOf(pets, (one) => typeof one === "string" && parseInt64(one) !== undefined) &&
+      isNullOrListOf(statuses, (one) => petStatuses.includes(one as never)) &&
+      isNullOrListOf(wanted, (one) => causes.includes(one as never)) &&
+      (below === null || (Number.isSafeInteger(below) && below >= 0))
+    );
+  } catch {
+    return false;
+  }
+}
+
+function isNullOrListOf(value: unknown, allows: (one: unknown) => boolean): boolean {
+  return value === null || (Array.isArray(value) && value.every(allows));
 }
 
 function isBytes(value: unknown): value is Uint8Array {

@@ -31,15 +31,17 @@ export interface WebhookStore {
   listAttempts(id: string, attemptsMax: number): Promise<readonly WebhookAttempt[]>;
   /**
    * Gives `holder` the lease of every active webhook that no other process holds, and extends the
-   * leases it has. Returns all webhooks that it now holds. Only one process serves a SQLite store, so
-   * there another holder has ended.
+   * leases it has. Returns all active webhooks that it now holds, each for `leaseMs` from the time
+   * of the call. Only one process serves a SQLite store, so there another holder has ended, and a
+   * lease does not expire.
    */
   claimWebhooks(holder: string, leaseMs: number): Promise<readonly Webhook[]>;
   /** Gives up all leases, so that another process can continue at once. */
   releaseWebhooks(holder: string): Promise<void>;
   /**
    * Saves progress and adds to the logs, of which the last `attemptsKept` attempts remain. Returns
-   * the ids that were saved: those whose lease `holder` still has, unless they were replayed.
+   * the ids that were saved, unless they were replayed: those that `holder` has claimed and no
+   * other process has claimed since. Each id is given once.
    */
   saveDelivered(holder: string, delivered: readonly Delivered[]): Promise<readonly string[]>;
 }

@@ -35,23 +35,24 @@ const originPlaceholder = "http://address.invalid";
 
 /** Serves the API description as JSON and as a page. Neither requires a key. */
 export function referencePages(operations: readonly Operation[], options: ReferenceOptions): Pages {
-  const document = describeApi(operations, {
-    servers: [
-      {
-        url: originPlaceholder + options.basePath,
-        description: options.environment === "production" ? "Production" : "Staging",
-      },
-    ],
-  });
-  const json = JSON.stringify(document);
-  const json30 = JSON.stringify(asOpenApi30(document));
-  const page = withOrigin(referencePage(document), { "Content-Type": "text/html; charset=utf-8" });
+  const describe = () =>
+    describeApi(operations, {
+      servers: [
+        {
+          url: originPlaceholder + options.basePath,
+          description: options.environment === "production" ? "Production" : "Staging",
+        },
+      ],
+    });
+  const page = onFirstRequest(() =>
+    withOrigin(referencePage(describe()), { "Content-Type": "text/html; charset=utf-8" }),
+  );
   // The documents contain no secrets, so every origin can read them.
   const jsonFile = (text: string) =>
     withOrigin(text, { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" });
   return {
-    "/openapi.json": jsonFile(json),
-    "/openapi-3.0.json": jsonFile(json30),
+    "/openapi.json": onFirstRequest(() => jsonFile(JSON.stringify(describe()))),
+    "/openapi-3.0.json": onFirstRequest(() => jsonFile(JSON.stringify(asOpenApi30(describe())))),
     "/docs": page,
     "/docs/": page,
     "/docs/style.css": asset("style.css", "text/css; charset=utf-8"),
@@ -59,6 +60,15 @@ export function referencePages(operations: readonly Operation[], options: Refere
     "/docs/trial.ts": script("trial.ts"),
     "/docs/request.ts": script("request.ts"),
     "/docs/json.ts": script("json.ts"),
+  };
+}
+
+/** Makes the page when it is first requested, so that the start does not wait for it. */
+function onFirstRequest(make: () => Page): Page {
+  let page: Page | undefined;
+  return (request) => {
+    page ??= make();
+    return page(request);
   };
 }
 
@@ -95,12 +105,14 @@ function originOf({ headers }: Request): string {
   return `${isSecure ? "https" : "http"}://${plainHost.test(host) ? host : "localhost"}`;
 }
 
-/** Serves a TypeScript file as JavaScript. The types are stripped when the service starts. */
-function script(name: string) {
-  return file(
-    new Bun.Transpiler({ loader: "ts", target: "browser" }).transformSync(read(name)),
-    "text/javascript; charset=utf-8",
-  );
+/** Serves a TypeScript file as JavaScript. */
+function script(name: string): Page {
+  // Read now: an upgrade may replace the file while the service runs.
+  const text = read(name);
+  return onFirstRequest(() => {
+    const transpiler = new Bun.Transpiler({ loader: "ts", target: "browser" });
+    return file(transpiler.transformSync(text), "text/javascript; charset=utf-8");
+  });
 }
 
 function asset(name: string, type: string) {

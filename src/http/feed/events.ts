@@ -22,7 +22,18 @@ export function positionEvent(kind: "heartbeat" | "reset", position: Position): 
 
 /** JSON has no line breaks, so the data is one line. */
 function event(kind: string, position: Position, json: string): string {
-  return `id: ${formatCursor(position)}\nevent: ${kind}\ndata: ${json}\n\n`;
+  const data = json.replace(otherLineBreaks, escapeCharacter);
+  return `id: ${formatCursor(position)}\nevent: ${kind}\ndata: ${data}\n\n`;
+}
+
+/**
+ * Characters that end no line of an event stream, but at which common functions for lines split, such
+ * as Python's `splitlines`. A client that uses one would lose the change.
+ */
+const otherLineBreaks = /[\u0085\u2028\u2029]/g;
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 const retryMsMin = 1_000;

@@ -68,7 +68,8 @@ const checkEveryMsMax = 1_000;
 export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: FeedOptions): Feed {
   const chunks = createFeedChunks(tail);
   const pacer = createPacer(monotonicMs, () => tail.seq);
-  const checkPacer = createPacer(monotonicMs, () => tail.seq);
+  const clientPacer = createPacer(monotonicMs, () => tail.seq);
+  const keyPacer = createPacer(monotonicMs, () => tail.seq);
   const streams = new Map<FeedStream, StreamRequest>();
   /** Streams that must be told that their history is not the store's. */
   const outdated = new Set<FeedStream>();
@@ -155,21 +156,30 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     wake();
   }
 
-  /** Ends streams whose key is no longer valid or whose client stalls, and sends heartbeats. */
-  async function check(): Promise<void> {
+  /** Sends heartbeats, and cuts off clients that stall. Does not wait for the store. */
+  async function checkClients(): Promise<void> {
     if (streams.size === 0) return;
     wake();
-    const banned = await readBannedKeys().catch(() => new Set<string>());
-    checkPacer.begin();
-    for (const [stream, request] of streams) {
+    clientPacer.begin();
+    for (const stream of streams.keys()) {
       const now = monotonicMs();
       if (stream.stalledSince !== undefined && now - stream.stalledSince > bounds.stallMs) {
         stream.cutOff();
-      } else if (banned.has(stream.keyId) || !(await isAuthorized(request))) stream.end();
-      else if (stream.isWritable && now - (stream.idleSince ?? now) >= bounds.heartbeatMs) {
+      } else if (stream.isWritable && now - (stream.idleSince ?? now) >= bounds.heartbeatMs) {
         stream.sendHeartbeat();
       }
-      if (checkPacer.isSliceOver()) await checkPacer.rest();
+      if (clientPacer.isSliceOver()) await clientPacer.rest();
+    }
+  }
+
+  /** Ends streams whose key is no longer valid. */
+  async function checkKeys(): Promise<void> {
+    if (streams.size === 0) return;
+    const banned = await readBannedKeys().catch(() => new Set<string>());
+    keyPacer.begin();
+    for (const [stream, request] of streams) {
+      if (banned.has(stream.keyId) || !(await isAuthorized(request))) stream.end();
+      if (keyPacer.isSliceOver()) await keyPacer.rest();
     }
   }
 
@@ -203,12 +213,19 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       onEnd: () => close(stream),
     });
     streams.set(stream, request);
+    // The client left before the stream could listen for that.
+    if (signal.aborted) stream.end();
     return stream.body;
   }
 
   tail.subscribe({ rowsAdded: wake, historyChanged });
   const checkEveryMs = Math.min(checkEveryMsMax, bounds.heartbeatMs / 4);
-  const stopChecking = every(checkEveryMs, "checking the streams of the feed", log, check);
+  // Two timers: a store that does not respond must not delay a heartbeat until the server closes the
+  // connection because it is idle.
+  const stopChecks = [
+    every(checkEveryMs, "checking the clients of the feed", log, checkClients),
+    every(checkEveryMs, "checking the keys of the feed", log, checkKeys),
+  ];
 
   return {
     async open(request) {
@@ -226,7 +243,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     },
     close() {
       isClosed = true;
-      stopChecking();
+      for (const stop of stopChecks) stop();
       for (const stream of streams.keys()) stream.end();
     },
   };

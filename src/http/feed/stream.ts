@@ -90,7 +90,6 @@ export function createFeedStream(options: FeedStreamOptions): FeedStream {
     },
     cancel: abandoned,
   } as unknown as UnderlyingDefaultSource<Uint8Array>);
-  if (signal.aborted) abandoned();
 
   return {
     keyId,

@@ -22,27 +22,20 @@ const attemptsText = `SELECT ${attemptColumns} FROM webhook_attempts WHERE webho
 const removeText = `DELETE FROM webhooks WHERE id = $1 RETURNING ${waitForDisk}`;
 
 /**
- * $1 is the time or null, $2 the holder, $3 the length of a lease. A lease of which two thirds are
- * left is not extended: every update leaves a dead row behind, and instances claim all the time.
- * Rows are locked in the order of their ids, so that instances cannot deadlock.
+ * $1 is the time or null, $2 the holder, $3 the length of a lease. Every lease is extended: the holder
+ * counts on its whole length from the time of the claim. Rows are locked in the order of their ids,
+ * so that instances cannot deadlock.
  */
 const claimText = `
-  WITH moment AS (SELECT ${nowMs} AS ms),
-  due AS (
-    SELECT id, ms FROM webhooks, moment
-    WHERE state = 'active' AND CASE WHEN lease_holder = $2::text
-      THEN lease_until < ms + $3::int8 * 2 / 3 ELSE lease_until <= ms END
+  WITH due AS (
+    SELECT id, ms FROM webhooks, (SELECT ${nowMs} AS ms) AS moment
+    WHERE state = 'active' AND (lease_holder = $2::text OR lease_until <= ms)
     ORDER BY id FOR UPDATE OF webhooks),
   claimed AS (
     UPDATE webhooks AS one SET lease_holder = $2::text, lease_until = ms + $3::int8
     FROM due WHERE one.id = due.id
     RETURNING one.*, ${waitForDisk})
-  SELECT ${webhookColumns} FROM (
-    SELECT ${webhookColumns} FROM claimed
-    UNION ALL
-    SELECT ${webhookColumns} FROM webhooks, moment
-    WHERE state = 'active' AND lease_holder = $2::text AND lease_until >= ms + $3::int8 * 2 / 3
-  ) AS held ORDER BY created_at, id`;
+  SELECT ${webhookColumns} FROM claimed ORDER BY created_at, id`;
 
 const releaseText = `UPDATE webhooks SET lease_holder = NULL, lease_until = 0
   WHERE lease_holder = $1`;

@@ -3,7 +3,10 @@ import { type CallResults, largeQuantity, type Same, unknownId, wideId } from ".
 import type { components, paths } from "./schema.ts";
 
 export async function callService(baseUrl: string, key: string): Promise<CallResults> {
-  const client = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${key}` } });
+  const client = createClient<paths, "application/json">({
+    baseUrl,
+    headers: { Authorization: `Bearer ${key}` },
+  });
   const listed = await client.GET("/inventory");
   const body = { quantity: largeQuantity };
   const updated = await client.PATCH("/inventory/{petId}", {

@@ -16,20 +16,29 @@ export class CuttingProxy {
   readonly #server: Server;
   readonly #sockets: Set<Socket>;
   readonly #cuts: Cut[];
+  readonly #target: { port: number };
 
-  private constructor(baseUrl: string, server: Server, sockets: Set<Socket>, cuts: Cut[]) {
+  private constructor(
+    baseUrl: string,
+    server: Server,
+    sockets: Set<Socket>,
+    cuts: Cut[],
+    target: { port: number },
+  ) {
     this.baseUrl = baseUrl;
     this.#server = server;
     this.#sockets = sockets;
     this.#cuts = cuts;
+    this.#target = target;
   }
 
   static async start(serviceUrl: string): Promise<CuttingProxy> {
     const { hostname, port, pathname } = new URL(serviceUrl);
+    const target = { port: Number(port) };
     const sockets = new Set<Socket>();
     const cuts: Cut[] = [];
     const server = createServer((client) => {
-      const service = connect(Number(port), hostname);
+      const service = connect(target.port, hostname);
       client.pipe(service);
       service.on("data", (chunk: Buffer) => pass(chunk, client, cuts.shift()));
       for (const [socket, other] of [
@@ -47,12 +56,19 @@ export class CuttingProxy {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address() as { port: number };
-    return new CuttingProxy(`http://127.0.0.1:${address.port}${pathname}`, server, sockets, cuts);
+    const baseUrl = `http://127.0.0.1:${address.port}${pathname}`;
+    return new CuttingProxy(baseUrl, server, sockets, cuts, target);
   }
 
   /** Loses the next response. */
   cutNext(cut: Cut): void {
     this.#cuts.push(cut);
+  }
+
+  /** Cuts all connections. Later ones lead to another service on the same host. */
+  switchTo(serviceUrl: string): void {
+    this.#target.port = Number(new URL(serviceUrl).port);
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   /** The number of cuts that did not happen yet. */

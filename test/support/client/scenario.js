@@ -1,13 +1,25 @@
 // Uses every feature of the installed package on any service with a few pets and orders. Plain
 // JavaScript, so that Node, Bun, Deno and browsers run it without a build step.
 
+/** A message of a webhook that the package `standardwebhooks` signed. */
+const message = {
+  headers: {
+    "webhook-id": "msg_1",
+    "webhook-timestamp": "1794736800",
+    "webhook-signature": "v1,wWg5PRe4VNQ4kjLjdEEZTi/0NK7mOAvsFyVCgybhHGc=",
+  },
+  body: '{"type":"inventory.changed","timestamp":"2026-11-15T10:00:00.000Z","data":{"changes":[{"seq":1,"petId":9223372036854775807,"before":null,"after":{"quantity":1,"status":"sold"},"cause":"api","keyId":null,"keyName":null,"reason":"3 °C","requestId":null,"at":"2026-11-15T10:00:00.000Z"}],"cursor":"a-1"}}',
+  secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+  now: () => 1_794_736_800_000,
+};
+
 /**
  * @param {typeof import("../../../client/src/index.ts")} client
  * @param {string} baseUrl
  * @param {string} apiKey
  */
 export async function runScenario(
-  { PetstoreClient, isApiError, isConflictError },
+  { PetstoreClient, isApiError, isConflictError, isWebhookVerificationError, verifyWebhook },
   baseUrl,
   apiKey,
 ) {
@@ -50,6 +62,19 @@ export async function runScenario(
   const { seq } = await client.ledgerHead();
   const seqs = [];
   for await (const row of client.changes({ after: seq - 3, limit: 2 })) seqs.push(row.seq);
+  const watched = [];
+  const watch = client.watch({ after: seq - 2 });
+  for await (const event of watch) {
+    watched.push(event.type === "change" ? event.change.seq - seq : event.type);
+    if (event.cursor.endsWith(`-${seq}`)) break;
+  }
+  const { data } = await verifyWebhook(message.headers, message.body, message.secret, message);
+  const forged = await verifyWebhook(
+    message.headers,
+    `${message.body} `,
+    message.secret,
+    message,
+  ).catch((error) => error);
   const past = await client.snapshot(seq - 1);
   const differences = await client.diff(seq - 1, seq);
   // Node 20 cannot write a large number exactly, so the client writes a string there.
@@ -75,6 +100,9 @@ export async function runScenario(
     sold: [String(sold?.petId), sold?.quantity, sold?.version === seq],
     reasons,
     rows: seqs.map((row) => row - seq),
+    watched,
+    verified: data.changes.map(({ petId, reason }) => [String(petId), reason]),
+    forged: isWebhookVerificationError(forged) && forged.reason,
     past: past.find(({ petId }) => petId === last.petId)?.quantity,
     differences: differences.map(({ before, after }) => [before?.quantity, after?.quantity]),
     deprecated,

@@ -6,6 +6,7 @@ import {
   type Workspace,
 } from "../process.ts";
 import { type CallOptions, call, type TestResponse } from "../service.ts";
+import { importPets } from "../stocking.ts";
 
 /** Several instances of the service on one database, each a separate process. */
 export interface Fleet {
@@ -50,11 +51,7 @@ export async function startFleet(databaseUrl: string, options: FleetOptions = {}
   const launch = (index: number) =>
     place.serve(["serve", "--database", addressOf(index), ...flags], options.runOptions?.(index));
   const rows = pets.map((petId) => `{"petId":${petId},"name":"Pet ${petId}"}`);
-  if (rows.length > 0) {
-    const stdin = rows.join("\n");
-    const { code, err } = await place.run(["pets", "import", "-", ...onDatabase], { stdin });
-    if (code !== 0) throw new Error(`the pets were not imported: ${err}`);
-  }
+  if (rows.length > 0) await importPets(databaseUrl, ...rows);
   const instances = await Promise.all(Array.from({ length: size }, (_, index) => launch(index)));
 
   return {

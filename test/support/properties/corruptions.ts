@@ -148,6 +148,15 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
   "usage: a count": (n, { usage }) => `UPDATE ${usage} SET minute_count = -${n}`,
   "usage: of no key": (_n, { usage }) => `UPDATE ${usage} SET key_id = 'key_none'`,
   "bans: of no key": () => "UPDATE bans SET key_id = 'key_none'",
+  "webhooks: a cursor after the ledger's end": (n) => `UPDATE webhooks SET cursor_seq = 20 + ${n}`,
+  "webhooks: a filter with a rounded id": () =>
+    `UPDATE webhooks SET filter = '{"pets":[9007199254740992],"statuses":null,"causes":null,"below":null}'`,
+  "webhooks: a filter with an unknown status": () =>
+    `UPDATE webhooks SET filter = '{"pets":null,"statuses":["lost"],"causes":null,"below":null}'`,
+  "webhooks: a filter that is cut": () => `UPDATE webhooks SET filter = substr(filter, 1, 20)`,
+  "webhooks: a secret": () => "UPDATE webhooks SET secret = 'hidden'",
+  "webhooks: a state": () => "UPDATE webhooks SET state = 'lost'",
+  "webhooks: a number of failures": (n) => `UPDATE webhooks SET failures = -${n}`,
   "bans: an end": (n) => `UPDATE bans SET until = -${n}`,
 };
 
@@ -173,7 +182,7 @@ const namesInPostgres: TableNames = {
 
 export function tablesOf({ head, tip, usage }: TableNames): readonly string[] {
   const ledger = ["ledger", "chain", "remembered_keys", "epochs", "inventory"];
-  const others = ["pets", "orders", "keys", "secrets", "bans"];
+  const others = ["pets", "orders", "keys", "secrets", "bans", "webhooks"];
   return [...new Set([...ledger, ...others, head, tip, usage])];
 }
 

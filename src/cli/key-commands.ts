@@ -1,0 +1,97 @@
+import { defaultOverlapMs } from "../domain/key-lifecycle.ts";
+import { defaultScopes, scopes } from "../domain/keys.ts";
+import { planNames, plans } from "../domain/plans.ts";
+import { type Command, command, json, storeSettings } from "./command.ts";
+import { createKey, listKeys, revoke, rotate, showKey, unban } from "./keys.ts";
+import { withStore } from "./with-store.ts";
+
+const customPlans = planNames.filter((plan) => plans[plan] === null).join(" or ");
+const id = [{ name: "ID", description: "Id of the key, such as key_0aB…" }] as const;
+
+export const keyCommands: readonly Command[] = [
+  command({
+    name: "keys create",
+    summary: "Creates an API key and prints it once.",
+    operands: [],
+    flags: {
+      name: {
+        placeholder: "NAME",
+        required: true,
+        description: "Name of the key, for operators.",
+      },
+      plan: {
+        placeholder: planNames.join("|"),
+        required: true,
+        description: "Plan of the key. It sets the limits.",
+      },
+      "per-minute": {
+        placeholder: "N",
+        field: "perMinute",
+        description: `Requests per minute, only for the plan ${customPlans}.`,
+      },
+      "per-day": {
+        placeholder: "N",
+        field: "perDay",
+        description: `Requests per day, only for the plan ${customPlans}.`,
+      },
+      scopes: {
+        placeholder: "SCOPES",
+        description: `Scopes of the key, separated by commas: ${scopes.join(", ")}. Default: ${defaultScopes.join(",")}.`,
+      },
+      expires: {
+        placeholder: "TIME",
+        field: "expiresAt",
+        description: "Time at which the key expires, such as 2027-01-31T00:00:00Z.",
+      },
+      json,
+    },
+    settings: storeSettings,
+    run: withStore(createKey),
+  }),
+  command({
+    name: "keys list",
+    summary: "Lists all keys.",
+    operands: [],
+    flags: { json },
+    settings: storeSettings,
+    run: withStore(listKeys),
+  }),
+  command({
+    name: "keys show",
+    summary: "Shows one key, its limits, last use and ban.",
+    operands: id,
+    flags: { json },
+    settings: storeSettings,
+    run: withStore(showKey),
+  }),
+  command({
+    name: "keys rotate",
+    summary: "Gives a key a new secret. The old secret stays valid for the overlap.",
+    operands: id,
+    flags: {
+      overlap: {
+        placeholder: "DURATION",
+        description: `How long the old secret stays valid, such as 30m, 24h or 7d. Default: ${defaultOverlapMs / 3_600_000}h.`,
+      },
+      json,
+    },
+    settings: storeSettings,
+    run: withStore(rotate),
+  }),
+  command({
+    name: "keys revoke",
+    summary: "Revokes a key.",
+    operands: id,
+    flags: { json },
+    settings: storeSettings,
+    run: withStore(revoke),
+  }),
+  command({
+    name: "keys unban",
+    summary: "Ends a ban and clears the strikes.",
+    operands: id,
+    flags: { json },
+    settings: storeSettings,
+    run: withStore(unban),
+  }),
+];

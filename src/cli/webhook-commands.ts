@@ -1,0 +1,119 @@
+import { petStatuses } from "../domain/inventory.ts";
+import { causes } from "../domain/ledger.ts";
+import { defaultOverlapMs } from "../domain/webhooks/lifecycle.ts";
+import { type Command, command, json, storeSettings } from "./command.ts";
+import { create, list, pause, remove, replay, resume, rotate, show } from "./webhooks.ts";
+import { withExistingStore, withStore } from "./with-store.ts";
+
+const id = [{ name: "ID", description: "Id of the webhook, such as wh_0aB…" }] as const;
+
+export const webhookCommands: readonly Command[] = [
+  command({
+    name: "webhooks create",
+    summary: "Creates a webhook and prints its secret once.",
+    operands: [],
+    flags: {
+      url: {
+        placeholder: "URL",
+        required: true,
+        description: "Address that receives the changes.",
+      },
+      name: {
+        placeholder: "NAME",
+        description: "Name of the webhook, for operators. Default: the host of the URL.",
+      },
+      pets: {
+        placeholder: "IDS",
+        description: "Only changes of these pets, separated by commas.",
+      },
+      statuses: {
+        placeholder: "STATUSES",
+        description: `Only changes after which a pet has one of these statuses, separated by commas: ${petStatuses.join(", ")}.`,
+      },
+      causes: {
+        placeholder: "CAUSES",
+        description: `Only changes with one of these causes, separated by commas: ${causes.join(", ")}.`,
+      },
+      below: {
+        placeholder: "N",
+        description: "Only changes in which the quantity fell below N: from N or more, to less.",
+      },
+      from: {
+        placeholder: "SEQ",
+        description: "Ledger row of the first change to deliver. Default: the next change.",
+      },
+      json,
+    },
+    settings: [...storeSettings, "webhooksAllowInsecure", "webhooksAllowedNetworks"],
+    run: withStore(create),
+  }),
+  command({
+    name: "webhooks list",
+    summary: "Lists all webhooks, their state, and how many changes each is behind.",
+    operands: [],
+    flags: { json },
+    settings: storeSettings,
+    run: withExistingStore(list),
+  }),
+  command({
+    name: "webhooks show",
+    summary: "Shows one webhook, its state and its last attempts.",
+    operands: id,
+    flags: { json },
+    settings: storeSettings,
+    run: withExistingStore(show),
+  }),
+  command({
+    name: "webhooks rotate",
+    summary: "Gives a webhook a new secret. The old secret also signs for the overlap.",
+    operands: id,
+    flags: {
+      overlap: {
+        placeholder: "DURATION",
+        description: `How long the old secret also signs, such as 30m, 24h or 7d. Default: ${defaultOverlapMs / 3_600_000}h.`,
+      },
+      json,
+    },
+    settings: storeSettings,
+    run: withExistingStore(rotate),
+  }),
+  command({
+    name: "webhooks pause",
+    summary: "Stops the deliveries of a webhook. Its position is kept.",
+    operands: id,
+    flags: { json },
+    settings: storeSettings,
+    run: withExistingStore(pause),
+  }),
+  command({
+    name: "webhooks resume",
+    summary: "Continues the deliveries of a webhook after the last change that was delivered.",
+    operands: id,
+    flags: { json },
+    settings: storeSettings,
+    run: withExistingStore(resume),
+  }),
+  command({
+    name: "webhooks replay",
+    summary: "Delivers changes of a webhook again, with new message ids.",
+    operands: id,
+    flags: {
+      from: {
+        placeholder: "SEQ",
+        required: true,
+        description: "Ledger row of the first change to deliver.",
+      },
+      json,
+    },
+    settings: storeSettings,
+    run: withExistingStore(replay),
+  }),
+  command({
+    name: "webhooks delete",
+    summary: "Deletes a webhook and its log.",
+    operands: id,
+    flags: { json },
+    settings: storeSettings,
+    run: withExistingStore(remove),
+  }),
+];

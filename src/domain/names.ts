@@ -1,0 +1,15 @@
+import { InvalidField } from "./invalid-field.ts";
+
+const nameCharactersMax = 200;
+
+/** Checks the name that an operator gives to a key or a webhook. Returns it without outer spaces. */
+export function checkName(value: string): string {
+  const name = value.trim();
+  if (name === "" || name.length > nameCharactersMax) {
+    const rule = `is required and must not have more than ${nameCharactersMax} characters`;
+    throw new InvalidField("name", rule);
+  }
+  // Lists print one name per line, on an operator's terminal.
+  if (/\p{Cc}/u.test(name)) throw new InvalidField("name", "must not contain control characters");
+  return name;
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createAlarm, every, inBackground, whileAvailable } from "../background.ts";
+import type { Clock, Log, Store } from "../ports.ts";
+import type { LedgerTail } from "../tail.ts";
+import { type Delivery, startDelivery } from "./delivery.ts";
+import { createPace } from "./pace.ts";
+import type { WebhookSender } from "./sender.ts";
+import type { Delivered } from "./store.ts";
+
+/**
+ * Delivers all webhooks whose lease this process has. With several processes on one database, each
+ * webhook is delivered by one of them; another continues when the lease ends.
+ */
+export interface Deliveries {
+  /** Cuts off the attempts in flight, saves the progress and gives up the leases. */
+  stop(): Promise<void>;
+}
+
+export interface DeliveriesOptions {
+  readonly store: Pick<Store, "webhooks" | "inventory">;
+  readonly tail: LedgerTail;
+  readonly sender: Pick<WebhookSender, "send">;
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  /** Returns a number from 0 to less than 1. */
+  readonly random: () => number;
+  readonly log: Log;
+  readonly userAgent: string;
+  readonly bounds: DeliveryBounds;
+}
+
+export interface DeliveryBounds {
+  /** How long a process that has died keeps its webhooks. */
+  readonly leaseMs: number;
+  /** An attempt starts only while this much of the lease is left, so that it ends within it. */
+  readonly leaseLeftMinMs: number;
+  /** How often leases are renewed, and the changes of operators are read. */
+  readonly renewEveryMs: number;
+}
+
+/** How long changes are gathered, so that a burst becomes one message. */
+const gatherMs = 50;
+
+/** Progress is saved at most this often, apart from failures. */
+const saveEveryMs = 500;
+
+/** How long a stop waits for a store that does not respond. */
+const stopPatienceMs = 2_000;
+
+export function startDeliveries(options: DeliveriesOptions): Deliveries {
+  const { store, tail, log, monotonicMs, bounds } = options;
+  const { webhooks, inventory } = store;
+  const holder = randomUUID();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = new Map<string, Delivery>();
+  const rowsAdded = createAlarm();
+  const gathered = createAlarm();
+  const parts = {
+    ...options,
+    pace: createPace(monotonicMs),
+    leaseLeftMinMs: bounds.leaseLeftMinMs,
+    listEpochs: inventory.listEpochs,
+    signal,
+    // A save that fails is repeated by the timer, which logs.
+    save: () => save().catch(() => {}),
+    saveSoon() {
+      if (monotonicMs() - lastSavedAt >= saveEveryMs) void parts.save();
+    },
+    claimAgain() {
+      isClaimDue = true;
+    },
+    onReleased: (id: string) => void running.delete(id),
+  };
+  let isClaimDue = true;
+  let lastUse: Promise<unknown> = Promise.resolve();
+  let queuedSave: Promise<void> | undefined;
+  let lastSavedAt = -Infinity;
+
+  /** Uses the store after earlier uses have ended, so that a claim returns what was saved before. */
+  function inTurn(use: () => Promise<void>): Promise<void> {
+    const result = lastUse.then(use);
+    lastUse = result.catch(() => {});
+    return result;
+  }
+
+  async function claim(): Promise<void> {
+    if (signal.aborted) return;
+    const claimedAt = monotonicMs();
+    const held = await webhooks.claimWebhooks(holder, bounds.leaseMs);
+    isClaimDue = false;
+    if (signal.aborted) return;
+    for (const webhook of held) {
+      const delivery = running.get(webhook.id) ?? startDelivery(webhook, parts);
+      running.set(webhook.id, delivery);
+      delivery.claimed(webhook, claimedAt, claimedAt + bounds.leaseMs);
+    }
+    const ids = new Set(held.map(({ id }) => id));
+    for (const [id, delivery] of running) if (!ids.has(id)) delivery.release();
+  }
+
+  async function saveAll(): Promise<void> {
+    const taken = new Map<Delivered, Delivery>();
+    for (const delivery of running.values()) {
+      const unsaved = delivery.takeUnsaved();
+      if (unsaved) taken.set(unsaved, delivery);
+    }
+    if (taken.size === 0) return;
+    lastSavedAt = monotonicMs();
+    try {
+      const saved = new Set(await webhooks.saveDelivered(holder, [...taken.keys()]));
+      for (const [delivered, delivery] of taken) delivery.saved(delivered, saved.has(delivered.id));
+    } catch (error) {
+      for (const [delivered, delivery] of taken) delivery.notSaved(delivered);
+      throw error;
+    }
+  }
+
+  /** Saves that are asked for while the store is in use become one. */
+  function save(): Promise<void> {
+    queuedSave ??= inTurn(() => {
+      queuedSave = undefined;
+      return saveAll();
+    });
+    return queuedSave;
+  }
+
+  async function saveDue(): Promise<void> {
+    if (isClaimDue) await inTurn(claim);
+    const now = monotonicMs();
+    if ([...running.values()].some(({ saveAt }) => saveAt <= now)) await save();
+  }
+
+  async function announceRows(): Promise<void> {
+    while (!signal.aborted) {
+      await rowsAdded.wait(Infinity);
+      await gathered.wait(gatherMs);
+      for (const delivery of running.values()) delivery.wake();
+    }
+  }
+
+  async function finish(): Promise<void> {
+    await Promise.all([...running.values()].map(({ ended }) => ended));
+    await parts.save();
+    await inTurn(() => webhooks.releaseWebhooks(holder));
+  }
+
+  const claimNow = whileAvailable(() => inTurn(claim));
+  inBackground("claiming webhooks", log, claimNow)();
+  const timers = [
+    every(bounds.renewEveryMs, "claiming webhooks", log, claimNow),
+    every(saveEveryMs, "saving the progress of webhooks", log, whileAvailable(saveDue)),
+  ];
+  tail.subscribe({
+    rowsAdded: rowsAdded.wake,
+    historyChanged() {
+      for (const delivery of running.values()) delivery.historyChanged();
+    },
+  });
+  void announceRows();
+
+  return {
+    async stop() {
+      for (const stopTimer of timers) stopTimer();
+      stopping.abort();
+      for (const alarm of [rowsAdded, gathered, ...running.values()]) alarm.wake();
+      // A lease that could not be given up ends by itself.
+      const finished = finish().catch(() => {});
+      await Promise.race([finished, sleep(stopPatienceMs, undefined, { ref: false })]);
+    },
+  };
+}

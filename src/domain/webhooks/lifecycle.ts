@@ -1,0 +1,186 @@
+import { type Position, positionOf } from "../epochs.ts";
+import { ServiceError, unavailable } from "../errors.ts";
+import { InvalidField } from "../invalid-field.ts";
+import type { Store } from "../ports.ts";
+import { randomId } from "../values/base62.ts";
+import { generateSecret } from "./secrets.ts";
+import type { WebhookSender } from "./sender.ts";
+import type { WebhookChange } from "./store.ts";
+import { checkFrom, checkTerms, type WebhookTerms } from "./terms.ts";
+import { attemptsKept, type Webhook, type WebhookAttempt } from "./webhook.ts";
+
+/** What an operator can do with webhooks. Every function checks its rules before it writes. */
+
+type Webhooks = Pick<Store, "webhooks">;
+type WebhooksAndLedger = Pick<Store, "webhooks" | "inventory">;
+
+export interface CreatedWebhook {
+  readonly webhook: Webhook;
+  /** Signs the messages. Operators see it only now. */
+  readonly secret: string;
+  /** False if the host of the address has no address at the moment. */
+  readonly isResolved: boolean;
+}
+
+export interface RotatedSecret {
+  readonly webhook: Webhook;
+  readonly secret: string;
+  /** When the earlier secret no longer signs. */
+  readonly oldValidUntil: number;
+}
+
+export interface WebhookStatus {
+  readonly webhook: Webhook;
+  /** How many changes the ledger has after the cursor, wanted or not. */
+  readonly behind: number;
+  /** The last attempts, the newest first. */
+  readonly attempts: readonly WebhookAttempt[];
+}
+
+/** How long the earlier secret signs after a rotation, unless the operator chooses a time. */
+export const defaultOverlapMs = 86_400_000;
+
+export async function createWebhook(
+  store: WebhooksAndLedger,
+  sender: Pick<WebhookSender, "checkUrl">,
+  now: number,
+  terms: WebhookTerms,
+): Promise<CreatedWebhook> {
+  const isResolved = await sender.checkUrl(terms.url);
+  const { name, filter } = checkTerms(terms);
+  const cursor = await positionBefore(store, terms.from);
+  const secret = generateSecret();
+  const webhook: Webhook = {
+    id: randomId("wh_"),
+    name,
+    url: terms.url,
+    filter,
+    secrets: { current: secret, previous: null, previousExpiresAt: null },
+    createdAt: now,
+    state: "active",
+    stateReason: null,
+    version: 1,
+    replays: 0,
+    cursor,
+    ...notFailing,
+  };
+  await store.webhooks.addWebhook(webhook);
+  return { webhook, secret, isResolved };
+}
+
+export async function listWebhooks(store: WebhooksAndLedger): Promise<readonly WebhookStatus[]> {
+  const webhooks = await store.webhooks.listWebhooks();
+  const head = await store.inventory.readHead();
+  return webhooks.map((webhook) => ({
+    webhook,
+    behind: behindOf(webhook, head.seq),
+    attempts: [],
+  }));
+}
+
+/** One webhook with its last attempts. */
+export async function getWebhookStatus(
+  store: WebhooksAndLedger,
+  id: string,
+): Promise<WebhookStatus> {
+  const webhook = await getWebhook(store, id);
+  const head = await store.inventory.readHead();
+  const attempts = await store.webhooks.listAttempts(id, attemptsKept);
+  return { webhook, behind: behindOf(webhook, head.seq), attempts };
+}
+
+/** Gives a webhook a new secret. The current one signs as well for `overlapMs`. */
+export async function rotateSecret(
+  store: Webhooks,
+  now: number,
+  id: string,
+  overlapMs = defaultOverlapMs,
+): Promise<RotatedSecret> {
+  if (!(overlapMs >= 0)) throw new InvalidField("overlap", "must not be negative");
+  const secret = generateSecret();
+  const oldValidUntil = now + overlapMs;
+  const webhook = await change(store, id, ({ secrets: { current } }) => ({
+    secrets:
+      overlapMs > 0
+        ? { current: secret, previous: current, previousExpiresAt: oldValidUntil }
+        : { current: secret, previous: null, previousExpiresAt: null },
+  }));
+  return { webhook, secret, oldValidUntil };
+}
+
+/**
+ * Stops the deliveries. An attempt that is under way is completed. A webhook that is not active keeps
+ * its state and the reason for it.
+ */
+export function pauseWebhook(store: Webhooks, id: string): Promise<Webhook> {
+  return change(store, id, ({ state }) =>
+    state === "active" ? { state: "paused", stateReason: "paused by an operator" } : undefined,
+  );
+}
+
+/** Continues after the last change that was delivered, at once, also if the webhook is failing. */
+export function resumeWebhook(store: Webhooks, id: string): Promise<Webhook> {
+  return change(store, id, () => ({ state: "active", stateReason: null, ...notFailing }));
+}
+
+/** Delivers from this change on, with new message ids. A webhook that is not active stays so. */
+export async function replayWebhook(
+  store: WebhooksAndLedger,
+  id: string,
+  from: number,
+): Promise<Webhook> {
+  await getWebhook(store, id);
+  const cursor = await positionBefore(store, from);
+  return change(store, id, ({ replays }) => ({ cursor, replays: replays + 1, ...notFailing }));
+}
+
+export async function deleteWebhook(store: Webhooks, id: string): Promise<Webhook> {
+  const webhook = await getWebhook(store, id);
+  if (!(await store.webhooks.removeWebhook(id))) throw notFound(id);
+  return webhook;
+}
+
+const notFailing = { failures: 0, failingSince: null, nextAttemptAt: 0 } as const;
+
+/** The position before the change `from`, or at the end of the ledger. */
+async function positionBefore(
+  { inventory }: Pick<Store, "inventory">,
+  from: number | undefined,
+): Promise<Position> {
+  const head = await inventory.readHead();
+  const seq = from === undefined ? head.seq : checkFrom(from, head.seq) - 1;
+  return positionOf(await inventory.listEpochs(), seq) ?? { epoch: head.epoch, seq };
+}
+
+/** How often a change is tried that other operators' changes overtake. */
+const triesMax = 5;
+
+async function change(
+  { webhooks }: Webhooks,
+  id: string,
+  changeOf: (webhook: Webhook) => WebhookChange | undefined,
+): Promise<Webhook> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const webhook = await getWebhook({ webhooks }, id);
+    const wanted = changeOf(webhook);
+    if (!wanted) return webhook;
+    if (await webhooks.changeWebhook(id, webhook.version, wanted)) {
+      return { ...webhook, ...wanted, version: webhook.version + 1 };
+    }
+  }
+  throw unavailable("busy");
+}
+
+async function getWebhook({ webhooks }: Webhooks, id: string): Promise<Webhook> {
+  const webhook = await webhooks.findWebhook(id);
+  if (!webhook) throw notFound(id);
+  return webhook;
+}
+
+function notFound(id: string): ServiceError {
+  return new ServiceError("not_found", `There is no webhook ${id}.`);
+}
+
+function behindOf({ cursor }: Webhook, headSeq: number): number {
+  return Math.max(0, headSeq - cursor.seq);
+}

@@ -1,0 +1,81 @@
+import { InvalidField } from "../invalid-field.ts";
+import { petStatuses, quantityMax } from "../inventory.ts";
+import { causes } from "../ledger.ts";
+import { checkName } from "../names.ts";
+import { parseInt64 } from "../values/int64.ts";
+import type { Webhook, WebhookFilter } from "./webhook.ts";
+
+/**
+ * What an operator chooses for a new webhook. Callers convert text to numbers and pass NaN for text
+ * that is not a number. No rule accepts NaN, so the error names the rule in either case.
+ */
+export interface WebhookTerms {
+  readonly url: string;
+  /** The host of the address if undefined. */
+  readonly name?: string | undefined;
+  /** Ids of pets, in decimal. */
+  readonly pets?: readonly string[] | undefined;
+  readonly statuses?: readonly string[] | undefined;
+  readonly causes?: readonly string[] | undefined;
+  readonly below?: number | undefined;
+  /** The `seq` of the first change to deliver. If undefined, the next one that is stored. */
+  readonly from?: number | undefined;
+}
+
+const petsMax = 1_000;
+
+/** Checks what needs neither the network nor the store. Throws InvalidField for the first broken rule. */
+export function checkTerms(terms: WebhookTerms): Pick<Webhook, "name" | "filter"> {
+  return {
+    name: checkName(terms.name ?? hostOf(terms.url)),
+    filter: checkFilter(terms),
+  };
+}
+
+function checkFilter({ pets, statuses, causes: wanted, below }: WebhookTerms): WebhookFilter {
+  return {
+    pets: pets === undefined ? null : checkPets(pets),
+    statuses: statuses === undefined ? null : checkChoice("statuses", statuses, petStatuses),
+    causes: wanted === undefined ? null : checkChoice("causes", wanted, causes),
+    below: below === undefined ? null : checkBelow(below),
+  };
+}
+
+/** The sender has checked the address. It is not printed in full, because it may contain a secret. */
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? "";
+}
+
+function checkPets(texts: readonly string[]): readonly bigint[] {
+  const ids = new Set(texts.map(parseInt64));
+  if (ids.size >= 1 && ids.size <= petsMax && !ids.has(undefined)) return [...ids] as bigint[];
+  throw new InvalidField(
+    "pets",
+    `must list 1 to ${petsMax} ids of pets, which are 64-bit integers`,
+  );
+}
+
+function checkChoice<T extends string>(
+  field: string,
+  names: readonly string[],
+  all: readonly T[],
+): readonly T[] {
+  const known: readonly string[] = all;
+  if (names.length === 0 || !names.every((name) => known.includes(name))) {
+    throw new InvalidField(field, `must list one or more of ${all.join(", ")}`);
+  }
+  return all.filter((one) => names.includes(one));
+}
+
+/** No quantity is below 0, so a webhook with `below` 0 would never receive anything. */
+function checkBelow(below: number): number {
+  if (Number.isSafeInteger(below) && below >= 1) return below;
+  throw new InvalidField("below", `must be an integer from 1 to ${quantityMax}`);
+}
+
+/** Checks the first change to deliver, for a ledger that ends at `headSeq`. */
+export function checkFrom(from: number, headSeq: number): number {
+  if (Number.isSafeInteger(from) && from >= 1 && from <= headSeq + 1) return from;
+  const rule = `must be the number of a change, from 1 to ${headSeq + 1}, which is the next one`;
+  throw new InvalidField("from", rule);
+}

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { SQL } from "bun";
+import type { Store } from "../../src/domain/ports.ts";
+import { createDatabase } from "../../src/store/postgres/engine/database.ts";
+import { openPostgres } from "../../src/store/postgres/store.ts";
+import { createTestClock, type TestClock } from "../support/clock.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
+import { webhookNamed } from "../support/webhooks.ts";
+
+/** The leases of webhooks, for which several instances compete. */
+
+const leaseMs = 30_000;
+let url: string;
+let clock: TestClock;
+let stores: Store[];
+beforeEach(async () => {
+  url = await migratedDatabase();
+  clock = createTestClock();
+  stores = await Promise.all([open(), open()]);
+});
+afterEach(() => Promise.all(stores.map((store) => store.close())));
+
+const open = () =>
+  openPostgres({ database: createDatabase(url), environment: "production", clock, patienceMs: 0 });
+
+async function addWebhooks(...ids: string[]): Promise<void> {
+  for (const id of ids) await stores[0]!.webhooks.addWebhook(webhookNamed(id));
+}
+
+const claim = async (at: number, holder = `instance ${at}`) =>
+  (await stores[at]!.webhooks.claimWebhooks(holder, leaseMs)).map(({ id }) => id);
+
+const save = (at: number, id: string, seq: number) => {
+  const cursor = { epoch: "first", seq };
+  const progress = { cursor, failures: 0, failingSince: null, nextAttemptAt: 0 };
+  const delivered = [{ id, replays: 0, progress, attempts: [] }];
+  return stores[at]!.webhooks.saveDelivered(`instance ${at}`, delivered);
+};
+
+test("an instance gets the webhooks of another when their lease expires or is released, and not before", async () => {
+  await addWebhooks("wh_a", "wh_b");
+  expect(await claim(0)).toEqual(["wh_a", "wh_b"]);
+  clock.advance(leaseMs - 1);
+  expect(await claim(1)).toEqual([]);
+  clock.advance(1);
+  expect(await claim(1)).toEqual(["wh_a", "wh_b"]);
+  expect(await claim(0)).toEqual([]);
+  await addWebhooks("wh_c");
+  expect(await claim(0)).toEqual(["wh_c"]);
+  expect(await claim(1)).toEqual(["wh_a", "wh_b"]);
+  await stores[1]!.webhooks.releaseWebhooks("instance 1");
+  expect(await claim(0)).toEqual(["wh_a", "wh_b", "wh_c"]);
+});
+
+test("instances that claim at the same time never hold the same webhook, and together hold all", async () => {
+  stores.push(...(await Promise.all([open(), open()])));
+  const ids = Array.from({ length: 30 }, (_, at) => `wh_${at}`);
+  await addWebhooks(...ids);
+  for (let round = 0; round < 10; round++) {
+    const held = await Promise.all(stores.map((_, at) => claim(at, `${round} ${at}`)));
+    expect(held.flat().toSorted()).toEqual(ids.toSorted());
+    clock.advance(leaseMs);
+  }
+});
+
+test("an instance that claims again and again writes only when a third of the lease has passed", async () => {
+  await addWebhooks("wh_a", "wh_b");
+  await using sql = new SQL(url, { max: 1 });
+  const versions = async () =>
+    (await sql`SELECT xmin::text FROM webhooks ORDER BY id`.values()).join();
+  expect(await claim(0)).toEqual(["wh_a", "wh_b"]);
+  const written = await versions();
+  for (let passedMs = 0; passedMs <= leaseMs / 3; passedMs += leaseMs / 6) {
+    expect(await claim(0)).toEqual(["wh_a", "wh_b"]);
+    expect(await versions()).toBe(written);
+    clock.advance(leaseMs / 6);
+  }
+  expect(await claim(0)).toEqual(["wh_a", "wh_b"]);
+  expect(await versions()).not.toBe(written);
+  // The whole lease begins again.
+  clock.advance(leaseMs - 1);
+  expect(await claim(1)).toEqual([]);
+});
+
+test("progress is saved after the lease has expired, unless another instance has the webhook", async () => {
+  await addWebhooks("wh_a");
+  await claim(0);
+  clock.advance(2 * leaseMs);
+  expect(await save(0, "wh_a", 1)).toEqual(["wh_a"]);
+  expect(await claim(1)).toEqual(["wh_a"]);
+  expect(await save(0, "wh_a", 2)).toEqual([]);
+  expect(await stores[1]!.webhooks.findWebhook("wh_a")).toMatchObject({ cursor: { seq: 1 } });
+});
+
+test("webhooks are claimed and saved while a commit has locked the end of the ledger", async () => {
+  await addWebhooks("wh_a");
+  await using sql = new SQL(url, { max: 1 });
+  await sql.begin(async (commit) => {
+    await commit`SELECT FROM store, ledger_end FOR UPDATE`;
+    expect(await claim(0)).toEqual(["wh_a"]);
+    expect(await save(0, "wh_a", 1)).toEqual(["wh_a"]);
+  });
+});

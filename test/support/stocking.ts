@@ -1,0 +1,58 @@
+// Fills and checks a store as the commands do, without a process for each.
+import { readRows } from "../../src/cli/rows.ts";
+import { readConfig } from "../../src/config.ts";
+import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
+import { issueKey } from "../../src/domain/key-lifecycle.ts";
+import type { KeyTerms } from "../../src/domain/key-terms.ts";
+import type { Store } from "../../src/domain/ports.ts";
+import type { KeptHash } from "../../src/domain/verification/chain.ts";
+import { type Verification, verify } from "../../src/domain/verify.ts";
+import { openStore, systemClock } from "../../src/engines.ts";
+
+/** Opens the store at an address as a command does, and closes it after the work. */
+export async function withStoreAt<T>(
+  database: string,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(readConfig({ database }, {}), systemClock);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Imports pets, each as JSON. */
+export async function importPets(database: string, ...pets: readonly string[]): Promise<void> {
+  async function* records() {
+    for await (const rows of readRows(text(pets.join("\n")), "ndjson", petColumns)) {
+      yield rows.map(({ line, fields }) => toPetRecord(line, fields));
+    }
+  }
+  await withStoreAt(database, ({ catalogue }) => catalogue.importPets(records(), "import of -"));
+}
+
+async function* text(value: string): AsyncGenerator<string> {
+  yield value;
+}
+
+/** Issues a key for the production environment. */
+export async function createKey(
+  database: string,
+  terms: KeyTerms,
+): Promise<{ id: string; key: string }> {
+  const { key, text } = await withStoreAt(database, (store) =>
+    issueKey(store, "production", systemClock.now(), terms),
+  );
+  return { id: key.id, key: text };
+}
+
+/** Checks the whole store, as `petstore verify` does. */
+export function verifyStore(database: string, kept?: KeptHash): Promise<Verification> {
+  return withStoreAt(database, ({ transfer }) =>
+    transfer.snapshot((snapshot) => verify(snapshot, kept)),
+  );
+}
+
+/** The terms of a key whose limits no test reaches. */
+export const unlimited = { plan: "enterprise", perMinute: 1_000_000, perDay: 100_000_000 };

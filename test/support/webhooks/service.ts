@@ -1,0 +1,100 @@
+import type { Config } from "../../../src/config.ts";
+import { parseNetwork } from "../../../src/domain/values/networks.ts";
+import { createWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
+import type { WebhookTerms } from "../../../src/domain/webhooks/terms.ts";
+import type { Webhook } from "../../../src/domain/webhooks/webhook.ts";
+import { createWebhookSender } from "../../../src/webhooks/sender.ts";
+import { until } from "../instances/fleet.ts";
+import { type Engine, startTestService, type TestService } from "../service.ts";
+import { setUnit } from "../units.ts";
+
+/** Settings with which a service sends webhooks to this machine. */
+export const localWebhooks = {
+  "webhooks-allow-insecure": "on",
+  "webhooks-allowed-networks": "127.0.0.0/8",
+};
+
+const bounds: Config["webhooks"] = {
+  timeoutMs: 300,
+  leaseMs: 30_000,
+  leaseLeftMinMs: 20_000,
+  renewEveryMs: 50,
+  renewLocallyEveryMs: 50,
+};
+
+const patienceMs = 10_000;
+
+export interface WebhookService extends TestService {
+  create(terms: WebhookTerms): Promise<{ id: string; secret: string }>;
+  find(id: string): Promise<Webhook>;
+  /** Stores changes of pet 1, which sets its quantity to each of these. Returns the last `seq`. */
+  change(...quantities: readonly number[]): Promise<number>;
+  /** Waits until it is true. Moves the clock to the next attempt of those webhooks that are failing. */
+  retriedUntil(ids: readonly string[], isTrue: () => boolean | Promise<boolean>): Promise<void>;
+  /** Waits until it is true, without moving the clock. */
+  becomes(isTrue: () => boolean | Promise<boolean>): Promise<void>;
+  /** The events about webhooks in the log, in order. */
+  events(): readonly { readonly event: string; readonly [detail: string]: unknown }[];
+}
+
+/** A service that notices operators' changes within milliseconds, with one pet. */
+export async function startWebhookService(
+  engine: Engine,
+  changed: Partial<Config["webhooks"]> = {},
+  database?: string,
+): Promise<WebhookService> {
+  const service = await startTestService(
+    engine,
+    { ...localWebhooks, ...(database && { database }) },
+    { webhooks: { ...bounds, ...changed } },
+  );
+  if (!database) await service.addPets({ petId: 1n, quantity: 0 });
+  const sender = createWebhookSender({
+    allowInsecure: true,
+    allowedNetworks: [parseNetwork("127.0.0.0/8")!],
+  });
+
+  async function find(id: string): Promise<Webhook> {
+    const webhook = await service.store.webhooks.findWebhook(id);
+    if (!webhook) throw new Error(`no webhook ${id}`);
+    return webhook;
+  }
+  const becomes = async (isTrue: () => boolean | Promise<boolean>) =>
+    void (await until(isTrue, patienceMs, String(isTrue)));
+
+  // The getters of the service must stay getters: a restart replaces what they return.
+  const additions: Omit<WebhookService, keyof TestService> = {
+    async create(terms) {
+      const created = await createWebhook(service.store, sender, service.clock.now(), terms);
+      return { id: created.webhook.id, secret: created.secret };
+    },
+    find,
+    async change(...quantities) {
+      const units = quantities.map((quantity) => setUnit(1n, quantity));
+      const { rows } = await service.store.inventory.commit(units);
+      return rows.at(-1)!.seq;
+    },
+    retriedUntil: (ids, isTrue) =>
+      becomes(async () => {
+        if (await isTrue()) return true;
+        for (const { nextAttemptAt } of await Promise.all(ids.map(find))) {
+          if (nextAttemptAt > service.clock.now()) service.clock.set(nextAttemptAt);
+        }
+        return false;
+      }),
+    becomes,
+    events: () =>
+      service.logged
+        .map((line) => JSON.parse(line) as { event: string })
+        .filter(({ event }) => event.startsWith("webhook ")),
+  };
+  return Object.defineProperties(
+    service,
+    Object.getOwnPropertyDescriptors(additions),
+  ) as WebhookService;
+}
+
+/** The numbers from one to another. */
+export function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, at) => from + at);
+}

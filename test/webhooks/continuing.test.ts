@@ -1,0 +1,100 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { until } from "../support/instances/fleet.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
+import { openWorkspace, type Workspace } from "../support/process.ts";
+import { engines } from "../support/service.ts";
+import { confirm, type Receiver, startReceiver } from "../support/webhooks/receiver.ts";
+import { range, startWebhookService, type WebhookService } from "../support/webhooks/service.ts";
+
+const patienceMs = 10_000;
+const flags = ["--webhooks-allow-insecure", "--webhooks-allowed-networks", "127.0.0.0/8"];
+let receiver: Receiver;
+afterEach(() => receiver.stop());
+
+test.each(engines)(
+  "a service on %s that stops during an attempt cuts it off, and continues with it after a start",
+  async (engine) => {
+    receiver = await startReceiver(() => {});
+    const service = await startWebhookService(engine, { timeoutMs: 15_000 });
+    const { id } = await service.create({ url: receiver.url });
+    const last = await service.change(1, 2);
+    await service.becomes(() => receiver.received.length === 1);
+    const started = performance.now();
+    await service.restart();
+    expect(performance.now() - started).toBeLessThan(5_000);
+    receiver.behave(confirm);
+    await service.becomes(() => receiver.confirmed.at(-1) === last);
+    const [one, two] = receiver.received.map(({ headers }) => headers["webhook-id"]);
+    expect(two).toBe(one!);
+    // What this process cut off is no failure of the receiver.
+    expect(service.events()).toEqual([]);
+    expect((await service.find(id)).failures).toBe(0);
+    await service.stop();
+  },
+);
+
+async function killed(place: Workspace, database: readonly string[]) {
+  const service = await place.serve(["serve", ...flags, ...database]);
+  return {
+    service,
+    async kill() {
+      service.kill("SIGKILL");
+      await service.exited;
+    },
+  };
+}
+
+test("a service that is killed again and again sends every change at least once, in order", async () => {
+  const place = openWorkspace();
+  receiver = await startReceiver((response) => void setTimeout(() => response.end(), 20));
+  await place.run(["webhooks", "create", ...flags, "--url", receiver.url]);
+  const pets = range(1, 3_000).map((petId) => JSON.stringify({ petId, name: "Rex", quantity: 1 }));
+  const imported = await place.run(["pets", "import", "-"], { stdin: pets.join("\n") });
+  expect(imported).toMatchObject({ code: 0 });
+  let starts = 0;
+  for (; receiver.confirmed.at(-1) !== 3_000; starts++) {
+    const before = receiver.received.length;
+    const { kill } = await killed(place, []);
+    await until(() => receiver.received.length > before, patienceMs, "a message arrives");
+    await Bun.sleep(starts * 100);
+    await kill();
+  }
+  let next = 1;
+  for (const seq of receiver.received.flatMap(({ seqs }) => seqs)) {
+    // A start may repeat what the one before it sent, and never leaves anything out.
+    expect(seq).toBeLessThanOrEqual(next);
+    if (seq === next) next += 1;
+  }
+  expect(starts).toBeGreaterThan(1);
+  await place.leave();
+});
+
+describe("two instances on one database", () => {
+  test("one delivers, and the other continues when it is killed", async () => {
+    receiver = await startReceiver();
+    const database = await migratedDatabase();
+    const place = openWorkspace();
+    const first = await killed(place, ["--database", database]);
+    const second: WebhookService = await startWebhookService("postgres", {}, database);
+    // The second instance reads the lease by this clock.
+    second.clock.set(Date.now());
+    await second.addPets({ petId: 1n, quantity: 0 });
+    const { id } = await second.create({ url: receiver.url });
+    await second.becomes(async () => {
+      await second.change(1);
+      return receiver.confirmed.length > 5;
+    });
+    const last = await second.change(2);
+    await second.becomes(() => receiver.confirmed.at(-1) === last);
+    const count = receiver.confirmed.length;
+    expect(receiver.confirmed).toEqual(range(last - count + 1, last));
+    await first.kill();
+    const later = await second.change(3, 4);
+    second.clock.advance(31_000);
+    await second.becomes(() => receiver.confirmed.at(-1) === later);
+    expect(new Set(receiver.confirmed)).toEqual(new Set(range(last - count + 1, later)));
+    expect((await second.find(id)).state).toBe("active");
+    await second.stop();
+    await place.leave();
+  });
+});
