@@ -31,6 +31,8 @@ test(
   async () => {
     const workspace = openWorkspace();
     const listeners = new Listeners();
+    let writing: Promise<void> | undefined;
+    let hasStopped = false;
     try {
       const { pid, baseUrl, key } = await startService(workspace);
       const { hostname, port } = new URL(baseUrl);
@@ -42,8 +44,7 @@ test(
       const seconds = () => (performance.now() - startedAt) / 1_000;
       const isOver = () => seconds() > minutes * 60;
 
-      let hasStopped = false;
-      const writing = repeat(
+      writing = repeat(
         writeEveryMs,
         () => hasStopped,
         (turn) => write(baseUrl, key, turn),
@@ -77,6 +78,8 @@ test(
       expect(growth(({ residentMb }) => residentMb)).toBeLessThan(residentMbGrowthMax);
       expect(growth(({ descriptors }) => descriptors)).toBeLessThan(descriptorsGrowthMax);
     } finally {
+      hasStopped = true;
+      await writing?.catch(() => {});
       await listeners.stop();
       await workspace.leave();
     }
