@@ -52,7 +52,7 @@ const retryEveryMs = 250;
 
 export async function followTail(
   { inventory, history: ledger }: Pick<Store, "inventory" | "history">,
-  watcher: Pick<HeadWatcher, "readHead" | "subscribe">,
+  watcher: Pick<HeadWatcher, "readHead" | "cachedHead" | "subscribe">,
   log: Log,
 ): Promise<LedgerTail> {
   let known: Position = { epoch: "", seq: 0 };
@@ -189,7 +189,7 @@ export async function followTail(
     includes,
     async locate(cursor) {
       // Announces a head that differs, which may lead to a refresh.
-      await watcher.readHead();
+      if (!watcher.cachedHead()) await watcher.readHead();
       await refreshing;
       if (isUncertain) throw unavailable("unreachable");
       const end = positionAt(known.seq);
