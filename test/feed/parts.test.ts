@@ -196,7 +196,7 @@ describe("the pace", () => {
   test("does not count what the feed itself waits for", async () => {
     const pacer = startPacer();
     pacer.begin();
-    now += 1;
+    now += 0.5;
     expect(pacer.isSliceOver()).toBe(false);
     const waiting = Promise.withResolvers<number>();
     const waited = pacer.wait(waiting.promise);
@@ -204,7 +204,7 @@ describe("the pace", () => {
     waiting.resolve(3);
     expect(await waited).toBe(3);
     expect(pacer.isSliceOver()).toBe(false);
-    now += 1;
+    now += 0.5;
     expect(pacer.isSliceOver()).toBe(true);
   });
 });

@@ -57,9 +57,10 @@ const turnBytesMax = 64 * 1024;
 const chunkBytesMin = 8 * 1024;
 
 /**
- * When every stream has everything, the feed waits for as long as it took, so that changes are sent
- * together. A write costs more than the changes in it.
+ * When every stream has everything, the feed waits for a multiple of the time that it took, so that
+ * changes are sent together. A write costs more than the changes in it.
  */
+const bundleFactor = 4;
 const bundleMsMin = 5;
 const bundleMsMax = 100;
 
@@ -95,7 +96,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
         const sent = await sendRound();
         if (sent === "nothing" && !hasNews) break;
         const tookMs = monotonicMs() - startedAt;
-        const bundleMs = Math.min(bundleMsMax, Math.max(bundleMsMin, tookMs));
+        const bundleMs = Math.min(bundleMsMax, Math.max(bundleMsMin, tookMs * bundleFactor));
         await pacer.rest(sent === "some" ? 0 : bundleMs);
       }
     } finally {

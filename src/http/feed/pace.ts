@@ -18,7 +18,7 @@ export interface Pacer {
 }
 
 /** A request waits at most this long for the feed. */
-const sliceMs = 1;
+const sliceMs = 0.5;
 
 /** A busy service pauses for this multiple of the time that a slice took: the feed has 9 %. */
 const pauseFactorMax = 10;
@@ -36,7 +36,7 @@ interface Scale {
 const changeRate: Scale = { light: 1_500, heavy: 3_000 };
 
 /** The time that other work takes after a slice, in slices: requests that waited meanwhile. */
-const waitingWork: Scale = { light: 0.15, heavy: 0.35 };
+const waitingWork: Scale = { light: 0.3, heavy: 0.7 };
 
 /** The median counts, because a single slice may have waited for a core. */
 const slicesMeasured = 15;
