@@ -4,9 +4,9 @@ import { engines } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
 import {
   answer,
+  answerEndlessly,
   type Behaviour,
   type Receiver,
-  sendEndlessly,
   startReceiver,
 } from "../support/webhooks/receiver.ts";
 import { range, startWebhookService, type WebhookService } from "../support/webhooks/service.ts";
@@ -41,7 +41,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
     redirects: (response) => void response.writeHead(307, { location: elsewhere.url }).end(),
     "resets the connection": (_, request) => void request.socket.resetAndDestroy(),
     "closes within the response": (_, request) => void request.socket.end("HTTP/1.1 200"),
-    "sends an endless error": (response) => sendEndlessly(response, 500),
+    "sends an endless error": answerEndlessly(500),
   };
 
   test("receivers that fail in every way get every change, in order, and nobody else does", async () => {
@@ -75,7 +75,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
   });
 
   test("an endless body does not make a confirmation a failure", async () => {
-    const receiver = await open((response) => sendEndlessly(response, 200));
+    const receiver = await open(answerEndlessly(200));
     const { id } = await service.create({ url: receiver.url });
     const last = await service.change(1);
     await service.becomes(async () => (await service.find(id)).cursor.seq === last);

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { answerEndlessly, type Behaviour, confirm } from "../webhooks/receiver.ts";
 
 /** A request whose body arrived in full. */
 export interface Arrival {
@@ -40,18 +41,6 @@ export interface ReceiverOptions {
   readonly delayMs?: number;
 }
 
-type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
-
-const confirm: Behaviour = (response) => void response.writeHead(204).end();
-
-function endless(status: number): Behaviour {
-  return (response) => {
-    response.writeHead(status);
-    const send = () => void (response.destroyed || response.write("x".repeat(16_384), send));
-    send();
-  };
-}
-
 const behavioursOf = (timeoutMs: number, redirectUrl: string): Record<string, Behaviour> => ({
   confirms: confirm,
   fails: (response) => void response.writeHead(500).end("<h1>no</h1>"),
@@ -66,8 +55,8 @@ const behavioursOf = (timeoutMs: number, redirectUrl: string): Record<string, Be
   resets: (_, { socket }) => void socket.resetAndDestroy(),
   "closes within the response": (_, { socket }) => void socket.end("HTTP/1.1 200 OK\r\nConte"),
   "sends something else": (_, { socket }) => void socket.end("SSH-2.0-OpenSSH_9.9\r\n"),
-  "confirms endlessly": endless(200),
-  "fails endlessly": endless(500),
+  "confirms endlessly": answerEndlessly(200),
+  "fails endlessly": answerEndlessly(500),
 });
 
 /** Half of the requests are confirmed, so that deliveries make progress. */

@@ -10,7 +10,7 @@ import { type Engine, startTestService, type TestService } from "../service.ts";
 import { setUnit } from "../units.ts";
 
 /** Settings with which a service sends webhooks to this machine. */
-export const localWebhooks = {
+const localWebhooks = {
   "webhooks-allow-insecure": "on",
   "webhooks-allowed-networks": "127.0.0.0/8",
 };
