@@ -170,7 +170,7 @@ describe("the pace", () => {
     const pacer = startPacer();
     pacer.begin();
     const rests: number[] = [];
-    while (rests.length < 210) {
+    while (rests.length < 110) {
       now += 1;
       seq += changesPerSecond / 1_000;
       const started = performance.now();

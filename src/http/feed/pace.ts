@@ -33,7 +33,7 @@ interface Scale {
  * Changes per second. They keep the writing thread, the disk and the database server busy, which
  * the event loop does not show.
  */
-const changeRate: Scale = { light: 1_500, heavy: 3_000 };
+const changeRate: Scale = { light: 1_500, heavy: 2_500 };
 
 /** The time that other work takes after a slice, in slices: requests that waited meanwhile. */
 const waitingWork: Scale = { light: 0.3, heavy: 0.7 };
@@ -41,7 +41,7 @@ const waitingWork: Scale = { light: 0.3, heavy: 0.7 };
 /** The median counts, because a single slice may have waited for a core. */
 const slicesMeasured = 15;
 
-const rateWindowMs = 200;
+const rateWindowMs = 100;
 
 /** `lastSeq` returns the last row of the ledger. */
 export function createPacer(monotonicMs: () => number, lastSeq: () => number): Pacer {
