@@ -180,9 +180,9 @@ describe("the pace", () => {
     return Math.min(...rests.slice(-8));
   }
 
-  test("gives a busy service ten elevenths of the time, and pauses for no other", async () => {
-    expect(await restMs(5_000)).toBeGreaterThan(9);
-    expect(await restMs(1_000)).toBeLessThan(9);
+  test("gives a busy service fifteen sixteenths of the time, and pauses for no other", async () => {
+    expect(await restMs(5_000)).toBeGreaterThan(14);
+    expect(await restMs(1_000)).toBeLessThan(14);
   });
 
   test("does not count what the feed itself waits for", async () => {

@@ -17,13 +17,13 @@ export interface Pacer {
   rest(pauseMsMin?: number): Promise<void>;
 }
 
-/** A request waits at most this long for the feed. */
+/** About as long as a request waits for the feed at most. */
 const sliceMs = 0.5;
 
-/** A busy service pauses for this multiple of the time that a slice took: the feed has 9 %. */
-const pauseFactorMax = 10;
+/** In a busy service, the feed pauses for this multiple of the time that a slice took: it has 6 %. */
+const pauseFactorMax = 15;
 
-/** How busy a measured value means: not at all up to `light`, entirely from `heavy` on. */
+/** What a measured value says: not busy up to `light`, entirely busy from `heavy` on. */
 interface Scale {
   readonly light: number;
   readonly heavy: number;
