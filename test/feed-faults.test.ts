@@ -123,7 +123,13 @@ test("while PostgreSQL does not respond, open streams get heartbeats, and client
   await until(() => beats() >= before + 4, 4 * heartbeatMsMax + 400, "heartbeats");
   server.resume();
   // Both streams of the key are free again.
-  const again = await Promise.all([1, 2].map(() => openFeed(service.baseUrl, { key: other.text })));
+  const again: TestFeed[] = [];
+  const open = async () => {
+    const opened = await openFeed(service.baseUrl, { key: other.text }).catch(() => undefined);
+    if (opened) again.push(opened);
+    return again.length === 2;
+  };
+  await until(open, 8_000, "two streams");
   await setQuantity(service, key, 5);
   for (const one of [feed, ...again]) expect(await one.changes(1)).toEqual([2]);
   expect(service.logged.filter((line) => line.includes('"bug"'))).toEqual([]);

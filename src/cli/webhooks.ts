@@ -73,7 +73,11 @@ export async function rotate({
   if (flags.json) print(JSON.stringify({ ...describe({ webhook }), secret, oldValidUntil }));
   else {
     printSecret(webhook, secret);
-    print(`The old secret also signs until ${oldValidUntil}.`);
+    print(
+      webhook.secrets.previous === null
+        ? "The old secret no longer signs."
+        : `The old secret also signs until ${oldValidUntil}.`,
+    );
   }
   return 0;
 }

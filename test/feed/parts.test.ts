@@ -134,6 +134,14 @@ describe("chunks", () => {
     expect(again.bytes).toEqual(first.bytes);
   });
 
+  test("that no row matches do not stay in memory for ever", async () => {
+    const chunks = createFeedChunks(tail);
+    const first = (await chunks.after(0, { ...all, keyId: "key_none" }))!;
+    expect(await chunks.after(0, { ...all, keyId: "key_none" })).toBe(first);
+    for (const number of upTo(10_000)) await chunks.after(0, { ...all, keyId: `key_x${number}` });
+    expect(await chunks.after(0, { ...all, keyId: "key_none" })).not.toBe(first);
+  });
+
   test("follow each other without a gap to the end of the ledger", async () => {
     const chunks = createFeedChunks(tail);
     const decoder = new TextDecoder();

@@ -25,6 +25,7 @@ const faultsOf: Record<Engine, readonly WebhookFault[]> = {
     "the database is killed",
     "the database is restarted",
     "an instance and the database are killed together",
+    "the first instance cannot reach the database",
     "the receiver dies",
   ],
 };
@@ -49,13 +50,14 @@ const takeoverMsMax = 45_000;
 
 test("an instance that is stopped for a minute, in an attempt, loses its webhook and does not disturb the next one", async () => {
   const server = await startPostgres();
-  const fleet = await startFleet(await server.freshDatabase(), {
+  const databaseUrl = await server.freshDatabase();
+  const fleet = await startFleet(databaseUrl, {
     size: 2,
     pets: webhookTrialPets,
     runOptions: () => ({ env: localSending }),
   });
   try {
-    const trial = await startWebhookTrial(fleet, 1, { delayMs: 500 });
+    const trial = await startWebhookTrial(fleet, { databaseUrl, webhooks: 1, delayMs: 500 });
     const { arrivals } = trial.webhooks[0]!.endpoint;
     const more = (count: number, patienceMs: number) => {
       const enough = arrivals.length + count;
@@ -98,7 +100,11 @@ test("after a failover that loses rows, a webhook gets every row that took the p
   const options = { size: 2, pets: webhookTrialPets, ...quickInstances };
   await using pair = await startPair({ synchronous: false, ...options });
   const { primary, standby, fleet } = pair;
-  const trial = await startWebhookTrial(fleet, 1, { delayMs: 0 });
+  const trial = await startWebhookTrial(fleet, {
+    databaseUrl: pair.urls.primary,
+    webhooks: 1,
+    delayMs: 0,
+  });
   await trial.changes.more(20);
   await trial.changes.end();
   const { arrivals } = trial.webhooks[0]!.endpoint;

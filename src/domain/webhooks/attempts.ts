@@ -12,8 +12,8 @@ export interface SendParts {
   readonly signal: AbortSignal;
 }
 
-/** What a connection takes of the event loop in addition, about. */
-const connectionMs = 0.4;
+/** What a connection takes of the event loop later, about: handshake, request, response. */
+const connectionMs = 1;
 
 /** Makes one attempt. Never throws. */
 export function sendMessage(

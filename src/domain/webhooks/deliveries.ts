@@ -136,7 +136,7 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
     while (!signal.aborted) {
       await rowsAdded.wait(Infinity);
       await gathered.wait(gatherMs);
-      for (const delivery of running.values()) delivery.wake();
+      for (const delivery of running.values()) delivery.rowsAdded();
     }
   }
 

@@ -25,7 +25,8 @@ export interface Delivery {
   claimed(webhook: Webhook, claimedAt: number, leaseEndsAt: number): void;
   /** The webhook is no longer this process's to deliver. An attempt in flight is completed. */
   release(): void;
-  /** Looks for something to send. */
+  /** There are rows, which were gathered for a moment. */
+  rowsAdded(): void;
   wake(): void;
   /** Checks that the ledger still has the rows that were delivered. */
   historyChanged(): void;
@@ -69,7 +70,6 @@ const faultDelayMs = 1_000;
 interface Pending {
   readonly message: Message;
   readonly end: Position;
-  readonly isAtEnd: boolean;
 }
 
 export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery {
@@ -84,6 +84,8 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
   let leaseEndsAt = 0;
   /** The next attempt, by the monotonic clock. */
   let retryAt = 0;
+  /** True if there may be rows to send. Claims do not change that, so that rows are gathered. */
+  let hasRows = true;
   let isReleased = false;
   /** True until the progress has been read from the store. Nothing is sent before. */
   let isStale = true;
@@ -100,12 +102,15 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
   function restart(read: Webhook): void {
     generation += 1;
     progress = read;
-    retryAt = monotonicMs() + Math.min(read.nextAttemptAt - clock.now(), retryDelayMaxMs);
+    const delayMs = read.nextAttemptAt - clock.now();
+    // No delay is longer than that: the clock was ahead when the time was stored.
+    retryAt = monotonicMs() + (delayMs > retryDelayMaxMs ? 0 : delayMs);
     pending = undefined;
     ending = undefined;
     isStale = false;
     isCursorAsRead = true;
     isLocated = false;
+    hasRows = true;
   }
 
   function readAgain(): void {
@@ -122,7 +127,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     if (delayMs > 0) return delayMs;
     if (!isLocated) return locate();
     if (pending) return attempt(pending);
-    return progress.cursor.seq < tail.seq ? scan() : Infinity;
+    return hasRows && progress.cursor.seq < tail.seq ? scan() : Infinity;
   }
 
   /** The clock may jump. Whichever clock reaches the time of the next attempt first counts. */
@@ -163,16 +168,19 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
   async function scan(): Promise<number> {
     const began = generation;
     const after = progress.cursor.seq;
+    hasRows = false;
     const { message, upTo, isAtEnd } = await scanLedger(parts, webhook, matches, after);
-    // The rows may be of another history.
-    if (generation !== began || !isLocated) return 0;
+    // If this is not so, the rows may be of another history.
+    const isValid = generation === began && isLocated;
+    hasRows ||= !isAtEnd || !isValid;
+    if (!isValid) return 0;
     const end = tail.positionAt(upTo);
-    if (message) pending = { message, end, isAtEnd };
+    if (message) pending = { message, end };
     else if (upTo > after) moveTo(end);
-    return message || !isAtEnd ? 0 : Infinity;
+    return 0;
   }
 
-  async function attempt({ message, end, isAtEnd }: Pending): Promise<number> {
+  async function attempt({ message, end }: Pending): Promise<number> {
     const began = generation;
     const at = clock.now();
     const answer = await sendMessage(parts, webhook, message, at);
@@ -184,7 +192,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     if (!isSuccess(answer)) return failed(answer);
     succeeded(end);
     parts.saveSoon();
-    return isAtEnd ? Infinity : 0;
+    return 0;
   }
 
   function succeeded(cursor: Position): void {
@@ -215,6 +223,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
       hasFaulted = true;
       log("delivering a webhook failed", { id, name, error: String(error) });
     }
+    hasRows = true;
     return faultDelayMs;
   }
 
@@ -248,9 +257,14 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
       isReleased = true;
       alarm.wake();
     },
+    rowsAdded() {
+      hasRows = true;
+      alarm.wake();
+    },
     wake: alarm.wake,
     historyChanged() {
       isLocated = false;
+      hasRows = true;
       alarm.wake();
     },
     get saveAt() {

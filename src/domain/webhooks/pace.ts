@@ -12,8 +12,8 @@ export interface Pace {
   spend(ms: number): void;
 }
 
-/** The deliveries take a quarter of the time at most. */
-const pauseFactor = 3;
+/** The deliveries take a fifth of the time at most. */
+const pauseFactor = 4;
 
 export function createPace(monotonicMs: () => number): Pace {
   let restUntil = 0;

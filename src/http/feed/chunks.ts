@@ -32,6 +32,9 @@ export interface FeedChunks {
 /** Memory for chunks that more streams may need. */
 const cachedBytesMax = 4 * 1024 * 1024;
 
+/** What an entry of the cache takes besides its bytes. A chunk without a matching row has only this. */
+const entryBytes = 512;
+
 export function createFeedChunks(tail: LedgerTail): FeedChunks {
   /** By filter and position, the oldest first. */
   const cached = new Map<string, FeedChunk>();
@@ -49,14 +52,20 @@ export function createFeedChunks(tail: LedgerTail): FeedChunks {
   }
 
   function keep(name: string, chunk: FeedChunk): void {
-    cachedBytes += chunk.bytes.length - (cached.get(name)?.bytes.length ?? 0);
-    cached.delete(name);
+    drop(name);
     cached.set(name, chunk);
-    for (const [oldest, { bytes }] of cached) {
+    cachedBytes += entryBytes + chunk.bytes.length;
+    for (const oldest of cached.keys()) {
       if (cachedBytes <= cachedBytesMax) break;
-      cached.delete(oldest);
-      cachedBytes -= bytes.length;
+      drop(oldest);
     }
+  }
+
+  function drop(name: string): void {
+    const chunk = cached.get(name);
+    if (!chunk) return;
+    cached.delete(name);
+    cachedBytes -= entryBytes + chunk.bytes.length;
   }
 
   return {

@@ -1,6 +1,6 @@
 import { type Fault, inflict } from "../instances/chaos.ts";
 import { startFleet } from "../instances/fleet.ts";
-import { startPostgres } from "../postgres.ts";
+import { openTrialDatabase } from "../instances/trial-database.ts";
 import type { Engine } from "../service.ts";
 import { type FeedFigures, feedTrialFlags, feedTrialPets, startFeedTrial } from "./trial.ts";
 
@@ -20,10 +20,9 @@ export async function endureFeedFaults(
   engine: Engine,
   { consumers, sequence, requestsBetween }: FeedTrialOptions,
 ): Promise<FeedFigures> {
-  const server = engine === "postgres" ? await startPostgres() : undefined;
-  const databaseUrl = (await server?.freshDatabase()) ?? "sqlite:feed.db";
-  const size = engine === "postgres" ? 2 : 1;
-  const fleet = await startFleet(databaseUrl, {
+  await using database = await openTrialDatabase(engine);
+  const { url, server, instances: size } = database;
+  const fleet = await startFleet(url, {
     size,
     pets: feedTrialPets,
     flags: feedTrialFlags,
@@ -39,6 +38,5 @@ export async function endureFeedFaults(
     return await trial.expectLedger();
   } finally {
     await fleet.leave();
-    await server?.destroy();
   }
 }

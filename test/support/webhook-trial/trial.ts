@@ -1,7 +1,12 @@
 import { expect } from "bun:test";
 import { Webhook } from "standardwebhooks";
+import { parseNetwork } from "../../../src/domain/values/networks.ts";
+import { createWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
+import type { WebhookTerms } from "../../../src/domain/webhooks/terms.ts";
+import { createWebhookSender } from "../../../src/webhooks/sender.ts";
 import { readLedger, seqOfRow, startChanges } from "../feed-trial/changes.ts";
 import { boundless, type Fleet, type FleetOptions, until } from "../instances/fleet.ts";
+import { withStoreAt } from "../stocking.ts";
 import { type Arrival, type Endpoint, type ReceiverOptions, startBadReceiver } from "./receiver.ts";
 
 export interface WebhookFigures {
@@ -21,10 +26,10 @@ export const localSending = {
   PETSTORE_WEBHOOKS_ALLOWED_NETWORKS: "127.0.0.0/8",
 };
 
-const localSendingFlags = ["--webhooks-allow-insecure"].concat(
-  "--webhooks-allowed-networks",
-  "127.0.0.0/8",
-);
+const localSender = createWebhookSender({
+  allowInsecure: true,
+  allowedNetworks: [parseNetwork("127.0.0.0/8")!],
+});
 
 const script = `${import.meta.dir}/instance.ts`;
 
@@ -40,21 +45,21 @@ interface Row {
   readonly after: { readonly quantity: number } | null;
 }
 
-/** Flags of a webhook, and which rows it must get, judged by the text of the row. */
+/** The filter of a webhook, and which rows it must get, judged by the text of the row. */
 interface Kind {
-  readonly flags: readonly string[];
+  readonly terms: Omit<WebhookTerms, "url">;
   wants(row: string): boolean;
 }
 
 const kinds: readonly Kind[] = [
-  { flags: [], wants: () => true },
+  { terms: {}, wants: () => true },
   {
-    flags: ["--pets", "9223372036854775807"],
+    terms: { pets: ["9223372036854775807"] },
     wants: (row) => row.includes(":9223372036854775807,"),
   },
-  { flags: ["--causes", "api"], wants: (row) => row.includes('"cause":"api"') },
+  { terms: { causes: ["api"] }, wants: (row) => row.includes('"cause":"api"') },
   {
-    flags: ["--below", "50"],
+    terms: { below: 50 },
     wants(row) {
       const { before, after } = JSON.parse(row) as Row;
       return before !== null && after !== null && before.quantity >= 50 && after.quantity < 50;
@@ -63,40 +68,36 @@ const kinds: readonly Kind[] = [
 ];
 
 /** A request that is still open so much later is not just a close that arrives late. */
-const overlapMsMax = 300;
+const overlapMsMax = 500;
 const patienceMs = 30_000;
 
 interface Created {
   readonly kind: Kind;
   readonly endpoint: Endpoint;
-  readonly id: string;
   readonly verifier: Webhook;
 }
 
+export interface WebhookTrialOptions extends ReceiverOptions {
+  readonly databaseUrl: string;
+  readonly webhooks: number;
+}
+
 /** Webhooks to a bad receiver, while clients change the inventory. */
-export async function startWebhookTrial(
-  fleet: Fleet,
-  webhooksCount: number,
-  behaviour: ReceiverOptions,
-) {
-  const receiver = await startBadReceiver(behaviour);
+export async function startWebhookTrial(fleet: Fleet, options: WebhookTrialOptions) {
+  const receiver = await startBadReceiver(options);
   const { key } = await fleet.issueKey(...boundless);
-  const webhooks: readonly Created[] = await Promise.all(
-    Array.from({ length: webhooksCount }, async (_, number) => {
+  const webhooks = await withStoreAt(options.databaseUrl, async (store) => {
+    const created: Created[] = [];
+    for (let number = 0; number < options.webhooks; number++) {
       const kind = kinds[number % kinds.length]!;
       const endpoint = receiver.addEndpoint();
-      const { id, secret } = await create(receiver.urlOf(endpoint), kind.flags);
-      return { kind, endpoint, id, verifier: new Webhook(secret) };
-    }),
-  );
+      const terms = { ...kind.terms, url: receiver.urlOf(endpoint), from: 1 };
+      const { secret } = await createWebhook(store, localSender, Date.now(), terms);
+      created.push({ kind, endpoint, verifier: new Webhook(secret) });
+    }
+    return created;
+  });
   const changes = startChanges(fleet, [key], webhookTrialPets);
-
-  async function create(url: string, flags: readonly string[]) {
-    const words = ["webhooks", "create", "--url", url, "--from", "1", "--json", ...flags];
-    const ran = await fleet.run(...words, ...localSendingFlags);
-    if (ran.code !== 0) throw new Error(ran.err);
-    return JSON.parse(ran.out) as { id: string; secret: string };
-  }
 
   const lastConfirmed = ({ endpoint }: Created) => {
     const last = endpoint.arrivals.findLast(({ isConfirmed }) => isConfirmed);
