@@ -17,13 +17,13 @@ export interface Pacer {
   rest(pauseMsMin?: number): Promise<void>;
 }
 
-/** A request waits at most this long for the feed. */
+/** About as long as a request waits for the feed at most. */
 const sliceMs = 0.5;
 
-/** A busy service pauses for this multiple of the time that a slice took: the feed has 9 %. */
-const pauseFactorMax = 10;
+/** In a busy service, the feed pauses for this multiple of the time that a slice took: it has 6 %. */
+const pauseFactorMax = 15;
 
-/** How busy a measured value means: not at all up to `light`, entirely from `heavy` on. */
+/** What a measured value says: not busy up to `light`, entirely busy from `heavy` on. */
 interface Scale {
   readonly light: number;
   readonly heavy: number;
@@ -33,7 +33,7 @@ interface Scale {
  * Changes per second. They keep the writing thread, the disk and the database server busy, which
  * the event loop does not show.
  */
-const changeRate: Scale = { light: 1_500, heavy: 3_000 };
+const changeRate: Scale = { light: 1_500, heavy: 2_500 };
 
 /** The time that other work takes after a slice, in slices: requests that waited meanwhile. */
 const waitingWork: Scale = { light: 0.3, heavy: 0.7 };
@@ -41,7 +41,7 @@ const waitingWork: Scale = { light: 0.3, heavy: 0.7 };
 /** The median counts, because a single slice may have waited for a core. */
 const slicesMeasured = 15;
 
-const rateWindowMs = 200;
+const rateWindowMs = 100;
 
 /** `lastSeq` returns the last row of the ledger. */
 export function createPacer(monotonicMs: () => number, lastSeq: () => number): Pacer {
