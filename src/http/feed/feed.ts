@@ -11,8 +11,8 @@ import { createFeedStream, type FeedStream } from "./stream.ts";
 /** Sends changes to open streams as they are committed. */
 export interface Feed {
   /**
-   * Opens a stream. Returns undefined if the key has as many open streams as it may have. Throws
-   * `unavailable` if the service has too many, or is stopping.
+   * Opens a stream. Returns undefined if the key has `streamsPerKeyMax` open streams. Throws
+   * `unavailable` if the service has `streamsMax`, or is stopping.
    */
   open(request: StreamRequest): Promise<ReadableStream<Uint8Array> | undefined>;
   /** Ends all streams at once. Their clients reconnect to another instance, or after the restart. */
@@ -50,10 +50,10 @@ export interface FeedOptions {
   readonly log: Log;
 }
 
-/** What one stream is sent before the next one has its turn. */
+/** How much one stream is sent before it is the turn of the next one. */
 const turnBytesMax = 64 * 1024;
 
-/** Counts for a chunk that has less, because few of its rows match the filter. */
+/** A smaller chunk counts as this much, because rows that do not match the filter take time too. */
 const chunkBytesMin = 8 * 1024;
 
 /**
@@ -72,7 +72,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   const clientPacer = createPacer(monotonicMs, () => tail.seq);
   const keyPacer = createPacer(monotonicMs, () => tail.seq);
   const streams = new Map<FeedStream, StreamRequest>();
-  /** Streams that must be told that their history is not the store's. */
+  /** Streams whose position is not in the history of the store. Each gets a reset. */
   const outdated = new Set<FeedStream>();
   /** Open streams by key, including those that are being opened. */
   const opened = new Map<string, number>();
@@ -104,10 +104,10 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     }
   }
 
-  /** While the store cannot be read, the checks try again. */
+  /** If the store cannot be read, the next check tries again. */
   const wake = inBackground("sending changes to streams", log, whileAvailable(sendAll));
 
-  /** Gives every stream one turn. Returns how much of what there is could be sent. */
+  /** Gives every stream one turn. Returns `some` if a stream used its whole turn and may need another. */
   async function sendRound(): Promise<"nothing" | "some" | "everything"> {
     let hasSent = false;
     let hasMore = false;
@@ -199,7 +199,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   async function start(request: StreamRequest): Promise<ReadableStream<Uint8Array>> {
     const located = await tail.locate(request.cursor);
     if (isClosed) throw unavailable("stopping");
-    // The history may have changed since.
+    // The history may have changed after the cursor was located.
     const isReset = located.isReset || !tail.includes(located.position);
     const wanted = Math.max(located.position.seq, request.afterSeq);
     const { keyId, filter, signal } = request;
@@ -214,7 +214,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       onEnd: () => close(stream),
     });
     streams.set(stream, request);
-    // The client left before the stream could listen for that.
+    // The client may have left before the stream listened to the signal.
     if (signal.aborted) stream.end();
     return stream.body;
   }
