@@ -12,7 +12,7 @@ export interface SendParts {
   readonly signal: AbortSignal;
 }
 
-/** What a connection takes of the event loop later, about: handshake, request, response. */
+/** Roughly the time that handshake, request and response take of the event loop later. */
 const connectionMs = 1;
 
 /** Makes one attempt. Never throws. */

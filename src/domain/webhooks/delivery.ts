@@ -23,9 +23,9 @@ export interface Delivery {
   readonly ended: Promise<void>;
   /** The webhook as it was just read. The times are those of the lease, by the monotonic clock. */
   claimed(webhook: Webhook, claimedAt: number, leaseEndsAt: number): void;
-  /** The webhook is no longer this process's to deliver. An attempt in flight is completed. */
+  /** This process must no longer deliver the webhook. An attempt in flight is completed. */
   release(): void;
-  /** There are rows, which were gathered for a moment. */
+  /** There are new rows. The caller has waited a moment, so that a burst becomes one message. */
   rowsAdded(): void;
   wake(): void;
   /** Checks that the ledger still has the rows that were delivered. */
@@ -36,7 +36,7 @@ export interface Delivery {
   takeUnsaved(): Delivered | undefined;
   /** `isSaved` is false if the webhook was replayed or removed, or its lease was lost. */
   saved(delivered: Delivered, isSaved: boolean): void;
-  /** The store did not respond. The next save includes the same. */
+  /** The store did not respond. The next save includes the same attempts. */
   notSaved(delivered: Delivered): void;
 }
 
@@ -51,7 +51,7 @@ export interface DeliveryParts extends ScanParts, SendParts {
   readonly leaseLeftMinMs: number;
   /** Saves the progress of all deliveries. Never rejects. */
   readonly save: () => Promise<void>;
-  /** Does the same at once, or later if it was done a moment ago. */
+  /** Saves at once, unless that was done a moment ago. The timer then saves later. */
   readonly saveSoon: () => void;
   /** Reads all webhooks of this process again, soon. */
   readonly claimAgain: () => void;
@@ -59,7 +59,7 @@ export interface DeliveryParts extends ScanParts, SendParts {
   readonly onReleased: (id: string) => void;
 }
 
-/** How soon progress is saved: after a success, and if nothing was sent. */
+/** How soon progress is saved after an attempt, and if no row was wanted. */
 const saveSoonMs = 500;
 const saveLateMs = 5_000;
 
@@ -84,7 +84,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
   let leaseEndsAt = 0;
   /** The next attempt, by the monotonic clock. */
   let retryAt = 0;
-  /** True if there may be rows to send. Claims do not change that, so that rows are gathered. */
+  /** True if there may be rows to send. A claim does not set it, because new rows are gathered first. */
   let hasRows = true;
   let isReleased = false;
   /** True until the progress has been read from the store. Nothing is sent before. */
@@ -93,7 +93,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
   let isCursorAsRead = true;
   /** True once the cursor is known to be part of the ledger. */
   let isLocated = false;
-  /** Counts reads of the progress. A result of what began before the last one does not count. */
+  /** Counts reads of the progress. Results of work that began before the last read are ignored. */
   let generation = 0;
   let ending: Delivered["ended"];
   let hasFaulted = false;
@@ -103,7 +103,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     generation += 1;
     progress = read;
     const delayMs = read.nextAttemptAt - clock.now();
-    // No delay is longer than that: the clock was ahead when the time was stored.
+    // No delay is longer. If this one is, the clock was ahead when the time was stored.
     retryAt = monotonicMs() + (delayMs > retryDelayMaxMs ? 0 : delayMs);
     pending = undefined;
     ending = undefined;
@@ -130,7 +130,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     return hasRows && progress.cursor.seq < tail.seq ? scan() : Infinity;
   }
 
-  /** The clock may jump. Whichever clock reaches the time of the next attempt first counts. */
+  /** The system clock may jump, so the first clock that reaches the time of the next attempt counts. */
   function untilAttempt(): number {
     return Math.min(progress.nextAttemptAt - clock.now(), retryAt - monotonicMs());
   }
@@ -231,7 +231,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     while (!signal.aborted) {
       const delayMs = await step().catch(faulted);
       if (delayMs > 0 && !isReleased && !signal.aborted) await alarm.wait(delayMs);
-      // The last attempt counts also if an operator paused the webhook meanwhile.
+      // The result of the last attempt is saved even if an operator has paused the webhook.
       if (isReleased && unsaved.saveAt < Infinity) await parts.save();
       if (isReleased) return parts.onReleased(id);
     }

@@ -18,7 +18,7 @@ export interface CreatedWebhook {
   readonly webhook: Webhook;
   /** Signs the messages. Operators see it only now. */
   readonly secret: string;
-  /** False if the host of the address has no address at the moment. */
+  /** False if the host of the URL does not resolve at the moment. */
   readonly isResolved: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface RotatedSecret {
 
 export interface WebhookStatus {
   readonly webhook: Webhook;
-  /** How many changes the ledger has after the cursor, wanted or not. */
+  /** How many rows the ledger has after the cursor, whether they match the filter or not. */
   readonly behind: number;
   /** The last attempts, the newest first. */
   readonly attempts: readonly WebhookAttempt[];
@@ -152,7 +152,7 @@ async function positionBefore(
   return positionOf(await inventory.listEpochs(), seq) ?? { epoch: head.epoch, seq };
 }
 
-/** How often a change is tried that other operators' changes overtake. */
+/** How often a change is tried, if changes of other operators come first. */
 const triesMax = 5;
 
 async function change(

@@ -6,7 +6,7 @@ import { yieldToEventLoop } from "../event-loop.ts";
  * and however far they are behind. Updates stay fast, and the deliveries take longer.
  */
 export interface Pace {
-  /** Waits until the deliveries may work again. One caller after the other continues. */
+  /** Waits until the deliveries may work again. Callers continue one after the other. */
   turn(): Promise<void>;
   /** Counts time that a delivery has taken. */
   spend(ms: number): void;

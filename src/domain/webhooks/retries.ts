@@ -9,15 +9,15 @@ const firstDelayMs = 5_000;
 const delayMaxMs = 4 * hourMs;
 const retryAfterMaxMs = 24 * hourMs;
 
-/** No attempt waits longer, so no stored time of the next attempt can be further ahead. */
+/** The longest delay. A stored time that is further ahead is wrong. */
 export const retryDelayMaxMs = Math.max(delayMaxMs, retryAfterMaxMs);
 
 /** A webhook whose attempts have failed for this long is paused. */
 const failingMaxMs = 72 * hourMs;
 
 /**
- * The time until the next attempt: full jitter below a bound that doubles with every failure, but
- * not before the receiver wants it. `random` returns a number from 0 to less than 1.
+ * The time until the next attempt: random, below a bound that doubles with every failure, and at
+ * least as long as the receiver asks for. `random` returns a number from 0 to less than 1.
  */
 export function retryDelayMs(
   failures: number,
@@ -29,7 +29,7 @@ export function retryDelayMs(
   return Math.ceil(Math.max(random() * bound, asked));
 }
 
-/** Whether this failure ends the deliveries until an operator resumes them. */
+/** The state in which this failure ends the deliveries. Undefined if they go on. */
 export function endingOf(
   answer: WebhookAnswer,
   failingSince: number,

@@ -8,7 +8,7 @@ import type { Webhook } from "./webhook.ts";
 export interface Scan {
   /** Undefined if no change was wanted. */
   readonly message: Message | undefined;
-  /** The last row that was examined, and is in the message if it is wanted. */
+  /** The last row that was examined. It is in the message, unless the filter excludes it. */
   readonly upTo: number;
   /** False if there may be more changes to send now. */
   readonly isAtEnd: boolean;
@@ -21,12 +21,12 @@ export interface ScanParts {
   readonly signal: AbortSignal;
 }
 
-/** A message is sent after this many rows, although it is not full. */
+/** After this many rows, a message is sent even if it is not full. */
 const rowsExaminedMax = 10_000;
 
 /**
  * Reads the ledger from a row on until a message is full, the ledger ends, or many rows were
- * examined. One page of rows per turn.
+ * examined. Examines one page of rows per turn of the pace.
  */
 export async function scanLedger(
   { tail, pace, monotonicMs, signal }: ScanParts,

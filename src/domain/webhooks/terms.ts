@@ -41,7 +41,7 @@ function checkFilter({ pets, statuses, causes: wanted, below }: WebhookTerms): W
   };
 }
 
-/** The sender has checked the address. It is not printed in full, because it may contain a secret. */
+/** The sender has checked the URL. The name is logged, so it has no path, which may contain a secret. */
 function hostOf(url: string): string {
   return URL.parse(url)?.host ?? "";
 }

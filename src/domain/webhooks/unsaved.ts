@@ -10,7 +10,7 @@ export interface Unsaved {
   take(): readonly WebhookAttempt[];
   /** Puts back attempts that could not be saved. */
   putBack(taken: readonly WebhookAttempt[]): void;
-  /** Nothing needs to be saved any more, apart from the attempts with the next save. */
+  /** Cancels the save that is due. Attempts stay, for the next save. */
   forget(): void;
 }
 

@@ -17,13 +17,13 @@ export interface Pacer {
   rest(pauseMsMin?: number): Promise<void>;
 }
 
-/** About as long as a request waits for the feed at most. */
+/** A request waits for the feed about this long at most. */
 const sliceMs = 0.5;
 
-/** In a busy service, the feed pauses for this multiple of the time that a slice took: it has 6 %. */
+/** In a busy service, the feed pauses for this multiple of the time that a slice took, so it gets 6 % of it. */
 const pauseFactorMax = 15;
 
-/** What a measured value says: not busy up to `light`, entirely busy from `heavy` on. */
+/** How busy a measured value is: not at all up to `light`, entirely from `heavy` on. */
 interface Scale {
   readonly light: number;
   readonly heavy: number;
@@ -35,7 +35,7 @@ interface Scale {
  */
 const changeRate: Scale = { light: 1_500, heavy: 2_500 };
 
-/** The time that other work takes after a slice, in slices: requests that waited meanwhile. */
+/** How long other work takes after a slice, as a multiple of the slice. Mostly requests that waited for it. */
 const waitingWork: Scale = { light: 0.3, heavy: 0.7 };
 
 /** The median counts, because a single slice may have waited for a core. */
