@@ -22,13 +22,6 @@ export interface CreatedWebhook {
   readonly isResolved: boolean;
 }
 
-export interface RotatedSecret {
-  readonly webhook: Webhook;
-  readonly secret: string;
-  /** When the earlier secret no longer signs. */
-  readonly oldValidUntil: number;
-}
-
 export interface WebhookStatus {
   readonly webhook: Webhook;
   /** How many rows the ledger has after the cursor, whether they match the filter or not. */
@@ -95,17 +88,16 @@ export async function rotateSecret(
   now: number,
   id: string,
   overlapMs = defaultOverlapMs,
-): Promise<RotatedSecret> {
+): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
   if (!(overlapMs >= 0)) throw new InvalidField("overlap", "must not be negative");
   const secret = generateSecret();
-  const oldValidUntil = now + overlapMs;
   const webhook = await change(store, id, ({ secrets: { current } }) => ({
     secrets:
       overlapMs > 0
-        ? { current: secret, previous: current, previousExpiresAt: oldValidUntil }
+        ? { current: secret, previous: current, previousExpiresAt: now + overlapMs }
         : { current: secret, previous: null, previousExpiresAt: null },
   }));
-  return { webhook, secret, oldValidUntil };
+  return { webhook, secret };
 }
 
 /**
