@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Bench } from "./bench.ts";
 import { type ContestantOptions, type Service, startService } from "./contestants.ts";
 import { cpuMicrosecondsBetween, readCpu } from "./cpu.ts";
+import type { FigureName } from "./figures.ts";
 import type { Measured } from "./generator.ts";
 import { Listeners, readLastSeq } from "./listeners.ts";
 import type { ListenersReport } from "./listeners-process.ts";
@@ -36,11 +37,12 @@ function steadyLoad({ options }: Bench): Steady {
   };
 }
 
-/** Measures the engine that `database` names; SQLite unless given. */
+/** `createDatabase` returns the address of a PostgreSQL database, or undefined for SQLite. */
 export async function measureDelivery(
   bench: Bench,
   engine: string,
   createDatabase: () => Promise<string | undefined>,
+  figure: FigureName,
 ): Promise<void> {
   const steady = steadyLoad(bench);
   const database = await createDatabase();
@@ -73,19 +75,19 @@ export async function measureDelivery(
   );
   const { report, expected } = sent;
   const { p50Ms, p99Ms, maxMs } = report!.delay!;
-  const perEvent = ((sent.cpuMicroseconds - alone.cpuMicroseconds) / report!.events).toFixed(2);
+  const perEvent = (sent.cpuMicroseconds / report!.events).toFixed(2);
   note(
     `${steady.perSecond.toLocaleString("en-US")} changes a second for ${steady.durationMs / 1000} s, one per request: ` +
       `${report!.events.toLocaleString("en-US")} of ${expected.toLocaleString("en-US")} events delivered, each row once ` +
       `and in order; delay p50 ${p50Ms} ms, p99 ${p99Ms} ms, max ${maxMs} ms. The service uses ` +
       `${percent(sent.share)} of a core (${percent(alone.share)} without listeners), ${perEvent} µs per event ` +
-      `delivered; the listeners use ${percent(report!.busy)}.`,
+      `delivered, updates included; the listeners use ${percent(report!.busy)}.`,
   );
   if (report!.events !== expected) throw new Error("Events are missing.");
   const scenario = `PATCH, ${steady.perSecond} a second, ${engine}`;
   bench.results.addRow(scenario, "no listeners", "patch", alone.patches);
   bench.results.addRow(scenario, `${steady.listeners} listeners`, "patch", sent.patches);
-  if (!bench.options.quick) bench.results.addFigure("feedDelay", p99Ms / 1000);
+  if (!bench.options.quick) bench.results.addFigure(figure, p99Ms / 1000);
   await Promise.all([service.stop(), listeners.stop()]);
 }
 

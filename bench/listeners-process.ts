@@ -27,7 +27,7 @@ export interface ListenersReport {
 export type Answer = { report: ListenersReport } | { failure: string };
 
 /** Parallel requests while streams are opened. */
-const openingMax = 50;
+const openingMax = 20;
 
 let listeners: Listener[] = [];
 let stream: SharedStream | undefined;

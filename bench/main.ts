@@ -25,6 +25,7 @@ import { readsUnderWrites } from "./sections/reads-under-writes.ts";
 import { snapshots } from "./sections/snapshots.ts";
 import { soak } from "./sections/soak.ts";
 import { turns } from "./sections/turns.ts";
+import { webhooks } from "./sections/webhooks.ts";
 import { type Section, sections } from "./selection.ts";
 import { buildSlowFlush } from "./slow-flush.ts";
 
@@ -39,6 +40,7 @@ const runs: Record<Section, (bench: Bench) => Promise<void>> = {
   postgres,
   batch,
   feed,
+  webhooks,
   "open-transaction": openTransaction,
   ledger,
   history,

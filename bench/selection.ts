@@ -12,6 +12,7 @@ export const sections = [
   "postgres",
   "batch",
   "feed",
+  "webhooks",
   "open-transaction",
   "ledger",
   "history",

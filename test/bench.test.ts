@@ -4,8 +4,13 @@ import { join } from "node:path";
 import { runCheckedLoad } from "../bench/checked-load.ts";
 import { compareVersions, judge, quantile, type Round } from "../bench/comparison.ts";
 import { cpuMicrosecondsBetween, readCpu } from "../bench/cpu.ts";
+import { Delays } from "../bench/delays.ts";
 import type { Measured } from "../bench/generator.ts";
+import { Listeners, readLastSeq } from "../bench/listeners.ts";
 import { readOptions } from "../bench/options.ts";
+import { runScripts } from "../bench/run-scripts.ts";
+import { SharedStream } from "../bench/shared-stream.ts";
+import { scriptsFor } from "../bench/work.ts";
 import { engines, startTestService } from "./support/service.ts";
 
 const root = join(import.meta.dir, "..");
@@ -27,6 +32,56 @@ test.each(engines)(
     }
   },
 );
+
+test.each(engines)(
+  "beside paced updates on %s every listener receives every change once and in order",
+  async (engine) => {
+    const service = await startTestService(engine);
+    const listeners = new Listeners();
+    try {
+      await service.addPets(...Array.from({ length: 50 }, (_, at) => ({ petId: BigInt(at + 1) })));
+      const limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+      const { text: key } = await service.issueKey({ plan: "enterprise", limits });
+      const { hostname, port } = new URL(service.baseUrl);
+      const target = { host: hostname, port: Number(port), key };
+      const first = await readLastSeq(target);
+      // One of the ten streams that a key may have is needed to read the last row.
+      await listeners.open(target, 9);
+      const scripts = scriptsFor(target, { kind: "patch", connections: 8, entries: 50 });
+      const { patch, seconds } = await runScripts(target, scripts, 600, 200);
+      expect(patch.requests).toBeWithin(20, 121);
+      expect(seconds).toBeGreaterThan(0.5);
+      const last = await readLastSeq(target);
+      expect(last - first).toBe(patch.requests);
+      const report = await listeners.awaitRow(last, 10_000);
+      expect(report).toMatchObject({ events: 9 * patch.requests, seq: last });
+    } finally {
+      await listeners.stop();
+      await service.stop();
+    }
+  },
+);
+
+test("a listener notices a change that is missing, repeated or different", () => {
+  const event = (seq: number, at = "2026-01-01T00:00:00.000Z") =>
+    `id: e-${seq}\nevent: change\ndata: {"seq":${seq},"petId":1,"at":"${at}"}\n\n`;
+  const receive = (stream: SharedStream, offset: number, text: string) =>
+    stream.receive(offset, Buffer.from(text));
+  const stream = new SharedStream(6);
+  const text = event(7) + event(8);
+  // In two parts, and a second listener behind the first.
+  receive(stream, 0, text.slice(0, 50));
+  receive(stream, 50, text.slice(50));
+  receive(stream, 0, text);
+  const delays = new Delays();
+  expect(stream.countEvents(0, text.length - 1, delays)).toBe(1);
+  expect(stream.countEvents(1, text.length, delays)).toBe(2);
+  expect(delays.summary()!.p50Ms).toBeGreaterThan(0);
+  expect(() => receive(stream, text.length, event(10))).toThrow("Expected row 9");
+  expect(() => receive(new SharedStream(6), 0, event(7) + event(7))).toThrow("Expected row 8");
+  const other = event(7, "2026-01-01T00:00:00.001Z");
+  expect(() => receive(stream, 0, other)).toThrow("different bytes");
+});
 
 /** A run of 2 s with this number of GETs and this CPU time per response. */
 function run(requests: number, cpuMicroseconds: number | undefined): Measured {

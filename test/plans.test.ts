@@ -65,8 +65,8 @@ describe("every plan, and no other, is named in", () => {
     expect(commandHelp(create)).toContain(` --plan ${names.join("|")} `);
   });
 
-  test("the commands in docs/operating.md", () => {
-    const lines = read("docs/operating.md").matchAll(/^petstore keys create .*--plan (\S+)/gm);
+  test("the commands in docs/keys.md", () => {
+    const lines = read("docs/keys.md").matchAll(/^petstore keys create .*--plan (\S+)/gm);
     expect([...lines].flatMap(([, plan]) => plan!.split("|"))).toEqual(names);
   });
 

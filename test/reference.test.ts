@@ -172,6 +172,18 @@ describe("the request form", () => {
     await context.close();
   });
 
+  test("gets pages of changes, and shows a command that follows the feed", async () => {
+    const { page, context } = await open();
+    await page.fill("#key", key);
+    expect(await send(page, "listChanges")).toContain('"cause": "import"');
+    const shown = await page.locator("[aria-labelledby=listChanges-feed]").textContent();
+    expect(shown).toStartWith("curl -N ");
+    const line = `API_KEY=${key}; ${shown!.replace("curl -N", "curl -sN --max-time 1")}`;
+    const output = await Bun.$`sh -c ${line}`.quiet().nothrow().text();
+    expect(output).toContain("event: heartbeat");
+    await context.close();
+  });
+
   test("quotes the input for the shell in the curl command", async () => {
     const { page, context } = await open();
     const form = requestForm(page, "updateInventory");

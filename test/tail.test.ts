@@ -80,9 +80,9 @@ describe.each(engines)("the tail of the ledger on %s", (engine) => {
   });
 
   /** Adds rows, which the tail learns of by reading the head. */
-  async function add(to: TestService, count: number): Promise<void> {
-    await to.addPets({ petId: 1n });
-    await to.store.inventory.commit(upTo(count - 1).map((quantity) => setUnit(1n, quantity)));
+  async function add(to: TestService, count: number, petId = 1n): Promise<void> {
+    await to.addPets({ petId });
+    await to.store.inventory.commit(upTo(count - 1).map((quantity) => setUnit(petId, quantity)));
   }
   const locate = async (cursor?: Cursor) => {
     const { position, isReset } = await tail.locate(cursor);
@@ -141,7 +141,7 @@ describe.each(engines)("the tail of the ledger on %s", (engine) => {
     const other = await startTestService(engine);
     try {
       await add(service, 3);
-      await add(other, 5);
+      await add(other, 5, 2n);
       await tail.locate();
       const position = tail.positionAt(3);
       expect(tail.includes(position)).toBe(true);
@@ -159,6 +159,8 @@ describe.each(engines)("the tail of the ledger on %s", (engine) => {
       expect(told).toEqual(["history"]);
       expect(tail.includes(position)).toBe(false);
       expect(await readToEnd()).toEqual([1, 2, 3, 4, 5]);
+      const pets = (await tail.rowsAfter(0)).map(({ petId }) => petId);
+      expect(pets).toEqual([2n, 2n, 2n, 2n, 2n]);
     } finally {
       await other.stop();
     }

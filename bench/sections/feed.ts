@@ -7,7 +7,7 @@ import { startPostgres } from "../postgres.ts";
 export async function feed(bench: Bench): Promise<void> {
   const newFile = async () => undefined;
   await measureUpdates(bench, "SQLite", newFile, { 64: "feedPatch64", 256: "feedPatch256" });
-  await measureDelivery(bench, "SQLite", newFile);
+  await measureDelivery(bench, "SQLite", newFile, "feedDelay");
   await measureFeedTurns(bench);
   const server = await startPostgres(bench.directory);
   try {
@@ -17,7 +17,7 @@ export async function feed(bench: Bench): Promise<void> {
       64: "feedPatch64Postgres",
       256: "feedPatch256Postgres",
     });
-    await measureDelivery(bench, "PostgreSQL", newDatabase);
+    await measureDelivery(bench, "PostgreSQL", newDatabase, "feedDelayPostgres");
   } finally {
     await server.stop();
   }

@@ -65,7 +65,7 @@ export const webhookCommands: readonly Command[] = [
   }),
   command({
     name: "webhooks rotate",
-    summary: "Gives a webhook a new secret. The old secret also signs for the overlap.",
+    summary: "Gives a webhook a new secret. During the overlap, the old secret also signs.",
     operands: id,
     flags: {
       overlap: {
@@ -110,7 +110,7 @@ export const webhookCommands: readonly Command[] = [
   }),
   command({
     name: "webhooks delete",
-    summary: "Deletes a webhook and its log.",
+    summary: "Deletes a webhook and its delivery log.",
     operands: id,
     flags: { json },
     settings: storeSettings,

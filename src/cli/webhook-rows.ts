@@ -15,7 +15,7 @@ export const listColumns: readonly Column<WebhookStatus>[] = [
 
 export const attemptColumns: readonly Column<WebhookAttempt>[] = [
   { title: "TIME", align: "left", cell: ({ at }) => new Date(at).toISOString() },
-  { title: "CHANGES", align: "left", cell: ({ firstSeq, lastSeq }) => `${firstSeq}-${lastSeq}` },
+  { title: "CHANGES", align: "left", cell: changesText },
   { title: "MS", align: "right", cell: ({ durationMs }) => String(durationMs) },
   { title: "RESULT", align: "left", cell: resultOf },
   { title: "ANSWER", align: "left", cell: ({ answer }) => answer },
@@ -65,6 +65,10 @@ function exact(id: bigint): unknown {
 
 export function describeAttempt({ at, ...attempt }: WebhookAttempt) {
   return { at: isoOrNull(at), ...attempt };
+}
+
+function changesText({ firstSeq, lastSeq }: WebhookAttempt): string {
+  return firstSeq === lastSeq ? String(firstSeq) : `${firstSeq}-${lastSeq}`;
 }
 
 export function stateText({ state, failures }: Webhook): string {

@@ -17,7 +17,6 @@ import {
   describe,
   describeAttempt,
   filterText,
-  isoOrNull,
   listColumns,
   printTable,
   stateText,
@@ -55,7 +54,7 @@ export async function create({ flags, config, store }: StoreInput<CreateFlags>) 
     from: parseCount(flags.from),
   });
   if (!isResolved) {
-    printError(`the host of ${webhook.url} does not resolve at the moment`);
+    printError("the webhook was created, but its host does not resolve at the moment");
   }
   if (flags.json) print(JSON.stringify({ ...describe({ webhook }), secret }));
   else printSecret(webhook, secret);
@@ -68,12 +67,17 @@ export async function rotate({
   store,
 }: StoreInput<Json & { readonly overlap: string | undefined }, Id>) {
   const overlapMs = parseDuration("overlap", flags.overlap);
-  const { webhook, secret, ...rotated } = await rotateSecret(store, Date.now(), id, overlapMs);
-  const oldValidUntil = isoOrNull(rotated.oldValidUntil);
-  if (flags.json) print(JSON.stringify({ ...describe({ webhook }), secret, oldValidUntil }));
+  const { webhook, secret } = await rotateSecret(store, Date.now(), id, overlapMs);
+  const fields = describe({ webhook });
+  const { oldSecretUntil } = fields;
+  if (flags.json) print(JSON.stringify({ ...fields, secret }));
   else {
     printSecret(webhook, secret);
-    print(`The old secret also signs until ${oldValidUntil}.`);
+    print(
+      oldSecretUntil === null
+        ? "The old secret no longer signs."
+        : `The old secret also signs until ${oldSecretUntil}.`,
+    );
   }
   return 0;
 }

@@ -15,10 +15,10 @@ export interface Cursor {
   readonly seq: number;
 }
 
-/** No epoch is longer. Bounds the work for a text that a client made up. */
+/** No real cursor is longer. Bounds the work for text that a client made up. */
 const charactersMax = 200;
 
-/** Reads a cursor, or the plain number of a ledger row. */
+/** Parses a cursor, or the plain number of a ledger row. */
 export function parseCursor(text: string): Cursor | undefined {
   if (text.length > charactersMax) return undefined;
   const [, epoch, digits] =

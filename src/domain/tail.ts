@@ -1,15 +1,15 @@
 import { every, whileAvailable } from "./background.ts";
 import type { Cursor } from "./cursors.ts";
-import { type EpochStart, epochOf, isInHistory, type Position } from "./epochs.ts";
+import { type EpochStart, isInHistory, type Position, positionOf } from "./epochs.ts";
 import { unavailable } from "./errors.ts";
 import type { HeadWatcher } from "./head.ts";
 import type { LedgerRow } from "./ledger.ts";
 import type { Head, Log, MaybePromise, NamedRow, Store } from "./ports.ts";
 
 /**
- * The end of the ledger, for those who send changes on: the feed and the webhooks. It knows the last
- * row, keeps the rows that several readers are about to need, and notices when the store was
- * replaced by one with another history.
+ * Reads new rows of the ledger for the feed and the webhooks. It knows the last row, keeps rows in
+ * memory that several readers need, and notices when the store was replaced by one with another
+ * history.
  */
 export interface LedgerTail {
   /** The last row that is known to be committed. */
@@ -25,9 +25,9 @@ export interface LedgerTail {
    */
   locate(cursor?: Cursor): Promise<{ readonly position: Position; readonly isReset: boolean }>;
   /**
-   * Some rows after `after`, in order and without a gap: at most `pageRows`. Empty after the last
-   * row, and while it is not known whether the store was replaced; subscribers learn when to try
-   * again. All readers share the rows.
+   * Up to `pageRows` rows after `after`, in order and without a gap. Empty if there are none, and
+   * while it is not certain which history the store has. Subscribers are told when to try again.
+   * All readers share the rows.
    */
   rowsAfter(after: number): MaybePromise<readonly NamedRow[]>;
   subscribe(subscriber: TailSubscriber): void;
@@ -41,37 +41,37 @@ export interface TailSubscriber {
   historyChanged(): void;
 }
 
-/** Rows that are read at once: less than a millisecond of work, and tens of kilobytes as JSON. */
+/** Rows in one page. Reading them takes less than a millisecond, and as JSON they have tens of kilobytes. */
 export const pageRows = 128;
 
-/** Pages kept for readers that are behind. */
+/** Pages kept in memory, for readers that are behind. */
 const pagesMax = 128;
 
-/** How soon a failed look at the store is repeated. */
+/** How soon the history is read again after a failure. */
 const retryEveryMs = 250;
 
 export async function followTail(
   { inventory, history: ledger }: Pick<Store, "inventory" | "history">,
-  watcher: Pick<HeadWatcher, "readHead" | "subscribe">,
+  watcher: Pick<HeadWatcher, "readHead" | "cachedHead" | "subscribe">,
   log: Log,
 ): Promise<LedgerTail> {
   let known: Position = { epoch: "", seq: 0 };
-  /** The last head that was read. Rows that this process commits are announced before they are read. */
+  /** The last head that was read. `known` can be ahead of it: it includes what this process committed. */
   let lastRead = known;
   let epochs: readonly EpochStart[] = [];
   /** Pages by number, the most recently used last. Page n begins with row n * pageRows + 1. */
   const pages = new Map<number, NamedRow[]>();
   const loading = new Map<number, Promise<void>>();
-  /** Counts histories: a page that was read in an earlier one is not used. */
+  /** Incremented when the history is read again. A page whose read began before that is not used. */
   let generation = 0;
-  /** True from a sign that the store was replaced until its history has been read. */
+  /** True from the first sign that the store was replaced until its history has been read. */
   let isUncertain = true;
   let refreshing: Promise<void> | undefined;
   const subscribers: TailSubscriber[] = [];
 
   function refresh(): Promise<void> {
     isUncertain = true;
-    // Not at once: reading the head may announce it, which leads here again.
+    // Deferred, because reading the head may announce it, which calls this function again.
     refreshing ??= Promise.resolve()
       .then(readHistory)
       .finally(() => {
@@ -83,7 +83,7 @@ export async function followTail(
   async function readHistory(): Promise<void> {
     const head = await watcher.readHead();
     const found = await inventory.listEpochs();
-    // Replaced in between: the two do not belong together. The timer tries again.
+    // The store was replaced between the two reads. The timer tries again.
     if (inventory.isOutdated(head.epoch)) return;
     generation += 1;
     pages.clear();
@@ -102,7 +102,7 @@ export async function followTail(
   }
 
   function headMoved(head: Head): void {
-    // A smaller seq than one that was read before in this epoch: the rows after it are gone.
+    // If the seq is smaller than one that was read before in this epoch, rows were lost.
     if (head.epoch !== known.epoch || head.seq < lastRead.seq) void retry();
     else {
       lastRead = head;
@@ -163,10 +163,8 @@ export async function followTail(
     return running.then(() => (isUncertain ? [] : cachedAfter(after)));
   }
 
-  const positionAt = (seq: number): Position => ({
-    epoch: epochOf(epochs, seq) ?? epochs[0]?.epoch ?? known.epoch,
-    seq,
-  });
+  const positionAt = (seq: number): Position =>
+    positionOf(epochs, seq) ?? { epoch: known.epoch, seq };
   const includes = (position: Position) => isInHistory(epochs, known.seq, position);
 
   // A store that cannot be read now is read later. Until then nothing is sent.
@@ -188,8 +186,8 @@ export async function followTail(
     positionAt,
     includes,
     async locate(cursor) {
-      // Announces a head that differs, which may lead to a refresh.
-      await watcher.readHead();
+      // Reading a head that differs announces it, which may start a refresh.
+      if (!watcher.cachedHead()) await watcher.readHead();
       await refreshing;
       if (isUncertain) throw unavailable("unreachable");
       const end = positionAt(known.seq);

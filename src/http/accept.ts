@@ -1,7 +1,8 @@
 /**
  * Whether a client that sends this `Accept` wants `mediaType` rather than `other` (RFC 9110 12.5.1).
  * Only types that it names count, so a client that accepts everything gets the other one. So does a
- * client that likes both the same: some generated clients list every type in the API description.
+ * client that gives both the same weight: some generated clients list every type in the API
+ * description.
  */
 export function prefers(accept: string | null, mediaType: string, other: string): boolean {
   if (accept === null) return false;

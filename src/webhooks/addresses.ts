@@ -12,7 +12,7 @@ const reservedIpv4 = [
   "10.0.0.0/8", // private
   "100.64.0.0/10", // carrier-grade NAT, and metadata of Alibaba Cloud
   "127.0.0.0/8", // loopback
-  "168.63.129.16/32", // metadata of Azure: a public number that leads into the host
+  "168.63.129.16/32", // metadata of Azure, which looks public
   "169.254.0.0/16", // link-local, and metadata of most clouds
   "172.16.0.0/12", // private
   "192.0.0.0/24", // protocol assignments, and metadata of Oracle Cloud

@@ -12,7 +12,7 @@ export type Lookup = (host: string) => Promise<readonly string[]>;
 export const systemLookup: Lookup = async (host) =>
   (await lookUp(host, { all: true, order: "verbatim" })).map(({ address }) => address);
 
-/** Returns the addresses of a receiver, in the order of the resolver. None if there are none. */
+/** Returns the addresses of a receiver, in the order of the resolver. Empty if it does not resolve. */
 export async function resolveReceiver(
   { host, isLiteral }: ReceiverUrl,
   lookup: Lookup,
@@ -20,7 +20,7 @@ export async function resolveReceiver(
 ): Promise<readonly string[]> {
   if (isLiteral) return [host];
   return untilAborted(signal, (resolve) => {
-    // Systems use many codes for this. Whatever the reason, a later attempt may succeed.
+    // Systems have many codes for a failed lookup. After any of them, a later attempt may succeed.
     lookup(host).then(resolve, () => resolve([]));
     return () => {};
   });
@@ -71,7 +71,7 @@ function connect(
       isUsed = true;
       resolve(socket);
     });
-    // A listener stays: a socket without one that fails would end the process.
+    // The listener stays, because an error of a socket without one would end the process.
     socket.on("error", reject);
     socket.once("close", () => reject(new AttemptFailure("connection closed")));
     return () => {
@@ -95,13 +95,13 @@ function openSecure(
     port,
     // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
     rejectUnauthorized: true,
-    // SNI takes no addresses. The certificate of one is checked for `host`.
+    // SNI cannot contain an address. Its certificate is checked for `host`.
     ...(isLiteral ? {} : { servername: host }),
     ...(ca === undefined ? {} : { ca }),
   });
 }
 
-/** Checks what the runtime promises, before anything is sent. */
+/** Checks address and certificate again, before anything is sent. The runtime should have done so. */
 function findProblem(socket: Socket, url: ReceiverUrl, address: string) {
   if (!isSameAddress(socket.remoteAddress ?? "", address)) {
     return new AttemptFailure(`the connection does not lead to ${address}`);

@@ -13,8 +13,8 @@ export interface ResponseReader {
   /** Returns true once it needs no more bytes. Throws AttemptFailure if this is not a response. */
   push(bytes: Buffer): boolean;
   /**
-   * The response, once its head is complete. It counts even if the body never ends or is cut off: the
-   * receiver has decided, and to send the message again would only repeat it.
+   * The response, once its head is complete. It counts even if the body never ends or is cut off,
+   * because the receiver has decided by then.
    */
   response(): ReceiverResponse | undefined;
 }
@@ -44,7 +44,7 @@ export function createResponseReader(): ResponseReader {
     const rest = Buffer.from(received.slice(length), "latin1");
     const parsed = parseHead(received.slice(0, end.index));
     received = "";
-    // 1xx announces another response. 101 would be the last one, but nobody asked to switch.
+    // Another response follows a 1xx, except 101. A receiver that sends 101 has not understood the request.
     if (parsed.status < 200 && parsed.status !== 101) return pushHead(rest);
     head = parsed;
     body = createBodyReader(parsed.framing);

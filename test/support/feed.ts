@@ -133,7 +133,10 @@ export async function requestFeed(
   }
 
   async function nextOf(kind: FeedEvent["kind"]): Promise<FeedEvent> {
+    const deadline = performance.now() + patienceMs;
     for (;;) {
+      // Heartbeats come for ever.
+      if (performance.now() > deadline) throw new Error(`no ${kind} within ${patienceMs} ms`);
       const event = await next();
       if (event.kind === kind) return event;
       if (event.kind !== "heartbeat") throw new Error(`not a ${kind}: ${JSON.stringify(event)}`);

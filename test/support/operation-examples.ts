@@ -12,6 +12,7 @@ export interface Example {
   readonly headers?: Record<string, string>;
 }
 
+const feed = { Accept: "text/event-stream" };
 const good = '{"quantity":4}';
 const changes = (change: string) => `{"changes":[${change}]}`;
 export const operationExamples: Readonly<Record<string, Examples>> = {
@@ -96,6 +97,13 @@ export const operationExamples: Readonly<Record<string, Examples>> = {
       { path: "/changes?after=1&after=2", code: "invalid_request" },
       { path: "/changes?cause=theft", code: "invalid_request" },
       { path: "/changes?key=mine", code: "invalid_request" },
+      { path: "/changes?after=x", headers: feed, code: "invalid_request" },
+      { path: "/changes?limit=5", headers: feed, code: "invalid_request" },
+      {
+        path: "/changes",
+        headers: { ...feed, "Last-Event-ID": "x" },
+        code: "invalid_request",
+      },
     ],
   },
   // It has no invalid request, because it has no parameter and no body.

@@ -55,17 +55,17 @@ export async function startTestService(
   engine: Engine = "sqlite",
   flags: Record<string, string> = {},
   bounds: Partial<Config> = {},
-  extras: Pick<ServiceOptions, "observer" | "surfaces"> = {},
+  extras: Pick<ServiceOptions, "observer" | "surfaces"> & { readonly clock?: TestClock } = {},
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), `petstore-${engine}-`));
   const databaseUrl =
     flags.database ?? (await freshDatabase[engine](folder, flags.env ?? "production"));
   const config = { ...readConfig({ port: "0", ...flags, database: databaseUrl }, {}), ...bounds };
-  const clock = createTestClock();
+  const { clock = createTestClock() } = extras;
   const logged: string[] = [];
   const log = (event: string, details?: Record<string, unknown>) =>
     void logged.push(JSON.stringify({ event, ...details }));
-  const options = { config, clock, log, databaseClock: clock, ...extras };
+  const options = { config, log, databaseClock: clock, ...extras, clock };
   let service: Service = await startService(options);
 
   return {

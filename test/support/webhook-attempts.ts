@@ -3,6 +3,7 @@ import { getEventListeners } from "node:events";
 import type { Socket } from "node:net";
 import { parseNetwork } from "../../src/domain/values/networks.ts";
 import { createWebhookSender, type WebhookSenderOptions } from "../../src/webhooks/sender.ts";
+import { until } from "./instances/fleet.ts";
 import { startListener } from "./listeners.ts";
 
 /** The time for senders in tests. */
@@ -31,17 +32,9 @@ export async function attempt(
     const result = await createSender(options).send(request, signal);
     expect(receiver.connections).toBe(1);
     expect(getEventListeners(signal, "abort")).toEqual([]);
-    await eventually(() => receiver.open === 0);
+    await until(() => receiver.open === 0, 5_000, "the end of the connection");
     return result;
   } finally {
     await receiver.close();
-  }
-}
-
-export async function eventually(isTrue: () => boolean): Promise<void> {
-  const until = performance.now() + 5_000;
-  while (!isTrue()) {
-    if (performance.now() > until) throw new Error("this did not happen within 5 s");
-    await Bun.sleep(1);
   }
 }

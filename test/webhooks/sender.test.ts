@@ -2,8 +2,9 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
 import type { Socket } from "node:net";
 import type { WebhookSenderOptions } from "../../src/webhooks/sender.ts";
+import { until } from "../support/instances/fleet.ts";
 import { type Listener, startListener } from "../support/listeners.ts";
-import { createSender, eventually } from "../support/webhook-attempts.ts";
+import { createSender } from "../support/webhook-attempts.ts";
 
 let receiver: Listener | undefined;
 afterEach(async () => {
@@ -93,12 +94,12 @@ describe("an attempt", () => {
     for (const sender of [resolving, responding]) {
       const stop = new AbortController();
       const answer = sender.send(request(url), stop.signal);
-      if (sender === responding) await eventually(() => receiver!.received !== "");
+      if (sender === responding) await until(() => receiver!.received !== "", 5_000, "a request");
       stop.abort();
       expect(await answer).toMatchObject(cancelled);
       expect((await answer).durationMs).toBeLessThan(4_000);
     }
-    await eventually(() => receiver!.open === 0);
+    await until(() => receiver!.open === 0, 5_000, "the end of the connection");
   });
 });
 
@@ -119,7 +120,7 @@ test("500 attempts that fail in different ways leave no connection open", async 
   for (let round = 0; round < 10; round++) {
     await Promise.all(Array.from({ length: 50 }, () => sender.send(request, stop.signal)));
   }
-  await eventually(() => current.open === 0);
+  await until(() => current.open === 0, 5_000, "the end of all connections");
   expect(current.connections).toBe(500);
   expect(getEventListeners(stop.signal, "abort")).toEqual([]);
 });

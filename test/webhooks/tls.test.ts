@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { parseNetwork } from "../../src/domain/values/networks.ts";
 import { createWebhookSender } from "../../src/webhooks/sender.ts";
+import { until } from "../support/instances/fleet.ts";
 import { type Listener, startListener } from "../support/listeners.ts";
-import { eventually } from "../support/webhook-attempts.ts";
 
 const fixture = (name: string) =>
   readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), "utf8");
@@ -102,7 +102,7 @@ describe("an attempt over TLS", () => {
     const answer = await send(`https://hooks.example:${port}/`, authority);
     expect(answer).toMatchObject({ status: 200, error: null });
     expect(answer.durationMs).toBeGreaterThanOrEqual(499);
-    await eventually(() => silent[0]!.destroyed);
+    await until(() => silent[0]!.destroyed, 5_000, "the end of the silent connection");
     front.close();
   });
 });

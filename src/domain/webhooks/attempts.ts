@@ -1,6 +1,33 @@
-import type { Message } from "./message.ts";
-import type { WebhookAnswer } from "./sender.ts";
-import { attemptsKept, type WebhookAttempt } from "./webhook.ts";
+import { headersOf, type Message } from "./message.ts";
+import type { Pace } from "./pace.ts";
+import type { WebhookAnswer, WebhookSender } from "./sender.ts";
+import type { Webhook, WebhookAttempt } from "./webhook.ts";
+
+export interface SendParts {
+  readonly sender: Pick<WebhookSender, "send">;
+  readonly pace: Pace;
+  readonly monotonicMs: () => number;
+  readonly userAgent: string;
+  /** Aborted when the process stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Roughly the time that handshake, request and response take of the event loop later. */
+const connectionMs = 1;
+
+/** Makes one attempt. Never throws. */
+export function sendMessage(
+  { sender, pace, monotonicMs, userAgent, signal }: SendParts,
+  webhook: Webhook,
+  message: Message,
+  now: number,
+): Promise<WebhookAnswer> {
+  const startedAt = monotonicMs();
+  const headers = headersOf(message, webhook, now, userAgent);
+  const answer = sender.send({ url: webhook.url, headers, body: message.body }, signal);
+  pace.spend(monotonicMs() - startedAt + connectionMs);
+  return answer;
+}
 
 /** An entry of the delivery log. */
 export function attemptOf(message: Message, at: number, answer: WebhookAnswer): WebhookAttempt {
@@ -24,47 +51,4 @@ export function isSuccess({ status }: WebhookAnswer): boolean {
 /** What happened, in a few words. */
 export function resultOf({ status, error }: Pick<WebhookAttempt, "status" | "error">): string {
   return status === null ? (error ?? "no response") : `status ${status}`;
-}
-
-/** What a delivery has to save, and when. Times by the monotonic clock. */
-export interface Unsaved {
-  /** Infinity if everything is saved. */
-  readonly saveAt: number;
-  saveWithin(delayMs: number): void;
-  addAttempt(attempt: WebhookAttempt): void;
-  /** Takes the attempts that are not saved. Everything counts as saved from then on. */
-  take(): readonly WebhookAttempt[];
-  /** Puts back attempts that could not be saved. */
-  putBack(taken: readonly WebhookAttempt[]): void;
-  /** Nothing needs to be saved any more, apart from the attempts with the next save. */
-  forget(): void;
-}
-
-export function createUnsaved(monotonicMs: () => number): Unsaved {
-  let attempts: readonly WebhookAttempt[] = [];
-  let saveAt = Infinity;
-  return {
-    get saveAt() {
-      return saveAt;
-    },
-    saveWithin(delayMs) {
-      saveAt = Math.min(saveAt, monotonicMs() + delayMs);
-    },
-    addAttempt(attempt) {
-      attempts = [...attempts, attempt].slice(-attemptsKept);
-    },
-    take() {
-      const taken = attempts;
-      attempts = [];
-      saveAt = Infinity;
-      return taken;
-    },
-    putBack(taken) {
-      attempts = [...taken, ...attempts].slice(-attemptsKept);
-      saveAt = monotonicMs();
-    },
-    forget() {
-      saveAt = Infinity;
-    },
-  };
 }

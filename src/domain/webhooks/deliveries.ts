@@ -4,6 +4,7 @@ import { createAlarm, every, inBackground, whileAvailable } from "../background.
 import type { Clock, Log, Store } from "../ports.ts";
 import type { LedgerTail } from "../tail.ts";
 import { type Delivery, startDelivery } from "./delivery.ts";
+import { createPace } from "./pace.ts";
 import type { WebhookSender } from "./sender.ts";
 import type { Delivered } from "./store.ts";
 
@@ -32,7 +33,7 @@ export interface DeliveriesOptions {
 export interface DeliveryBounds {
   /** How long a process that has died keeps its webhooks. */
   readonly leaseMs: number;
-  /** An attempt starts only while this much of the lease is left, so that it ends within it. */
+  /** An attempt starts only while this much of the lease is left, so that it ends before the lease. */
   readonly leaseLeftMinMs: number;
   /** How often leases are renewed, and the changes of operators are read. */
   readonly renewEveryMs: number;
@@ -41,7 +42,7 @@ export interface DeliveryBounds {
 /** How long changes are gathered, so that a burst becomes one message. */
 const gatherMs = 50;
 
-/** Progress is saved at most this often, apart from failures. */
+/** The shortest time between two saves, unless a delivery has failed. */
 const saveEveryMs = 500;
 
 /** How long a stop waits for a store that does not respond. */
@@ -58,6 +59,7 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
   const gathered = createAlarm();
   const parts = {
     ...options,
+    pace: createPace(monotonicMs, () => tail.seq),
     leaseLeftMinMs: bounds.leaseLeftMinMs,
     listEpochs: inventory.listEpochs,
     signal,
@@ -76,7 +78,7 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
   let queuedSave: Promise<void> | undefined;
   let lastSavedAt = -Infinity;
 
-  /** Uses the store after earlier uses have ended, so that a claim returns what was saved before. */
+  /** Uses the store when all earlier uses have ended, so that a claim returns what they saved. */
   function inTurn(use: () => Promise<void>): Promise<void> {
     const result = lastUse.then(use);
     lastUse = result.catch(() => {});
@@ -115,7 +117,7 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
     }
   }
 
-  /** Saves that are asked for while the store is in use become one. */
+  /** Saves the progress of all webhooks. Calls that wait for the store share one save. */
   function save(): Promise<void> {
     queuedSave ??= inTurn(() => {
       queuedSave = undefined;
@@ -134,7 +136,7 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
     while (!signal.aborted) {
       await rowsAdded.wait(Infinity);
       await gathered.wait(gatherMs);
-      for (const delivery of running.values()) delivery.wake();
+      for (const delivery of running.values()) delivery.rowsAdded();
     }
   }
 

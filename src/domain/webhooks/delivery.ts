@@ -4,13 +4,14 @@ import { type EpochStart, lastCommonSeq, type Position } from "../epochs.ts";
 import { ServiceError } from "../errors.ts";
 import type { Clock, Log, MaybePromise } from "../ports.ts";
 import type { LedgerTail } from "../tail.ts";
-import { attemptOf, createUnsaved, isSuccess, resultOf } from "./attempts.ts";
+import { attemptOf, isSuccess, resultOf, type SendParts, sendMessage } from "./attempts.ts";
 import { matcherOf } from "./filter.ts";
-import { headersOf, type Message } from "./message.ts";
-import { failingMaxMs, retryDelayMaxMs, retryDelayMs } from "./retries.ts";
-import { scanLedger } from "./scan.ts";
-import type { WebhookAnswer, WebhookSender } from "./sender.ts";
+import type { Message } from "./message.ts";
+import { endingOf, retryDelayMaxMs, retryDelayMs } from "./retries.ts";
+import { type ScanParts, scanLedger } from "./scan.ts";
+import type { WebhookAnswer } from "./sender.ts";
 import type { Delivered } from "./store.ts";
+import { createUnsaved } from "./unsaved.ts";
 import type { Webhook, WebhookProgress } from "./webhook.ts";
 
 /**
@@ -22,9 +23,10 @@ export interface Delivery {
   readonly ended: Promise<void>;
   /** The webhook as it was just read. The times are those of the lease, by the monotonic clock. */
   claimed(webhook: Webhook, claimedAt: number, leaseEndsAt: number): void;
-  /** The webhook is no longer this process's to deliver. An attempt in flight is completed. */
+  /** This process must no longer deliver the webhook. An attempt in flight is completed. */
   release(): void;
-  /** Looks for something to send. */
+  /** There are new rows. The caller has waited a moment, so that a burst becomes one message. */
+  rowsAdded(): void;
   wake(): void;
   /** Checks that the ledger still has the rows that were delivered. */
   historyChanged(): void;
@@ -34,27 +36,22 @@ export interface Delivery {
   takeUnsaved(): Delivered | undefined;
   /** `isSaved` is false if the webhook was replayed or removed, or its lease was lost. */
   saved(delivered: Delivered, isSaved: boolean): void;
-  /** The store did not respond. The next save includes the same. */
+  /** The store did not respond. The next save includes the same attempts. */
   notSaved(delivered: Delivered): void;
 }
 
-export interface DeliveryParts {
+export interface DeliveryParts extends ScanParts, SendParts {
   readonly tail: LedgerTail;
   readonly listEpochs: () => MaybePromise<readonly EpochStart[]>;
-  readonly sender: Pick<WebhookSender, "send">;
   readonly clock: Clock;
-  readonly monotonicMs: () => number;
   /** Returns a number from 0 to less than 1. */
   readonly random: () => number;
   readonly log: Log;
-  readonly userAgent: string;
   /** An attempt starts only while this much of the lease is left. */
   readonly leaseLeftMinMs: number;
-  /** Aborted when the process stops. */
-  readonly signal: AbortSignal;
   /** Saves the progress of all deliveries. Never rejects. */
   readonly save: () => Promise<void>;
-  /** Does the same at once, or later if it was done a moment ago. */
+  /** Saves at once, unless that was done a moment ago. The timer then saves later. */
   readonly saveSoon: () => void;
   /** Reads all webhooks of this process again, soon. */
   readonly claimAgain: () => void;
@@ -62,7 +59,7 @@ export interface DeliveryParts {
   readonly onReleased: (id: string) => void;
 }
 
-/** How soon progress is saved: after a success, and if nothing was sent. */
+/** How soon progress is saved after an attempt, and if no row was wanted. */
 const saveSoonMs = 500;
 const saveLateMs = 5_000;
 
@@ -73,12 +70,11 @@ const faultDelayMs = 1_000;
 interface Pending {
   readonly message: Message;
   readonly end: Position;
-  readonly isAtEnd: boolean;
 }
 
 export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery {
   const { tail, clock, monotonicMs, log, signal } = parts;
-  const { id, name, url } = initial;
+  const { id, name } = initial;
   const matches = matcherOf(initial.filter);
   const alarm = createAlarm();
   const unsaved = createUnsaved(monotonicMs);
@@ -88,6 +84,8 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
   let leaseEndsAt = 0;
   /** The next attempt, by the monotonic clock. */
   let retryAt = 0;
+  /** True if there may be rows to send. A claim does not set it, because new rows are gathered first. */
+  let hasRows = true;
   let isReleased = false;
   /** True until the progress has been read from the store. Nothing is sent before. */
   let isStale = true;
@@ -95,7 +93,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
   let isCursorAsRead = true;
   /** True once the cursor is known to be part of the ledger. */
   let isLocated = false;
-  /** Counts reads of the progress. A result of what began before the last one does not count. */
+  /** Counts reads of the progress. Results of work that began before the last read are ignored. */
   let generation = 0;
   let ending: Delivered["ended"];
   let hasFaulted = false;
@@ -104,12 +102,15 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
   function restart(read: Webhook): void {
     generation += 1;
     progress = read;
-    retryAt = monotonicMs() + Math.min(read.nextAttemptAt - clock.now(), retryDelayMaxMs);
+    const delayMs = read.nextAttemptAt - clock.now();
+    // No delay is longer. If this one is, the clock was ahead when the time was stored.
+    retryAt = monotonicMs() + (delayMs > retryDelayMaxMs ? 0 : delayMs);
     pending = undefined;
     ending = undefined;
     isStale = false;
     isCursorAsRead = true;
     isLocated = false;
+    hasRows = true;
   }
 
   function readAgain(): void {
@@ -126,10 +127,10 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     if (delayMs > 0) return delayMs;
     if (!isLocated) return locate();
     if (pending) return attempt(pending);
-    return progress.cursor.seq < tail.seq ? scan() : Infinity;
+    return hasRows && progress.cursor.seq < tail.seq ? scan() : Infinity;
   }
 
-  /** The clock may jump. Whichever clock reaches the time of the next attempt first counts. */
+  /** The system clock may jump, so the first clock that reaches the time of the next attempt counts. */
   function untilAttempt(): number {
     return Math.min(progress.nextAttemptAt - clock.now(), retryAt - monotonicMs());
   }
@@ -167,20 +168,22 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
   async function scan(): Promise<number> {
     const began = generation;
     const after = progress.cursor.seq;
-    const { message, upTo, isAtEnd } = await scanLedger(tail, webhook, matches, after, signal);
-    // The rows may be of another history.
-    if (generation !== began || !isLocated) return 0;
+    hasRows = false;
+    const { message, upTo, isAtEnd } = await scanLedger(parts, webhook, matches, after);
+    // If this is not so, the rows may be of another history.
+    const isValid = generation === began && isLocated;
+    hasRows ||= !isAtEnd || !isValid;
+    if (!isValid) return 0;
     const end = tail.positionAt(upTo);
-    if (message) pending = { message, end, isAtEnd };
+    if (message) pending = { message, end };
     else if (upTo > after) moveTo(end);
-    return message || !isAtEnd ? 0 : Infinity;
+    return 0;
   }
 
-  async function attempt({ message, end, isAtEnd }: Pending): Promise<number> {
+  async function attempt({ message, end }: Pending): Promise<number> {
     const began = generation;
     const at = clock.now();
-    const headers = headersOf(message, webhook, at, parts.userAgent);
-    const answer = await parts.sender.send({ url, headers, body: message.body }, signal);
+    const answer = await sendMessage(parts, webhook, message, at);
     // Cut off by this process: the receiver has not failed.
     if (!isSuccess(answer) && signal.aborted) return 0;
     unsaved.addAttempt(attemptOf(message, at, answer));
@@ -189,7 +192,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     if (!isSuccess(answer)) return failed(answer);
     succeeded(end);
     parts.saveSoon();
-    return isAtEnd ? Infinity : 0;
+    return 0;
   }
 
   function succeeded(cursor: Position): void {
@@ -220,6 +223,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
       hasFaulted = true;
       log("delivering a webhook failed", { id, name, error: String(error) });
     }
+    hasRows = true;
     return faultDelayMs;
   }
 
@@ -227,7 +231,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     while (!signal.aborted) {
       const delayMs = await step().catch(faulted);
       if (delayMs > 0 && !isReleased && !signal.aborted) await alarm.wait(delayMs);
-      // The last attempt counts also if an operator paused the webhook meanwhile.
+      // The result of the last attempt is saved even if an operator has paused the webhook.
       if (isReleased && unsaved.saveAt < Infinity) await parts.save();
       if (isReleased) return parts.onReleased(id);
     }
@@ -253,9 +257,14 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
       isReleased = true;
       alarm.wake();
     },
+    rowsAdded() {
+      hasRows = true;
+      alarm.wake();
+    },
     wake: alarm.wake,
     historyChanged() {
       isLocated = false;
+      hasRows = true;
       alarm.wake();
     },
     get saveAt() {
@@ -282,13 +291,4 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     notSaved: ({ attempts }) => unsaved.putBack(attempts),
     ended: run(),
   };
-}
-
-/** Whether this failure ends the deliveries until an operator resumes them. */
-function endingOf(answer: WebhookAnswer, failingSince: number, now: number): Delivered["ended"] {
-  if (answer.status === 410) return { state: "disabled", reason: "the receiver returned 410" };
-  if (now - failingSince < failingMaxMs) return undefined;
-  const since = new Date(failingSince).toISOString();
-  const reason = `every attempt has failed since ${since}, the last one with: ${resultOf(answer)}`;
-  return { state: "paused", reason };
 }

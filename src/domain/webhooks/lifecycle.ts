@@ -18,20 +18,13 @@ export interface CreatedWebhook {
   readonly webhook: Webhook;
   /** Signs the messages. Operators see it only now. */
   readonly secret: string;
-  /** False if the host of the address has no address at the moment. */
+  /** False if the host of the URL does not resolve at the moment. */
   readonly isResolved: boolean;
-}
-
-export interface RotatedSecret {
-  readonly webhook: Webhook;
-  readonly secret: string;
-  /** When the earlier secret no longer signs. */
-  readonly oldValidUntil: number;
 }
 
 export interface WebhookStatus {
   readonly webhook: Webhook;
-  /** How many changes the ledger has after the cursor, wanted or not. */
+  /** How many rows the ledger has after the cursor, whether they match the filter or not. */
   readonly behind: number;
   /** The last attempts, the newest first. */
   readonly attempts: readonly WebhookAttempt[];
@@ -95,17 +88,16 @@ export async function rotateSecret(
   now: number,
   id: string,
   overlapMs = defaultOverlapMs,
-): Promise<RotatedSecret> {
+): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
   if (!(overlapMs >= 0)) throw new InvalidField("overlap", "must not be negative");
   const secret = generateSecret();
-  const oldValidUntil = now + overlapMs;
   const webhook = await change(store, id, ({ secrets: { current } }) => ({
     secrets:
       overlapMs > 0
-        ? { current: secret, previous: current, previousExpiresAt: oldValidUntil }
+        ? { current: secret, previous: current, previousExpiresAt: now + overlapMs }
         : { current: secret, previous: null, previousExpiresAt: null },
   }));
-  return { webhook, secret, oldValidUntil };
+  return { webhook, secret };
 }
 
 /**
@@ -152,7 +144,7 @@ async function positionBefore(
   return positionOf(await inventory.listEpochs(), seq) ?? { epoch: head.epoch, seq };
 }
 
-/** How often a change is tried that other operators' changes overtake. */
+/** How often a change is tried, if changes of other operators come first. */
 const triesMax = 5;
 
 async function change(

@@ -6,7 +6,7 @@ import { ledgerRowJson } from "../row-json.ts";
 import { sign, signingSecrets } from "./secrets.ts";
 import type { Webhook } from "./webhook.ts";
 
-/** Consecutive changes that a webhook receives in one request. Equal in every attempt. */
+/** The changes that a webhook sends in one request. Equal in every attempt. */
 export interface Message {
   readonly id: string;
   readonly body: string;
@@ -18,7 +18,7 @@ export interface Message {
 
 const changesMax = 100;
 const bodyBytesMax = 20_000;
-/** What surrounds the changes in the body. A cursor has at most 200 characters. */
+/** The rest of the body, besides the changes. A cursor has at most 200 characters. */
 const envelopeBytes = 400;
 
 /** Gathers the changes of a message while they fit. */
@@ -28,6 +28,17 @@ export interface Batch {
   add(row: NamedRow): boolean;
   /** The message of a batch that is not empty. */
   toMessage(webhook: Webhook, positionAt: (seq: number) => Position): Message;
+}
+
+/** The JSON of rows. Several webhooks send the same ones, which the tail of the ledger shares. */
+const rowTexts = new WeakMap<NamedRow, string>();
+
+function textOf(row: NamedRow): string {
+  const known = rowTexts.get(row);
+  if (known !== undefined) return known;
+  const text = ledgerRowJson(row);
+  rowTexts.set(row, text);
+  return text;
 }
 
 export function createBatch(): Batch {
@@ -40,9 +51,9 @@ export function createBatch(): Batch {
     },
     add(row) {
       if (rows.length === changesMax) return false;
-      const text = ledgerRowJson(row);
+      const text = textOf(row);
       const added = Buffer.byteLength(text) + 1;
-      // A change that exceeds the bound alone is sent alone: it must not be skipped.
+      // A change that alone exceeds the bound is sent on its own, because it must not be skipped.
       if (bytes + added > bodyBytesMax && rows.length > 0) return false;
       bytes += added;
       rows.push(row);
@@ -65,7 +76,7 @@ export function createBatch(): Batch {
   };
 }
 
-/** Receivers recognise a repeated message by its id. A replay is not a repetition. */
+/** Equal for every attempt, so that receivers recognize a repeated message. A replay has another id. */
 function messageId({ id, replays }: Webhook, first: Position, last: Position): string {
   const text = [id, replays, formatCursor(first), formatCursor(last)].join(" ");
   return `msg_${hash("sha256", text).slice(0, 32)}`;

@@ -1,3 +1,7 @@
+import { resultOf } from "./attempts.ts";
+import type { WebhookAnswer } from "./sender.ts";
+import type { Delivered } from "./store.ts";
+
 /** When a failed delivery is tried again. Times in milliseconds. */
 
 const hourMs = 3_600_000;
@@ -5,15 +9,15 @@ const firstDelayMs = 5_000;
 const delayMaxMs = 4 * hourMs;
 const retryAfterMaxMs = 24 * hourMs;
 
-/** No attempt waits longer, so no stored time of the next attempt can be further ahead. */
+/** The longest delay. A stored time that is further ahead is wrong. */
 export const retryDelayMaxMs = Math.max(delayMaxMs, retryAfterMaxMs);
 
 /** A webhook whose attempts have failed for this long is paused. */
-export const failingMaxMs = 72 * hourMs;
+const failingMaxMs = 72 * hourMs;
 
 /**
- * The time until the next attempt: full jitter below a bound that doubles with every failure, but
- * not before the receiver wants it. `random` returns a number from 0 to less than 1.
+ * The time until the next attempt: random, below a bound that doubles with every failure, and at
+ * least as long as the receiver asks for. `random` returns a number from 0 to less than 1.
  */
 export function retryDelayMs(
   failures: number,
@@ -23,4 +27,17 @@ export function retryDelayMs(
   const bound = Math.min(delayMaxMs, firstDelayMs * 2 ** (failures - 1));
   const asked = Math.min(retryAfterMs ?? 0, retryAfterMaxMs);
   return Math.ceil(Math.max(random() * bound, asked));
+}
+
+/** The state in which this failure ends the deliveries. Undefined if they go on. */
+export function endingOf(
+  answer: WebhookAnswer,
+  failingSince: number,
+  now: number,
+): Delivered["ended"] {
+  if (answer.status === 410) return { state: "disabled", reason: "the receiver returned 410" };
+  if (now - failingSince < failingMaxMs) return undefined;
+  const since = new Date(failingSince).toISOString();
+  const reason = `every attempt has failed since ${since}, the last one with: ${resultOf(answer)}`;
+  return { state: "paused", reason };
 }

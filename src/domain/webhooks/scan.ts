@@ -1,46 +1,54 @@
-import { yieldToEventLoop } from "../event-loop.ts";
 import type { NamedRow } from "../ports.ts";
 import type { LedgerTail } from "../tail.ts";
 import { createBatch, type Message } from "./message.ts";
+import type { Pace } from "./pace.ts";
 import type { Webhook } from "./webhook.ts";
 
 /** What was found in the ledger after a row. */
 export interface Scan {
   /** Undefined if no change was wanted. */
   readonly message: Message | undefined;
-  /** The last row that was examined, and is in the message if it is wanted. */
+  /** The last row that was examined. It is in the message, unless the filter excludes it. */
   readonly upTo: number;
   /** False if there may be more changes to send now. */
   readonly isAtEnd: boolean;
 }
 
-/** A message is sent after this many rows, although it is not full. */
+export interface ScanParts {
+  readonly tail: Pick<LedgerTail, "rowsAfter" | "positionAt">;
+  readonly pace: Pace;
+  readonly monotonicMs: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** After this many rows, a message is sent even if it is not full. */
 const rowsExaminedMax = 10_000;
 
 /**
  * Reads the ledger from a row on until a message is full, the ledger ends, or many rows were
- * examined. One page of rows per turn of the event loop.
+ * examined. Examines one page of rows per turn of the pace.
  */
 export async function scanLedger(
-  tail: Pick<LedgerTail, "rowsAfter" | "positionAt">,
+  { tail, pace, monotonicMs, signal }: ScanParts,
   webhook: Webhook,
   matches: (row: NamedRow) => boolean,
   after: number,
-  signal: AbortSignal,
 ): Promise<Scan> {
   const batch = createBatch();
   let upTo = after;
   let isAtEnd = false;
   let isFull = false;
   while (!isAtEnd && !isFull && upTo - after < rowsExaminedMax && !signal.aborted) {
-    await yieldToEventLoop();
+    await pace.turn();
     const rows = await tail.rowsAfter(upTo);
+    const startedAt = monotonicMs();
     isAtEnd = rows.length === 0;
     for (const row of rows) {
       isFull = matches(row) && !batch.add(row);
       if (isFull) break;
       upTo = row.seq;
     }
+    pace.spend(monotonicMs() - startedAt);
   }
   const message = batch.isEmpty ? undefined : batch.toMessage(webhook, tail.positionAt);
   return { message, upTo, isAtEnd };

@@ -8,10 +8,10 @@ export type WebhookChange = Partial<
 /** What the process that delivers a webhook has done since it last saved. */
 export interface Delivered {
   readonly id: string;
-  /** As the process knows it. After a replay its progress no longer counts. */
+  /** As the process knows it. After a replay, progress from before it is not saved. */
   readonly replays: number;
   readonly progress: WebhookProgress;
-  /** Set if the deliveries ended the webhook. Stored only if it is still active. */
+  /** Set if the delivery pauses or disables the webhook. Stored only if it is still active. */
   readonly ended?: { readonly state: WebhookState; readonly reason: string } | undefined;
   /** In the order in which they were made. */
   readonly attempts: readonly WebhookAttempt[];
@@ -32,16 +32,16 @@ export interface WebhookStore {
   /**
    * Gives `holder` the lease of every active webhook that no other process holds, and extends the
    * leases it has. Returns all active webhooks that it now holds, each for `leaseMs` from the time
-   * of the call. Only one process serves a SQLite store, so there another holder has ended, and a
-   * lease does not expire.
+   * of the call. Only one process serves a SQLite store. There, another holder is a process that has
+   * ended, and leases do not expire.
    */
   claimWebhooks(holder: string, leaseMs: number): Promise<readonly Webhook[]>;
   /** Gives up all leases, so that another process can continue at once. */
   releaseWebhooks(holder: string): Promise<void>;
   /**
-   * Saves progress and adds to the logs, of which the last `attemptsKept` attempts remain. Returns
-   * the ids that were saved, unless they were replayed: those that `holder` has claimed and no
-   * other process has claimed since. Each id is given once.
+   * Saves the progress of webhooks, and adds to their logs, which keep the last `attemptsKept`
+   * attempts. Skips webhooks that another process has claimed since `holder` did, and those that were
+   * replayed or removed. Returns the ids of the others. `delivered` has each webhook at most once.
    */
   saveDelivered(holder: string, delivered: readonly Delivered[]): Promise<readonly string[]>;
 }

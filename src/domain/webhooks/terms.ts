@@ -41,7 +41,7 @@ function checkFilter({ pets, statuses, causes: wanted, below }: WebhookTerms): W
   };
 }
 
-/** The sender has checked the address. It is not printed in full, because it may contain a secret. */
+/** The sender has checked the URL. The name is logged, so it has no path, which may contain a secret. */
 function hostOf(url: string): string {
   return URL.parse(url)?.host ?? "";
 }
@@ -76,6 +76,6 @@ function checkBelow(below: number): number {
 /** Checks the first change to deliver, for a ledger that ends at `headSeq`. */
 export function checkFrom(from: number, headSeq: number): number {
   if (Number.isSafeInteger(from) && from >= 1 && from <= headSeq + 1) return from;
-  const rule = `must be the number of a change, from 1 to ${headSeq + 1}, which is the next one`;
+  const rule = `must be the number of a change, from 1 to ${headSeq + 1} (the next change)`;
   throw new InvalidField("from", rule);
 }

@@ -28,7 +28,7 @@ export interface WebhookSecrets {
 
 /** What a webhook has delivered, and when it tries again. */
 export interface WebhookProgress {
-  /** The last row that was delivered, or examined and not wanted. */
+  /** The last row that was delivered, or that the filter excluded. */
   readonly cursor: Position;
   /** Attempts that failed since the last success. */
   readonly failures: number;

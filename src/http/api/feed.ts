@@ -18,7 +18,7 @@ export function wantsFeed({ headers }: IncomingRequest): boolean {
   return prefers(headers.get("accept"), feedType, "application/json");
 }
 
-/** Proxies must neither store nor compress the stream, and nginx must not collect it. */
+/** Tells proxies not to reuse or compress the stream, and nginx not to buffer it. */
 const feedHeaders = {
   "Content-Type": feedType,
   "Cache-Control": "no-cache, no-transform",
@@ -26,7 +26,7 @@ const feedHeaders = {
   Vary: "Accept",
 };
 
-/** Parameters of the pages. The feed has no end. */
+/** Parameters of pages that the feed refuses, because it has no end. */
 const pageParameters = ["limit", "before", "until"];
 
 /** A client that may not open another stream tries again after this time. */

@@ -4,7 +4,7 @@ import type { MaybePromise, NamedRow } from "../../domain/ports.ts";
 import type { LedgerTail } from "../../domain/tail.ts";
 import { changeEvent } from "./events.ts";
 
-/** Which changes a stream has. Undefined fields match every change. */
+/** Which changes a stream sends. Undefined fields match every change. */
 export interface FeedFilter {
   readonly cause: Cause | undefined;
   readonly keyId: string | undefined;
@@ -13,26 +13,26 @@ export interface FeedFilter {
 /** Consecutive changes as bytes. */
 export interface FeedChunk {
   readonly afterSeq: number;
-  /** The last row that the chunk has, or would have if it matched the filter. */
+  /** The last row that the chunk covers, whether it matches the filter or not. */
   readonly position: Position;
   readonly bytes: Uint8Array;
 }
 
 /**
- * The ledger as chunks of events. Streams at the same position share a chunk, so a row is encoded
- * once, however many streams it goes to.
+ * The ledger as chunks of events. Streams at the same position with the same filter share a chunk, so
+ * a row is encoded once, however many streams it goes to.
  */
 export interface FeedChunks {
-  /** The changes that follow. Undefined if there is none at the moment. */
+  /** The changes after this row. Undefined if there are none at the moment. */
   after(seq: number, filter: FeedFilter): MaybePromise<FeedChunk | undefined>;
-  /** Removes all chunks, because the store has another history. */
+  /** Removes all chunks. Call it when the store has another history. */
   clear(): void;
 }
 
 /** Memory for chunks that more streams may need. */
 const cachedBytesMax = 4 * 1024 * 1024;
 
-/** What an entry of the cache takes besides its bytes. A chunk without a matching row has only this. */
+/** The size of a cache entry without its bytes. A chunk without a matching row has no bytes. */
 const entryBytes = 512;
 
 export function createFeedChunks(tail: LedgerTail): FeedChunks {

@@ -11,8 +11,8 @@ import { createFeedStream, type FeedStream } from "./stream.ts";
 /** Sends changes to open streams as they are committed. */
 export interface Feed {
   /**
-   * Opens a stream. Returns undefined if the key has as many open streams as it may have. Throws
-   * `unavailable` if the service has too many, or is stopping.
+   * Opens a stream. Returns undefined if the key has `streamsPerKeyMax` open streams. Throws
+   * `unavailable` if the service has `streamsMax`, or is stopping.
    */
   open(request: StreamRequest): Promise<ReadableStream<Uint8Array> | undefined>;
   /** Ends all streams at once. Their clients reconnect to another instance, or after the restart. */
@@ -50,16 +50,17 @@ export interface FeedOptions {
   readonly log: Log;
 }
 
-/** What one stream is sent before the next one has its turn. */
+/** How much one stream is sent before it is the turn of the next one. */
 const turnBytesMax = 64 * 1024;
 
-/** Counts for a chunk that has less, because few of its rows match the filter. */
+/** A smaller chunk counts as this much, because rows that do not match the filter take time too. */
 const chunkBytesMin = 8 * 1024;
 
 /**
- * When every stream has everything, the feed waits for as long as it took, so that changes are sent
- * together. A write costs more than the changes in it.
+ * When every stream has everything, the feed waits for a multiple of the time that it took, so that
+ * changes are sent together. A write costs more than the changes in it.
  */
+const bundleFactor = 4;
 const bundleMsMin = 5;
 const bundleMsMax = 100;
 
@@ -68,9 +69,10 @@ const checkEveryMsMax = 1_000;
 export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: FeedOptions): Feed {
   const chunks = createFeedChunks(tail);
   const pacer = createPacer(monotonicMs, () => tail.seq);
-  const checkPacer = createPacer(monotonicMs, () => tail.seq);
+  const clientPacer = createPacer(monotonicMs, () => tail.seq);
+  const keyPacer = createPacer(monotonicMs, () => tail.seq);
   const streams = new Map<FeedStream, StreamRequest>();
-  /** Streams that must be told that their history is not the store's. */
+  /** Streams whose position is not in the history of the store. Each gets a reset. */
   const outdated = new Set<FeedStream>();
   /** Open streams by key, including those that are being opened. */
   const opened = new Map<string, number>();
@@ -94,7 +96,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
         const sent = await sendRound();
         if (sent === "nothing" && !hasNews) break;
         const tookMs = monotonicMs() - startedAt;
-        const bundleMs = Math.min(bundleMsMax, Math.max(bundleMsMin, tookMs));
+        const bundleMs = Math.min(bundleMsMax, Math.max(bundleMsMin, tookMs * bundleFactor));
         await pacer.rest(sent === "some" ? 0 : bundleMs);
       }
     } finally {
@@ -102,10 +104,10 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     }
   }
 
-  /** While the store cannot be read, the checks try again. */
+  /** If the store cannot be read, the next check tries again. */
   const wake = inBackground("sending changes to streams", log, whileAvailable(sendAll));
 
-  /** Gives every stream one turn. Returns how much of what there is could be sent. */
+  /** Gives every stream one turn. Returns `some` if a stream used its whole turn and may need another. */
   async function sendRound(): Promise<"nothing" | "some" | "everything"> {
     let hasSent = false;
     let hasMore = false;
@@ -155,21 +157,30 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     wake();
   }
 
-  /** Ends streams whose key is no longer valid or whose client stalls, and sends heartbeats. */
-  async function check(): Promise<void> {
+  /** Sends heartbeats, and cuts off clients that stall. Does not wait for the store. */
+  async function checkClients(): Promise<void> {
     if (streams.size === 0) return;
     wake();
-    const banned = await readBannedKeys().catch(() => new Set<string>());
-    checkPacer.begin();
-    for (const [stream, request] of streams) {
+    clientPacer.begin();
+    for (const stream of streams.keys()) {
       const now = monotonicMs();
       if (stream.stalledSince !== undefined && now - stream.stalledSince > bounds.stallMs) {
         stream.cutOff();
-      } else if (banned.has(stream.keyId) || !(await isAuthorized(request))) stream.end();
-      else if (stream.isWritable && now - (stream.idleSince ?? now) >= bounds.heartbeatMs) {
+      } else if (stream.isWritable && now - (stream.idleSince ?? now) >= bounds.heartbeatMs) {
         stream.sendHeartbeat();
       }
-      if (checkPacer.isSliceOver()) await checkPacer.rest();
+      if (clientPacer.isSliceOver()) await clientPacer.rest();
+    }
+  }
+
+  /** Ends streams whose key is no longer valid. */
+  async function checkKeys(): Promise<void> {
+    if (streams.size === 0) return;
+    const banned = await readBannedKeys().catch(() => new Set<string>());
+    keyPacer.begin();
+    for (const [stream, request] of streams) {
+      if (banned.has(stream.keyId) || !(await isAuthorized(request))) stream.end();
+      if (keyPacer.isSliceOver()) await keyPacer.rest();
     }
   }
 
@@ -188,7 +199,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   async function start(request: StreamRequest): Promise<ReadableStream<Uint8Array>> {
     const located = await tail.locate(request.cursor);
     if (isClosed) throw unavailable("stopping");
-    // The history may have changed since.
+    // The history may have changed after the cursor was located.
     const isReset = located.isReset || !tail.includes(located.position);
     const wanted = Math.max(located.position.seq, request.afterSeq);
     const { keyId, filter, signal } = request;
@@ -203,14 +214,19 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       onEnd: () => close(stream),
     });
     streams.set(stream, request);
-    // Gone while the cursor was looked up: the signal does not abort again.
+    // The client may have left before the stream listened to the signal.
     if (signal.aborted) stream.end();
     return stream.body;
   }
 
   tail.subscribe({ rowsAdded: wake, historyChanged });
   const checkEveryMs = Math.min(checkEveryMsMax, bounds.heartbeatMs / 4);
-  const stopChecking = every(checkEveryMs, "checking the streams of the feed", log, check);
+  // Two timers: a store that does not respond must not delay a heartbeat until the server closes the
+  // connection because it is idle.
+  const stopChecks = [
+    every(checkEveryMs, "checking the clients of the feed", log, checkClients),
+    every(checkEveryMs, "checking the keys of the feed", log, checkKeys),
+  ];
 
   return {
     async open(request) {
@@ -228,7 +244,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     },
     close() {
       isClosed = true;
-      stopChecking();
+      for (const stop of stopChecks) stop();
       for (const stream of streams.keys()) stream.end();
     },
   };

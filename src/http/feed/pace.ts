@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { measureChangeRate } from "../../domain/change-rate.ts";
 import { yieldToEventLoop } from "../../domain/event-loop.ts";
 
 /**
@@ -17,13 +18,13 @@ export interface Pacer {
   rest(pauseMsMin?: number): Promise<void>;
 }
 
-/** A request waits at most this long for the feed. */
-const sliceMs = 1;
+/** A request waits for the feed about this long at most. */
+const sliceMs = 0.5;
 
-/** A busy service pauses for this multiple of the time that a slice took: the feed has 9 %. */
-const pauseFactorMax = 10;
+/** In a busy service, the feed pauses for this multiple of the time that a slice took, so it gets 6 % of it. */
+const pauseFactorMax = 15;
 
-/** How busy a measured value means: not at all up to `light`, entirely from `heavy` on. */
+/** How busy a measured value is: not at all up to `light`, entirely from `heavy` on. */
 interface Scale {
   readonly light: number;
   readonly heavy: number;
@@ -33,36 +34,25 @@ interface Scale {
  * Changes per second. They keep the writing thread, the disk and the database server busy, which
  * the event loop does not show.
  */
-const changeRate: Scale = { light: 1_500, heavy: 3_000 };
+const changeRate: Scale = { light: 1_500, heavy: 2_500 };
 
-/** The time that other work takes after a slice, in slices: requests that waited meanwhile. */
-const waitingWork: Scale = { light: 0.15, heavy: 0.35 };
+/** How long other work takes after a slice, as a multiple of the slice. Mostly requests that waited for it. */
+const waitingWork: Scale = { light: 0.3, heavy: 0.7 };
 
 /** The median counts, because a single slice may have waited for a core. */
 const slicesMeasured = 15;
-
-const rateWindowMs = 200;
 
 /** `lastSeq` returns the last row of the ledger. */
 export function createPacer(monotonicMs: () => number, lastSeq: () => number): Pacer {
   let sliceStart = 0;
   const waits = new Float64Array(slicesMeasured).fill(waitingWork.heavy);
   let slices = 0;
-  let changesPerSecond = 0;
-  let windowStart = { ms: monotonicMs(), seq: lastSeq() };
-
-  function measureRate(now: number): void {
-    const elapsedMs = now - windowStart.ms;
-    if (elapsedMs < rateWindowMs) return;
-    const seq = lastSeq();
-    changesPerSecond = ((seq - windowStart.seq) / elapsedMs) * 1_000;
-    windowStart = { ms: now, seq };
-  }
+  const changesPerSecond = measureChangeRate(monotonicMs, lastSeq);
 
   /** From 0 to 1. */
   function busyShare(): number {
     const wait = waits.toSorted()[(slicesMeasured - 1) / 2]!;
-    return Math.max(shareOf(waitingWork, wait), shareOf(changeRate, changesPerSecond));
+    return Math.max(shareOf(waitingWork, wait), shareOf(changeRate, changesPerSecond()));
   }
 
   return {
@@ -85,7 +75,6 @@ export function createPacer(monotonicMs: () => number, lastSeq: () => number): P
       const now = monotonicMs();
       waits[slices % slicesMeasured] = (now - sliceEnd) / Math.max(tookMs, sliceMs);
       slices += 1;
-      measureRate(now);
       const pauseMs = Math.max(pauseMsMin, tookMs * pauseFactorMax * busyShare());
       if (pauseMs > 0) await sleep(Math.ceil(pauseMs));
       sliceStart = monotonicMs();

@@ -7,7 +7,7 @@ export interface FeedStream {
   readonly keyId: string;
   readonly filter: FeedFilter;
   readonly body: ReadableStream<Uint8Array>;
-  /** The last row that was sent, or examined and not wanted. */
+  /** The last row that was sent, or that the filter excluded. */
   readonly position: Position;
   /** When the client last took everything that was written. Undefined while it has not. */
   readonly idleSince: number | undefined;
@@ -46,7 +46,7 @@ export function createFeedStream(options: FeedStreamOptions): FeedStream {
   let stalledSince: number | undefined;
   let idleSince = monotonicMs();
   const finished = Promise.withResolvers<void>();
-  // The rejection of a cut-off stream is for Bun, which may not listen yet.
+  // Bun handles the rejection of a stream that is cut off, but it may not listen yet.
   finished.promise.catch(() => {});
 
   function write(bytes: Uint8Array | string): void {
@@ -123,7 +123,7 @@ export function createFeedStream(options: FeedStreamOptions): FeedStream {
     },
     cutOff() {
       leave();
-      // Makes Bun reset the connection, and print nothing because there is no reason.
+      // A rejection makes Bun reset the connection. Without a reason, Bun prints nothing.
       finished.reject();
     },
   };

@@ -1,10 +1,10 @@
 import { startPostgres } from "../postgres.ts";
 import { startStandby } from "../postgres-standby.ts";
-import { boundless, startFleet } from "./fleet.ts";
+import { boundless, type FleetOptions, startFleet } from "./fleet.ts";
 import { entriesOf, withDatabase } from "./recording.ts";
 import { openSlowProxy } from "./slow-network.ts";
 
-export interface PairOptions {
+export interface PairOptions extends Pick<FleetOptions, "flags" | "runOptions"> {
   /** Whether the primary waits for the standby before it acknowledges a commit. */
   readonly synchronous: boolean;
   /**
@@ -18,7 +18,7 @@ export interface PairOptions {
 
 /** Instances on a primary with a standby, and requests for pet 1. */
 export async function startPair(options: PairOptions) {
-  const { synchronous, through = "hosts", size = 1, pets = [1n] } = options;
+  const { synchronous, through = "hosts", size = 1, pets = [1n], ...others } = options;
   const primary = await startPostgres();
   const { pathname } = new URL(await primary.freshDatabase());
   const name = pathname.slice(1);
@@ -28,7 +28,11 @@ export async function startPair(options: PairOptions) {
     through === "proxy"
       ? `127.0.0.1:${proxy.port}`
       : `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
-  const fleet = await startFleet(`postgres://postgres@${hosts}${pathname}`, { size, pets });
+  const fleet = await startFleet(`postgres://postgres@${hosts}${pathname}`, {
+    size,
+    pets,
+    ...others,
+  });
   const { id: keyId, key } = await fleet.issueKey(...boundless);
   const urls = { primary: primary.url(name), standby: standby.url(name) };
   return {

@@ -20,11 +20,13 @@ export const answer =
     void response.writeHead(status, headers).end(body);
 
 /** Sends a body until the connection is closed. */
-export function sendEndlessly(response: ServerResponse, status: number): void {
-  response.writeHead(status).on("error", () => {});
-  const send = () => void response.write("x".repeat(16_384), send);
-  send();
-}
+export const answerEndlessly =
+  (status: number): Behaviour =>
+  (response) => {
+    response.writeHead(status).on("error", () => {});
+    const send = () => void (response.destroyed || response.write("x".repeat(16_384), send));
+    send();
+  };
 
 /** A real HTTP server on the loopback address that records what it gets. */
 export interface Receiver {

@@ -4,12 +4,13 @@ import { createWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
 import type { WebhookTerms } from "../../../src/domain/webhooks/terms.ts";
 import type { Webhook } from "../../../src/domain/webhooks/webhook.ts";
 import { createWebhookSender } from "../../../src/webhooks/sender.ts";
+import { createTestClock, type TestClock } from "../clock.ts";
 import { until } from "../instances/fleet.ts";
 import { type Engine, startTestService, type TestService } from "../service.ts";
 import { setUnit } from "../units.ts";
 
 /** Settings with which a service sends webhooks to this machine. */
-export const localWebhooks = {
+const localWebhooks = {
   "webhooks-allow-insecure": "on",
   "webhooks-allowed-networks": "127.0.0.0/8",
 };
@@ -33,20 +34,21 @@ export interface WebhookService extends TestService {
   retriedUntil(ids: readonly string[], isTrue: () => boolean | Promise<boolean>): Promise<void>;
   /** Waits until it is true, without moving the clock. */
   becomes(isTrue: () => boolean | Promise<boolean>): Promise<void>;
-  /** The events about webhooks in the log, in order. */
-  events(): readonly { readonly event: string; readonly [detail: string]: unknown }[];
+  /** The events about a webhook in the log, in order. */
+  events(id: string): readonly { readonly event: string; readonly [detail: string]: unknown }[];
 }
 
 /** A service that notices operators' changes within milliseconds, with one pet. */
 export async function startWebhookService(
   engine: Engine,
   changed: Partial<Config["webhooks"]> = {},
-  database?: string,
+  { database, clock = createTestClock() }: { database?: string; clock?: TestClock } = {},
 ): Promise<WebhookService> {
   const service = await startTestService(
     engine,
     { ...localWebhooks, ...(database && { database }) },
     { webhooks: { ...bounds, ...changed } },
+    { clock },
   );
   if (!database) await service.addPets({ petId: 1n, quantity: 0 });
   const sender = createWebhookSender({
@@ -83,10 +85,10 @@ export async function startWebhookService(
         return false;
       }),
     becomes,
-    events: () =>
+    events: (id) =>
       service.logged
-        .map((line) => JSON.parse(line) as { event: string })
-        .filter(({ event }) => event.startsWith("webhook ")),
+        .map((line) => JSON.parse(line) as { event: string; id?: string })
+        .filter((line) => line.id === id),
   };
   return Object.defineProperties(
     service,

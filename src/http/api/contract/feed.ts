@@ -10,23 +10,23 @@ import { reference, type Schema, seq } from "./schema.ts";
 const exampleEpoch = "5f3b2c1e-8a4d-4f0b-9c6e-2d7a1b0e4c93";
 const exampleCursor = formatCursor({ epoch: exampleEpoch, seq: exampleRow.seq });
 
-export const feedDescription = `*The feed.* With \`Accept: text/event-stream\`, the response does not end. The service sends every change as a server-sent event, by ascending \`seq\`, soon after it was stored. The filters \`cause\`, \`key\` and \`since\` work as for pages.
+export const feedDescription = `*The feed.* With \`Accept: text/event-stream\`, the response does not end. The service sends every change as a server-sent event, by ascending \`seq\`, soon after it was stored. The filters \`cause\` and \`key\` work as for pages.
 
 | Event | Meaning |
 |---|---|
 | \`change\` | A change. Its data is a LedgerRow, as on a page. |
-| \`heartbeat\` | All changes up to its \`seq\` that pass the filters were sent. Its data is \`{"seq":1207}\`. It is the first event, and follows again whenever nothing was sent for a while: at most 15 seconds. If you receive nothing for longer, reconnect. |
-| \`reset\` | The feed cannot continue after your cursor, because the ledger was restored from a backup or the \`seq\` does not exist yet. Its data is \`{"seq":1207}\`, and the feed continues after this \`seq\`. Discard your copy of the data, and load the inventory at this \`seq\` with \`GET /snapshots/{moment}\`. |
+| \`heartbeat\` | All changes up to its \`seq\` that match the filters were sent. Its data is \`{"seq":1207}\`. It is the first event. The service sends another one when it has sent nothing for some seconds, at most 15. If you receive nothing for 30 seconds, reconnect. |
+| \`reset\` | The feed cannot continue after your cursor: the ledger no longer has the rows that you have seen, for example after a restore from a backup, or the \`seq\` does not exist yet. Its data is \`{"seq":1207}\`, and the feed continues after this \`seq\`. Discard your copy of the data, and load the inventory at this \`seq\` with \`GET /snapshots/{moment}\`. |
 
-*Start.* Without \`after\`, the feed starts with the next change. With \`after=0\`, it starts at the beginning of the ledger. With another \`seq\`, it starts after that row.
+*Start.* Without \`after\`, the feed starts with the next change. With \`after=0\`, it starts at the beginning of the ledger. With another \`seq\`, it starts after that row. \`since\` only moves the start forward: use it together with \`after\`, for example with \`after=0\`.
 
-*Resume.* The \`id\` of every event is a cursor. When the connection ends, send the last cursor that you have received as \`Last-Event-ID\`. The feed continues after it, also after a restart, on another instance and after a move to another database. Do not interpret a cursor.
+*Resume.* The \`id\` of every event is a cursor. When the connection ends, send the last cursor that you have received as \`Last-Event-ID\`. The feed continues after it, also after a restart of the service, on another instance and after a move to another database. Do not interpret a cursor.
 
-*Completeness.* The numbers \`seq\` have no gaps. A client without filters that receives every number has missed nothing.
+*Completeness.* The \`seq\` numbers have no gaps. A client without filters that receives every number has missed nothing.
 
 *Load.* Updates have priority. Under load, the service sends events later and in larger groups instead of delaying updates. If a client reads too slowly, the service closes its connection, and the client resumes with its last cursor.
 
-*Limits.* Opening the feed counts as one request. A key can have 10 open streams on one instance, unless the operator sets another number. Further ones get 429. A stream ends when its key is revoked, expires or is banned, and when the service stops.`;
+*Limits.* Opening the feed counts as one request. A key can have 10 open streams on one instance, unless the operator sets another number. A further one gets 429. A stream ends when its key is revoked, expires or is banned, and when the service stops.`;
 
 export const lastEventId: Parameter = {
   name: "Last-Event-ID",

@@ -76,7 +76,7 @@ export const headers = {
   CacheChanges: {
     name: "Cache-Control",
     description:
-      "A cache can store a page, but must revalidate it before each use. It must not store or compress the feed.",
+      "A cache can store a page, but must revalidate it before each use. Proxies must not compress or change the feed.",
     required: true,
     schema: { type: "string", enum: ["no-cache", "no-cache, no-transform"] },
     example: "no-cache",

@@ -104,7 +104,7 @@ ${feedDescription}`,
   parameters: [
     { ...limit, description: `${limit.description} Not in the feed.` },
     after(
-      "Only changes with a larger `seq`. `0` means all. In the feed it can also be the cursor of an event. Without it, the feed starts with the next change.",
+      "Only changes with a larger `seq`. `0` means all. In the feed, it can also be a cursor. Without it, the feed starts with the next change.",
     ),
     { ...before, description: `${before.description} Not in the feed.` },
     since,

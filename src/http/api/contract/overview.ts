@@ -41,7 +41,7 @@ Every change to a pet's stock is a row in the ledger: what it was before and aft
 
 \`GET /changes\` lists all changes, and \`GET /inventory/{petId}/history\` those of one pet. \`GET /snapshots/{moment}\` returns the whole inventory as it was at a time or a \`seq\`. \`GET /changes/head\` returns a hash over the whole ledger. Keep it, and you can check later that no row was altered. These operations need the scope \`history:read\`.
 
-To be told of changes, follow the feed: \`GET /changes\` with \`Accept: text/event-stream\`. It sends every change as a server-sent event, and continues where you stopped when you reconnect.
+To be told of every change, read the feed: \`GET /changes\` with \`Accept: text/event-stream\`. It sends changes as server-sent events. When you reconnect, it continues where you stopped.
 
 ## Rate limits
 

@@ -1,0 +1,113 @@
+import { expect } from "bun:test";
+import { boundless, type Fleet, until } from "../instances/fleet.ts";
+import { readLedger, seqOfRow, startChanges } from "./changes.ts";
+import { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
+
+export interface FeedFigures {
+  readonly rows: number;
+  readonly consumers: number;
+  readonly connections: number;
+  /** Changes that consumers counted, and those that came again after a reconnection. */
+  readonly received: number;
+  readonly repeats: number;
+}
+
+/** Flags of the instances: one key opens all streams. */
+export const feedTrialFlags = ["--streams-per-key", "10000"];
+
+const pets = [1n, 2n, 3n, -9223372036854775808n, 9223372036854775807n];
+export const feedTrialPets = pets;
+
+const patienceMs = 30_000;
+
+/**
+ * Consumers of the feed, while clients change the inventory. A quarter of the consumers each: start
+ * at the next change; store their cursor only sometimes; read the changes of one key; start with
+ * the first row.
+ */
+export async function startFeedTrial(
+  fleet: Fleet,
+  consumersCount: number,
+  { savesEvery = 25 }: Pick<ConsumerOptions, "savesEvery"> = {},
+) {
+  const [reader, first, second] = await Promise.all(
+    Array.from({ length: 3 }, () => fleet.issueKey(...boundless)),
+  );
+  const texts = new Map<string, string>();
+  const { key } = reader!;
+  const pickInstance = () => fleet.instance(Math.floor(Math.random() * fleet.size)).baseUrl;
+  const kinds = [{}, { savesEvery }, { query: { key: second!.id } }, { query: { after: "0" } }];
+  const consumers = Array.from({ length: consumersCount }, (_, number) => {
+    const kind = kinds[number % kinds.length]!;
+    return { kind, ...wrap(startConsumer({ key, pickInstance, texts, ...kind })) };
+  });
+  const isConnected = ({ consumer }: { consumer: Consumer }) => consumer.startSeq >= 0;
+  await until(() => consumers.every(isConnected), patienceMs, "every consumer connects");
+  const changes = startChanges(fleet, [first!.key, second!.key], pets);
+
+  /** Adds a row that every consumer receives. Returns its number, if nobody else changes anything. */
+  async function changeForAll(): Promise<number> {
+    const request = { key: second!.key, body: `{"quantity":${Date.now() % 1_000_000}}` };
+    const change = () => fleet.call(0, "PATCH", "/inventory/1", request).catch(() => undefined);
+    await until(async () => (await change())?.status === 200, patienceMs, "a change");
+    const { json } = await fleet.call(0, "GET", "/changes/head", { key });
+    return (json as { seq: number }).seq;
+  }
+
+  /** Resolves when every consumer has this row. */
+  const arrived = (seq: number) =>
+    until(
+      () => consumers.every(({ consumer }) => consumer.seqs.at(-1) === seq),
+      patienceMs,
+      `row ${seq} arrives at every consumer`,
+    );
+
+  return {
+    key,
+    consumers: consumers.map(({ consumer }) => consumer),
+    changes,
+    changeForAll,
+    arrived,
+    /** Ends the changes, waits for the last one and ends the consumers. */
+    async end(): Promise<void> {
+      await changes.end();
+      await arrived(await changeForAll()).finally(() =>
+        Promise.all(consumers.map(({ consumer }) => consumer.leave())),
+      );
+    },
+    /** Expects every consumer to have received every row of the ledger once, in order. */
+    async expectLedger(): Promise<FeedFigures> {
+      expect(changes.surprises).toEqual([]);
+      const rows = await readLedger(fleet, key);
+      // One cursor per row, whichever instance sent it, and the content of the ledger.
+      expect([...texts.values()].sort(bySeq)).toEqual(rows);
+      const all = rows.map(seqOfRow);
+      const ofSecond = rows.filter((row) => row.includes(`"${second!.id}"`)).map(seqOfRow);
+      for (const { kind, consumer } of consumers) {
+        expect(consumer.faults).toEqual([]);
+        expect(consumer.resets).toEqual([]);
+        const wanted = kind.query?.key ? ofSecond : all;
+        expect(consumer.seqs).toEqual(wanted.filter((seq) => seq > consumer.startSeq));
+        if (kind.savesEvery !== savesEvery) expect(consumer.repeats).toBe(0);
+      }
+      return figures();
+    },
+    figures,
+  };
+
+  function figures(): FeedFigures {
+    const sum = (value: (consumer: Consumer) => number) =>
+      consumers.reduce((total, { consumer }) => total + value(consumer), 0);
+    return {
+      rows: texts.size,
+      consumers: consumers.length,
+      connections: sum(({ connections }) => connections),
+      received: sum(({ seqs }) => seqs.length),
+      repeats: sum(({ repeats }) => repeats),
+    };
+  }
+}
+
+const wrap = (consumer: Consumer) => ({ consumer });
+
+const bySeq = (one: string, other: string) => seqOfRow(one) - seqOfRow(other);
