@@ -59,7 +59,7 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
   const gathered = createAlarm();
   const parts = {
     ...options,
-    pace: createPace(monotonicMs),
+    pace: createPace(monotonicMs, () => tail.seq),
     leaseLeftMinMs: bounds.leaseLeftMinMs,
     listEpochs: inventory.listEpochs,
     signal,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { measureChangeRate } from "../change-rate.ts";
 import { yieldToEventLoop } from "../event-loop.ts";
 
 /**
@@ -12,10 +13,16 @@ export interface Pace {
   spend(ms: number): void;
 }
 
-/** The deliveries take a fifth of the time at most. */
-const pauseFactor = 4;
+/** The pause after work, as a multiple of the time it took: the deliveries have a third of the time. */
+const pauseFactor = 2;
 
-export function createPace(monotonicMs: () => number): Pace {
+/** While many changes are committed, the deliveries have a tenth of the time. */
+const busyPauseFactor = 9;
+const busyChangesPerSecond = 1_500;
+
+/** `lastSeq` returns the last row of the ledger. */
+export function createPace(monotonicMs: () => number, lastSeq: () => number): Pace {
+  const changesPerSecond = measureChangeRate(monotonicMs, lastSeq);
   let restUntil = 0;
   let lastTurn: Promise<void> = Promise.resolve();
 
@@ -32,7 +39,9 @@ export function createPace(monotonicMs: () => number): Pace {
       return lastTurn;
     },
     spend(ms) {
-      restUntil = Math.max(restUntil, monotonicMs()) + ms * pauseFactor;
+      const isBusy = changesPerSecond() > busyChangesPerSecond;
+      const factor = isBusy ? busyPauseFactor : pauseFactor;
+      restUntil = Math.max(restUntil, monotonicMs()) + ms * factor;
     },
   };
 }

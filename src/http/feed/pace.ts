@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { measureChangeRate } from "../../domain/change-rate.ts";
 import { yieldToEventLoop } from "../../domain/event-loop.ts";
 
 /**
@@ -41,28 +42,17 @@ const waitingWork: Scale = { light: 0.3, heavy: 0.7 };
 /** The median counts, because a single slice may have waited for a core. */
 const slicesMeasured = 15;
 
-const rateWindowMs = 100;
-
 /** `lastSeq` returns the last row of the ledger. */
 export function createPacer(monotonicMs: () => number, lastSeq: () => number): Pacer {
   let sliceStart = 0;
   const waits = new Float64Array(slicesMeasured).fill(waitingWork.heavy);
   let slices = 0;
-  let changesPerSecond = 0;
-  let windowStart = { ms: monotonicMs(), seq: lastSeq() };
-
-  function measureRate(now: number): void {
-    const elapsedMs = now - windowStart.ms;
-    if (elapsedMs < rateWindowMs) return;
-    const seq = lastSeq();
-    changesPerSecond = ((seq - windowStart.seq) / elapsedMs) * 1_000;
-    windowStart = { ms: now, seq };
-  }
+  const changesPerSecond = measureChangeRate(monotonicMs, lastSeq);
 
   /** From 0 to 1. */
   function busyShare(): number {
     const wait = waits.toSorted()[(slicesMeasured - 1) / 2]!;
-    return Math.max(shareOf(waitingWork, wait), shareOf(changeRate, changesPerSecond));
+    return Math.max(shareOf(waitingWork, wait), shareOf(changeRate, changesPerSecond()));
   }
 
   return {
@@ -85,7 +75,6 @@ export function createPacer(monotonicMs: () => number, lastSeq: () => number): P
       const now = monotonicMs();
       waits[slices % slicesMeasured] = (now - sliceEnd) / Math.max(tookMs, sliceMs);
       slices += 1;
-      measureRate(now);
       const pauseMs = Math.max(pauseMsMin, tookMs * pauseFactorMax * busyShare());
       if (pauseMs > 0) await sleep(Math.ceil(pauseMs));
       sliceStart = monotonicMs();
