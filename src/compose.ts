@@ -153,7 +153,7 @@ async function openShop(
   };
 }
 
-/** Of the time after which the server closes an idle connection. */
+/** A heartbeat is sent after this share of the time after which the server closes an idle connection. */
 const heartbeatShare = 0.4;
 
 function openFeed(

@@ -35,7 +35,7 @@ const fixedBounds = {
     stallMs: 10_000,
   },
   webhooks: {
-    /** One attempt. */
+    /** For a whole attempt, from name resolution to the response. */
     timeoutMs: 15_000,
     /** How long an instance that has died keeps its webhooks. */
     leaseMs: 30_000,

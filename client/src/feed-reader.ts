@@ -115,8 +115,8 @@ export class FeedReader {
   }
 
   /**
-   * Returns the events of one connection until it is lost; then returns why. `isProven` is true if
-   * the connection worked, so that the loss is not one more failure in a row.
+   * Yields the events of one connection until it is lost, then returns the reason. `isProven` is true
+   * if the connection worked, so that its loss does not count as one more failure in a row.
    */
   async *#readAll(
     connection: FeedConnection,

@@ -57,7 +57,9 @@ export class RequestQueue {
     const nowMs = this.#clock.now();
     if (limits === undefined) this.#window.recordLost();
     else this.#window.recordUpdate(permit, limits, nowMs);
-    if (status === 429 || (status === 503 && retryAfterMs !== undefined)) {
+    // A 429 while requests are left is about this call alone: the key has too many open streams.
+    const isOverLimit = status === 429 && (limits === undefined || limits.remaining === 0);
+    if (isOverLimit || (status === 503 && retryAfterMs !== undefined)) {
       this.#window.recordPause(status, retryAfterMs, nowMs);
     }
     this.#admitWaiters();

@@ -28,8 +28,8 @@ export interface VerifyWebhookOptions {
 }
 
 /**
- * Checks that a message came from the service and was not changed; returns its content. Rejects with a
- * WebhookVerificationError otherwise. Respond with a status from 400 then.
+ * Checks that a message came from the service and was not changed, and returns its content. Otherwise
+ * it rejects with a WebhookVerificationError. Respond with a 4xx status then.
  *
  * `body` is the body of the request as it arrived. JSON that was parsed and written again has other
  * bytes, and its signature is wrong. `secrets` is the secret of the webhook, or both secrets while the

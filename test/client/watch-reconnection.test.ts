@@ -106,18 +106,29 @@ describe("a watch that loses its connection", () => {
     expect(isApiError(late) && late.retryAfter).toBe(2);
   });
 
-  test("waits for Retry-After after a 429", async () => {
+  test("waits for Retry-After after a 429 for too many streams, and does not delay other calls", async () => {
     await using server = new ScriptedServer();
     const feed = new ScriptedFeed();
-    const headers = { "retry-after": "1" };
+    const headers = {
+      "retry-after": "1",
+      "x-ratelimit-limit": "60",
+      "x-ratelimit-remaining": "50",
+      "x-ratelimit-reset": String(Math.ceil(Date.now() / 1000) + 60),
+    };
     server.enqueue(
       () => errorResponse(429, "rate_limit_exceeded", "Too many streams", headers),
+      () => new Response("[]"),
       feed.handler,
     );
-    const client = createClient(server);
+    const rejected = Promise.withResolvers<void>();
+    const client = createClient(server, { hooks: { onRetry: () => rejected.resolve() } });
     const watch = client.watch();
     const startMs = performance.now();
-    await Promise.all([feed.send(heartbeat(5)), watch.next()]);
+    const started = watch.next();
+    await rejected.promise;
+    await client.listInventory();
+    expect(performance.now() - startMs).toBeLessThan(900);
+    await Promise.all([feed.send(heartbeat(5)), started]);
     expect(performance.now() - startMs).toBeGreaterThan(990);
     await watch.return();
   });
