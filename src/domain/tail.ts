@@ -41,7 +41,7 @@ export interface TailSubscriber {
   historyChanged(): void;
 }
 
-/** Rows in one page. Reading them takes less than a millisecond, and as JSON they have tens of kilobytes. */
+/** Rows in one page: less than a millisecond of work, and tens of kilobytes as JSON. */
 export const pageRows = 128;
 
 /** Pages kept in memory, for readers that are behind. */
@@ -56,7 +56,7 @@ export async function followTail(
   log: Log,
 ): Promise<LedgerTail> {
   let known: Position = { epoch: "", seq: 0 };
-  /** The last head that was read. `known` can be ahead of it: it includes what this process committed. */
+  /** The last head that was read. `known` also includes what this process has committed since. */
   let lastRead = known;
   let epochs: readonly EpochStart[] = [];
   /** Pages by number, the most recently used last. Page n begins with row n * pageRows + 1. */

@@ -44,7 +44,7 @@ export function createResponseReader(): ResponseReader {
     const rest = Buffer.from(received.slice(length), "latin1");
     const parsed = parseHead(received.slice(0, end.index));
     received = "";
-    // Another response follows a 1xx, except 101. A receiver that sends 101 has not understood the request.
+    // Another response follows a 1xx, except 101, which is the last one.
     if (parsed.status < 200 && parsed.status !== 101) return pushHead(rest);
     head = parsed;
     body = createBodyReader(parsed.framing);

@@ -219,7 +219,7 @@ describe("a watch closes its connection", () => {
   });
 });
 
-test("a watch rejects a response that is no feed of this service", async () => {
+test("a watch rejects a response that is not a feed of this service", async () => {
   await using server = new ScriptedServer();
   const responses: [Handler, string][] = [
     [() => Response.json([]), "The response is not a feed, but has the type application/json"],

@@ -1,4 +1,4 @@
-/** Sends requests to the receivers of webhooks. Refuses addresses in private networks that are not allowed. */
+/** Sends requests to the receivers of webhooks: to public addresses, and to those that are allowed. */
 export interface WebhookSender {
   /**
    * Throws InvalidField `url` if no attempt could ever be sent to this address: because of its

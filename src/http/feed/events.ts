@@ -40,7 +40,7 @@ function escapeCharacter(character: string): string {
 const retryMsMin = 1_000;
 const retryMsMax = 3_000;
 
-/** Tells the client when to reconnect. Random, so that the clients of a restarted service do not all come at once. */
+/** Tells the client when to reconnect. Random, so that not all clients come back at once. */
 export function retryField(): string {
   return `retry: ${Math.round(retryMsMin + Math.random() * (retryMsMax - retryMsMin))}\n\n`;
 }

@@ -21,7 +21,7 @@ export interface Pacer {
 /** A request waits for the feed about this long at most. */
 const sliceMs = 0.5;
 
-/** In a busy service, the feed pauses for this multiple of the time that a slice took, so it gets 6 % of it. */
+/** In a busy service, the feed pauses for this many times as long as a slice took: it gets 6 %. */
 const pauseFactorMax = 15;
 
 /** How busy a measured value is: not at all up to `light`, entirely from `heavy` on. */
@@ -36,7 +36,7 @@ interface Scale {
  */
 const changeRate: Scale = { light: 1_500, heavy: 2_500 };
 
-/** How long other work takes after a slice, as a multiple of the slice. Mostly requests that waited for it. */
+/** How long other work takes after a slice, in slices. Most of it is requests that waited. */
 const waitingWork: Scale = { light: 0.3, heavy: 0.7 };
 
 /** The median counts, because a single slice may have waited for a core. */
