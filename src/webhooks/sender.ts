@@ -63,7 +63,10 @@ export function createWebhookSender({
         .catch(() => ({ addresses: [], forbidden: undefined }))
         .finally(deadline.end);
       if (forbidden !== undefined) {
-        throw new InvalidField("url", `leads to ${forbidden}, which is not a public address`);
+        throw new InvalidField(
+          "url",
+          `leads to ${forbidden}, which is not a public address and not in --webhooks-allowed-networks`,
+        );
       }
       return addresses.length > 0;
     },

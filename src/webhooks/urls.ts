@@ -32,7 +32,8 @@ export function parseReceiverUrl(text: string, allowInsecure: boolean): Receiver
   const [, scheme = "", authority = ""] = /^(https?):\/\/([^/?#]+)/i.exec(text) ?? [];
   const isSecure = scheme.toLowerCase() === "https";
   if (!isSecure && !(allowInsecure && scheme)) {
-    throw invalid(`must be https://HOST/…${allowInsecure ? " or http://HOST/…" : ""}`);
+    const hint = scheme ? "; --webhooks-allow-insecure allows http" : "";
+    throw invalid(`must be https://HOST/…${allowInsecure ? " or http://HOST/…" : hint}`);
   }
   if (authority.includes("@")) throw invalid("must not contain a user name or a password");
   if (text.includes("#")) throw invalid("must not have a fragment");

@@ -93,7 +93,7 @@ onEveryEngine(
       zero.leave();
     });
 
-    test("[feed.since] since moves the start forward, never back", async () => {
+    test("[feed.since] since is where the feed starts, unless a cursor is later", async () => {
       await service().addPets({ petId: 201n });
       service().clock.advance(10_000);
       const since = new Date(service().clock.now()).toISOString();
@@ -102,11 +102,13 @@ onEveryEngine(
       const key = await issue();
       const feed = await open({ key, query: `?after=0&since=${since}` });
       expect(await feed.changes(2)).toEqual([last - 1, last]);
+      const alone = await open({ key, query: `?since=${since}` });
+      expect(await alone.changes(2)).toEqual([last - 1, last]);
       const later = await open({ key, query: `?after=${last - 1}&since=${since}` });
       expect(await later.changes(1)).toEqual([last]);
       const future = await open({ key, query: "?after=0&since=9999-01-01" });
       expect(future.events[0]).toMatchObject({ kind: "heartbeat", seq: last });
-      for (const one of [feed, later, future]) one.leave();
+      for (const one of [feed, alone, later, future]) one.leave();
     });
 
     test("[feed.resume] a cursor is valid after a restart, and nothing is sent twice or left out", async () => {

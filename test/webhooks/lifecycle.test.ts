@@ -16,6 +16,7 @@ import {
   replayWebhook,
   resumeWebhook,
   rotateSecret,
+  webhooksMax,
 } from "../../src/domain/webhooks/lifecycle.ts";
 import type { WebhookTerms } from "../../src/domain/webhooks/terms.ts";
 import { openStore } from "../../src/engines.ts";
@@ -208,4 +209,15 @@ test("an unknown id is not found", async () => {
     expect(reason).toBeInstanceOf(ServiceError);
     expect(reason).toMatchObject({ code: "not_found", message: "There is no webhook wh_0." });
   }
+});
+
+test("a store has a limited number of webhooks", async () => {
+  const { length } = await listWebhooks(store);
+  for (let count = length; count < webhooksMax; count++) await create();
+  const refused = await create().then(
+    () => undefined,
+    (error) => error,
+  );
+  expect(refused).toEqual(new ServiceError("invalid_request", "A store has at most 100 webhooks."));
+  expect(await listWebhooks(store)).toHaveLength(webhooksMax);
 });

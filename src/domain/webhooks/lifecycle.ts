@@ -33,6 +33,9 @@ export interface WebhookStatus {
 /** How long the earlier secret signs after a rotation, unless the operator chooses a time. */
 export const defaultOverlapMs = 86_400_000;
 
+/** The service reads all of them every second or every few seconds. */
+export const webhooksMax = 100;
+
 export async function createWebhook(
   store: WebhooksAndLedger,
   sender: Pick<WebhookSender, "checkUrl">,
@@ -41,6 +44,9 @@ export async function createWebhook(
 ): Promise<CreatedWebhook> {
   const isResolved = await sender.checkUrl(terms.url);
   const { name, filter } = checkTerms(terms);
+  if ((await store.webhooks.listWebhooks()).length >= webhooksMax) {
+    throw new ServiceError("invalid_request", `A store has at most ${webhooksMax} webhooks.`);
+  }
   const cursor = await positionBefore(store, terms.from);
   const secret = generateSecret();
   const webhook: Webhook = {

@@ -42,9 +42,10 @@ export async function openFeed(context: Context, call: Call): Promise<Reply> {
   const filter = { cause: readCause(query), keyId: readKeyId(query) };
   const since = readInstant(query, "since");
   if (request.method === "HEAD") return { status: 200, body: null, headers: feedHeaders };
+  const afterSeq = since === undefined ? 0 : await context.store.history.seqAt(since - 1);
   const body = await context.feed.open({
-    cursor,
-    afterSeq: since === undefined ? 0 : await context.store.history.seqAt(since - 1),
+    cursor: since === undefined ? cursor : (cursor ?? { epoch: undefined, seq: afterSeq }),
+    afterSeq,
     filter,
     keyId: caller.keyId,
     async isAuthorized() {

@@ -1,11 +1,11 @@
-import { every, inBackground, whileAvailable } from "../../domain/background.ts";
+import { every } from "../../domain/background.ts";
 import type { Cursor } from "../../domain/cursors.ts";
 import { unavailable } from "../../domain/errors.ts";
-import { yieldToEventLoop } from "../../domain/event-loop.ts";
 import type { Log, MaybePromise } from "../../domain/ports.ts";
 import type { LedgerTail } from "../../domain/tail.ts";
-import { createFeedChunks, type FeedFilter } from "./chunks.ts";
+import type { FeedFilter } from "./chunks.ts";
 import { createPacer } from "./pace.ts";
+import { createRounds } from "./rounds.ts";
 import { createFeedStream, type FeedStream } from "./stream.ts";
 
 /** Sends changes to open streams as they are committed. */
@@ -50,112 +50,16 @@ export interface FeedOptions {
   readonly log: Log;
 }
 
-/** How much one stream is sent before it is the turn of the next one. */
-const turnBytesMax = 64 * 1024;
-
-/** A smaller chunk counts as this much, because rows that do not match the filter take time too. */
-const chunkBytesMin = 8 * 1024;
-
-/**
- * When every stream has everything, the feed waits for a multiple of the time that it took, so that
- * changes are sent together. A write costs more than the changes in it.
- */
-const bundleFactor = 4;
-const bundleMsMin = 5;
-const bundleMsMax = 100;
-
 const checkEveryMsMax = 1_000;
 
 export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: FeedOptions): Feed {
-  const chunks = createFeedChunks(tail);
-  const pacer = createPacer(monotonicMs, () => tail.seq);
   const clientPacer = createPacer(monotonicMs, () => tail.seq);
   const keyPacer = createPacer(monotonicMs, () => tail.seq);
   const streams = new Map<FeedStream, StreamRequest>();
-  /** Streams whose position is not in the history of the store. Each gets a reset. */
-  const outdated = new Set<FeedStream>();
+  const { wake, historyChanged, forget } = createRounds(streams, tail, monotonicMs, log);
   /** Open streams by key, including those that are being opened. */
   const opened = new Map<string, number>();
   let isClosed = false;
-  let isSending = false;
-  /** True if rows were added or a client became ready since the current round began. */
-  let hasNews = false;
-
-  /** Sends until no stream can be sent more. Wakes up when rows are added or a client is ready. */
-  async function sendAll(): Promise<void> {
-    hasNews = true;
-    if (isSending || streams.size === 0) return;
-    isSending = true;
-    try {
-      // The responses to the updates that were just committed go first.
-      await yieldToEventLoop();
-      pacer.begin();
-      for (;;) {
-        hasNews = false;
-        const startedAt = monotonicMs();
-        const sent = await sendRound();
-        if (sent === "nothing" && !hasNews) break;
-        const tookMs = monotonicMs() - startedAt;
-        const bundleMs = Math.min(bundleMsMax, Math.max(bundleMsMin, tookMs * bundleFactor));
-        await pacer.rest(sent === "some" ? 0 : bundleMs);
-      }
-    } finally {
-      isSending = false;
-    }
-  }
-
-  /** If the store cannot be read, the next check tries again. */
-  const wake = inBackground("sending changes to streams", log, whileAvailable(sendAll));
-
-  /** Gives every stream one turn. Returns `some` if a stream used its whole turn and may need another. */
-  async function sendRound(): Promise<"nothing" | "some" | "everything"> {
-    let hasSent = false;
-    let hasMore = false;
-    for (const stream of streams.keys()) {
-      let turnBytes = 0;
-      while (turnBytes < turnBytesMax && isBehind(stream)) {
-        const bytes = sendNext(stream);
-        const sent = bytes instanceof Promise ? await pacer.wait(bytes) : bytes;
-        if (sent === undefined) break;
-        hasSent = true;
-        turnBytes += Math.max(sent, chunkBytesMin);
-        if (pacer.isSliceOver()) await pacer.rest();
-      }
-      hasMore ||= turnBytes >= turnBytesMax;
-    }
-    if (!hasSent) return "nothing";
-    return hasMore ? "some" : "everything";
-  }
-
-  function isBehind(stream: FeedStream): boolean {
-    return stream.isWritable && (outdated.has(stream) || stream.position.seq < tail.seq);
-  }
-
-  /** Returns the number of bytes sent, or undefined if there is nothing to send. */
-  function sendNext(stream: FeedStream): MaybePromise<number | undefined> {
-    if (outdated.delete(stream)) {
-      stream.sendReset(tail.positionAt(tail.seq));
-      return 0;
-    }
-    const chunk = chunks.after(stream.position.seq, stream.filter);
-    return chunk instanceof Promise ? chunk.then(send) : send(chunk);
-
-    function send(found: Awaited<typeof chunk>): number | undefined {
-      // While the chunk was read, the stream may have ended or become outdated.
-      const isWanted = found?.afterSeq === stream.position.seq && stream.isWritable;
-      if (!found || !isWanted || outdated.has(stream)) return undefined;
-      stream.sendChanges(found);
-      return found.bytes.length;
-    }
-  }
-
-  function historyChanged(): void {
-    chunks.clear();
-    for (const stream of streams.keys()) {
-      if (!tail.includes(stream.position)) outdated.add(stream);
-    }
-    wake();
-  }
 
   /** Sends heartbeats, and cuts off clients that stall. Does not wait for the store. */
   async function checkClients(): Promise<void> {
@@ -186,7 +90,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
 
   function close(stream: FeedStream): void {
     streams.delete(stream);
-    outdated.delete(stream);
+    forget(stream);
     release(stream.keyId);
   }
 
