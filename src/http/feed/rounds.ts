@@ -55,8 +55,6 @@ export function createRounds(
 
   /** Sends until no stream can be sent more. Wakes up when rows are added or a client is ready. */
   async function sendAll(): Promise<void> {
-    hasNews = true;
-    if (isSending || streams.size === 0) return;
     isSending = true;
     try {
       // The responses to the updates that were just committed go first.
@@ -77,7 +75,13 @@ export function createRounds(
   }
 
   /** If the store cannot be read, the next check tries again. */
-  const wake = inBackground("sending changes to streams", log, whileAvailable(sendAll));
+  const start = inBackground("sending changes to streams", log, whileAvailable(sendAll));
+
+  /** Costs nothing without streams: it is called after every commit. */
+  function wake(): void {
+    hasNews = true;
+    if (!isSending && streams.size > 0) start();
+  }
 
   /** Gives every stream one turn. Returns `some` if a stream used its whole turn and may need another. */
   async function sendRound(): Promise<"nothing" | "some" | "everything"> {
