@@ -87,6 +87,8 @@ export interface Reply {
   readonly etag?: string;
   /** All headers of a response that is sent often, prepared. `headers` is then not used. */
   readonly template?: HeaderTemplate;
+  /** How long the connection may be silent during this response, if not as long as any other. */
+  readonly idleTimeoutSeconds?: number;
   /** Set on errors. */
   readonly errorCode?: ErrorCode;
 }

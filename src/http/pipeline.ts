@@ -33,6 +33,8 @@ export interface RoutedRequest {
   readonly route: Route | undefined;
   /** The client's address. A function, because most requests do not need it. */
   address(): string;
+  /** Sets how long the connection may be silent while this request is handled. */
+  setIdleTimeout(seconds: number): void;
 }
 
 export type Pipeline = (routed: RoutedRequest) => Promise<Response>;
@@ -153,6 +155,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       reply = replyFor(error, requestId, (bug) => logBug(bug, requestId));
     }
     const response = respond(routed, requestId, caller, decision, reply);
+    if (reply.idleTimeoutSeconds !== undefined) routed.setIdleTimeout(reply.idleTimeoutSeconds);
     if (parts.isStopping()) response.headers.set("Connection", "close");
     if (observation) {
       const operation = route?.operations.get(request.method);

@@ -59,7 +59,12 @@ export function startServer(served: Served, options: ServerOptions): RunningServ
     ({ pipeline }: ServedSurface, route: Route | undefined) =>
     (request: BunRequest) => {
       arrived += 1;
-      return pipeline({ request, route, address: () => addressOf(request) });
+      return pipeline({
+        request,
+        route,
+        address: () => addressOf(request),
+        setIdleTimeout: (seconds) => server.timeout(request, seconds),
+      });
     };
   /** One handler per path for all methods: with a map by method, Bun would answer HEAD itself. */
   const handlersOf = (surface: ServedSurface) => [

@@ -73,14 +73,13 @@ onEveryEngine(
 // These do not depend on the engine.
 
 test("[feed.heartbeat] heartbeats keep a quiet stream open beyond the idle timeout", async () => {
-  await withService("sqlite", { "idle-timeout-seconds": "3" }, async (service) => {
+  await withService("sqlite", { "idle-timeout-seconds": "1" }, async (service) => {
     const { text: key } = await service.issueKey();
     await service.addPets({ petId: 1n });
     const feed = await openFeed(service.baseUrl, { key });
-    for (let heartbeat = 0; heartbeat < 4; heartbeat++) {
-      const started = performance.now();
+    // Bun checks idle connections every four seconds.
+    for (const started = performance.now(); performance.now() - started < 5_000; ) {
       expect(await feed.next()).toMatchObject({ kind: "heartbeat", seq: 1 });
-      expect(performance.now() - started).toBeLessThan(3_000);
     }
     await service.store.inventory.commit([setUnit(1n, 2)]);
     expect(await feed.changes(1)).toEqual([2]);

@@ -29,6 +29,12 @@ const feedHeaders = {
 /** Parameters of pages that the feed refuses, because it has no end. */
 const pageParameters = ["limit", "before", "until"];
 
+/**
+ * Longer than the time between two heartbeats. The idle timeout of the service may be shorter, and Bun
+ * checks timeouts every four seconds: it can close a connection up to four seconds early.
+ */
+const idleTimeoutSeconds = 30;
+
 /** A client that may not open another stream tries again after this time. */
 const retryAfterSeconds = 5;
 
@@ -54,7 +60,7 @@ export async function openFeed(context: Context, call: Call): Promise<Reply> {
     },
     signal: request.signal,
   });
-  if (body) return { status: 200, body, headers: feedHeaders };
+  if (body) return { status: 200, body, headers: feedHeaders, idleTimeoutSeconds };
   return errorReply("rate_limit_exceeded", tooManyStreams, {
     "Retry-After": String(retryAfterSeconds),
   });
