@@ -1,6 +1,7 @@
 import { ServiceError } from "./domain/errors.ts";
 import { type BanRules, dayMs } from "./domain/limits.ts";
-import { type Setting, type SettingName, type SettingValues, settings } from "./settings.ts";
+import type { Setting } from "./settings/setting.ts";
+import { type SettingName, type SettingValues, settings } from "./settings.ts";
 
 /** Bounds that no flag or variable changes. */
 const fixedBounds = {

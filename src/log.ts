@@ -1,4 +1,4 @@
-import type { Log } from "./domain/ports.ts";
+import type { Log } from "./domain/events.ts";
 import { printable, withoutAddresses } from "./output.ts";
 
 /** Writes one JSON object per line to standard error. */

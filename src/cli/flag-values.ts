@@ -1,4 +1,5 @@
 import { ServiceError } from "../domain/errors.ts";
+import { parseDuration as parseDurationMs } from "../domain/values/durations.ts";
 import { parseInstant } from "../domain/values/instants.ts";
 
 /** Converts the texts of flags. The domain rejects NaN and names the rule. */
@@ -16,18 +17,10 @@ export function parseList(text: string | undefined): readonly string[] | undefin
   return text?.split(",").map((item) => item.trim());
 }
 
-const unitMs: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-
 export function parseDuration(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (text === "0") return 0;
-  const [, count, unit] = /^([0-9]{1,6})([smhd])$/.exec(text) ?? [];
-  if (count !== undefined) return Number(count) * unitMs[unit!]!;
+  const durationMs = parseDurationMs(text);
+  if (durationMs !== undefined) return durationMs;
   throw new ServiceError("invalid_request", `--${flag} must be a duration such as 30m, 24h or 7d`);
 }
 

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { ServiceError } from "../domain/errors.ts";
-import { type Setting, settings } from "../settings.ts";
+import type { Setting } from "../settings/setting.ts";
+import { settings } from "../settings.ts";
 import type { Command, Flag, Input } from "./command.ts";
 import { synopsisOf } from "./help.ts";
 

@@ -1,4 +1,5 @@
-import { type Setting, type SettingName, settings } from "../settings.ts";
+import type { Setting } from "../settings/setting.ts";
+import { type SettingName, settings } from "../settings.ts";
 import type { Command, Flag } from "./command.ts";
 
 /** The command with its operands and its flags. Optional flags are in brackets. */

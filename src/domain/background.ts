@@ -1,5 +1,6 @@
 import { ServiceError } from "./errors.ts";
-import type { Log, MaybePromise } from "./ports.ts";
+import type { Log } from "./events.ts";
+import type { MaybePromise } from "./ports.ts";
 
 /**
  * Wraps a callback whose caller neither awaits nor catches, such as that of a timer or a listener.
@@ -15,11 +16,11 @@ export function inBackground<A extends unknown[]>(
 
   function failed(error: unknown): void {
     failures += 1;
-    if (failures === 1) log(`${name} failed`, { error: String(error) });
+    if (failures === 1) log("task failed", { task: name, error: String(error) });
   }
 
   function succeeded(): void {
-    if (failures > 0) log(`${name} succeeded again`, { failures });
+    if (failures > 0) log("task succeeded again", { task: name, failures });
     failures = 0;
   }
 

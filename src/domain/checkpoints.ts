@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { every, whileAvailable } from "./background.ts";
-import type { Checkpoint, Log, Store } from "./ports.ts";
+import type { Log } from "./events.ts";
+import type { Checkpoint, Store } from "./ports.ts";
 import { packPart } from "./snapshots/parts.ts";
 import { inventoryAt } from "./snapshots.ts";
 

@@ -1,7 +1,7 @@
 import { ServiceError, type UnavailableReason, unavailable } from "./errors.ts";
 import { yieldToEventLoop } from "./event-loop.ts";
 import type { Committed, LedgerRow, Outcome, Unit } from "./ledger.ts";
-import type { InventoryStore } from "./ports.ts";
+import type { InventoryStore, Trace } from "./ports.ts";
 
 export interface CommitBounds {
   /** Changes in one transaction. A larger unit gets its own transaction. */
@@ -17,16 +17,27 @@ export interface Committer {
    * Stores a unit and resolves once it is durable. If `signal` is aborted before a transaction takes
    * the unit, the unit is dropped.
    */
-  submit(unit: Unit, signal?: AbortSignal): Promise<Outcome>;
+  submit(unit: Unit, signal?: AbortSignal, trace?: Trace): Promise<Outcome>;
+  /** Changes that wait for a transaction. */
+  readonly waiting: number;
   /** True while a commit takes longer than callers wait, for example because a disk hangs. */
   readonly isStuck: boolean;
   /** Resolves when no unit is waiting or being committed. */
   idle(): Promise<void>;
 }
 
+/** A transaction that has ended, for logs and metrics. */
+export interface CommittedGroup {
+  readonly changes: number;
+  readonly durationMs: number;
+  /** Set if the transaction failed. */
+  readonly error?: unknown;
+}
+
 interface Waiting {
   readonly unit: Unit;
   readonly signal: AbortSignal | undefined;
+  readonly trace: Trace | undefined;
   readonly submittedAt: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
@@ -49,6 +60,7 @@ export function createCommitter(
   store: Pick<InventoryStore, "commit">,
   bounds: CommitBounds,
   onCommitted: (rows: readonly LedgerRow[], epoch: string) => void,
+  onGroup: (group: CommittedGroup) => void = () => {},
 ): Committer {
   /** Units submitted in this turn of the event loop. */
   let arriving: Waiting[] = [];
@@ -110,6 +122,7 @@ export function createCommitter(
       const units = group.map((one) => one.unit);
       committed = await store.commit(units, wholeSeconds(leftMs - responseReserveMs));
     } catch (error) {
+      ended(group, begunAt, error);
       for (const one of group) one.reject(error);
       if (performance.now() - begunAt > slowFailureMs) rejectWaiting();
       return;
@@ -117,10 +130,22 @@ export function createCommitter(
       clearTimeout(late);
       isStuck = false;
     }
+    ended(group, begunAt);
     // Also if the callers have already got an error: rows that were stored are shown.
     const { epoch, rows, outcomes } = committed;
     if (rows.length > 0) onCommitted(rows, epoch);
     for (let index = 0; index < group.length; index++) group[index]!.resolve(outcomes[index]!);
+  }
+
+  function ended(group: readonly Waiting[], begunAt: number, error?: unknown): void {
+    const endedAt = performance.now();
+    let changes = 0;
+    for (const { unit, trace, submittedAt } of group) {
+      changes += unit.changes.length;
+      trace?.span("commit wait", submittedAt, begunAt);
+      trace?.span("transaction", begunAt, endedAt);
+    }
+    onGroup({ changes, durationMs: endedAt - begunAt, error });
   }
 
   function rejectWaiting(): void {
@@ -130,7 +155,7 @@ export function createCommitter(
   }
 
   return {
-    submit(unit, signal) {
+    submit(unit, signal, trace) {
       if (isStuck) return Promise.reject(unavailable("timeout"));
       if (queuedChanges + unit.changes.length > bounds.queueMax) {
         return Promise.reject(unavailable("tooManyUpdates"));
@@ -138,11 +163,14 @@ export function createCommitter(
       return new Promise((resolve, reject) => {
         if (arriving.length === 0) setImmediate(admit);
         queuedChanges += unit.changes.length;
-        arriving.push({ unit, signal, submittedAt: performance.now(), resolve, reject });
+        arriving.push({ unit, signal, trace, submittedAt: performance.now(), resolve, reject });
       });
     },
     get isStuck() {
       return isStuck;
+    },
+    get waiting() {
+      return queuedChanges;
     },
     async idle() {
       while (running || arriving.length > 0) await (running ?? yieldToEventLoop());

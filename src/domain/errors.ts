@@ -27,12 +27,21 @@ export type ErrorCode = (typeof errorCodes)[number];
  */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
+  /** Why the store is unavailable, for logs and metrics. */
+  readonly reason: UnavailableReason | undefined;
 
-  constructor(code: ErrorCode, message: string) {
-    super(message);
+  constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
+    super(message, { cause: options.cause });
     this.name = "ServiceError";
     this.code = code;
+    this.reason = options.reason;
   }
+}
+
+export interface ServiceErrorOptions {
+  readonly reason?: UnavailableReason | undefined;
+  /** What happened, for the log. Clients never see it. */
+  readonly cause?: unknown;
 }
 
 /** Why the store cannot serve a request. Both engines and the domain use these messages. */
@@ -63,6 +72,6 @@ export const unavailableMessages = {
 
 export type UnavailableReason = keyof typeof unavailableMessages;
 
-export function unavailable(reason: UnavailableReason): ServiceError {
-  return new ServiceError("unavailable", unavailableMessages[reason]);
+export function unavailable(reason: UnavailableReason, cause?: unknown): ServiceError {
+  return new ServiceError("unavailable", unavailableMessages[reason], { reason, cause });
 }

@@ -1,7 +1,8 @@
 import type { Position } from "./epochs.ts";
 import { type ServiceError, unavailable } from "./errors.ts";
+import type { Log } from "./events.ts";
 import type { LedgerRow } from "./ledger.ts";
-import type { Head, InventoryReader, Log, MaybePromise } from "./ports.ts";
+import type { Head, InventoryReader, MaybePromise } from "./ports.ts";
 import { createReplay, LedgerGap, nowhere } from "./replay.ts";
 import type { Replica } from "./replica.ts";
 

@@ -1,6 +1,7 @@
 import { every, inBackground } from "./background.ts";
+import type { Log } from "./events.ts";
 import type { LedgerRow } from "./ledger.ts";
-import type { Head, InventoryStore, Log, MaybePromise, Store } from "./ports.ts";
+import type { Head, InventoryStore, MaybePromise, Store } from "./ports.ts";
 
 /** Called when the store changes. Each function is optional. */
 export interface HeadSubscriber {

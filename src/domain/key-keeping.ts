@@ -1,5 +1,6 @@
 import { every, whileAvailable } from "./background.ts";
-import type { Clock, IdempotencyStore, Log } from "./ports.ts";
+import type { Log } from "./events.ts";
+import type { Clock, IdempotencyStore } from "./ports.ts";
 
 const everyMs = 10_000;
 
@@ -41,7 +42,7 @@ export function keepIdempotencyKeys(
   };
   const stop = every(everyMs, "reading and deleting idempotency keys", log, whileAvailable(prune));
   const firstAttempt = whileAvailable(prepare)().catch((error: unknown) =>
-    log("reading idempotency keys failed", { error: String(error) }),
+    log("task failed", { task: "reading idempotency keys", error: String(error) }),
   );
   return {
     firstAttempt,

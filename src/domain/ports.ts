@@ -17,8 +17,11 @@ export interface Clock {
   now(): number;
 }
 
-/** Writes one line to the service's log. Callers never pass secrets. */
-export type Log = (event: string, details?: Record<string, unknown>) => void;
+/** Records where the time of one request goes. Only requests that are traced have one. */
+export interface Trace {
+  /** Adds a part of the request. The times are those of `performance.now()`. */
+  span(name: string, startedMs: number, endedMs: number): void;
+}
 
 /** Where the store's ledger ends. */
 export interface Head {

@@ -13,7 +13,7 @@ import type {
   Stored,
 } from "./ledger.ts";
 import { petNotFound } from "./pets.ts";
-import type { Clock, Store, VersionedEntry } from "./ports.ts";
+import type { Clock, Store, Trace, VersionedEntry } from "./ports.ts";
 
 /** Everything that the operations of a running service use. */
 export interface Shop {
@@ -34,6 +34,7 @@ export interface WriteRequest {
   readonly requestId: string;
   /** Aborted when the client's connection is gone. */
   readonly signal: AbortSignal;
+  readonly trace?: Trace | undefined;
   /** Set if the client may send the request again. */
   readonly idempotency?: Omit<IdempotentRequest, "keptMs"> | undefined;
 }
@@ -87,13 +88,13 @@ function submit(
   { committer, idempotencyKeptMs }: WriteShop,
   { keyId }: Caller,
   changes: readonly Change[],
-  { requestId, signal, idempotency }: WriteRequest,
+  { requestId, signal, trace, idempotency }: WriteRequest,
 ): Promise<Outcome> {
   const unit = { changes, cause: "api", keyId, requestId } as const;
-  if (!idempotency) return committer.submit(unit, signal);
+  if (!idempotency) return committer.submit(unit, signal, trace);
   const { key, request } = idempotency;
   const remembered = { key, request, keptMs: idempotencyKeptMs };
-  return committer.submit({ ...unit, idempotency: remembered }, signal);
+  return committer.submit({ ...unit, idempotency: remembered }, signal, trace);
 }
 
 export const keyReused =

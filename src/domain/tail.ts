@@ -2,9 +2,10 @@ import { every, whileAvailable } from "./background.ts";
 import type { Cursor } from "./cursors.ts";
 import { type EpochStart, isInHistory, type Position, positionOf } from "./epochs.ts";
 import { unavailable } from "./errors.ts";
+import type { Log } from "./events.ts";
 import type { HeadWatcher } from "./head.ts";
 import type { LedgerRow } from "./ledger.ts";
-import type { Head, Log, MaybePromise, NamedRow, Store } from "./ports.ts";
+import type { Head, MaybePromise, NamedRow, Store } from "./ports.ts";
 
 /**
  * Reads new rows of the ledger for the feed and the webhooks. It knows the last row, keeps rows in

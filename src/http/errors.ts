@@ -44,11 +44,12 @@ export function errorReply(
 export function replyFor(error: unknown, requestId: string, logBug: (bug: unknown) => void): Reply {
   if (!(error instanceof ServiceError)) {
     logBug(error);
-    return errorReply("internal_error", internalError(requestId));
+    return { ...errorReply("internal_error", internalError(requestId)), failure: error };
   }
   const headers: Record<string, string> = {};
   if (error.code === "unavailable") headers["Retry-After"] = String(unavailableRetrySeconds);
   // RFC 9110 12.5.3: this header shows that the encoding, not the media type, is not supported.
   if (error instanceof UnsupportedEncoding) headers["Accept-Encoding"] = "identity";
-  return errorReply(error.code, error.message, headers);
+  const reply = errorReply(error.code, error.message, headers);
+  return error.code === "unavailable" ? { ...reply, failure: error } : reply;
 }

@@ -1,14 +1,18 @@
 import { inBackground } from "../domain/background.ts";
 import type { ErrorCode } from "../domain/errors.ts";
-import type { Log } from "../domain/ports.ts";
+import type { Log } from "../domain/events.ts";
+import type { Trace } from "../domain/ports.ts";
 import type { Reply } from "./operation.ts";
 
 /** A request that has its response. For access logs, metrics and traces. */
 export interface FinishedRequest {
+  readonly requestId: string;
   /** The id of the operation that method and path name, even if the request was rejected earlier. */
   readonly operation: string | undefined;
   readonly method: string;
   readonly status: number;
+  /** When the request arrived, as `performance.now()` tells the time. */
+  readonly startedMs: number;
   /** Until the response is handed to the server. Sending it is not included. */
   readonly durationMs: number;
   /** The length of the response body: 0 for HEAD and for a response without a body. */
@@ -17,42 +21,68 @@ export interface FinishedRequest {
   readonly keyId: string | undefined;
   /** Undefined unless the response is an error. */
   readonly errorCode: ErrorCode | undefined;
+  /** What was thrown, if the status is 500 or 503. */
+  readonly failure: unknown;
+  readonly headers: Pick<Headers, "get">;
+  /** What `beginTrace` returned. */
+  readonly trace: Trace | undefined;
 }
 
 export type Observer = (request: FinishedRequest) => void;
 
-/** The last step of a pipeline. */
+/** What follows every request of a service. */
+export interface Observers {
+  readonly observers: readonly Observer[];
+  /** Starts the trace of a request that has just arrived, if it is to be traced. */
+  readonly beginTrace?: ((headers: Pick<Headers, "get">) => Trace | undefined) | undefined;
+}
+
+/** The first and the last step of a pipeline. */
 export interface Observation {
   /** Returns the start time, to be passed to `end`. */
   begin(): number;
-  end(
-    startedAt: number,
-    method: string,
-    operation: { readonly id: string } | undefined,
-    caller: { readonly keyId: string } | undefined,
-    reply: Reply,
-  ): void;
+  beginTrace(headers: Pick<Headers, "get">): Trace | undefined;
+  end(finished: Finished): void;
+}
+
+/** A finished request as the pipeline knows it. */
+export interface Finished {
+  readonly startedMs: number;
+  readonly requestId: string;
+  readonly request: Pick<Request, "method" | "headers">;
+  readonly operation: { readonly id: string } | undefined;
+  readonly caller: { readonly keyId: string } | undefined;
+  readonly reply: Reply;
+  readonly trace: Trace | undefined;
 }
 
 /** An observer that throws does not affect the request. The log records the first failure. */
 export function createObservation(
-  observer: Observer,
+  { observers, beginTrace = () => undefined }: Observers,
   monotonicMs: () => number,
   log: Log,
 ): Observation {
-  const notify = inBackground("observing requests", log, observer);
+  const notify = observers.map((observer) => inBackground("observing requests", log, observer));
   return {
     begin: monotonicMs,
-    end(startedAt, method, operation, caller, reply) {
-      notify({
+    beginTrace,
+    end({ startedMs, requestId, request, operation, caller, reply, trace }) {
+      const { method, headers } = request;
+      const finished: FinishedRequest = {
+        requestId,
         operation: operation?.id,
         method,
         status: reply.status,
-        durationMs: monotonicMs() - startedAt,
+        startedMs,
+        durationMs: monotonicMs() - startedMs,
         bytes: method === "HEAD" ? 0 : bytesOf(reply),
         keyId: caller?.keyId,
         errorCode: reply.errorCode,
-      });
+        failure: reply.failure,
+        headers,
+        trace,
+      };
+      for (const observer of notify) observer(finished);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../domain/errors.ts";
 import type { Caller, Scope } from "../domain/keys.ts";
-import type { Head, MaybePromise } from "../domain/ports.ts";
+import type { Head, MaybePromise, Trace } from "../domain/ports.ts";
 import type { Shop } from "../domain/shop.ts";
 import type { Feed } from "./feed/feed.ts";
 import type { HeaderTemplate } from "./headers.ts";
@@ -72,6 +72,8 @@ export interface Call {
   /** Identified the caller. A response that stays open asks again. */
   readonly authenticator: { identify(request: Request): MaybePromise<Caller | undefined> };
   readonly operation: RoutedOperation;
+  /** Set if the request is traced. */
+  readonly trace: Trace | undefined;
   /** The store's head when the request arrived, if the engine knows it without a wait. */
   readonly head: Head | undefined;
 }
@@ -91,4 +93,6 @@ export interface Reply {
   readonly idleTimeoutSeconds?: number;
   /** Set on errors. */
   readonly errorCode?: ErrorCode;
+  /** What was thrown, for the log. Set on errors of the service itself: 500 and 503. */
+  readonly failure?: unknown;
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { ServiceError } from "../domain/errors.ts";
+import type { Log } from "../domain/events.ts";
 import type { Caller } from "../domain/keys.ts";
 import type { LimitDecision } from "../domain/limits.ts";
-import type { Head, Limiter, Log, MaybePromise } from "../domain/ports.ts";
+import type { Head, Limiter, MaybePromise, Trace } from "../domain/ports.ts";
 import type { Cors } from "./cors.ts";
 import { errorReply, replyFor } from "./errors.ts";
 import { createTemplate, fillTemplate, type HeaderTemplate } from "./headers.ts";
@@ -53,6 +54,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     requestId: string,
     caller: Caller,
     head: Head | undefined,
+    trace: Trace | undefined,
   ): MaybePromise<Reply> {
     if (!route) throw new ServiceError("not_found", pathNotFound);
     const operation = route.operations.get(request.method);
@@ -69,6 +71,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       authenticator,
       operation,
       head,
+      trace,
     });
   }
 
@@ -130,8 +133,9 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
   }
 
   return async (routed) => {
-    const startedAt = observation ? observation.begin() : 0;
+    const startedMs = observation ? observation.begin() : 0;
     const { request, route } = routed;
+    const trace = observation?.beginTrace(request.headers);
     const requestId = nextRequestId();
     let caller: Caller | undefined;
     let decision: LimitDecision | undefined;
@@ -142,11 +146,13 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       const isAnonymous = request.method === "OPTIONS" || !isHostValid;
       const found = isAnonymous ? undefined : authenticator.identify(request);
       caller = found instanceof Promise ? await found : found;
+      const limitedMs = trace ? performance.now() : 0;
       const taken = caller ? limiter.take(caller.keyId, caller.limits) : takeFromAddress(routed);
       decision = taken instanceof Promise ? await taken : taken;
+      trace?.span("limit", limitedMs, performance.now());
       if (decision.outcome !== "admitted") reply = rateLimitError(decision);
       else if (caller) {
-        const operated = operate(routed, requestId, caller, head);
+        const operated = operate(routed, requestId, caller, head, trace);
         reply = operated instanceof Promise ? await operated : operated;
       } else if (!isHostValid) reply = errorReply("invalid_request", invalidHost);
       else if (request.method === "OPTIONS") reply = optionsReply(route);
@@ -159,7 +165,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     if (parts.isStopping()) response.headers.set("Connection", "close");
     if (observation) {
       const operation = route?.operations.get(request.method);
-      observation.end(startedAt, request.method, operation, caller, reply);
+      observation.end({ startedMs, requestId, request, operation, caller, reply, trace });
     }
     return response;
   };

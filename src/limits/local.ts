@@ -1,4 +1,5 @@
 import { every } from "../domain/background.ts";
+import type { Log } from "../domain/events.ts";
 import {
   type BanRules,
   type LimitDecision,
@@ -9,7 +10,7 @@ import {
   type Usage,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type { Clock, Limiter, Log, UsageStore } from "../domain/ports.ts";
+import type { Clock, Limiter, UsageStore } from "../domain/ports.ts";
 import type { Ban, SavedUsage } from "../domain/usage.ts";
 
 /** How often counts are saved. A crash loses at most this much. */

@@ -1,4 +1,5 @@
 import { unavailable } from "../domain/errors.ts";
+import type { Log } from "../domain/events.ts";
 import {
   type BanRules,
   isExhausted,
@@ -9,7 +10,7 @@ import {
   type Usage,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type { Limiter, Log, MaybePromise, SharedUsageStore } from "../domain/ports.ts";
+import type { Limiter, MaybePromise, SharedUsageStore } from "../domain/ports.ts";
 import type { CountedUsage, TakeRequest } from "../domain/usage.ts";
 import { createStrikes } from "./strikes.ts";
 

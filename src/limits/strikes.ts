@@ -1,7 +1,8 @@
 import { inBackground } from "../domain/background.ts";
+import type { Log } from "../domain/events.ts";
 import { type BanRules, minuteMs, strike, strikesForBan, type Usage } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type { Log, SharedUsageStore } from "../domain/ports.ts";
+import type { SharedUsageStore } from "../domain/ports.ts";
 import type { CountedUsage } from "../domain/usage.ts";
 
 export interface StrikesOptions {

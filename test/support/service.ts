@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Service, type ServiceOptions, startService } from "../../src/compose.ts";
+import type { ServiceOptions } from "../../src/compose/options.ts";
+import { type Service, startService } from "../../src/compose.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { issueKey } from "../../src/domain/key-lifecycle.ts";
 import type { Key } from "../../src/domain/keys.ts";

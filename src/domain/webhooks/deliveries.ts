@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAlarm, every, inBackground, whileAvailable } from "../background.ts";
-import type { Clock, Log, Store } from "../ports.ts";
+import type { Log } from "../events.ts";
+import type { Clock, Store } from "../ports.ts";
 import type { LedgerTail } from "../tail.ts";
 import { type Delivery, startDelivery } from "./delivery.ts";
 import { createPace } from "./pace.ts";

@@ -2,7 +2,8 @@ import { createAlarm } from "../background.ts";
 import { formatCursor } from "../cursors.ts";
 import { type EpochStart, lastCommonSeq, type Position } from "../epochs.ts";
 import { ServiceError } from "../errors.ts";
-import type { Clock, Log, MaybePromise } from "../ports.ts";
+import type { Log } from "../events.ts";
+import type { Clock, MaybePromise } from "../ports.ts";
 import type { LedgerTail } from "../tail.ts";
 import { attemptOf, isSuccess, resultOf, type SendParts, sendMessage } from "./attempts.ts";
 import { matcherOf } from "./filter.ts";
@@ -221,7 +222,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     const isTemporary = error instanceof ServiceError && error.code === "unavailable";
     if (!isTemporary && !hasFaulted) {
       hasFaulted = true;
-      log("delivering a webhook failed", { id, name, error: String(error) });
+      log("task failed", { task: "delivering a webhook", id, name, error: String(error) });
     }
     hasRows = true;
     return faultDelayMs;
@@ -284,7 +285,8 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     saved({ ended }, isSaved) {
       if (!isSaved) return readAgain();
       if (!ended || ended !== ending) return;
-      log(`webhook ${ended.state}`, { id, name, reason: ended.reason });
+      const event = ended.state === "disabled" ? "webhook disabled" : "webhook paused";
+      log(event, { id, name, reason: ended.reason });
       isReleased = true;
       alarm.wake();
     },

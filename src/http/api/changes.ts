@@ -13,14 +13,14 @@ export const reasonsInBody =
   "Header 'X-Change-Reason' is not supported here. Give a change the field 'reason' instead.";
 
 export async function applyChanges(context: Context, call: Call): Promise<Reply> {
-  const { requestId, request, caller, operation } = call;
+  const { requestId, request, caller, operation, trace } = call;
   const { headers, signal } = request;
   rejectUpdateHeaders(headers);
   const key = headers.get("idempotency-key");
   const changes = parseChanges(await readJsonText(request, operation));
   const idempotency =
     key === null ? undefined : identifyRequest(call, key, operation.path, canonicalText(changes));
-  const write = { requestId, signal, idempotency };
+  const write = { requestId, signal, trace, idempotency };
   const { entries, isReplayed } = await storeChanges(context, caller, changes, write);
   const body = `{"entries":[${entries.map(versionedJson).join()}]}`;
   return isReplayed ? { status: 200, body, headers: replayedHeaders } : { status: 200, body };

@@ -28,7 +28,7 @@ export async function getInventory({ store }: Context, { request }: Call): Promi
 }
 
 export async function updateInventory(context: Context, call: Call): Promise<Reply> {
-  const { requestId, request, caller, operation } = call;
+  const { requestId, request, caller, operation, trace } = call;
   const petId = readPetId(request);
   const { headers, signal } = request;
   const [ifMatch, key] = [headers.get("if-match"), headers.get("idempotency-key")];
@@ -36,7 +36,7 @@ export async function updateInventory(context: Context, call: Call): Promise<Rep
   const quantity = parseStockUpdate(await readJsonText(request, operation));
   const idempotency = identifyRequest(call, key, `/inventory/${petId}`, `${quantity}`);
   const expected = ifMatch === null ? undefined : expectedVersions(ifMatch);
-  const update = { petId, quantity, expected, reason, requestId, signal, idempotency };
+  const update = { petId, quantity, expected, reason, requestId, signal, trace, idempotency };
   const outcome = await setQuantity(context, caller, update);
   if (outcome.kind === "mismatch") return preconditionFailed(outcome.current);
   const { entries, epoch, isReplayed } = outcome;

@@ -1,7 +1,8 @@
 import { every } from "../../domain/background.ts";
 import type { Cursor } from "../../domain/cursors.ts";
 import { unavailable } from "../../domain/errors.ts";
-import type { Log, MaybePromise } from "../../domain/ports.ts";
+import type { Log } from "../../domain/events.ts";
+import type { MaybePromise } from "../../domain/ports.ts";
 import type { LedgerTail } from "../../domain/tail.ts";
 import type { FeedFilter } from "./chunks.ts";
 import { createPacer } from "./pace.ts";

@@ -1,6 +1,7 @@
 import { inBackground, whileAvailable } from "../../domain/background.ts";
 import { yieldToEventLoop } from "../../domain/event-loop.ts";
-import type { Log, MaybePromise } from "../../domain/ports.ts";
+import type { Log } from "../../domain/events.ts";
+import type { MaybePromise } from "../../domain/ports.ts";
 import { type LedgerTail, pageRows } from "../../domain/tail.ts";
 import { createFeedChunks } from "./chunks.ts";
 import { createPacer } from "./pace.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { unavailable } from "../../domain/errors.ts";
-import type { Log } from "../../domain/ports.ts";
+import type { Log } from "../../domain/events.ts";
 
 /**
  * Prepares and sends responses that are computed for one request and may be large. Their number is

@@ -90,6 +90,7 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   checkpoint_writer: ["SELECT", "UPDATE"],
   webhooks: ["SELECT", "INSERT", "UPDATE", "DELETE"],
   webhook_attempts: ["SELECT", "INSERT", "DELETE"],
+  maintenance: ["SELECT", "INSERT", "UPDATE"],
   // Every role has this right unless an administrator has revoked it.
   petstore_stock: ["EXECUTE"],
   petstore_entry: ["EXECUTE"],

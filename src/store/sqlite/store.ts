@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { ServiceError } from "../../domain/errors.ts";
+import type { Log } from "../../domain/events.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type {
   CatalogueStore,
@@ -11,7 +12,6 @@ import type {
   IdempotencyStore,
   InventoryStore,
   KeyStore,
-  Log,
   Store,
   TransferStore,
   UsageStore,
@@ -288,6 +288,6 @@ function writeAlone<T>(
  * name, which would destroy the log of another process. Bun closes every connection on any other exit.
  */
 function endWithoutClosing(log?: Log): void {
-  log?.("ending without closing the store: another process has replaced its log");
+  log?.("ending without closing the store");
   process.kill(process.pid, "SIGKILL");
 }

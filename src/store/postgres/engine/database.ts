@@ -1,5 +1,5 @@
 import { every, inBackground } from "../../../domain/background.ts";
-import type { Log } from "../../../domain/ports.ts";
+import type { Log } from "../../../domain/events.ts";
 import { parseAddress } from "./address.ts";
 import { describeFailure } from "./failures.ts";
 import { createHosts } from "./hosts.ts";

@@ -17,12 +17,9 @@ function isConnectionFailure(error: unknown): boolean {
 
 /** The server is a standby, or a primary that is set read-only. */
 export class UnwritableServer extends ServiceError {
-  /** For the operator. Clients get the message. */
-  readonly reason: string;
-
-  constructor(reason = "none of its hosts accepts writes") {
-    super("unavailable", unavailableMessages.unwritable);
-    this.reason = reason;
+  /** The cause is for the operator. Clients get the message. */
+  constructor(cause = "none of its hosts accepts writes") {
+    super("unavailable", unavailableMessages.unwritable, { reason: "unwritable", cause });
   }
 }
 
@@ -33,7 +30,7 @@ export function isUnprepared(error: unknown): boolean {
 
 /** The text of a failure for the operator, with advice where there is some. */
 export function describeFailure(error: unknown): string {
-  if (error instanceof UnwritableServer) return error.reason;
+  if (error instanceof UnwritableServer) return String(error.cause);
   const message = error instanceof Error ? error.message : String(error);
   if (isUnprepared(error)) {
     return `${message}: the server, perhaps a pooler, does not keep prepared statements; add prepare=false to the address`;

@@ -1,4 +1,4 @@
-import type { Log } from "../../../domain/ports.ts";
+import type { Log } from "../../../domain/events.ts";
 import { UnwritableServer } from "./failures.ts";
 
 /** The server's timeline: the first eight hexadecimal digits of the name of its current WAL file. */

@@ -6,6 +6,7 @@ import { rememberedKeys } from "./5-remembered-keys.ts";
 import { entries } from "./6-entries.ts";
 import { checkpoints } from "./7-checkpoints.ts";
 import { webhooks } from "./8-webhooks.ts";
+import { maintenance } from "./9-maintenance.ts";
 
 /** One step of the schema. */
 export interface Step {
@@ -30,4 +31,5 @@ export const steps: readonly Step[] = [
   { text: entries, fits: 4 },
   { text: checkpoints, fits: 4 },
   { text: webhooks, fits: 4 },
+  { text: maintenance, fits: 4 },
 ];

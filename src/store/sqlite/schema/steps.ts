@@ -5,6 +5,7 @@ import { chain } from "./3-chain.ts";
 import { rememberedKeys } from "./4-remembered-keys.ts";
 import { checkpoints } from "./5-checkpoints.ts";
 import { webhooks } from "./6-webhooks.ts";
+import { maintenance } from "./7-maintenance.ts";
 
 /** SQL, or a function for what SQL cannot do. It runs inside the transaction of the migration. */
 export type Step = string | ((database: Database) => void);
@@ -20,4 +21,5 @@ export const steps: readonly Step[] = [
   rememberedKeys,
   checkpoints,
   webhooks,
+  maintenance,
 ];

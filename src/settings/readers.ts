@@ -1,9 +1,11 @@
-import { changesMax } from "./domain/changes.ts";
-import { type Environment, environments } from "./domain/keys.ts";
-import { dayMs, minuteMs } from "./domain/limits.ts";
-import { petsDeprecatedAt } from "./domain/pets.ts";
-import { formatInstant, parseInstant } from "./domain/values/instants.ts";
-import { type Network, parseNetwork } from "./domain/values/networks.ts";
+import { changesMax } from "../domain/changes.ts";
+import { type LogLevel, logLevels } from "../domain/events.ts";
+import { type Environment, environments } from "../domain/keys.ts";
+import { dayMs, minuteMs } from "../domain/limits.ts";
+import { petsDeprecatedAt } from "../domain/pets.ts";
+import { parseDuration } from "../domain/values/durations.ts";
+import { formatInstant, parseInstant } from "../domain/values/instants.ts";
+import { type Network, parseNetwork } from "../domain/values/networks.ts";
 
 /**
  * Converts the text of a setting to its value. The message of an error follows the name of the flag
@@ -14,6 +16,11 @@ export function readPort(text: string): number {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(port <= 65_535)) throw new Error("must be a port from 0 to 65535");
   return port;
+}
+
+/** An empty text means that the feature is off. */
+export function readOptionalPort(text: string): number | undefined {
+  return text === "" ? undefined : readPort(text);
 }
 
 export function readCount(text: string): number {
@@ -138,4 +145,53 @@ export function readSwitch(text: string): boolean {
   if (["1", "true", "yes", "on"].includes(word)) return true;
   if (["0", "false", "no", "off"].includes(word)) return false;
   throw new Error("must be on or off");
+}
+
+export function readText(text: string): string {
+  return text;
+}
+
+export const logFormats = ["auto", "json", "text"] as const;
+export type LogFormat = (typeof logFormats)[number];
+
+export function readLogFormat(text: string): LogFormat {
+  return oneOf(logFormats, text);
+}
+
+export function readLogLevel(text: string): LogLevel {
+  return oneOf(logLevels, text);
+}
+
+export const loggedRequests = ["off", "errors", "sampled", "all"] as const;
+export type LoggedRequests = (typeof loggedRequests)[number];
+
+export function readLogRequests(text: string): LoggedRequests {
+  return oneOf(loggedRequests, text);
+}
+
+function oneOf<T extends string>(words: readonly T[], text: string): T {
+  const found = words.find((word) => word === text);
+  if (found === undefined) throw new Error(`must be one of ${words.join(", ")}`);
+  return found;
+}
+
+export function readRatio(text: string): number {
+  const ratio = /^[0-9]*\.?[0-9]+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(ratio <= 1)) throw new Error("must be a number from 0 to 1");
+  return ratio;
+}
+
+export function readOptionalUrl(text: string): string | undefined {
+  if (text === "") return undefined;
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ""))
+    throw new Error("must be an http or https URL");
+  return text;
+}
+
+/** An empty text means that the feature is off. */
+export function readOptionalDuration(text: string): number | undefined {
+  if (text === "") return undefined;
+  const durationMs = parseDuration(text);
+  if (!durationMs) throw new Error("must be a duration such as 30m, 24h or 7d");
+  return durationMs;
 }

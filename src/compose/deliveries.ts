@@ -1,0 +1,35 @@
+import type { LedgerTail } from "../domain/tail.ts";
+import { type Deliveries, startDeliveries } from "../domain/webhooks/deliveries.ts";
+import type { Engine } from "../engines.ts";
+import { packageVersion } from "../version.ts";
+import { createWebhookSender } from "../webhooks/sender.ts";
+import { monotonicMs, type ServiceOptions } from "./options.ts";
+
+export function openDeliveries(
+  { config, clock, log }: ServiceOptions,
+  { store, isShared }: Engine,
+  tail: LedgerTail,
+): Deliveries {
+  const { timeoutMs, leaseMs, leaseLeftMinMs, renewEveryMs, renewLocallyEveryMs } = config.webhooks;
+  const sender = createWebhookSender({
+    allowInsecure: config.webhooksAllowInsecure,
+    allowedNetworks: config.webhooksAllowedNetworks,
+    timeoutMs,
+    now: clock.now,
+  });
+  return startDeliveries({
+    store,
+    tail,
+    sender,
+    clock,
+    monotonicMs,
+    random: Math.random,
+    log,
+    userAgent: `petstore-inventory/${packageVersion()}`,
+    bounds: {
+      leaseMs,
+      leaseLeftMinMs,
+      renewEveryMs: isShared ? renewEveryMs : renewLocallyEveryMs,
+    },
+  });
+}

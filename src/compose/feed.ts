@@ -1,0 +1,25 @@
+import type { Store } from "../domain/ports.ts";
+import type { LedgerTail } from "../domain/tail.ts";
+import { isInForce } from "../domain/usage.ts";
+import { createFeed, type Feed } from "../http/feed/feed.ts";
+import { monotonicMs, type ServiceOptions } from "./options.ts";
+
+/** A heartbeat is sent after this share of the time after which the server closes an idle connection. */
+const heartbeatShare = 0.4;
+
+export function openFeed(
+  { config, clock, log }: ServiceOptions,
+  { usage }: Store,
+  tail: LedgerTail,
+): Feed {
+  const { streamsMax, heartbeatMsMax, stallMs } = config.feed;
+  const heartbeatMs = Math.min(heartbeatMsMax, config.idleTimeoutSeconds * 1_000 * heartbeatShare);
+  const bounds = { streamsPerKeyMax: config.streamsPerKeyMax, streamsMax, heartbeatMs, stallMs };
+  const readBannedKeys = async () =>
+    new Set(
+      (await usage.loadBans())
+        .filter((ban) => isInForce(ban, clock.now()))
+        .map(({ keyId }) => keyId),
+    );
+  return createFeed({ tail, readBannedKeys, bounds, monotonicMs, log });
+}

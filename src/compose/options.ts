@@ -1,0 +1,19 @@
+import type { Config } from "../config.ts";
+import type { Log } from "../domain/events.ts";
+import type { Clock } from "../domain/ports.ts";
+import type { Observer } from "../http/observe.ts";
+import type { Surface } from "../http/surface.ts";
+
+export const monotonicMs = () => performance.now();
+
+export interface ServiceOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Replaces the clock of a PostgreSQL server. By default the server's time counts. */
+  readonly databaseClock?: Clock;
+  /** Called after every request to a surface. */
+  readonly observer?: Observer;
+  /** Served in addition to the API. */
+  readonly surfaces?: readonly Surface[];
+}

@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Shop } from "../domain/shop.ts";
+import type { Engine } from "../engines.ts";
+
+/** A follower that is still catching up after this time is busy, not damaged. */
+const followerPatienceMs = 1_000;
+
+export async function isReady(
+  { connect }: Engine,
+  { store, committer, follower }: Shop,
+): Promise<boolean> {
+  if (!(await connect()) || !store.inventory.canWrite() || committer.isStuck) return false;
+  try {
+    await store.inventory.readHead();
+    const late = sleep(followerPatienceMs, undefined, { ref: false });
+    await Promise.race([follower.catchUp(), late]);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createCommitter } from "../domain/commits.ts";
+import { ServiceError } from "../domain/errors.ts";
+import { createFollower, type Follower } from "../domain/follower.ts";
+import type { HeadWatcher } from "../domain/head.ts";
+import type { Store } from "../domain/ports.ts";
+import { createListBodies } from "../http/list/body.ts";
+import { createListEncodings } from "../http/list/encodings.ts";
+import { createInventoryList } from "../http/list/list.ts";
+import { createReaders } from "../http/list/readers.ts";
+import type { Context } from "../http/operation.ts";
+import { createSnapshotResponses } from "../http/snapshots/responses.ts";
+import type { Monitoring } from "./monitoring.ts";
+import { monotonicMs, type ServiceOptions } from "./options.ts";
+
+/** Opens the shop and its list, and reads the inventory for the first time. */
+export async function openShop(
+  { config, clock, log }: ServiceOptions,
+  store: Store,
+  head: HeadWatcher,
+  patienceMs: number,
+  monitoring: Monitoring,
+): Promise<Omit<Context, "feed">> {
+  const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
+  const versions = createInventoryList({
+    chunkEntries: config.listChunkEntries,
+    onSuperseded: readers.supersede,
+  });
+  const follower = createFollower({ ...store.inventory, readHead: head.readHead }, versions, log);
+  await firstCatchUp(follower, patienceMs);
+  head.subscribe({ rowsCommitted: follower.committed, headMoved: follower.headMoved });
+  const bounds = {
+    groupMax: config.writesPerGroupMax,
+    queueMax: config.writesWaitingMax,
+    timeoutMs: config.updateTimeoutMs,
+  };
+  const committer = createCommitter(store.inventory, bounds, head.committed, monitoring.groupEnded);
+  const encodings = createListEncodings(monotonicMs);
+  const bodies = createListBodies(readers, monotonicMs);
+  const snapshots = createSnapshotResponses(config.snapshots, monotonicMs, log);
+  return {
+    store,
+    clock,
+    head,
+    committer,
+    follower,
+    idempotencyKeptMs: config.idempotencyKeptMs,
+    list: { versions, encodings, bodies },
+    snapshots,
+  };
+}
+
+/** The time between two attempts to read a database that is unavailable at the start. */
+const retryMs = 500;
+
+/** Retries while the database is unavailable, for example during a failover. */
+async function firstCatchUp(follower: Follower, patienceMs: number): Promise<void> {
+  const giveUpAt = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await follower.catchUp();
+    } catch (error) {
+      if (follower.fault !== undefined) throw new ServiceError("unavailable", follower.fault);
+      const isTemporary = error instanceof ServiceError && error.code === "unavailable";
+      if (!isTemporary || performance.now() > giveUpAt) throw error;
+      await sleep(retryMs);
+    }
+  }
+}

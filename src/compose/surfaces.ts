@@ -1,0 +1,50 @@
+import type { Engine } from "../engines.ts";
+import { createCors } from "../http/cors.ts";
+import { createObservation } from "../http/observe.ts";
+import type { Context } from "../http/operation.ts";
+import { createPipeline } from "../http/pipeline.ts";
+import { routesOf } from "../http/routes.ts";
+import type { Served } from "../http/server.ts";
+import type { Surface } from "../http/surface.ts";
+import { createAddressLimiter } from "../limits/addresses.ts";
+import type { Monitoring } from "./monitoring.ts";
+import { monotonicMs, type ServiceOptions } from "./options.ts";
+
+/** Gives every surface its pipeline. They share the rate limits. */
+export function serveSurfaces(
+  surfaces: readonly Surface[],
+  { config, clock, log }: ServiceOptions,
+  { limiter }: Engine,
+  context: Context,
+  monitoring: Monitoring,
+  isStopping: () => boolean,
+): Served["surfaces"] {
+  const parts = {
+    context,
+    limiter,
+    addresses: createAddressLimiter(clock, config.addressPerMinute, config.addressesMax),
+    cors: createCors(config.corsOrigins),
+    observation: monitoring.observers && createObservation(monitoring.observers, monotonicMs, log),
+    log,
+    isStopping,
+  };
+  const served = surfaces.map((surface) => ({
+    basePath: surface.basePath,
+    routes: routesOf(surface),
+    pipeline: createPipeline(surface, parts),
+  }));
+  rejectSharedPaths(served);
+  return served;
+}
+
+/** Of two surfaces with the same path, one would replace the other's authentication there. */
+function rejectSharedPaths(surfaces: Served["surfaces"]): void {
+  const taken = new Set<string>();
+  for (const { basePath, routes } of surfaces) {
+    for (const path of [basePath, ...routes.map(({ pattern }) => pattern)]) {
+      const shape = path.replace(/:\w+/g, ":");
+      if (taken.has(shape)) throw new Error(`two surfaces have the path ${path}`);
+      taken.add(shape);
+    }
+  }
+}

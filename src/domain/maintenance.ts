@@ -1,0 +1,26 @@
+/** Work that operators or the service do from time to time. */
+export type MaintenanceTask = "backup" | "drill";
+
+/** The last runs of a task. Times are in milliseconds since 1970. */
+export interface MaintenanceRecord {
+  readonly task: MaintenanceTask;
+  readonly startedAt: number;
+  readonly succeededAt: number | null;
+  readonly failedAt: number | null;
+  /** What the last success reported, as JSON. */
+  readonly result: string | null;
+  /** Why the last failure failed. */
+  readonly error: string | null;
+}
+
+/** Remembers when tasks ran, for all instances of a service and for commands. */
+export interface MaintenanceStore {
+  listMaintenance(): Promise<readonly MaintenanceRecord[]>;
+  /**
+   * Records that a task starts, unless one has started since `dueAfter`. Returns false in that case:
+   * another instance does the work.
+   */
+  startTask(task: MaintenanceTask, now: number, dueAfter: number): Promise<boolean>;
+  endTask(task: MaintenanceTask, now: number, result: string): Promise<void>;
+  failTask(task: MaintenanceTask, now: number, error: string): Promise<void>;
+}

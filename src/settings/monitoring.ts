@@ -1,0 +1,91 @@
+import {
+  readLogFormat,
+  readLogLevel,
+  readLogRequests,
+  readNonEmpty,
+  readOptionalPort,
+  readOptionalUrl,
+  readRatio,
+  readText,
+} from "./readers.ts";
+import { setting } from "./setting.ts";
+
+/** Logs, metrics and traces. */
+export const monitoringSettings = {
+  logFormat: setting({
+    flag: "log-format",
+    variable: "PETSTORE_LOG_FORMAT",
+    placeholder: "auto|json|text",
+    default: "auto",
+    description:
+      "Format of the log: `json`, `text`, or `auto`, which is `text` on a terminal and `json` elsewhere.",
+    read: readLogFormat,
+  }),
+  logLevel: setting({
+    flag: "log-level",
+    variable: "PETSTORE_LOG_LEVEL",
+    placeholder: "debug|info|warn|error",
+    default: "info",
+    description: "Least severe events to log: `debug`, `info`, `warn` or `error`.",
+    read: readLogLevel,
+  }),
+  logRequests: setting({
+    flag: "log-requests",
+    variable: "PETSTORE_LOG_REQUESTS",
+    placeholder: "off|errors|sampled|all",
+    default: "off",
+    description:
+      "Requests to log, one line each: `off`, `errors`, `sampled` (errors and some of the others) or `all`.",
+    read: readLogRequests,
+  }),
+  metricsPort: setting({
+    flag: "metrics-port",
+    variable: "PETSTORE_METRICS_PORT",
+    placeholder: "PORT",
+    default: "",
+    description: "Port for `/metrics`. Without it there are no metrics. 0 picks a free port.",
+    read: readOptionalPort,
+  }),
+  metricsHost: setting({
+    flag: "metrics-host",
+    variable: "PETSTORE_METRICS_HOST",
+    placeholder: "ADDRESS",
+    default: "127.0.0.1",
+    description: "Address to listen on for `/metrics`, which needs no key.",
+    read: readNonEmpty,
+  }),
+  otlpEndpoint: setting({
+    flag: "otlp-endpoint",
+    variable: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    placeholder: "URL",
+    default: "",
+    description:
+      "Address of an OpenTelemetry collector (OTLP over HTTP). Without it there are no traces.",
+    read: readOptionalUrl,
+  }),
+  otlpHeaders: setting({
+    flag: "otlp-headers",
+    variable: "OTEL_EXPORTER_OTLP_HEADERS",
+    placeholder: "HEADERS",
+    default: "",
+    description: "Headers for the collector, as `name=value`, separated by commas.",
+    read: readText,
+    isSecret: true,
+  }),
+  serviceName: setting({
+    flag: "service-name",
+    variable: "OTEL_SERVICE_NAME",
+    placeholder: "NAME",
+    default: "petstore-inventory",
+    description: "Name of this service in traces.",
+    read: readNonEmpty,
+  }),
+  traceRatio: setting({
+    flag: "trace-ratio",
+    variable: "OTEL_TRACES_SAMPLER_ARG",
+    placeholder: "RATIO",
+    default: "0.1",
+    description: "Share of the requests without `traceparent` that are traced, from 0 to 1.",
+    read: readRatio,
+  }),
+} as const;

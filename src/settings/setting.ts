@@ -1,0 +1,25 @@
+/** A value that an operator can set, with a flag, an environment variable or the settings file. */
+export interface Setting<T> {
+  readonly flag: string;
+  readonly variable: string;
+  /**
+   * What the value is called in help: --port PORT. A setting without a placeholder is a switch: its
+   * flag takes no value and means `on`.
+   */
+  readonly placeholder?: string;
+  /** Used if the value is set nowhere. `<env>` stands for the environment. */
+  readonly default: string;
+  /** One or two sentences, for help and for the documentation. */
+  readonly description: string;
+  /** The unit of a number, for the documentation. */
+  readonly unit?: string;
+  /** Converts the text. The message of the error that it throws follows the flag's name. */
+  readonly read: (text: string) => T;
+  /** The value may contain a password, so no message shows it. */
+  readonly isSecret?: boolean;
+}
+
+/** Infers the type of a setting's value. */
+export function setting<T>(row: Setting<T>): Setting<T> {
+  return row;
+}
