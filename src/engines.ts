@@ -6,6 +6,8 @@ import type { Log } from "./domain/events.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
+import type { Database } from "./store/postgres/engine/database.ts";
+import { filesOf, type StoreFiles } from "./store/sqlite/engine/files.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 
 export const systemClock: Clock = { now: () => Date.now() };
@@ -27,7 +29,13 @@ export interface Engine {
   readonly patienceMs: number;
   /** Opens every connection that is not open. Returns false if one cannot be opened. */
   connect(): Promise<boolean>;
+  readonly figures: EngineFigures;
 }
+
+/** What metrics show of an engine. */
+export type EngineFigures =
+  | { readonly engine: "sqlite"; readonly files: Pick<StoreFiles, "database" | "wal"> }
+  | ({ readonly engine: "postgres" } & Pick<Database, "traffic" | "countConnections">);
 
 export interface EngineOptions {
   readonly config: Config;
@@ -57,7 +65,8 @@ async function openSqliteEngine(
   opened.defer(() => store.close());
   const limiter = await createLocalLimiter({ usage: store.usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
-  return { store, limiter, isShared: false, patienceMs: 0, connect: async () => true };
+  const figures = { engine: "sqlite", files: filesOf(path) } as const;
+  return { store, limiter, isShared: false, patienceMs: 0, connect: async () => true, figures };
 }
 
 /** A request that has not been counted after this time receives 503. */
@@ -83,7 +92,9 @@ async function openPostgresEngine(
   const limiter = createSharedLimiter({ usage, rules, log });
   opened.defer(() => limiter.close());
   database.watch();
-  return { store, limiter, isShared: true, patienceMs, connect: database.openConnections };
+  const { traffic, countConnections, openConnections: connect } = database;
+  const figures = { engine: "postgres", traffic, countConnections } as const;
+  return { store, limiter, isShared: true, patienceMs, connect, figures };
 }
 
 /** The file that a database address names; undefined for a database server. */
