@@ -62,7 +62,7 @@ export function createObservation(
   monotonicMs: () => number,
   log: Log,
 ): Observation {
-  const notify = observers.map((observer) => inBackground("observing requests", log, observer));
+  const notify = observers.map((observer) => guarded(observer, log));
   return {
     begin: monotonicMs,
     beginTrace,
@@ -84,6 +84,28 @@ export function createObservation(
       };
       for (const observer of notify) observer(finished);
     },
+  };
+}
+
+/**
+ * Calls an observer and logs when it starts and stops to throw. Same as `inBackground`, which costs
+ * more than counting a request does.
+ */
+function guarded(observer: Observer, log: Log): Observer {
+  let isFailing = false;
+  const report = inBackground("observing requests", log, (error: unknown) => {
+    if (isFailing) throw error;
+  });
+  return (request) => {
+    try {
+      observer(request);
+      if (!isFailing) return;
+      isFailing = false;
+      report(undefined);
+    } catch (error) {
+      isFailing = true;
+      report(error);
+    }
   };
 }
 
