@@ -38,7 +38,8 @@ import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
-import { needsMigration } from "./migrations.ts";
+import { findSchemaVersion, needsMigration } from "./migrations.ts";
+import { steps } from "./schema/steps.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
@@ -57,6 +58,9 @@ export interface SqliteOptions {
   readonly log?: Log | undefined;
 }
 
+/** The version of the schema that this version of petstore uses. */
+export const sqliteSchema = steps.length;
+
 /** How long an import waits for the write lock. No client is waiting for a command. */
 const importWaitMs = 60_000;
 
@@ -67,10 +71,15 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     assertUndamaged(filesOf(path));
     assertNotServedByOlderVersion(path);
   }
+  const schemaBefore = findSchemaVersion(path);
   const writer = threaded
     ? await startWriterThread(path, environment, log)
     : openInlineWriter(path, environment);
   try {
+    if (schemaBefore === undefined) log("store created", { store: path, schema: sqliteSchema });
+    else if (schemaBefore < sqliteSchema) {
+      log("store migrated", { store: path, from: schemaBefore, to: sqliteSchema });
+    }
     if (threaded) await beginEpoch(writer);
     const files = prepareFiles(path);
     const database = openForReading(path);
@@ -139,7 +148,7 @@ function createStore(parts: Parts): Store {
     webhooks: createWebhookStore(parts),
     transfer: createTransferStore(parts),
     async close() {
-      if (!access.close()) endWithoutClosing(options.log);
+      if (!access.close()) await endWithoutClosing(options.log);
       // The writer closes last: only a connection that can write can checkpoint the log.
       database.close();
       await writer.close();
@@ -287,7 +296,8 @@ function writeAlone<T>(
  * Ends the process at once. Closing the last connection runs a checkpoint and deletes the log by its
  * name, which would destroy the log of another process. Bun closes every connection on any other exit.
  */
-function endWithoutClosing(log?: Log): void {
+async function endWithoutClosing(log?: Log): Promise<void> {
   log?.("ending without closing the store");
+  await log?.flush?.();
   process.kill(process.pid, "SIGKILL");
 }
