@@ -2,18 +2,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openDeliveries } from "./compose/deliveries.ts";
 import { openFeed } from "./compose/feed.ts";
 import { listen } from "./compose/listen.ts";
+import { openMetrics } from "./compose/metrics.ts";
 import { createMonitoring } from "./compose/monitoring.ts";
 import type { ServiceOptions } from "./compose/options.ts";
 import { isReady } from "./compose/readiness.ts";
 import { openShop } from "./compose/shop.ts";
 import { serveSurfaces } from "./compose/surfaces.ts";
 import { startCheckpoints } from "./domain/checkpoints.ts";
+import type { Log } from "./domain/events.ts";
 import { announceKeyChanges, createHeadWatcher } from "./domain/head.ts";
 import { keepIdempotencyKeys } from "./domain/key-keeping.ts";
 import { createKeyring } from "./domain/keyring.ts";
 import type { Store } from "./domain/ports.ts";
 import { followTail } from "./domain/tail.ts";
-import { openEngine } from "./engines.ts";
+import { type Engine, openEngine } from "./engines.ts";
 import { apiBasePath, apiOperations } from "./http/api/operations.ts";
 import { createKeyAuthenticator } from "./http/authentication.ts";
 import { referencePages } from "./http/docs/pages.ts";
@@ -26,6 +28,9 @@ export interface Service {
   /** The address of the metrics; undefined without them. */
   readonly metricsUrl: string | undefined;
   readonly store: Store;
+  readonly engine: Pick<Engine, "name" | "schema">;
+  /** The log that the service was given. What is logged with it is counted, too. */
+  readonly log: Log;
   stop(): Promise<void>;
 }
 
@@ -41,13 +46,14 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const operations = apiOperations(config);
   const all = [...operations, ...(given.surfaces ?? []).flatMap((one) => one.operations)];
   const operationIds = all.map(({ id }) => id);
-  const monitoring = createMonitoring(given, operationIds, opened);
-  const { log } = monitoring;
+  const metrics = openMetrics(given, operationIds, opened);
+  const { log } = metrics;
   const options = { ...given, log };
   const engine = await openEngine(options, opened);
-  const head = createHeadWatcher(engine.store.inventory, log);
+  const head = createHeadWatcher(engine.store.inventory, log, engine.states.readEnded);
   opened.defer(head.stop);
   const store = announceKeyChanges(engine.store, head);
+  const monitoring = createMonitoring(options, engine, metrics, opened);
   const shop = await openShop(options, store, head, engine.patienceMs, monitoring);
   const keys = keepIdempotencyKeys(store.idempotency, clock, config.idempotencyKeptMs, log);
   opened.defer(keys.stop);
@@ -61,7 +67,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
-  opened.defer(openDeliveries(options, engine, tail, monitoring).stop);
+  opened.defer(openDeliveries(options, engine, tail, metrics).stop);
   const keyring = createKeyring(store.keys, clock, config.environment, config.keysCachedMax);
   head.subscribe({ keysChanged: keyring.clear });
   head.subscribe({ keysChanged: engine.limiter.refresh });
@@ -73,7 +79,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   let stopping = false;
   const isStopping = () => stopping;
   const surfaces = [api, ...(options.surfaces ?? [])];
-  opened.defer(monitoring.watch({ engine, context, isStopping }));
+  opened.defer(metrics.watch({ engine, context, isStopping }));
   const served: Served = {
     surfaces: serveSurfaces(surfaces, options, engine, context, monitoring, isStopping),
     pages: referencePages(api.operations, { ...config, basePath: api.basePath }),
@@ -89,8 +95,10 @@ export async function startService(given: ServiceOptions): Promise<Service> {
 
   return {
     baseUrl: new URL(api.basePath, server.url).href,
-    metricsUrl: monitoring.metricsUrl,
+    metricsUrl: metrics.url,
     store,
+    engine,
+    log,
     async stop() {
       stopping = true;
       feed.close();

@@ -4,6 +4,7 @@ import type { Config } from "./config.ts";
 import { ServiceError } from "./domain/errors.ts";
 import type { Log } from "./domain/events.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
+import { createStoreStates, type StoreStates } from "./domain/store-states.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
 import type { Database } from "./store/postgres/engine/database.ts";
@@ -21,6 +22,11 @@ const loadPostgres = async () => ({
 
 /** A store and the rate limiter that fits it. */
 export interface Engine {
+  readonly name: "SQLite" | "PostgreSQL";
+  /** The version of the store's schema. */
+  readonly schema: number;
+  /** Logs when the store is lost and back. */
+  readonly states: StoreStates;
   readonly store: Store;
   readonly limiter: Limiter;
   /** Whether other processes may serve the same store. */
@@ -60,13 +66,26 @@ async function openSqliteEngine(
 ): Promise<Engine> {
   opened.defer(lockForServing(path));
   const { environment } = config;
-  const { openSqlite } = await loadSqlite();
+  const { openSqlite, sqliteSchema } = await loadSqlite();
   const store = await openSqlite({ path, environment, clock, threaded: true, log });
   opened.defer(() => store.close());
-  const limiter = await createLocalLimiter({ usage: store.usage, clock, rules: config.ban, log });
+  const { canWrite } = store.inventory;
+  const states = createStoreStates({ log, isShared: false, canWrite });
+  const usage = states.observeUsage(store.usage);
+  const limiter = await createLocalLimiter({ usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
   const figures = { engine: "sqlite", files: filesOf(path) } as const;
-  return { store, limiter, isShared: false, patienceMs: 0, connect: async () => true, figures };
+  return {
+    name: "SQLite",
+    schema: sqliteSchema,
+    states,
+    store,
+    limiter,
+    isShared: false,
+    patienceMs: 0,
+    connect: async () => true,
+    figures,
+  };
 }
 
 /** A request that has not been counted after this time receives 503. */
@@ -81,11 +100,11 @@ async function openPostgresEngine(
   { config, databaseClock: clock, log }: EngineOptions,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  const { createDatabase, openPostgres } = await loadPostgres();
+  const { createDatabase, openPostgres, postgresSchema } = await loadPostgres();
   const { createSharedUsage } = await import("./store/postgres/usage.ts");
   const database = createDatabase(config.databaseUrl, log);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
-  const store = await openPostgres({ database, environment, clock, patienceMs });
+  const store = await openPostgres({ database, environment, clock, patienceMs, log });
   opened.defer(() => store.close());
   const { query } = database.connection(limiterDeadlineMs);
   const usage = createSharedUsage(query, clock);
@@ -93,8 +112,18 @@ async function openPostgresEngine(
   opened.defer(() => limiter.close());
   database.watch();
   const { traffic, countConnections, openConnections: connect } = database;
-  const figures = { engine: "postgres", traffic, countConnections } as const;
-  return { store, limiter, isShared: true, patienceMs, connect, figures };
+  const { canWrite } = store.inventory;
+  return {
+    name: "PostgreSQL",
+    schema: postgresSchema,
+    states: createStoreStates({ log, isShared: true, canWrite }),
+    store,
+    limiter,
+    isShared: true,
+    patienceMs,
+    connect,
+    figures: { engine: "postgres", traffic, countConnections },
+  };
 }
 
 /** The file that a database address names; undefined for a database server. */

@@ -1,6 +1,7 @@
+import { reasonOf } from "./cli/files.ts";
 import { run } from "./cli/run.ts";
 import { ServiceError } from "./domain/errors.ts";
-import { logToStderr } from "./log.ts";
+import { currentLog } from "./log.ts";
 import { isReadingDone, printError } from "./output.ts";
 
 let isReported = false;
@@ -23,16 +24,17 @@ function asFragment(message: string): string {
 
 /** Logs an error that was not caught. The runtime would print database addresses with it. */
 function crash(error: unknown): void {
-  logToStderr("crash", { error: error instanceof Error ? error.stack : String(error) });
-  process.exit(1);
+  const log = currentLog();
+  log("crash", { error: error instanceof Error ? error.stack : String(error) });
+  void log.flush().finally(() => process.exit(1));
 }
 
 process.on("uncaughtException", crash);
 process.on("unhandledRejection", crash);
 
-// A write to a pipe that its reader has closed, as head does, fails after the call has returned.
+// A write to a full disk, or to a pipe that its reader has closed, fails after the call has returned.
 process.stdout.on("error", (error) => {
-  if (!isReadingDone(error)) report("cannot write to stdout: the reader closed it");
+  if (!isReadingDone(error)) report(`cannot write to stdout: ${reasonOf(error)}`);
 });
 
 try {

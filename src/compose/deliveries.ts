@@ -3,14 +3,14 @@ import { type Deliveries, startDeliveries } from "../domain/webhooks/deliveries.
 import type { Engine } from "../engines.ts";
 import { packageVersion } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
-import type { Monitoring } from "./monitoring.ts";
+import type { Metrics } from "./metrics.ts";
 import { monotonicMs, type ServiceOptions } from "./options.ts";
 
 export function openDeliveries(
   { config, clock, log }: ServiceOptions,
   { store, isShared }: Engine,
   tail: LedgerTail,
-  { webhookAnswered }: Pick<Monitoring, "webhookAnswered">,
+  { webhookAnswered }: Pick<Metrics, "webhookAnswered">,
 ): Deliveries {
   const { timeoutMs, leaseMs, leaseLeftMinMs, renewEveryMs, renewLocallyEveryMs } = config.webhooks;
   const sender = createWebhookSender({

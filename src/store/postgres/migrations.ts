@@ -10,17 +10,20 @@ import { steps } from "./schema/steps.ts";
 const migrationLock = 7_381_002;
 
 /**
- * Migrates the schema, then checks the rights of the role and the environment of the store. Of
+ * Migrates the schema, then checks the rights of the role and the environment of the store. Returns
+ * the version of the schema that was found, which is 0 in an empty database. Of
  * several instances that start together one migrates; the others wait for the lock and find nothing
  * to do.
  */
-export async function migrate(session: Session, environment: Environment): Promise<void> {
-  if ((await readVersion(session)).version < steps.length) await applySteps(session, environment);
+export async function migrate(session: Session, environment: Environment): Promise<number> {
+  const { version } = await readVersion(session);
+  if (version < steps.length) await applySteps(session, environment);
   if ((await readVersion(session)).fits > steps.length) {
     throw new ServiceError("unavailable", "the database was made for a newer version of petstore");
   }
   await checkRights(session);
   await checkEnvironment(session, environment);
+  return version;
 }
 
 /** Applies the missing steps and adds the row of the store, in one transaction. */

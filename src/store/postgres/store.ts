@@ -1,4 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
+import type { Log } from "../../domain/events.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
 import { createCatalogueReader } from "./catalogue.ts";
@@ -18,6 +19,7 @@ import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { migrate } from "./migrations.ts";
+import { steps } from "./schema/steps.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
@@ -30,7 +32,11 @@ export interface PostgresOptions {
   readonly clock?: Clock | undefined;
   /** How long to wait for a database that is not reachable yet. */
   readonly patienceMs: number;
+  readonly log?: Log | undefined;
 }
+
+/** The version of the schema that this version of petstore uses. */
+export const postgresSchema = steps.length;
 
 /**
  * Deadlines. A request that waits behind a call that hangs still gets its response within five
@@ -121,14 +127,19 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
  * Migrates the schema and records the current epoch. Waits for a database that is not reachable yet,
  * but not if a retry cannot help.
  */
-async function prepare({ database, environment, patienceMs }: PostgresOptions): Promise<Epochs> {
+async function prepare(options: PostgresOptions): Promise<Epochs> {
+  const { database, environment, patienceMs, log } = options;
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
     try {
       const session = await database.connect();
       const epochs = createEpochs(session.server);
       const preparing = withinDeadline(session, ownSessionMs, async (own) => {
-        await migrate(own, environment);
+        const from = await migrate(own, environment);
+        const store = database.label;
+        if (from === 0) log?.("store created", { store, schema: postgresSchema });
+        else if (from < postgresSchema)
+          log?.("store migrated", { store, from, to: postgresSchema });
         await recordEpoch(own, epochs);
       });
       await preparing.finally(() => session.close());

@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/events.ts";
 import type { Environment } from "../../domain/keys.ts";
@@ -25,7 +24,8 @@ import { assertUndamaged } from "./engine/change-signal.ts";
 import { openForReading, openForWriting, useConnection } from "./engine/connection.ts";
 import { endWithoutClosing, guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, prepareFiles } from "./engine/files.ts";
-import { isServed, isServedElsewhere } from "./engine/serving-lock.ts";
+import { assertNotServedByOlderVersion } from "./engine/older-version.ts";
+import { isServed } from "./engine/serving-lock.ts";
 import {
   busyWaitMs,
   openInlineWriter,
@@ -40,7 +40,8 @@ import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
 import { createMaintenanceReader } from "./maintenance.ts";
-import { needsMigration } from "./migrations.ts";
+import { findSchemaVersion } from "./migrations.ts";
+import { steps } from "./schema/steps.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
@@ -59,6 +60,9 @@ export interface SqliteOptions {
   readonly log?: Log | undefined;
 }
 
+/** The version of the schema that this version of petstore uses. */
+export const sqliteSchema = steps.length;
+
 /** How long an import waits for the write lock. No client is waiting for a command. */
 const importWaitMs = 60_000;
 
@@ -69,10 +73,15 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     assertUndamaged(filesOf(path));
     assertNotServedByOlderVersion(path);
   }
+  const schemaBefore = findSchemaVersion(path);
   const writer = threaded
     ? await startWriterThread(path, environment, log)
     : openInlineWriter(path, environment);
   try {
+    if (schemaBefore === undefined) log("store created", { store: path, schema: sqliteSchema });
+    else if (schemaBefore < sqliteSchema) {
+      log("store migrated", { store: path, from: schemaBefore, to: sqliteSchema });
+    }
     if (threaded) await beginEpoch(writer);
     const files = prepareFiles(path);
     const database = openForReading(path);
@@ -85,25 +94,6 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     await writer.close();
     throw error;
   }
-}
-
-/**
- * Rejects a store that a service of an older version is using. Migrating it would make that service
- * add ledger rows without hashes.
- */
-function assertNotServedByOlderVersion(path: string): void {
-  const files = filesOf(path);
-  if (!existsSync(files.database) || !isServedElsewhere(files)) return;
-  const database = openForReading(path);
-  try {
-    if (!needsMigration(database)) return;
-  } finally {
-    database.close();
-  }
-  throw new ServiceError(
-    "unavailable",
-    "an older version of petstore is serving the store; restart it with this version first",
-  );
 }
 
 /**
@@ -142,7 +132,7 @@ function createStore(parts: Parts): Store {
     maintenance: createMaintenanceStore(parts),
     transfer: createTransferStore(parts),
     async close() {
-      if (!access.close()) endWithoutClosing(options.log);
+      if (!access.close()) await endWithoutClosing(options.log);
       // The writer closes last: only a connection that can write can checkpoint the log.
       database.close();
       await writer.close();

@@ -1,5 +1,5 @@
 import type { Address } from "./address.ts";
-import { isTemporary, UnwritableServer } from "./failures.ts";
+import { describeFailure, isTemporary, UnwritableServer } from "./failures.ts";
 import type { PrimaryGuard } from "./primary.ts";
 import { openSession, type Session, type Traffic } from "./session.ts";
 
@@ -64,7 +64,9 @@ export function createHosts(
     } catch (failure) {
       // A wrong password is more useful to an operator than the fact that no host is usable.
       const errors = (failure as AggregateError).errors as unknown[];
-      throw errors.find((error) => !isTemporary(error)) ?? new UnwritableServer();
+      throw (
+        errors.find((error) => !isTemporary(error)) ?? new UnwritableServer(describeAll(errors))
+      );
     }
     await Promise.race([all, Bun.sleep(waitMs)]);
     const usable = responses.filter(({ server }) => server.timeline === guard.newestTimeline);
@@ -98,4 +100,9 @@ export function createHosts(
     },
     check: async () => void (await probeAll(() => {}).first),
   };
+}
+
+/** The reasons why no host is usable, each once. */
+function describeAll(errors: readonly unknown[]): string {
+  return [...new Set(errors.map(describeFailure))].join("; ");
 }
