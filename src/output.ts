@@ -48,6 +48,11 @@ export function printError(message: string): void {
   process.stderr.write(`petstore: ${printable(withoutAddresses(message))}\n`);
 }
 
+/** Prints a warning as one line on standard error. The command continues. */
+export function printWarning(message: string): void {
+  printError(`warning: ${message}`);
+}
+
 let isPartEnough = false;
 
 /** Declares that a reader such as `head` may stop reading early. That is then not an error. */

@@ -1,5 +1,6 @@
 import { type SettingName, settings } from "../settings.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
+import { configCommands } from "./config-commands.ts";
 import { exportPets } from "./export.ts";
 import { formats } from "./files.ts";
 import { importOrders, importPets } from "./import.ts";
@@ -165,4 +166,5 @@ export const commands: readonly Command[] = [
     settings: ["environment"],
     run: migrateStore,
   }),
+  ...configCommands,
 ];
