@@ -15,7 +15,7 @@ export const keyCommands: readonly Command[] = [
     topic: "keys",
     examples: [
       "petstore keys create --name till-3 --plan pro",
-      "petstore keys create --name report --plan free --scopes inventory:read --expires 2027-01-31T00:00:00Z",
+      "petstore keys create --name report --plan free --scopes inventory:read --expires 2027-01-31",
     ],
     operands: [],
     flags: {
@@ -41,7 +41,7 @@ export const keyCommands: readonly Command[] = [
       },
       scopes: {
         placeholder: "SCOPES",
-        description: `Scopes of the key, separated by commas: ${scopes.join(", ")}. Default: ${defaultScopes.join(",")}.`,
+        description: `Scopes of the key, separated by commas: ${scopes.join(", ")}. Default: ${defaultScopes.join(", ")}.`,
       },
       expires: {
         placeholder: "TIME",
