@@ -7,6 +7,8 @@ export const configCommands: readonly Command[] = [
   command({
     name: "config",
     summary: "Shows every setting, its value and where the value comes from.",
+    topic: "command line",
+    examples: ["petstore config --env staging", "petstore config --port 9000 --json"],
     operands: [],
     flags: { json },
     settings: Object.keys(settings) as SettingName[],

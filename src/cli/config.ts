@@ -4,8 +4,8 @@ import { explainConfig } from "../config.ts";
 import { print, printWarning, withoutAddresses } from "../output.ts";
 import { settingGroups } from "../settings.ts";
 import type { Input } from "./command.ts";
+import { lineWidthMax, wrap } from "./paragraphs.ts";
 
-const columnsMax = 100;
 const indent = "    ";
 
 /** Prints what a command with the same flags would use. Returns exit code 1 if that is not valid. */
@@ -26,7 +26,7 @@ export async function printConfig({
   } else {
     for (const { title, rows } of groups) {
       print(title);
-      for (const line of rows.flatMap(linesOf)) print(line);
+      for (const line of rows.flatMap(linesOf).join("\n").split("\n")) print(line);
       print("");
     }
     printProblems(problems);
@@ -81,21 +81,9 @@ function linesOf(row: Row): readonly string[] {
   const origin = row.source === null ? "default" : `${row.origin} ${row.source}; ${initial}`;
   const first = `  ${row.flag} = ${value}`;
   const note = `(${row.problem === null ? "" : "not valid; "}${origin})`;
-  const isShort = first.length + 2 + note.length <= columnsMax;
+  const isShort = first.length + 2 + note.length <= lineWidthMax;
   return [
-    ...(isShort ? [`${first}  ${note}`] : [first, ...wrapped(note)]),
-    ...wrapped(row.description),
+    ...(isShort ? [`${first}  ${note}`] : [first, wrap(note, indent, indent)]),
+    wrap(row.description, indent, indent),
   ];
-}
-
-function wrapped(text: string): readonly string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && indent.length + line.length + 1 + word.length > columnsMax) {
-      lines.push(indent + line);
-      line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
-  }
-  return [...lines, indent + line];
 }

@@ -50,7 +50,7 @@ export function groupHelp(commands: readonly Command[]): string {
 export function settingsHelp(): string {
   return page([
     wrap(
-      "A setting is a flag of every command, or an environment variable. The flag overrides the variable. Commands ignore the settings that they do not need.",
+      "A setting is a flag of every command, an environment variable, or a key of the file that --config names. The flag overrides the variable, and the variable overrides the file. Commands ignore the settings that they do not need.",
     ),
     section("Settings", settingRows(Object.keys(settings) as SettingName[])),
   ]);
