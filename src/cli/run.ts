@@ -6,6 +6,7 @@ import type { Command } from "./command.ts";
 import { commands } from "./commands.ts";
 import { parseArguments } from "./flags.ts";
 import { commandHelp, exitCodesHelp, generalHelp, groupHelp, settingsHelp } from "./help.ts";
+import { finalExitCode, watchSignals } from "./interruption.ts";
 
 /** Runs the command that the arguments name, or prints help or the version. Returns the exit code. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -20,8 +21,9 @@ export async function run(args: readonly string[]): Promise<number> {
   const command = findCommand(args);
   if (!command) throw unknownCommand(args);
   const input = parseArguments(command, args.slice(command.name.split(" ").length));
+  if (command.topic !== "serve") watchSignals(command.changes ?? false);
   try {
-    return await command.run(input);
+    return finalExitCode(await command.run(input));
   } catch (error) {
     throw error instanceof InvalidField ? withFlagName(error, command) : error;
   }

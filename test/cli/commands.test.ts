@@ -121,10 +121,7 @@ describe("a command that fails prints one line and exits with code 2", () => {
     const command = ["sh", "-c", `{ "${petstore}" "$@"; echo "code $?" >&2; } | true`, "sh"];
     const { err } = await place.run(["keys", "list"], { command });
     // The reader may close the pipe before or after the write.
-    expect(err).toBeOneOf([
-      "code 0\n",
-      "petstore: cannot write to stdout: the reader closed it\ncode 2\n",
-    ]);
+    expect(err).toBeOneOf(["code 0\n", "code 141\n"]);
   });
 
   test("a database of the other environment", async () => {
