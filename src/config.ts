@@ -1,6 +1,7 @@
 import { ServiceError } from "./domain/errors.ts";
 import { type BanRules, dayMs } from "./domain/limits.ts";
 import type { Setting } from "./settings/setting.ts";
+import { rejectUnknownVariables } from "./settings/unknown-variables.ts";
 import { type SettingName, type SettingValues, settings } from "./settings.ts";
 
 /** Bounds that no flag or variable changes. */
@@ -89,6 +90,14 @@ export function readConfig(
       escalationMs: banEscalationMs,
     }),
   });
+}
+
+/** Rejects a misspelt variable. */
+export function checkVariables(variables: NodeJS.ProcessEnv = process.env): void {
+  rejectUnknownVariables(
+    variables,
+    Object.values(settings).map(({ variable }) => variable),
+  );
 }
 
 function readSetting(

@@ -49,6 +49,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/settings/": ["src/domain/"],
   "src/log.ts": ["src/domain/", "src/output.ts"],
   "src/output.ts": [],
+  "src/file-errors.ts": [],
   "src/version.ts": ["node:"],
   "client/src/": [],
 };

@@ -130,6 +130,12 @@ export function readList(text: string): readonly string[] {
     .filter(Boolean);
 }
 
+/** The texts of addresses and networks. */
+export function readNetworkTexts(text: string): readonly string[] {
+  readNetworks(text);
+  return readList(text);
+}
+
 export function readNetworks(text: string): readonly Network[] {
   return readList(text).map((item) => {
     const network = parseNetwork(item);

@@ -4,7 +4,7 @@ import {
   readDrain,
   readEnvironment,
   readIdleTimeout,
-  readList,
+  readNetworkTexts,
   readNonEmpty,
   readOrigins,
   readPetsSunset,
@@ -82,7 +82,7 @@ export const servingSettings = {
     default: "",
     description:
       "Proxies whose `X-Forwarded-For` is trusted: addresses or networks, separated by commas.",
-    read: readList,
+    read: readNetworkTexts,
   }),
   corsOrigins: setting({
     flag: "cors-origins",
