@@ -51,6 +51,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/log.ts": ["src/domain/", "src/output.ts"],
   "src/output.ts": ["src/terminal.ts"],
   "src/terminal.ts": [],
+  "src/file-errors.ts": [],
   "src/version.ts": ["node:"],
   "client/src/": [],
 };

@@ -125,6 +125,11 @@ export const events = {
     meaning: "The receiver returned 410.",
     action: "If that was a mistake, `petstore webhooks resume ID`.",
   },
+  "store created": {
+    level: "info",
+    meaning: "There was no store. The service created `store`.",
+    action: "If there should be one, stop the service and correct `--database`.",
+  },
 } as const satisfies Record<string, EventKind>;
 
 export type EventName = keyof typeof events;
