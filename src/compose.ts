@@ -8,13 +8,14 @@ import { openShop } from "./compose/shop.ts";
 import { serveSurfaces } from "./compose/surfaces.ts";
 import type { Config } from "./config.ts";
 import { startCheckpoints } from "./domain/checkpoints.ts";
+import type { CommittedGroup } from "./domain/commits.ts";
 import { ServiceError } from "./domain/errors.ts";
 import { announceKeyChanges, createHeadWatcher } from "./domain/head.ts";
 import { keepIdempotencyKeys } from "./domain/key-keeping.ts";
 import { createKeyring } from "./domain/keyring.ts";
 import type { Store } from "./domain/ports.ts";
 import { followTail } from "./domain/tail.ts";
-import { openEngine } from "./engines.ts";
+import { type Engine, openEngine } from "./engines.ts";
 import { apiBasePath, apiOperations } from "./http/api/operations.ts";
 import { createKeyAuthenticator } from "./http/authentication.ts";
 import { referencePages } from "./http/docs/pages.ts";
@@ -25,6 +26,7 @@ export interface Service {
   /** The base address of the API, ending in /v1. */
   readonly baseUrl: string;
   readonly store: Store;
+  readonly engine: Pick<Engine, "name" | "schema">;
   stop(): Promise<void>;
 }
 
@@ -38,11 +40,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   // left behind would keep the process alive.
   await using opened = new AsyncDisposableStack();
   const engine = await openEngine(options, opened);
-  const head = createHeadWatcher(engine.store.inventory, log);
+  const head = createHeadWatcher(engine.store.inventory, log, engine.states.readEnded);
   opened.defer(head.stop);
   const store = announceKeyChanges(engine.store, head);
-  const monitoring = createMonitoring(options);
-  const shop = await openShop(options, store, head, engine.patienceMs, monitoring);
+  const monitoring = createMonitoring(options, engine, opened);
+  const groupEnded = (group: CommittedGroup) => {
+    engine.states.groupEnded(group);
+    monitoring.groupEnded(group);
+  };
+  const shop = await openShop(options, store, head, engine.patienceMs, { groupEnded });
   const keys = keepIdempotencyKeys(store.idempotency, clock, config.idempotencyKeptMs, log);
   opened.defer(keys.stop);
   // Millions of keys take seconds. The service listens meanwhile, but is not ready.
@@ -82,6 +88,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return {
     baseUrl: new URL(api.basePath, server.url).href,
     store,
+    engine,
     async stop() {
       stopping = true;
       feed.close();

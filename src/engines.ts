@@ -3,7 +3,9 @@ import type { Config } from "./config.ts";
 import { ServiceError } from "./domain/errors.ts";
 import type { Log } from "./domain/events.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
+import { createStoreStates, type StoreStates } from "./domain/store-states.ts";
 import { isFileError, reasonOf } from "./file-errors.ts";
+
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
@@ -19,6 +21,11 @@ const loadPostgres = async () => ({
 
 /** A store and the rate limiter that fits it. */
 export interface Engine {
+  readonly name: "SQLite" | "PostgreSQL";
+  /** The version of the store's schema. */
+  readonly schema: number;
+  /** Logs when the store is lost and back. */
+  readonly states: StoreStates;
   readonly store: Store;
   readonly limiter: Limiter;
   /** Whether other processes may serve the same store. */
@@ -51,16 +58,28 @@ async function openSqliteEngine(
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
   const { environment } = config;
-  const { openSqlite } = await loadSqlite();
-  const onCreated = () => log("store created", { store: path });
+  const { openSqlite, sqliteSchema } = await loadSqlite();
+  const onCreated = () => log("store created", { store: path, schema: sqliteSchema });
   const store = await namingFile(path, async () => {
     opened.defer(lockForServing(path));
     return openSqlite({ path, environment, clock, threaded: true, log, onCreated });
   });
   opened.defer(() => store.close());
-  const limiter = await createLocalLimiter({ usage: store.usage, clock, rules: config.ban, log });
+  const { canWrite } = store.inventory;
+  const states = createStoreStates({ log, isShared: false, canWrite });
+  const usage = states.observeUsage(store.usage);
+  const limiter = await createLocalLimiter({ usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
-  return { store, limiter, isShared: false, patienceMs: 0, connect: async () => true };
+  return {
+    name: "SQLite",
+    schema: sqliteSchema,
+    states,
+    store,
+    limiter,
+    isShared: false,
+    patienceMs: 0,
+    connect: async () => true,
+  };
 }
 
 /** A request that has not been counted after this time receives 503. */
@@ -75,19 +94,29 @@ async function openPostgresEngine(
   { config, databaseClock: clock, log }: EngineOptions,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  const { createDatabase, openPostgres } = await loadPostgres();
+  const { createDatabase, openPostgres, postgresSchema } = await loadPostgres();
   const { createSharedUsage } = await import("./store/postgres/usage.ts");
   const database = createDatabase(config.databaseUrl, log);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
-  const onCreated = () => log("store created", { store: database.label });
-  const store = await openPostgres({ database, environment, clock, patienceMs, onCreated });
+  const onCreated = () => log("store created", { store: database.label, schema: postgresSchema });
+  const store = await openPostgres({ database, environment, clock, patienceMs, log, onCreated });
   opened.defer(() => store.close());
   const { query } = database.connection(limiterDeadlineMs);
   const usage = createSharedUsage(query, clock);
   const limiter = createSharedLimiter({ usage, rules, log });
   opened.defer(() => limiter.close());
   database.watch();
-  return { store, limiter, isShared: true, patienceMs, connect: database.openConnections };
+  const { canWrite } = store.inventory;
+  return {
+    name: "PostgreSQL",
+    schema: postgresSchema,
+    states: createStoreStates({ log, isShared: true, canWrite }),
+    store,
+    limiter,
+    isShared: true,
+    patienceMs,
+    connect: database.openConnections,
+  };
 }
 
 /** The file that a database address names; undefined for a database server. */

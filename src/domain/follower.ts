@@ -84,12 +84,17 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
   async function advance(head: Head, replaced: number | undefined): Promise<void> {
     if (replaced === undefined && covers(shown, head)) return;
     isReplaying = true;
+    const { applied, loads } = replay;
     try {
       await replay.advance(head, replaced);
     } catch (error) {
       throw error instanceof LedgerGap ? damaged(error.message) : error;
     }
     isReplaying = false;
+    if (loads > 0 && replay.loads > loads) {
+      const isSame = applied.epoch === head.epoch && replaced === undefined;
+      log("list reloaded", { why: isSame ? "many changes" : "another history", seq: head.seq });
+    }
     if (fault !== undefined) log("ledger repaired");
     fault = undefined;
     await show();

@@ -38,7 +38,7 @@ export interface TestService {
   readonly databaseUrl: string;
   readonly clock: TestClock;
   readonly store: Store;
-  /** What the service wrote to its log. */
+  /** What the service wrote to its log, except that it created the store. */
   readonly logged: readonly string[];
   /** `path` is relative to the base address, or to the server's root when it starts with "~". */
   call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
@@ -56,7 +56,9 @@ export async function startTestService(
   engine: Engine = "sqlite",
   flags: Record<string, string> = {},
   bounds: Partial<Config> = {},
-  extras: Pick<ServiceOptions, "observer" | "surfaces"> & { readonly clock?: TestClock } = {},
+  extras: Pick<ServiceOptions, "observer" | "surfaces" | "requestLines"> & {
+    readonly clock?: TestClock;
+  } = {},
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), `petstore-${engine}-`));
   const databaseUrl =
@@ -64,8 +66,9 @@ export async function startTestService(
   const config = { ...readConfig({ port: "0", ...flags, database: databaseUrl }, {}), ...bounds };
   const { clock = createTestClock() } = extras;
   const logged: string[] = [];
-  const log = (event: string, details?: Record<string, unknown>) =>
-    void logged.push(JSON.stringify({ event, ...details }));
+  const log = (event: string, details?: Record<string, unknown>) => {
+    if (event !== "store created") logged.push(JSON.stringify({ event, ...details }));
+  };
   const options = { config, log, databaseClock: clock, ...extras, clock };
   let service: Service = await startService(options);
 

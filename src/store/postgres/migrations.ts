@@ -12,24 +12,24 @@ const migrationLock = 7_381_002;
 /**
  * Migrates the schema, then checks the rights of the role and the environment of the store. Of
  * several instances that start together one migrates; the others wait for the lock and find nothing
- * to do. Returns whether it created the store.
+ * to do. Returns the version of the schema that was found, which is 0 in an empty database.
  */
-export async function migrate(session: Session, environment: Environment): Promise<boolean> {
+export async function migrate(session: Session, environment: Environment): Promise<number> {
   const { version } = await readVersion(session);
-  const isNew = version < steps.length && (await applySteps(session, environment));
+  const from = version < steps.length ? await applySteps(session, environment) : version;
   if ((await readVersion(session)).fits > steps.length) {
     throw new ServiceError("unavailable", "the database was made for a newer version of petstore");
   }
   await checkRights(session);
   await checkEnvironment(session, environment);
-  return isNew;
+  return from;
 }
 
 /**
- * Applies the missing steps and adds the row of the store, in one transaction. Returns whether there
- * was no store.
+ * Applies the missing steps and adds the row of the store, in one transaction. Returns the
+ * version that was found.
  */
-async function applySteps(session: Session, environment: Environment): Promise<boolean> {
+async function applySteps(session: Session, environment: Environment): Promise<number> {
   const { sql, query } = session;
   await query(begin);
   await query("SELECT pg_advisory_xact_lock($1::int8)", [migrationLock]);
@@ -61,7 +61,7 @@ async function applySteps(session: Session, environment: Environment): Promise<b
      WHERE NOT EXISTS (SELECT FROM ledger_end WHERE seq >= 0)`,
   );
   assertCommitted(await sql`COMMIT`);
-  return first === 0;
+  return first;
 }
 
 async function checkEnvironment({ query }: Session, environment: Environment): Promise<void> {

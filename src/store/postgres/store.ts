@@ -1,4 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
+import type { Log } from "../../domain/events.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
 import { createCatalogueReader } from "./catalogue.ts";
@@ -16,8 +17,11 @@ import { createKeyMemory } from "./idempotency.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
+
 import { createMaintenance } from "./maintenance.ts";
 import { hasStore, migrate } from "./migrations.ts";
+import { steps } from "./schema/steps.ts";
+
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
@@ -33,7 +37,11 @@ export interface PostgresOptions {
   /** Whether the tables are created in a database that has none. True unless given. */
   readonly mayCreate?: boolean;
   readonly onCreated?: (() => void) | undefined;
+  readonly log?: Log | undefined;
 }
+
+/** The version of the schema that this version of petstore uses. */
+export const postgresSchema = steps.length;
 
 /**
  * Deadlines. A request that waits behind a call that hangs still gets its response within five
@@ -125,7 +133,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
  * but not if a retry cannot help.
  */
 async function prepare(options: PostgresOptions): Promise<Epochs> {
-  const { database, environment, patienceMs, mayCreate = true, onCreated } = options;
+  const { database, environment, patienceMs, mayCreate = true, onCreated, log } = options;
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
     try {
@@ -133,11 +141,14 @@ async function prepare(options: PostgresOptions): Promise<Epochs> {
       const epochs = createEpochs(session.server);
       const preparing = withinDeadline(session, ownSessionMs, async (own) => {
         if (!mayCreate && !(await hasStore(own))) throw noStore(database);
-        const isNew = await migrate(own, environment);
+        const from = await migrate(own, environment);
         await recordEpoch(own, epochs);
-        return isNew;
+        return from;
       });
-      if (await preparing.finally(() => session.close())) onCreated?.();
+      const from = await preparing.finally(() => session.close());
+      const to = postgresSchema;
+      if (from === 0) onCreated?.();
+      else if (from < to) log?.("store migrated", { store: database.label, from, to });
       return epochs;
     } catch (error) {
       if (!isTemporary(error) || performance.now() > giveUpAt) throw cannotOpen(database, error);

@@ -1,5 +1,6 @@
-import type { Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import { completeEpochs } from "./epochs.ts";
@@ -24,6 +25,21 @@ export function migrate(database: Database, environment: Environment): void {
     );
   }
   completeEpochs(database);
+}
+
+/** The version of the schema of a store; undefined if there is none, or if it cannot be read. */
+export function findSchemaVersion(path: string): number | undefined {
+  if (!existsSync(path)) return undefined;
+  let database: Database | undefined;
+  try {
+    database = new Database(path, { readonly: true });
+    return versionOf(database) || undefined;
+  } catch {
+    // Opening it for writing reports why.
+    return undefined;
+  } finally {
+    database?.close();
+  }
 }
 
 /** Whether the schema of a store is older than this version of petstore. */

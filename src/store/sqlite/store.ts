@@ -39,7 +39,11 @@ import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
+
 import { createMaintenanceReader } from "./maintenance.ts";
+import { findSchemaVersion } from "./migrations.ts";
+import { steps } from "./schema/steps.ts";
+
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
@@ -61,6 +65,9 @@ export interface SqliteOptions {
   readonly onCreated?: (() => void) | undefined;
 }
 
+/** The version of the schema that this version of petstore uses. */
+export const sqliteSchema = steps.length;
+
 /** How long an import waits for the write lock. No client is waiting for a command. */
 const importWaitMs = 60_000;
 
@@ -73,10 +80,14 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     assertNotServedByOlderVersion(path);
   }
   const isNew = !hasContent(path);
+  const schemaBefore = findSchemaVersion(path);
   const writer = threaded
     ? await startWriterThread(path, environment, log)
     : openInlineWriter(path, environment);
   try {
+    if (schemaBefore !== undefined && schemaBefore < sqliteSchema) {
+      log("store migrated", { store: path, from: schemaBefore, to: sqliteSchema });
+    }
     if (threaded) await beginEpoch(writer);
     const files = prepareFiles(path);
     const database = openForReading(path);
@@ -129,7 +140,7 @@ function createStore(parts: Parts): Store {
     maintenance: createMaintenanceStore(parts),
     transfer: createTransferStore(parts),
     async close() {
-      if (!access.close()) endWithoutClosing(options.log);
+      if (!access.close()) await endWithoutClosing(options.log);
       // The writer closes last: only a connection that can write can checkpoint the log.
       database.close();
       await writer.close();

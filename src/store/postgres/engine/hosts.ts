@@ -1,5 +1,5 @@
 import type { Address } from "./address.ts";
-import { isTemporary, UnwritableServer } from "./failures.ts";
+import { describeFailure, isTemporary, UnwritableServer } from "./failures.ts";
 import type { PrimaryGuard } from "./primary.ts";
 import { openSession, type Session } from "./session.ts";
 
@@ -60,7 +60,9 @@ export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard): Ho
     } catch (failure) {
       // A wrong password is more useful to an operator than the fact that no host is usable.
       const errors = (failure as AggregateError).errors as unknown[];
-      throw errors.find((error) => !isTemporary(error)) ?? new UnwritableServer();
+      throw (
+        errors.find((error) => !isTemporary(error)) ?? new UnwritableServer(describeAll(errors))
+      );
     }
     await Promise.race([all, Bun.sleep(waitMs)]);
     const usable = responses.filter(({ server }) => server.timeline === guard.newestTimeline);
@@ -94,4 +96,9 @@ export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard): Ho
     },
     check: async () => void (await probeAll(() => {}).first),
   };
+}
+
+/** The reasons why no host is usable, each once. */
+function describeAll(errors: readonly unknown[]): string {
+  return [...new Set(errors.map(describeFailure))].join("; ");
 }
