@@ -50,6 +50,8 @@ const fixedBounds = {
   },
   /** Without a failure for this long, the log says that requests have stopped failing. */
   failuresQuietMs: 10_000,
+  /** How often metrics read the store: whether it responds, webhooks, backups, sizes of files. */
+  metricsReadEveryMs: 5_000,
   /** How long requests in flight may take once the listener is closed. */
   stopGraceMs: 10_000,
   /** A ban that starts within this time after the last one is twice as long. */

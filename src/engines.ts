@@ -8,6 +8,8 @@ import { isFileError, reasonOf } from "./file-errors.ts";
 
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
+import type { Database } from "./store/postgres/engine/database.ts";
+import { filesOf, type StoreFiles } from "./store/sqlite/engine/files.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 
 export const systemClock: Clock = { now: () => Date.now() };
@@ -34,7 +36,13 @@ export interface Engine {
   readonly patienceMs: number;
   /** Opens every connection that is not open. Returns false if one cannot be opened. */
   connect(): Promise<boolean>;
+  readonly figures: EngineFigures;
 }
+
+/** What metrics show of an engine. */
+export type EngineFigures =
+  | { readonly engine: "sqlite"; readonly files: Pick<StoreFiles, "database" | "wal"> }
+  | ({ readonly engine: "postgres" } & Pick<Database, "traffic" | "countConnections">);
 
 export interface EngineOptions {
   readonly config: Config;
@@ -79,6 +87,7 @@ async function openSqliteEngine(
     isShared: false,
     patienceMs: 0,
     connect: async () => true,
+    figures: { engine: "sqlite", files: filesOf(path) },
   };
 }
 
@@ -107,6 +116,7 @@ async function openPostgresEngine(
   opened.defer(() => limiter.close());
   database.watch();
   const { canWrite } = store.inventory;
+  const { traffic, countConnections, openConnections: connect } = database;
   return {
     name: "PostgreSQL",
     schema: postgresSchema,
@@ -115,7 +125,8 @@ async function openPostgresEngine(
     limiter,
     isShared: true,
     patienceMs,
-    connect: database.openConnections,
+    connect,
+    figures: { engine: "postgres", traffic, countConnections },
   };
 }
 

@@ -37,6 +37,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/store/": ["src/domain/", "node:", "bun"],
   "src/limits/": ["src/domain/", "node:", "bun"],
   "src/webhooks/": ["src/domain/", "node:"],
+  "src/metrics/": ["src/domain/", "node:"],
   "src/http/": ["src/domain/", "node:"],
   "src/http/server.ts": ["src/domain/", "src/http/", "node:", "bun"],
   "src/cli/": ["src/", "node:", "bun"],
@@ -214,7 +215,12 @@ test("only config.ts reads the environment, apart from what terminals have there
 });
 
 /** Where Bun's APIs may be used. All other code runs on any runtime. */
-const bunEdges = ["src/store/", "src/http/server.ts", "src/http/docs/pages.ts"];
+const bunEdges = [
+  "src/store/",
+  "src/http/server.ts",
+  "src/http/metrics-server.ts",
+  "src/http/docs/pages.ts",
+];
 
 test("Bun's APIs are used only where that is allowed", () => {
   const users = codeFiles.filter(

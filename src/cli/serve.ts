@@ -34,6 +34,7 @@ async function serveUntilStopped(
   // Not before the start: if the port is taken, a new key would be stored and never shown.
   const key = await prepare(service.store, config);
   print(`Petstore inventory (${config.environment}) is serving at ${service.baseUrl}`);
+  if (service.metricsUrl) print(`Metrics are at ${service.metricsUrl}`);
   if (key) for (const line of welcome(service.baseUrl, key)) print(line);
   return stopped;
 }

@@ -26,7 +26,11 @@ export const events = {
     level: "info",
     meaning: "Every request has its response, and the store is closed. The process ends.",
   },
-  "store created": { level: "info", meaning: "There was no store. `store` names the new one." },
+  "store created": {
+    level: "info",
+    meaning: "There was no store. The service created `store`.",
+    action: "If there should be one, stop the service and correct `--database`.",
+  },
   "store migrated": {
     level: "info",
     meaning: "The schema of the store was brought from version `from` to version `to`.",
@@ -198,11 +202,6 @@ export const events = {
     level: "error",
     meaning: "The receiver returned 410.",
     action: "If that was a mistake, `petstore webhooks resume ID`.",
-  },
-  "store created": {
-    level: "info",
-    meaning: "There was no store. The service created `store`.",
-    action: "If there should be one, stop the service and correct `--database`.",
   },
 } as const satisfies Record<string, EventKind>;
 

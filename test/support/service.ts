@@ -35,6 +35,8 @@ export interface CallOptions {
 /** The composed service on a real database and a real socket, with a clock that tests move. */
 export interface TestService {
   readonly baseUrl: string;
+  /** Undefined unless the flag `metrics-port` is given. */
+  readonly metricsUrl: string | undefined;
   readonly databaseUrl: string;
   readonly clock: TestClock;
   readonly store: Store;
@@ -75,6 +77,9 @@ export async function startTestService(
   return {
     get baseUrl() {
       return service.baseUrl;
+    },
+    get metricsUrl() {
+      return service.metricsUrl;
     },
     get store() {
       return service.store;
