@@ -72,7 +72,7 @@ async function* escapedPieces(pieces: AsyncIterable<string>): AsyncGenerator<str
   for await (const piece of pieces) yield printableLines(piece);
 }
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === "ENOENT") return "no such file";
   if (code === "EACCES") return "permission denied";

@@ -54,7 +54,7 @@ function followLinks(path: string): string {
 const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 /** Calls `cleanUp` before a signal ends the process. Returns a function that removes the listeners. */
-function onSignals(cleanUp: () => void): () => void {
+export function onSignals(cleanUp: () => void): () => void {
   const names = Object.keys(signals) as (keyof typeof signals)[];
   const onSignal = (signal: NodeJS.Signals) => {
     cleanUp();
