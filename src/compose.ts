@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { openBackups } from "./compose/backups.ts";
 import { openDeliveries } from "./compose/deliveries.ts";
 import { openFeed } from "./compose/feed.ts";
 import { createMonitoring } from "./compose/monitoring.ts";
@@ -77,6 +78,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       isStopping,
     },
   });
+  const backups = openBackups(options, store);
+  if (backups) opened.defer(backups.stop);
   const parts = opened.move();
 
   return {

@@ -91,6 +91,21 @@ export function readConfig(
   });
 }
 
+/**
+ * The environment of a process that works on the same store. The address of the database is not an
+ * argument, because other users can read those.
+ */
+export function childVariables(
+  { environment, databaseUrl }: Config,
+  variables: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
+  const own = {
+    [settings.environment.variable]: environment,
+    [settings.databaseUrl.variable]: databaseUrl,
+  };
+  return { ...variables, ...own };
+}
+
 function readSetting(
   setting: Setting<unknown>,
   flags: Readonly<Record<string, unknown>>,

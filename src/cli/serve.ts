@@ -5,6 +5,7 @@ import { systemClock } from "../engines.ts";
 import { logToStderr } from "../log.ts";
 import { print } from "../output.ts";
 import type { Input } from "./command.ts";
+import { currentProgram } from "./program.ts";
 import { fillEmptyStore, samplePlan } from "./sample.ts";
 
 export function serve({ settings }: Input): Promise<number> {
@@ -22,7 +23,12 @@ async function serveUntilStopped(
 ): Promise<number> {
   // Loaded here, because the other commands need no HTTP server and should start fast.
   const { startService } = await import("../compose.ts");
-  const service = await startService({ config, clock: systemClock, log: logToStderr });
+  const service = await startService({
+    config,
+    clock: systemClock,
+    log: logToStderr,
+    program: currentProgram(),
+  });
   // Listens for signals before it prints the line that supervisors wait for.
   const stopped = untilStopped(service);
   // Not before the start: if the port is taken, a new key would be stored and never shown.
