@@ -6,7 +6,7 @@ import type { Config } from "../config.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { Snapshot, Store } from "../domain/ports.ts";
 import { systemClock } from "../engines.ts";
-import { print, printError } from "../output.ts";
+import { print, printWarning } from "../output.ts";
 import { tables } from "../store/tables.ts";
 import { packageVersion } from "../version.ts";
 import { elapsedText } from "./elapsed.ts";
@@ -98,7 +98,7 @@ async function record({ maintenance }: Store, result: string): Promise<void> {
     await maintenance.endTask("backup", systemClock.now(), result);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    printError(`the backup is complete, but the store could not record it: ${reason}`);
+    printWarning(`the backup is complete, but the store could not record it: ${reason}`);
   }
 }
 

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { type Config, readConfig } from "../config.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { openExistingStore, systemClock } from "../engines.ts";
-import { print, printError } from "../output.ts";
+import { print, printError, printWarning } from "../output.ts";
 import type { Input } from "./command.ts";
 import { elapsedText } from "./elapsed.ts";
 import { type Restored, restoreToFile } from "./restored-store.ts";
@@ -87,7 +87,7 @@ async function record(
     return true;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    printError(`the drill was not recorded: ${error.message}`);
+    printWarning(`the drill was not recorded: ${error.message}`);
     return false;
   }
 }

@@ -3,7 +3,7 @@ import { extname } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ServiceError } from "../domain/errors.ts";
-import { isReadingDone, printableLines } from "../output.ts";
+import { printableLines, ReaderGone } from "../output.ts";
 import { isSpecial, replaceFile } from "./replacement.ts";
 
 export const formats = ["csv", "ndjson", "json"] as const;
@@ -59,9 +59,9 @@ export async function writeText(file: string, pieces: AsyncIterable<string>): Pr
       });
     }
   } catch (error) {
-    if (isReadingDone(error)) return;
     if (error instanceof ServiceError) throw error;
     const { code } = error as NodeJS.ErrnoException;
+    if (file === "-" && code === "EPIPE") throw new ReaderGone();
     const reason = code === "ENOENT" ? "no such folder" : reasonOf(error);
     const target = file === "-" ? "to stdout" : file;
     throw new ServiceError("invalid_request", `cannot write ${target}: ${reason}`);

@@ -12,6 +12,8 @@ export const maintenanceCommands: readonly Command[] = [
   command({
     name: "backup",
     summary: "Writes the whole store to a new file, also while the service runs.",
+    topic: "maintenance",
+    examples: ["petstore backup /var/backups/petstore/monday.petstore"],
     operands: [{ name: "FILE", description: "File to create. - writes to standard output." }],
     flags: { json },
     settings: storeSettings,
@@ -20,6 +22,12 @@ export const maintenanceCommands: readonly Command[] = [
   command({
     name: "restore",
     summary: "Verifies a backup and makes it the store. Never replaces a store.",
+    topic: "maintenance",
+    examples: [
+      "petstore restore monday.petstore",
+      "petstore restore monday.petstore --database postgres://localhost/petstore",
+    ],
+    changes: true,
     operands: backupFile,
     flags: {
       json,
@@ -31,6 +39,8 @@ export const maintenanceCommands: readonly Command[] = [
   command({
     name: "drill",
     summary: "Restores a backup to a scratch folder, verifies it and removes it again.",
+    topic: "maintenance",
+    examples: ["petstore drill monday.petstore --json"],
     operands: backupFile,
     flags: { json, scratch: scratchOf("Folder to use. Default: that of FILE.") },
     settings: storeSettings,

@@ -5,6 +5,7 @@ import { ServiceError } from "../domain/errors.ts";
 import type { RowsOf, Store } from "../domain/ports.ts";
 import { verify } from "../domain/verify.ts";
 import { openExistingStore, openStore, systemClock } from "../engines.ts";
+import { beginChange, endChange } from "./interruption.ts";
 import { createProgress } from "./progress.ts";
 import { restoreToFile } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
@@ -29,7 +30,9 @@ export async function restoreToDatabase(
     opened.defer(() => source.close());
     const target = await openStore(config, systemClock);
     opened.defer(() => target.close());
+    beginChange();
     await copy(source, target, countAllRows(manifest));
+    endChange();
     return (await isSame(target, manifest)) ? manifest : undefined;
   });
 }

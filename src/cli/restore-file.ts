@@ -7,6 +7,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { filesOf } from "../store/sqlite/engine/files.ts";
 import { isServed } from "../store/sqlite/engine/serving-lock.ts";
 import { reasonOf } from "./files.ts";
+import { beginChange } from "./interruption.ts";
 import { restoreToFile } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 
@@ -26,6 +27,7 @@ export async function restoreToPath(file: string, config: Config, path: string):
     if (existsSync(wal)) throw new Error(`${wal} still exists`);
     await flush(scratch);
     assertFree(path);
+    beginChange();
     await putInPlace(scratch, path);
     await flush(parent);
     return manifest;

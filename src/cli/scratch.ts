@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { ServiceError } from "../domain/errors.ts";
 import { reasonOf } from "./files.ts";
-import { onSignals } from "./replacement.ts";
+import { onInterrupt } from "./interruption.ts";
 
 /**
  * Runs `work` in a new, private folder inside `parent`. The folder is removed in any case, also when a
@@ -15,7 +15,7 @@ export async function inScratchFolder<T>(
 ): Promise<T> {
   const folder = await createFolder(parent);
   const remove = () => rmSync(folder, { recursive: true, force: true });
-  const stopListening = onSignals(remove);
+  const stopListening = onInterrupt(remove);
   try {
     return await work(folder);
   } finally {
