@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { openBackups } from "./compose/backups.ts";
 import { openDeliveries } from "./compose/deliveries.ts";
 import { openFeed } from "./compose/feed.ts";
 import { listen } from "./compose/listen.ts";
@@ -88,6 +89,8 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     },
   };
   const server = listen(config.host, config.port, () => startServer(served, config));
+  const backups = openBackups(options, store);
+  if (backups) opened.defer(backups.stop);
   const parts = opened.move();
 
   return {

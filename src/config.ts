@@ -116,3 +116,18 @@ export function checkVariables(variables: NodeJS.ProcessEnv = process.env): void
     Object.values(settings).map(({ variable }) => variable),
   );
 }
+
+/**
+ * The environment of a process that works on the same store. The address of the database is not an
+ * argument, because other users can read those.
+ */
+export function childVariables(
+  { environment, databaseUrl }: Config,
+  variables: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
+  const own = {
+    [settings.environment.variable]: environment,
+    [settings.databaseUrl.variable]: databaseUrl,
+  };
+  return { ...variables, ...own };
+}

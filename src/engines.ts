@@ -131,7 +131,7 @@ async function openPostgresEngine(
 }
 
 /** The file that a database address names; undefined for a database server. */
-function sqlitePath({ databaseUrl }: Config): string | undefined {
+export function sqlitePath({ databaseUrl }: Config): string | undefined {
   if (!databaseUrl.startsWith("sqlite:")) return undefined;
   return resolve(databaseUrl.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""));
 }

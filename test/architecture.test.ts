@@ -38,6 +38,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/limits/": ["src/domain/", "node:", "bun"],
   "src/webhooks/": ["src/domain/", "node:"],
   "src/metrics/": ["src/domain/", "node:"],
+  "src/backup/": ["src/domain/", "src/store/tables.ts", "node:"],
   "src/http/": ["src/domain/", "node:"],
   "src/http/server.ts": ["src/domain/", "src/http/", "node:", "bun"],
   "src/cli/": ["src/", "node:", "bun"],

@@ -203,6 +203,15 @@ export const events = {
     meaning: "The receiver returned 410.",
     action: "If that was a mistake, `petstore webhooks resume ID`.",
   },
+  "backup made": {
+    level: "info",
+    meaning: "The service made a backup, after `failures` failures if there were any.",
+  },
+  "backup failed": {
+    level: "error",
+    meaning: "The service started to fail at making backups. It tries again every five minutes.",
+    action: "Free disk space, or correct `--backup-folder` or its permissions.",
+  },
 } as const satisfies Record<string, EventKind>;
 
 export type EventName = keyof typeof events;
