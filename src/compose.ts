@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { openBackups } from "./compose/backups.ts";
 import { openDeliveries } from "./compose/deliveries.ts";
 import { openFeed } from "./compose/feed.ts";
 import { listen } from "./compose/listen.ts";
@@ -47,13 +48,13 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const all = [...operations, ...(given.surfaces ?? []).flatMap((one) => one.operations)];
   const operationIds = all.map(({ id }) => id);
   const metrics = openMetrics(given, operationIds, opened);
-  const { log } = metrics;
+  const log = metrics?.log ?? given.log;
   const options = { ...given, log };
   const engine = await openEngine(options, opened);
   const head = createHeadWatcher(engine.store.inventory, log, engine.states.readEnded);
   opened.defer(head.stop);
   const store = announceKeyChanges(engine.store, head);
-  const monitoring = createMonitoring(options, engine, metrics, opened);
+  const monitoring = createMonitoring(options, metrics, engine, opened);
   const shop = await openShop(options, store, head, engine.patienceMs, monitoring);
   const keys = keepIdempotencyKeys(store.idempotency, clock, config.idempotencyKeptMs, log);
   opened.defer(keys.stop);
@@ -79,7 +80,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   let stopping = false;
   const isStopping = () => stopping;
   const surfaces = [api, ...(options.surfaces ?? [])];
-  opened.defer(metrics.watch({ engine, context, isStopping }));
+  if (metrics) opened.defer(metrics.watch({ engine, context, isStopping }));
   const served: Served = {
     surfaces: serveSurfaces(surfaces, options, engine, context, monitoring, isStopping),
     pages: referencePages(api.operations, { ...config, basePath: api.basePath }),
@@ -91,11 +92,13 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     },
   };
   const server = listen(config.host, config.port, () => startServer(served, config));
+  const backups = openBackups(options, store);
+  if (backups) opened.defer(backups.stop);
   const parts = opened.move();
 
   return {
     baseUrl: new URL(api.basePath, server.url).href,
-    metricsUrl: metrics.url,
+    metricsUrl: metrics?.url,
     store,
     engine,
     log,

@@ -67,7 +67,7 @@ const exceptions: Record<string, string> = {
   "src/http/snapshots/responses.ts": "aborts a signal",
   "src/http/docs/trial.ts": "runs in the browser",
   "src/cli/ledger.ts": "ends the process",
-  "src/cli/replacement.ts": "ends the process",
+  "src/cli/interruption.ts": "ends the process",
   "src/cli/serve.ts": "ends the process",
   "src/log/writer.ts": "writes, which reports errors to a callback",
   "src/main.ts": "ends the process",

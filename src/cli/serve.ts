@@ -7,6 +7,7 @@ import { openProcessLog, type ServiceLog } from "../log.ts";
 import { print } from "../output.ts";
 import { packageVersion } from "../version.ts";
 import type { Input } from "./command.ts";
+import { currentProgram } from "./program.ts";
 import { fillEmptyStore, samplePlan } from "./sample.ts";
 
 export function serve({ settings }: Input): Promise<number> {
@@ -26,10 +27,14 @@ async function serveUntilStopped(
   const { startService } = await import("../compose.ts");
   const { logFormat: format, logLevel: level } = config;
   const log = openProcessLog({ format, level, secrets: secretsOf(config) });
-  const { requestLines } = log;
-  const droppedLines = () => log.droppedLines;
-  const options = { config, clock: systemClock, log, requestLines, droppedLines };
-  const service = await startService(options);
+  const service = await startService({
+    config,
+    clock: systemClock,
+    log,
+    requestLines: log.requestLines,
+    droppedLines: () => log.droppedLines,
+    program: currentProgram(),
+  });
   logStart(service, config);
   // Listens for signals before it prints the line that supervisors wait for.
   const stopped = untilStopped(service, log);

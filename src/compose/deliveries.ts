@@ -10,7 +10,7 @@ export function openDeliveries(
   { config, clock, log }: ServiceOptions,
   { store, isShared }: Engine,
   tail: LedgerTail,
-  { webhookAnswered }: Pick<Metrics, "webhookAnswered">,
+  metrics: Metrics | undefined,
 ): Deliveries {
   const { timeoutMs, leaseMs, leaseLeftMinMs, renewEveryMs, renewLocallyEveryMs } = config.webhooks;
   const sender = createWebhookSender({
@@ -25,7 +25,7 @@ export function openDeliveries(
     sender: {
       async send(...attempt) {
         const answer = await sender.send(...attempt);
-        webhookAnswered(answer.status);
+        metrics?.webhookAnswered(answer.status);
         return answer;
       },
     },

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { every, whileAvailable } from "../domain/background.ts";
-import type { CommittedGroup } from "../domain/commits.ts";
 import { events, type Log } from "../domain/events.ts";
 import { startMetricsServer } from "../http/metrics-server.ts";
-import type { Observer } from "../http/observe.ts";
 import { createCommitMetrics } from "../metrics/commits.ts";
 import { expose, expositionType } from "../metrics/exposition.ts";
 import { addProcessMetrics, measureEventLoop } from "../metrics/process.ts";
@@ -20,51 +18,19 @@ import { listen } from "./listen.ts";
 import { monotonicMs, type ServiceOptions } from "./options.ts";
 import { isReady } from "./readiness.ts";
 
-/** Where the parts of a service report what they do. */
-export interface Metrics {
-  /** The address of the metrics; undefined without them. */
-  readonly url: string | undefined;
-  /** Writes to the log that the service was given, and counts. */
-  readonly log: Log;
-  /** Undefined without metrics. */
-  readonly requestEnded: Observer | undefined;
-  groupEnded(group: CommittedGroup): void;
-  /** Called after every attempt to deliver a webhook. The status is null without a response. */
-  webhookAnswered(status: number | null): void;
-  /** Reads the parts of the service from now on. Returns what stops that. */
-  watch(parts: WatchedParts): () => void;
-}
-
-/** Opens the listener if there is a port for it. `operations` are the ids of all operations. */
-export function openMetrics(
-  options: ServiceOptions,
-  operations: readonly string[],
-  opened: AsyncDisposableStack,
-): Metrics {
-  if (options.config.metricsPort !== undefined) {
-    return startMetrics(options, options.config.metricsPort, operations, opened);
-  }
-  return {
-    url: undefined,
-    log: options.log,
-    requestEnded: undefined,
-    groupEnded() {},
-    webhookAnswered() {},
-    watch: () => () => {},
-  };
-}
-
 /**
  * Opens the listener for metrics and fills the registry. Values that a request or a commit changes
  * are added to as it happens, plain numbers of the parts are read at every scrape, and what needs
- * the store or the disk is read by a timer. A scrape never waits.
+ * the store or the disk is read by a timer. A scrape never waits. Without a port for metrics there are
+ * none. `operations` are the ids of all operations.
  */
-function startMetrics(
+export function openMetrics(
   { config, clock, log, droppedLines }: ServiceOptions,
-  port: number,
   operations: readonly string[],
   opened: AsyncDisposableStack,
-): Metrics {
+) {
+  const { metricsHost: host, metricsPort: port } = config;
+  if (port === undefined) return undefined;
   const registry = createRegistry(Object.values(metrics));
   const requestEnded = createRequestMetrics(registry, operations);
   const groupEnded = createCommitMetrics(registry);
@@ -74,7 +40,6 @@ function startMetrics(
   const readProcess = addProcessMetrics(registry);
   const up = registry.gauge(metrics.databaseUp);
   up.value = 0;
-  const host = config.metricsHost;
   registry.read(metrics.linesDropped, () => droppedLines?.() ?? 0);
   const server = listen(host, port, () =>
     startMetricsServer({
@@ -93,8 +58,10 @@ function startMetrics(
     log: countEvents(registry, log),
     requestEnded,
     groupEnded,
+    /** To be called after every attempt. The status is null without a response. */
     webhookAnswered,
-    watch(parts) {
+    /** Reads the parts of the service from now on. Returns what stops that. */
+    watch(parts: WatchedParts): () => void {
       const { store, head } = parts.context;
       let { seq } = parts.context.follower.applied;
       head.subscribe({
@@ -125,6 +92,8 @@ function startMetrics(
   };
 }
 
+export type Metrics = NonNullable<ReturnType<typeof openMetrics>>;
+
 /** A store that has not responded after this time counts as down. */
 const upPatienceMs = 2_000;
 
@@ -145,5 +114,5 @@ function countEvents(registry: Registry, log: Log): Log {
     counters.get(event)!.value += 1;
     log(event, details);
   };
-  return log.flush ? Object.assign(counted, { flush: log.flush }) : counted;
+  return Object.assign(counted, { flush: log.flush });
 }

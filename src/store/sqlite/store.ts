@@ -22,9 +22,9 @@ import { createCheckpointReader } from "./checkpoints.ts";
 import { type Access, openCommandAccess, openServiceAccess } from "./engine/access.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
 import { openForReading, openForWriting, useConnection } from "./engine/connection.ts";
+import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
 import { endWithoutClosing, guarded, wrapMethods } from "./engine/failures.ts";
-import { filesOf, prepareFiles } from "./engine/files.ts";
-import { assertNotServedByOlderVersion } from "./engine/older-version.ts";
+import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
 import { isServed } from "./engine/serving-lock.ts";
 import {
   busyWaitMs,
@@ -39,11 +39,13 @@ import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
+
 import { createMaintenanceReader } from "./maintenance.ts";
 import { findSchemaVersion } from "./migrations.ts";
 import { steps } from "./schema/steps.ts";
+
 import { checkStructure } from "./structure.ts";
-import { importTables, rowsFrom } from "./transfer.ts";
+import { countRows, importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
 import { createWebhookReader, createWebhooks } from "./webhooks.ts";
 
@@ -58,6 +60,9 @@ export interface SqliteOptions {
   readonly threaded: boolean;
   /** Gets a line about damaged files if the store has a thread. Otherwise damage throws. */
   readonly log?: Log | undefined;
+  /** Whether a missing store is created. True unless given. */
+  readonly mayCreate?: boolean;
+  readonly onCreated?: (() => void) | undefined;
 }
 
 /** The version of the schema that this version of petstore uses. */
@@ -67,19 +72,20 @@ export const sqliteSchema = steps.length;
 const importWaitMs = 60_000;
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
-  const { path, environment, threaded, log = () => {} } = options;
+  const { path, environment, threaded, log = () => {}, mayCreate = true } = options;
   // Checked first: opening a store whose service has lost track of its files adds more damage.
   if (!threaded) {
     assertUndamaged(filesOf(path));
+    if (!mayCreate) assertStore(path);
     assertNotServedByOlderVersion(path);
   }
+  const isNew = !hasContent(path);
   const schemaBefore = findSchemaVersion(path);
   const writer = threaded
     ? await startWriterThread(path, environment, log)
     : openInlineWriter(path, environment);
   try {
-    if (schemaBefore === undefined) log("store created", { store: path, schema: sqliteSchema });
-    else if (schemaBefore < sqliteSchema) {
+    if (schemaBefore !== undefined && schemaBefore < sqliteSchema) {
       log("store migrated", { store: path, from: schemaBefore, to: sqliteSchema });
     }
     if (threaded) await beginEpoch(writer);
@@ -88,7 +94,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     const access = threaded
       ? openServiceAccess(database, files, writer, log)
       : openCommandAccess(database, files);
-    return createStore({ options, writer, database, access });
+    const store = createStore({ options, writer, database, access });
+    if (isNew) options.onCreated?.();
+    return store;
   } catch (error) {
     // A thread that is left running would keep a process that failed to start from ending.
     await writer.close();
@@ -256,6 +264,7 @@ function createTransferStore(parts: Parts): TransferStore {
             ...wrapMethods(createCatalogueReader(own), guarded),
             ...wrapMethods(createCheckpointReader(own), guarded),
             rowsOf: rowsFrom(own),
+            countRows: (table) => countRows(own, table),
             checkStructure: () => checkStructure(own),
           });
         },
