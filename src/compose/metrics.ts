@@ -65,6 +65,9 @@ export function openMetrics(
       const { store, head } = parts.context;
       let { seq } = parts.context.follower.applied;
       head.subscribe({
+        rowsCommitted(rows) {
+          seq = rows.at(-1)!.seq;
+        },
         headMoved(moved) {
           seq = moved.seq;
         },
