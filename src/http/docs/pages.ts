@@ -1,9 +1,9 @@
+import { readFileSync } from "node:fs";
 import type { Environment } from "../../domain/keys.ts";
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
 import type { ApiOperation as Operation } from "../api/operations.ts";
 import type { Page, Pages } from "../pages.ts";
-import { assets } from "./assets.ts";
 import { createFile } from "./files.ts";
 import { referencePage } from "./page.ts";
 
@@ -55,11 +55,11 @@ export function referencePages(operations: readonly Operation[], options: Refere
     "/openapi-3.0.json": onFirstRequest(() => jsonFile(JSON.stringify(asOpenApi30(describe())))),
     "/docs": page,
     "/docs/": page,
-    "/docs/style.css": file(assets.style, "text/css; charset=utf-8"),
-    "/docs/icon.svg": file(assets.icon, "image/svg+xml"),
-    "/docs/trial.ts": file(assets.trial, javascript),
-    "/docs/request.ts": file(assets.request, javascript),
-    "/docs/json.ts": file(assets.json, javascript),
+    "/docs/style.css": asset("style.css", "text/css; charset=utf-8"),
+    "/docs/icon.svg": asset("icon.svg", "image/svg+xml"),
+    "/docs/trial.ts": script("trial.ts"),
+    "/docs/request.ts": script("request.ts"),
+    "/docs/json.ts": script("json.ts"),
   };
 }
 
@@ -105,8 +105,24 @@ function originOf({ headers }: Request): string {
   return `${isSecure ? "https" : "http"}://${plainHost.test(host) ? host : "localhost"}`;
 }
 
-const javascript = "text/javascript; charset=utf-8";
+/** Serves a TypeScript file as JavaScript. */
+function script(name: string): Page {
+  // Read now: an upgrade may replace the file while the service runs.
+  const text = read(name);
+  return onFirstRequest(() => {
+    const transpiler = new Bun.Transpiler({ loader: "ts", target: "browser" });
+    return file(transpiler.transformSync(text), "text/javascript; charset=utf-8");
+  });
+}
+
+function asset(name: string, type: string) {
+  return file(read(name), type);
+}
 
 function file(text: string, type: string): Page {
   return createFile(text, { ...securityHeaders, "Content-Type": type });
+}
+
+function read(name: string): string {
+  return readFileSync(new URL(name, import.meta.url), "utf8");
 }
