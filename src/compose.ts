@@ -6,6 +6,7 @@ import type { ServiceOptions } from "./compose/options.ts";
 import { isReady } from "./compose/readiness.ts";
 import { openShop } from "./compose/shop.ts";
 import { serveSurfaces } from "./compose/surfaces.ts";
+import { openTls } from "./compose/tls.ts";
 import type { Config } from "./config.ts";
 import { startCheckpoints } from "./domain/checkpoints.ts";
 import { ServiceError } from "./domain/errors.ts";
@@ -19,6 +20,7 @@ import { apiBasePath, apiOperations } from "./http/api/operations.ts";
 import { createKeyAuthenticator } from "./http/authentication.ts";
 import { referencePages } from "./http/docs/pages.ts";
 import { type RunningServer, type Served, startServer } from "./http/server.ts";
+import type { Certificate } from "./http/tls/certificate.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
 
 export interface Service {
@@ -37,6 +39,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   // Closes what was opened in reverse order, also when a later step fails: a writer thread that is
   // left behind would keep the process alive.
   await using opened = new AsyncDisposableStack();
+  const certificate = await openTls(options);
+  if (certificate) opened.defer(certificate.stop);
   const engine = await openEngine(options, opened);
   const head = createHeadWatcher(engine.store.inventory, log);
   opened.defer(head.stop);
@@ -67,7 +71,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let stopping = false;
   const isStopping = () => stopping;
   const surfaces = [api, ...(options.surfaces ?? [])];
-  const server = listen(config, {
+  const served: Served = {
     surfaces: serveSurfaces(surfaces, options, engine, context, monitoring, isStopping),
     pages: referencePages(api.operations, { ...config, basePath: api.basePath }),
     // Separate from the limiter of the API: reading its documentation must not use up requests.
@@ -76,7 +80,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       isReady: async () => !stopping && keys.isPrepared && (await isReady(engine, context)),
       isStopping,
     },
-  });
+  };
+  const server = await listen(config, served, certificate);
   const parts = opened.move();
 
   return {
@@ -92,9 +97,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-function listen(config: Config, served: Served): RunningServer {
+async function listen(
+  config: Config,
+  served: Served,
+  certificate: Certificate | undefined,
+): Promise<RunningServer> {
   try {
-    return startServer(served, config);
+    return await startServer(served, config, certificate);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     const where = `${config.host}:${config.port}`;
