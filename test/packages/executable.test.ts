@@ -36,7 +36,7 @@ test("the executable imports, serves with its writing thread, and shows /docs", 
   expect((await run("pets", "import", "pets.csv")).code).toBe(0);
   const created = await run("keys", "create", "--name", "till", "--plan", "pro", "--json");
   const { key } = JSON.parse(created.out) as { key: string };
-  const service = await place.serve(["--port", "0"], options);
+  const service = await place.serve(["serve", "--port", "0"], options);
   const headers = { Authorization: `Bearer ${key}` };
   const updated = await fetch(`${service.baseUrl}/inventory/1`, {
     method: "PATCH",
