@@ -3,6 +3,7 @@ import { SQL } from "bun";
 import { readConfig } from "../src/config.ts";
 import { openStore, systemClock } from "../src/engines.ts";
 import { lockHead } from "../src/store/postgres/engine/head-lock.ts";
+import { sampleOf, scrape } from "./support/metrics.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { startStandby } from "./support/postgres-standby.ts";
 import { startTestService, type TestResponse, type TestService } from "./support/service.ts";
@@ -202,4 +203,43 @@ test("every acknowledged update is there after a synchronous standby was promote
     await shop.stop();
     await Promise.all([primary.destroy(), standby.destroy()]);
   }
+});
+
+test("a database that is full, and one that is stopped, show in the metrics", async () => {
+  const database = await server.freshDatabase();
+  const flags = { database, "metrics-port": "0" };
+  const watched = await startTestService("postgres", flags, { metricsReadEveryMs: 50 });
+  await watched.addPets({ petId: 1n });
+  const { text } = await watched.issueKey();
+  const change = { key: text, body: '{"quantity":7}' };
+  const changed = async () => (await watched.call("PATCH", "/inventory/1", change)).status;
+  const sample = async (series: string) => sampleOf(await scrape(watched.metricsUrl), series);
+  const untilUp = async (up: number) => {
+    while ((await sample("petstore_database_up")) !== up) await Bun.sleep(20);
+  };
+  const open = 'petstore_database_connections{state="open"}';
+  await untilUp(1);
+  const sql = new SQL(database);
+  await sql.unsafe(`CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'no space left on device' USING ERRCODE = '53100'; END $$;
+    CREATE TRIGGER fill BEFORE INSERT ON ledger EXECUTE FUNCTION fill()`);
+  expect(await changed()).toBe(503);
+  expect(await sample('petstore_commit_failures_total{reason="full"}')).toBe(1);
+  expect(await sample('petstore_refusals_total{code="unavailable",reason="full"}')).toBe(1);
+  await sql.unsafe("DROP TRIGGER fill ON ledger");
+  await sql.close();
+  expect(await changed()).toBe(200);
+  const openBefore = await sample(open);
+  expect(openBefore).toBeGreaterThan(1);
+
+  await server.stop();
+  await untilUp(0);
+  expect(await changed()).toBe(503);
+  expect(await sample(open)).toBe(0);
+  const unreachable = 'petstore_refusals_total{code="unavailable",reason="unreachable"}';
+  expect(await sample(unreachable)).toBeGreaterThan(0);
+  await server.start();
+  await untilUp(1);
+  while ((await sample(open)) !== openBefore) await Bun.sleep(20);
+  await watched.stop();
 });

@@ -7,6 +7,7 @@ import { openProcessLog, type ServiceLog } from "../log.ts";
 import { print } from "../output.ts";
 import { packageVersion } from "../version.ts";
 import type { Input } from "./command.ts";
+import { currentProgram } from "./program.ts";
 import { fillEmptyStore, samplePlan } from "./sample.ts";
 
 export function serve({ settings }: Input): Promise<number> {
@@ -26,14 +27,20 @@ async function serveUntilStopped(
   const { startService } = await import("../compose.ts");
   const { logFormat: format, logLevel: level } = config;
   const log = openProcessLog({ format, level, secrets: secretsOf(config) });
-  const { requestLines } = log;
-  const service = await startService({ config, clock: systemClock, log, requestLines });
+  const service = await startService({
+    config,
+    clock: systemClock,
+    log,
+    requestLines: log.requestLines,
+    program: currentProgram(),
+  });
   logStart(service, config, log);
   // Listens for signals before it prints the line that supervisors wait for.
   const stopped = untilStopped(service, log);
   // Not before the start: if the port is taken, a new key would be stored and never shown.
   const key = await prepare(service.store, config);
   print(`Petstore inventory (${config.environment}) is serving at ${service.baseUrl}`);
+  if (service.metricsUrl) print(`Metrics are at ${service.metricsUrl}`);
   if (key) for (const line of welcome(service.baseUrl, key)) print(line);
   return stopped;
 }

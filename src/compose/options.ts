@@ -15,6 +15,8 @@ export interface ServiceOptions {
   readonly requestLines?: RequestLines | undefined;
   /** Replaces the clock of a PostgreSQL server. By default the server's time counts. */
   readonly databaseClock?: Clock;
+  /** The command line of this program, up to the name of a command. Without it there are no backups. */
+  readonly program?: readonly string[];
   /** Called after every request to a surface. */
   readonly observer?: Observer;
   /** Served in addition to the API. */

@@ -26,7 +26,11 @@ export const events = {
     level: "info",
     meaning: "Every request has its response, and the store is closed. The process ends.",
   },
-  "store created": { level: "info", meaning: "There was no store. `store` names the new one." },
+  "store created": {
+    level: "info",
+    meaning: "There was no store. The service created `store`.",
+    action: "If there should be one, stop the service and correct `--database`.",
+  },
   "store migrated": {
     level: "info",
     meaning: "The schema of the store was brought from version `from` to version `to`.",
@@ -198,6 +202,30 @@ export const events = {
     level: "error",
     meaning: "The receiver returned 410.",
     action: "If that was a mistake, `petstore webhooks resume ID`.",
+  },
+  "backup made": {
+    level: "info",
+    meaning: "The service made a backup, after `failures` failures if there were any.",
+  },
+  "backup failed": {
+    level: "error",
+    meaning: "The service started to fail at making backups. It tries again every five minutes.",
+    action: "Free disk space, or correct `--backup-folder` or its permissions.",
+  },
+  "certificate loaded": {
+    level: "info",
+    meaning: "The service uses the TLS certificate `subject`, which ends at `expiresAt`.",
+  },
+  "certificate reloaded": {
+    level: "info",
+    meaning:
+      "The files of the TLS certificate changed. New connections get the new certificate, and open ones continue.",
+  },
+  "certificate not loaded": {
+    level: "error",
+    meaning:
+      "The files of the TLS certificate changed and cannot be used. The last certificate, `inUse`, stays in use.",
+    action: "Correct what `error` names. The files are read again every second.",
   },
 } as const satisfies Record<string, EventKind>;
 

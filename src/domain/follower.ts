@@ -18,6 +18,10 @@ export interface Follower {
   headMoved(head: Head): void;
   /** Describes the damage to the ledger, for the operator. */
   readonly fault: string | undefined;
+  /** The last row that the replica contains. It is shown at the latest when it is read. */
+  readonly applied: Position;
+  /** How often the whole store was loaded. */
+  readonly loads: number;
 }
 
 /** How long the replica may stay behind when no request reads it. */
@@ -157,6 +161,12 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
     },
     get fault() {
       return fault;
+    },
+    get applied() {
+      return replay.applied;
+    },
+    get loads() {
+      return replay.loads;
     },
   };
 }

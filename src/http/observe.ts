@@ -66,9 +66,8 @@ export function createObservation(
   monotonicMs: () => number,
   log: Log,
 ): Observation {
-  const guarded = (observer: Observer) => inBackground("observing requests", log, observer);
-  const notify = observers.map(guarded);
-  const notifyOfFailure = failureObservers.map(guarded);
+  const notify = observers.map((observer) => guarded(observer, log));
+  const notifyOfFailure = failureObservers.map((observer) => guarded(observer, log));
   const isMeasuring = observers.length > 0 || beginTrace !== undefined;
   return {
     isMeasuring,
@@ -94,6 +93,28 @@ export function createObservation(
       if (reply.failure === undefined) return;
       for (const observer of notifyOfFailure) observer(finished);
     },
+  };
+}
+
+/**
+ * Calls an observer and logs when it starts and stops to throw. Same as `inBackground`, which costs
+ * more than counting a request does.
+ */
+function guarded(observer: Observer, log: Log): Observer {
+  let isFailing = false;
+  const report = inBackground("observing requests", log, (error: unknown) => {
+    if (isFailing) throw error;
+  });
+  return (request) => {
+    try {
+      observer(request);
+      if (!isFailing) return;
+      isFailing = false;
+      report(undefined);
+    } catch (error) {
+      isFailing = true;
+      report(error);
+    }
   };
 }
 

@@ -13,6 +13,7 @@ import { createTestClock, type TestClock } from "./clock.ts";
 import { checkAgainstContract } from "./contract/response-check.ts";
 import { petRow } from "./pets.ts";
 import { migratedDatabase } from "./postgres-template.ts";
+import { fetchTrust } from "./tls.ts";
 
 /** The engines that the service supports. HTTP suites run on each of them. */
 export const engines = ["sqlite", "postgres"] as const;
@@ -35,6 +36,8 @@ export interface CallOptions {
 /** The composed service on a real database and a real socket, with a clock that tests move. */
 export interface TestService {
   readonly baseUrl: string;
+  /** Undefined unless the flag `metrics-port` is given. */
+  readonly metricsUrl: string | undefined;
   readonly databaseUrl: string;
   readonly clock: TestClock;
   readonly store: Store;
@@ -75,6 +78,9 @@ export async function startTestService(
   return {
     get baseUrl() {
       return service.baseUrl;
+    },
+    get metricsUrl() {
+      return service.metricsUrl;
     },
     get store() {
       return service.store;
@@ -134,6 +140,7 @@ export async function call(
     headers,
     signal: leaving.signal,
     ...(options.body === undefined ? {} : { body: options.body }),
+    ...fetchTrust(url),
   });
   const isStream = response.headers.get("content-type") === "text/event-stream";
   const text = isStream ? "" : await response.text();

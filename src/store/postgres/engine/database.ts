@@ -9,7 +9,7 @@ import {
   createReconnectingConnection,
   type ReconnectingConnection,
 } from "./reconnecting-connection.ts";
-import type { Session } from "./session.ts";
+import type { Session, Traffic } from "./session.ts";
 
 /** The database at an address, on the host that is the primary at the moment. */
 export interface Database {
@@ -30,6 +30,9 @@ export interface Database {
   watch(): void;
   /** Closes every connection. */
   close(): void;
+  readonly traffic: Readonly<Traffic>;
+  /** How many of the connections are open, and how many are not. */
+  countConnections(): { readonly open: number; readonly closed: number };
 }
 
 const watchEveryMs = 1_000;
@@ -37,7 +40,8 @@ const watchEveryMs = 1_000;
 export function createDatabase(url: string, log: Log = () => {}): Database {
   const address = parseAddress(url);
   const guard = createPrimaryGuard(log);
-  const { connect, isCurrent, check: checkHosts } = createHosts(address, guard);
+  const traffic: Traffic = { statements: 0, roundTrips: 0 };
+  const { connect, isCurrent, check: checkHosts } = createHosts(address, guard, traffic);
   const connections: ReconnectingConnection[] = [];
   let stopWatching: (() => void) | undefined;
   const check = createCondition(log, {
@@ -94,6 +98,11 @@ export function createDatabase(url: string, log: Log = () => {}): Database {
     close() {
       stopWatching?.();
       for (const connection of connections) connection.close();
+    },
+    traffic,
+    countConnections() {
+      const open = connections.filter(({ isOpen }) => isOpen).length;
+      return { open, closed: connections.length - open };
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Address } from "./address.ts";
 import { describeFailure, isTemporary, UnwritableServer } from "./failures.ts";
 import type { PrimaryGuard } from "./primary.ts";
-import { openSession, type Session } from "./session.ts";
+import { openSession, type Session, type Traffic } from "./session.ts";
 
 /** The hosts of an address. One of them is the primary. */
 export interface Hosts {
@@ -29,14 +29,18 @@ const othersWaitMs = 200;
  * accept writes, one is an old primary that does not know that it was replaced. The guard compares
  * their timelines, whichever responds first.
  */
-export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard): Hosts {
+export function createHosts(
+  { urls, prepare }: Address,
+  guard: PrimaryGuard,
+  traffic: Traffic,
+): Hosts {
   let current: string | undefined;
   let foundAt = Number.NEGATIVE_INFINITY;
   let finding: Promise<string> | undefined;
 
   async function open(url: string): Promise<Session> {
     const before = guard.newestTimeline;
-    const session = await openSession(url, prepare, guard);
+    const session = await openSession(url, prepare, guard, traffic);
     if (guard.newestTimeline > before || current === undefined) current = url;
     return session;
   }

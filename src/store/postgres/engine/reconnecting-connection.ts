@@ -23,6 +23,7 @@ export interface ReconnectingConnection {
   /** Connects unless there is a usable session. */
   open(): Promise<void>;
   close(): void;
+  readonly isOpen: boolean;
 }
 
 export interface ReconnectingOptions {
@@ -117,6 +118,9 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
     close() {
       closed = true;
       session?.close();
+    },
+    get isOpen() {
+      return session?.isOpen === true;
     },
   };
 }
