@@ -3,10 +3,12 @@ import { resolve } from "node:path";
 import type { Config } from "./config.ts";
 import { ServiceError } from "./domain/errors.ts";
 import type { Log } from "./domain/events.ts";
+import type { StoreInspection } from "./domain/inspection.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
-import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
+import { filesOf } from "./store/sqlite/engine/files.ts";
+import { isServed, lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 
 export const systemClock: Clock = { now: () => Date.now() };
 
@@ -87,7 +89,7 @@ async function openPostgresEngine(
 }
 
 /** The file that a database address names; undefined for a database server. */
-function sqlitePath({ databaseUrl }: Config): string | undefined {
+export function sqlitePath({ databaseUrl }: Config): string | undefined {
   if (!databaseUrl.startsWith("sqlite:")) return undefined;
   return resolve(databaseUrl.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""));
 }
@@ -107,10 +109,30 @@ export async function openStore(config: Config, clock: Clock): Promise<Store> {
 /** Same as `openStore`, but does not create a SQLite file. A wrong path would look like an empty store. */
 export async function openExistingStore(config: Config, clock: Clock): Promise<Store> {
   const path = sqlitePath(config);
-  if (path !== undefined && !existsSync(path)) {
-    throw new ServiceError("not_found", `there is no store at ${path}; check --database`);
-  }
+  if (path !== undefined) assertExists(path);
   return openStore(config, clock);
+}
+
+function assertExists(path: string): void {
+  if (existsSync(path)) return;
+  throw new ServiceError("not_found", `there is no store at ${path}; check --database`);
+}
+
+/** Opens an existing store for looking at it, and does not migrate it. Ends within `deadlineMs`. */
+export async function inspectStore(config: Config, deadlineMs: number): Promise<StoreInspection> {
+  const path = sqlitePath(config);
+  if (path === undefined) {
+    const { openInspection } = await import("./store/postgres/inspection.ts");
+    return openInspection(config.databaseUrl, deadlineMs);
+  }
+  assertExists(path);
+  const { openInspection } = await import("./store/sqlite/inspection.ts");
+  return openInspection(path);
+}
+
+/** Whether a process serves the SQLite file. */
+export function isFileServed(path: string): boolean {
+  return isServed(filesOf(path));
 }
 
 /** Prevents services from using a SQLite file while it is moved. Returns what releases the lock. */

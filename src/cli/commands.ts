@@ -6,6 +6,7 @@ import { formats } from "./files.ts";
 import { importOrders, importPets } from "./import.ts";
 import { keyCommands } from "./key-commands.ts";
 import { historyRowsDefault, printHistory, printLedger } from "./ledger.ts";
+import { maintenanceCommands } from "./maintenance-commands.ts";
 import { migrateStore } from "./migrate.ts";
 import { quickstart, serve } from "./serve.ts";
 import { printDiff, printSnapshot } from "./snapshot.ts";
@@ -195,5 +196,6 @@ export const commands: readonly Command[] = [
     settings: ["environment"],
     run: migrateStore,
   }),
+  ...maintenanceCommands,
   ...configCommands,
 ];
