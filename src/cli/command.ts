@@ -54,6 +54,8 @@ interface Definition<F extends Flags, O extends readonly Operand[]> {
   readonly examples: readonly string[];
   readonly operands: O;
   readonly flags: F;
+  /** Set for a command that changes a store. If it is interrupted before that, it says so. */
+  readonly changes?: true;
   /** The settings that have an effect on this command. Help lists them. */
   readonly settings: readonly SettingName[];
   /** Returns the exit code. */

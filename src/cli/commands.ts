@@ -3,6 +3,7 @@ import { type Command, command, json, storeSettings } from "./command.ts";
 import { configCommands } from "./config-commands.ts";
 import { exportPets } from "./export.ts";
 import { formats } from "./files.ts";
+import { checkHealth } from "./health.ts";
 import { importOrders, importPets } from "./import.ts";
 import { keyCommands } from "./key-commands.ts";
 import { historyRowsDefault, printHistory, printLedger } from "./ledger.ts";
@@ -30,8 +31,8 @@ const outputFile = [
 
 /**
  * Every command. Dispatch, the checks of flags and operands, help and the table in docs/operating.md
- * are derived from this list. Every command migrates an old store. A missing SQLite file is created,
- * except by commands that need content.
+ * are derived from this list. Every command migrates an old store. Commands that bring content create
+ * a store that is missing, and say so. All others reject it.
  */
 export const commands: readonly Command[] = [
   command({
@@ -57,6 +58,16 @@ export const commands: readonly Command[] = [
     settings: allSettings,
     run: quickstart,
   }),
+  command({
+    name: "health",
+    summary: "Asks a service on this machine whether it is ready.",
+    topic: "maintenance",
+    examples: ["petstore health", "petstore health --port 9000 --json"],
+    operands: [],
+    flags: { json },
+    settings: ["port", "host", "tlsCertFile"],
+    run: checkHealth,
+  }),
   ...keyCommands,
   command({
     name: "pets import",
@@ -65,8 +76,9 @@ export const commands: readonly Command[] = [
     examples: ["petstore pets import pets.csv", "petstore pets import - --format ndjson"],
     operands: inputFile,
     flags: { format, json },
+    changes: true,
     settings: storeSettings,
-    run: withStore(importPets),
+    run: withStore(importPets, { isInterruptible: true }),
   }),
   command({
     name: "pets export",
@@ -76,7 +88,7 @@ export const commands: readonly Command[] = [
     operands: outputFile,
     flags: { format },
     settings: storeSettings,
-    run: withStore(exportPets),
+    run: withExistingStore(exportPets),
   }),
   command({
     name: "orders import",
@@ -85,8 +97,9 @@ export const commands: readonly Command[] = [
     examples: ["petstore orders import orders.csv"],
     operands: inputFile,
     flags: { format, json },
+    changes: true,
     settings: storeSettings,
-    run: withStore(importOrders),
+    run: withStore(importOrders, { isInterruptible: true }),
   }),
   ...webhookCommands,
   command({
@@ -154,6 +167,7 @@ export const commands: readonly Command[] = [
       reason: { placeholder: "TEXT", description: "Reason of the new row. Default: undo of SEQ." },
       json,
     },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(undo),
   }),
@@ -171,8 +185,9 @@ export const commands: readonly Command[] = [
       json,
     },
     settings: storeSettings,
-    run: withStore(verifyStore),
+    run: withExistingStore(verifyStore),
   }),
+  ...maintenanceCommands,
   command({
     name: "migrate-store",
     summary: "Copies a store to an empty database.",
@@ -193,9 +208,9 @@ export const commands: readonly Command[] = [
         description: "Empty database to copy to: sqlite:PATH or postgres://HOST/NAME.",
       },
     },
+    changes: true,
     settings: ["environment"],
     run: migrateStore,
   }),
-  ...maintenanceCommands,
   ...configCommands,
 ];

@@ -1,11 +1,12 @@
 import { existsSync, realpathSync } from "node:fs";
 import { explainConfig } from "../config.ts";
-import { inspectStore, sqlitePath } from "../engines.ts";
+import { sqlitePath } from "../engines.ts";
 import { print, withoutAddresses } from "../output.ts";
 import type { Input } from "./command.ts";
 import { type Bounds, defaultBounds } from "./doctor/bounds.ts";
 import { checkFiles, storeBytes } from "./doctor/files.ts";
 import { attempt, type Finding, ok, problem, warning } from "./doctor/finding.ts";
+import { inspectStore } from "./doctor/inspection.ts";
 import { checkMachine } from "./doctor/machine.ts";
 import { checkPorts } from "./doctor/ports.ts";
 import { checkStore } from "./doctor/store.ts";

@@ -1,4 +1,5 @@
 import { printable } from "../output.ts";
+import { isCapable } from "../terminal.ts";
 
 /** How far a long piece of work is. Call `end` also if the work fails. */
 export interface Progress {
@@ -36,7 +37,7 @@ export function createProgress(
   total?: number,
   { unit = "rows", terminal = process.stderr, now = () => performance.now() }: ProgressOptions = {},
 ): Progress {
-  if (!terminal.isTTY || process.env.TERM === "dumb") return { advance() {}, end() {} };
+  if (!isCapable(terminal)) return { advance() {}, end() {} };
   const startMs = now();
   let nextMs = startMs + quietMs;
   let count = 0;

@@ -3,7 +3,7 @@ import { causes } from "../domain/ledger.ts";
 import { defaultOverlapMs } from "../domain/webhooks/lifecycle.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
 import { create, list, pause, remove, replay, resume, rotate, show } from "./webhooks.ts";
-import { withExistingStore, withStore } from "./with-store.ts";
+import { withExistingStore } from "./with-store.ts";
 
 const id = [{ name: "ID", description: "Id of the webhook, such as wh_0aB…" }] as const;
 
@@ -49,8 +49,9 @@ export const webhookCommands: readonly Command[] = [
       },
       json,
     },
+    changes: true,
     settings: [...storeSettings, "webhooksAllowInsecure", "webhooksAllowedNetworks"],
-    run: withStore(create),
+    run: withExistingStore(create),
   }),
   command({
     name: "webhooks list",
@@ -85,6 +86,7 @@ export const webhookCommands: readonly Command[] = [
       },
       json,
     },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(rotate),
   }),
@@ -95,6 +97,7 @@ export const webhookCommands: readonly Command[] = [
     examples: ["petstore webhooks pause wh_0aBcDeFgHiJkLmNo"],
     operands: id,
     flags: { json },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(pause),
   }),
@@ -105,6 +108,7 @@ export const webhookCommands: readonly Command[] = [
     examples: ["petstore webhooks resume wh_0aBcDeFgHiJkLmNo"],
     operands: id,
     flags: { json },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(resume),
   }),
@@ -122,6 +126,7 @@ export const webhookCommands: readonly Command[] = [
       },
       json,
     },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(replay),
   }),
@@ -132,6 +137,7 @@ export const webhookCommands: readonly Command[] = [
     examples: ["petstore webhooks delete wh_0aBcDeFgHiJkLmNo"],
     operands: id,
     flags: { json },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(remove),
   }),

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { clearProgress, createProgress } from "../../src/cli/progress.ts";
 
+// Whatever terminal runs the tests.
+process.env.TERM = "xterm";
 const remove = "\r\x1b[K";
 
 function createTerminal(isTTY = true, columns = 80) {

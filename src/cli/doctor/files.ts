@@ -11,9 +11,9 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { isFileServed } from "../../engines.ts";
 import { type Bounds, defaultBounds } from "./bounds.ts";
 import { attempt, type Finding, formatBytes, ok, problem, warning } from "./finding.ts";
+import { isFileServed } from "./inspection.ts";
 
 /** Checks the files of a SQLite store that exists: who can use them, and whether they can grow. */
 export async function checkFiles(path: string, bounds: Bounds): Promise<readonly Finding[]> {
