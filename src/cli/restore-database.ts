@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { countAllRows, type Manifest } from "../backup/manifest.ts";
 import type { Config } from "../config.ts";
 import { ServiceError } from "../domain/errors.ts";
-import type { RowsOf, Store } from "../domain/ports.ts";
+import type { Store } from "../domain/ports.ts";
 import { verify } from "../domain/verify.ts";
 import { openExistingStore, openStore, systemClock } from "../engines.ts";
 import { beginChange, endChange } from "./interruption.ts";
-import { createProgress } from "./progress.ts";
+import { countingRows, createProgress } from "./progress.ts";
 import { restoreToFile } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 import { printFaults } from "./verify.ts";
@@ -71,15 +71,9 @@ function notEmpty(table: string): ServiceError {
 async function copy(source: Store, target: Store, rows: number): Promise<void> {
   const progress = createProgress("Copying to the database", rows);
   try {
-    await source.transfer.snapshot(async ({ rowsOf }) => {
-      const counted: RowsOf = async function* (table) {
-        for await (const batch of rowsOf(table)) {
-          yield batch;
-          progress.advance(batch.length);
-        }
-      };
-      await target.transfer.importTables(counted);
-    });
+    await source.transfer.snapshot(({ rowsOf }) =>
+      target.transfer.importTables(countingRows(rowsOf, progress)),
+    );
   } finally {
     progress.end();
   }

@@ -19,7 +19,7 @@ import { createKeys } from "./keys.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { migrate } from "./migrations.ts";
 import { checkStructure } from "./structure.ts";
-import { countRows, importTables, rowsFrom } from "./transfer.ts";
+import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
 import { createWebhooks } from "./webhooks.ts";
 
@@ -106,7 +106,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
             ...createCatalogueReader(query, query),
             ...createCheckpointReader(database.guard, query),
             rowsOf: rowsFrom(session),
-            countRows: (table) => countRows(session, table),
             checkStructure: () => checkStructure(session),
           });
         }),

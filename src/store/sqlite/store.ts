@@ -42,7 +42,7 @@ import { createKeyReader } from "./keys.ts";
 import { createMaintenanceReader } from "./maintenance.ts";
 import { needsMigration } from "./migrations.ts";
 import { checkStructure } from "./structure.ts";
-import { countRows, importTables, rowsFrom } from "./transfer.ts";
+import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
 import { createWebhookReader, createWebhooks } from "./webhooks.ts";
 
@@ -266,7 +266,6 @@ function createTransferStore(parts: Parts): TransferStore {
             ...wrapMethods(createCatalogueReader(own), guarded),
             ...wrapMethods(createCheckpointReader(own), guarded),
             rowsOf: rowsFrom(own),
-            countRows: (table) => countRows(own, table),
             checkStructure: () => checkStructure(own),
           });
         },
