@@ -2,6 +2,7 @@ import { type Flags, type ReadSettings, readSettings, type Variables } from "./c
 import { ServiceError } from "./domain/errors.ts";
 import { type BanRules, dayMs } from "./domain/limits.ts";
 import { printWarning } from "./output.ts";
+import { rejectUnknownVariables } from "./settings/unknown-variables.ts";
 import { type SettingValues, settings } from "./settings.ts";
 
 /** Bounds that no flag or variable changes. */
@@ -47,6 +48,10 @@ const fixedBounds = {
     renewEveryMs: 5_000,
     renewLocallyEveryMs: 1_000,
   },
+  /** Without a failure for this long, the log says that requests have stopped failing. */
+  failuresQuietMs: 10_000,
+  /** How often metrics read the store: whether it responds, webhooks, backups, sizes of files. */
+  metricsReadEveryMs: 5_000,
   /** How long requests in flight may take once the listener is closed. */
   stopGraceMs: 10_000,
   /** A ban that starts within this time after the last one is twice as long. */
@@ -102,6 +107,14 @@ function toConfig(values: SettingValues): Config {
       escalationMs: banEscalationMs,
     }),
   });
+}
+
+/** Rejects a misspelt variable. */
+export function checkVariables(variables: NodeJS.ProcessEnv = process.env): void {
+  rejectUnknownVariables(
+    variables,
+    Object.values(settings).map(({ variable }) => variable),
+  );
 }
 
 /**

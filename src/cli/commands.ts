@@ -30,8 +30,8 @@ const outputFile = [
 
 /**
  * Every command. Dispatch, the checks of flags and operands, help and the table in docs/operating.md
- * are derived from this list. Every command migrates an old store. A missing SQLite file is created,
- * except by commands that need content.
+ * are derived from this list. Every command migrates an old store. Commands that bring content create
+ * a store that is missing, and say so. All others reject it.
  */
 export const commands: readonly Command[] = [
   command({
@@ -77,7 +77,7 @@ export const commands: readonly Command[] = [
     operands: outputFile,
     flags: { format },
     settings: storeSettings,
-    run: withStore(exportPets),
+    run: withExistingStore(exportPets),
   }),
   command({
     name: "orders import",
@@ -174,7 +174,7 @@ export const commands: readonly Command[] = [
       json,
     },
     settings: storeSettings,
-    run: withStore(verifyStore),
+    run: withExistingStore(verifyStore),
   }),
   ...maintenanceCommands,
   command({

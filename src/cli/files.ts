@@ -3,6 +3,7 @@ import { extname } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ServiceError } from "../domain/errors.ts";
+import { reasonOf } from "../file-errors.ts";
 import { printableLines, ReaderGone } from "../output.ts";
 import { isSpecial, replaceFile } from "./replacement.ts";
 
@@ -30,7 +31,9 @@ export async function* readText(file: string): AsyncGenerator<string> {
     yield decode(decoder, name, undefined);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw new ServiceError("invalid_request", `cannot read ${name}: ${reasonOf(error)}`);
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "no such file" : reasonOf(error);
+    throw new ServiceError("invalid_request", `cannot read ${name}: ${reason}`);
   }
 }
 
@@ -70,15 +73,4 @@ export async function writeText(file: string, pieces: AsyncIterable<string>): Pr
 
 async function* escapedPieces(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const piece of pieces) yield printableLines(piece);
-}
-
-export function reasonOf(error: unknown): string {
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === "ENOENT") return "no such file";
-  if (code === "EACCES") return "permission denied";
-  if (code === "EISDIR") return "it is a directory";
-  if (code === "ENOSPC") return "no space left on the device";
-  if (code === "EFBIG") return "the file would be too large";
-  if (code === "EPIPE") return "the reader closed it";
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,7 @@ import { defaultScopes, scopes } from "../domain/keys.ts";
 import { planNames, plans } from "../domain/plans.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
 import { createKey, listKeys, revoke, rotate, showKey, unban } from "./keys.ts";
-import { withStore } from "./with-store.ts";
+import { withExistingStore, withStore } from "./with-store.ts";
 
 const customPlans = planNames.filter((plan) => plans[plan] === null).join(" or ");
 const id = [{ name: "ID", description: "Id of the key, such as key_0aB…" }] as const;
@@ -62,7 +62,7 @@ export const keyCommands: readonly Command[] = [
     operands: [],
     flags: { json },
     settings: storeSettings,
-    run: withStore(listKeys),
+    run: withExistingStore(listKeys),
   }),
   command({
     name: "keys show",
@@ -72,7 +72,7 @@ export const keyCommands: readonly Command[] = [
     operands: id,
     flags: { json },
     settings: storeSettings,
-    run: withStore(showKey),
+    run: withExistingStore(showKey),
   }),
   command({
     name: "keys rotate",
@@ -89,7 +89,7 @@ export const keyCommands: readonly Command[] = [
     },
     changes: true,
     settings: storeSettings,
-    run: withStore(rotate),
+    run: withExistingStore(rotate),
   }),
   command({
     name: "keys revoke",
@@ -100,7 +100,7 @@ export const keyCommands: readonly Command[] = [
     flags: { json },
     changes: true,
     settings: storeSettings,
-    run: withStore(revoke),
+    run: withExistingStore(revoke),
   }),
   command({
     name: "keys unban",
@@ -111,6 +111,6 @@ export const keyCommands: readonly Command[] = [
     flags: { json },
     changes: true,
     settings: storeSettings,
-    run: withStore(unban),
+    run: withExistingStore(unban),
   }),
 ];

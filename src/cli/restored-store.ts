@@ -5,7 +5,7 @@ import { ServiceError } from "../domain/errors.ts";
 import type { Store } from "../domain/ports.ts";
 import { type Verification, verify } from "../domain/verify.ts";
 import { openStore, systemClock } from "../engines.ts";
-import { reasonOf } from "./files.ts";
+import { reasonOf } from "../file-errors.ts";
 import { countingRows, createProgress, type Progress } from "./progress.ts";
 
 /** A backup in a SQLite store, in which no fault was found. */

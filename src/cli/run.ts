@@ -1,5 +1,7 @@
+import { checkVariables } from "../config.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { InvalidField } from "../domain/invalid-field.ts";
+import { findNearest } from "../domain/values/nearest.ts";
 import { print } from "../output.ts";
 import { packageVersion } from "../version.ts";
 import type { Command } from "./command.ts";
@@ -22,6 +24,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (!command) throw unknownCommand(args);
   const input = parseArguments(command, args.slice(command.name.split(" ").length));
   if (command.topic !== "serve") watchSignals(command.changes ?? false);
+  checkVariables();
   try {
     return finalExitCode(await command.run(input));
   } catch (error) {
@@ -68,7 +71,29 @@ function unknownCommand(args: readonly string[]): ServiceError {
   const hasGroup = groupOf(args[0]).length > 0;
   const name = args.slice(0, hasGroup ? 2 : 1).join(" ");
   const help = hasGroup ? `petstore help ${args[0]}` : "petstore --help";
-  return new ServiceError("invalid_request", `unknown command '${name}'; see ${help}`);
+  const nearest = nearestCommand(args);
+  const advice = nearest === undefined ? `see ${help}` : `did you mean ${nearest}?`;
+  return new ServiceError("invalid_request", `unknown command '${name}'; ${advice}`);
+}
+
+/** The command, or the first word of commands, that was probably meant. */
+function nearestCommand(args: readonly string[]): string | undefined {
+  const flagsAt = args.findIndex((word) => word.startsWith("-"));
+  const [first = "", second] = flagsAt < 0 ? args : args.slice(0, flagsAt);
+  const names = commands.map(({ name }) => name);
+  const pairs = names.filter((name) => name.includes(" "));
+  if (second !== undefined) {
+    // Word by word, so that a right first word does not make up for a wrong second one.
+    const group = findNearest(first, new Set(pairs.map((name) => name.split(" ")[0]!)));
+    const inGroup = pairs.filter((name) => name.startsWith(`${group} `));
+    const word = findNearest(
+      second,
+      inGroup.map((name) => name.split(" ")[1]!),
+    );
+    if (word !== undefined) return `${group} ${word}`;
+  }
+  if (groupOf(first).length > 0) return undefined;
+  return findNearest(first, new Set(names.map((name) => name.split(" ")[0]!)));
 }
 
 /** The same error with the name of the flag instead of the domain's name for the field. */

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { ServiceError } from "../domain/errors.ts";
-import { reasonOf } from "./files.ts";
+import { reasonOf } from "../file-errors.ts";
 import { onInterrupt } from "./interruption.ts";
 
 /**

@@ -3,7 +3,7 @@ import { causes } from "../domain/ledger.ts";
 import { defaultOverlapMs } from "../domain/webhooks/lifecycle.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
 import { create, list, pause, remove, replay, resume, rotate, show } from "./webhooks.ts";
-import { withExistingStore, withStore } from "./with-store.ts";
+import { withExistingStore } from "./with-store.ts";
 
 const id = [{ name: "ID", description: "Id of the webhook, such as wh_0aB…" }] as const;
 
@@ -51,7 +51,7 @@ export const webhookCommands: readonly Command[] = [
     },
     changes: true,
     settings: [...storeSettings, "webhooksAllowInsecure", "webhooksAllowedNetworks"],
-    run: withStore(create),
+    run: withExistingStore(create),
   }),
   command({
     name: "webhooks list",
