@@ -10,6 +10,7 @@ import { countingRows, createProgress } from "./progress.ts";
 import { restoreToFile } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 import { printFaults } from "./verify.ts";
+import { printCreated } from "./with-store.ts";
 
 /**
  * Restores a backup to an empty PostgreSQL database. It is first restored to a SQLite file in a
@@ -28,7 +29,7 @@ export async function restoreToDatabase(
     await using opened = new AsyncDisposableStack();
     const source = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
     opened.defer(() => source.close());
-    const target = await openStore(config, systemClock);
+    const target = await openStore(config, systemClock, printCreated);
     opened.defer(() => target.close());
     beginChange();
     await copy(source, target, countAllRows(manifest));
