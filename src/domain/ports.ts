@@ -1,6 +1,6 @@
 import type { EpochStart, Position } from "./epochs.ts";
 import type { Entry } from "./inventory.ts";
-import type { Key, Secret } from "./keys.ts";
+import type { Key, Secret, SecretTimes } from "./keys.ts";
 import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
 import type { LimitDecision } from "./limits.ts";
 import type { MaintenanceStore } from "./maintenance.ts";
@@ -204,6 +204,8 @@ export interface KeyStore {
   findSecret(digest: string): MaybePromise<{ key: Key; secret: Secret } | undefined>;
   listKeys(): Promise<readonly Key[]>;
   findKey(id: string): Promise<Key | undefined>;
+  /** The secrets of all keys, the oldest of each key first. Expired ones are kept. */
+  listSecrets(): Promise<readonly SecretTimes[]>;
   addKey(key: Key, digest: string): Promise<void>;
   /** Adds a secret. The key's other secrets expire at `othersExpireAt` at the latest. */
   addSecret(keyId: string, digest: string, now: number, othersExpireAt: number): Promise<void>;
