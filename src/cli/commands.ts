@@ -1,7 +1,8 @@
 import { type SettingName, settings } from "../settings.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
+import { printCompletion, shells } from "./completion.ts";
 import { configCommands } from "./config-commands.ts";
-import { exportPets } from "./export.ts";
+import { exportOrders, exportPets } from "./export.ts";
 import { formats } from "./files.ts";
 import { importOrders, importPets } from "./import.ts";
 import { keyCommands } from "./key-commands.ts";
@@ -89,6 +90,16 @@ export const commands: readonly Command[] = [
     changes: true,
     settings: storeSettings,
     run: withStore(importOrders, { isInterruptible: true }),
+  }),
+  command({
+    name: "orders export",
+    summary: "Writes all orders to a file, the newest first.",
+    topic: "pets and orders",
+    examples: ["petstore orders export orders.csv"],
+    operands: outputFile,
+    flags: { format },
+    settings: storeSettings,
+    run: withExistingStore(exportOrders),
   }),
   ...webhookCommands,
   command({
@@ -196,10 +207,21 @@ export const commands: readonly Command[] = [
         required: true,
         description: "Empty database to copy to: sqlite:PATH or postgres://HOST/NAME.",
       },
+      json,
     },
     changes: true,
     settings: ["environment"],
     run: migrateStore,
   }),
   ...configCommands,
+  command({
+    name: "completion",
+    summary: "Prints a script that completes commands, flags and values in a shell.",
+    topic: "command line",
+    examples: ["petstore completion bash", "petstore completion fish"],
+    operands: [{ name: shells.join("|"), description: "The shell." }],
+    flags: {},
+    settings: [],
+    run: (input) => printCompletion(input, commands),
+  }),
 ];

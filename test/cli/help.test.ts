@@ -158,3 +158,17 @@ describe("the table in docs/operating.md", () => {
     expect(() => withTables("# Operating\n")).toThrow("no comments for the table of commands");
   });
 });
+
+/** Commands without --json, each with the reason. */
+const withoutJson: Record<string, string> = {
+  serve: "prints its address, for supervisors",
+  quickstart: "prints its address and a welcome",
+  "pets export": "writes the format that --format names",
+  completion: "prints a script",
+  "orders export": "writes the format that --format names",
+};
+
+test("every command that prints data has --json", () => {
+  const missing = commands.filter(({ flags }) => !("json" in flags)).map(({ name }) => name);
+  expect(missing.sort()).toEqual(Object.keys(withoutJson).sort());
+});
