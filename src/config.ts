@@ -52,6 +52,8 @@ const fixedBounds = {
   failuresQuietMs: 10_000,
   /** How often metrics read the store: whether it responds, webhooks, backups, sizes of files. */
   metricsReadEveryMs: 5_000,
+  /** How often the files of the certificate are read. */
+  certificateCheckMs: 1_000,
   /** How long requests in flight may take once the listener is closed. */
   stopGraceMs: 10_000,
   /** A ban that starts within this time after the last one is twice as long. */

@@ -50,7 +50,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/config/": ["src/domain/", "src/settings", "node:"],
   "src/settings.ts": ["src/settings/"],
   "src/settings/": ["src/domain/"],
-  "src/log.ts": ["src/log/", "src/domain/", "src/output.ts"],
+  "src/log.ts": ["src/log/", "src/domain/", "src/output.ts", "src/terminal.ts"],
   "src/log/": ["src/domain/", "src/output.ts", "node:"],
   "src/output.ts": ["src/terminal.ts"],
   "src/terminal.ts": [],

@@ -64,6 +64,7 @@ const exceptions: Record<string, string> = {
   "src/domain/follower.ts": "rejections are caught; the next request meets the same failure",
   "src/http/feed/stream.ts": "ends a stream, which only removes it from collections",
   "src/http/server.ts": "resolves a promise",
+  "src/http/tls/front.ts": "destroys a connection",
   "src/http/snapshots/responses.ts": "aborts a signal",
   "src/http/docs/trial.ts": "runs in the browser",
   "src/cli/ledger.ts": "ends the process",

@@ -4,6 +4,7 @@ import { printCompletion, shells } from "./completion.ts";
 import { configCommands } from "./config-commands.ts";
 import { exportOrders, exportPets } from "./export.ts";
 import { formats } from "./files.ts";
+import { checkHealth } from "./health.ts";
 import { importOrders, importPets } from "./import.ts";
 import { keyCommands } from "./key-commands.ts";
 import { historyRowsDefault, printHistory, printLedger } from "./ledger.ts";
@@ -57,6 +58,16 @@ export const commands: readonly Command[] = [
     flags: {},
     settings: allSettings,
     run: quickstart,
+  }),
+  command({
+    name: "health",
+    summary: "Asks a service on this machine whether it is ready.",
+    topic: "serve",
+    examples: ["petstore health --port 8080"],
+    operands: [],
+    flags: { json },
+    settings: ["port", "host", "tlsCertFile"],
+    run: checkHealth,
   }),
   ...keyCommands,
   command({

@@ -35,7 +35,7 @@ export interface WatchedParts {
  * the store or the disk is read by a timer. A scrape never waits. Without a port for metrics there are
  * none.
  */
-export function openMetrics(
+export async function openMetrics(
   { config, clock, log }: ServiceOptions,
   operations: readonly string[],
   opened: AsyncDisposableStack,
@@ -51,7 +51,7 @@ export function openMetrics(
   const readProcess = addProcessMetrics(registry);
   const up = registry.gauge(metrics.databaseUp);
   up.value = 0;
-  const server = listen(host, port, () =>
+  const server = await listen(host, port, () =>
     startMetricsServer({
       host,
       port,
@@ -101,7 +101,7 @@ export function openMetrics(
   };
 }
 
-export type Metrics = NonNullable<ReturnType<typeof openMetrics>>;
+export type Metrics = NonNullable<Awaited<ReturnType<typeof openMetrics>>>;
 
 /** A store that has not responded after this time counts as down. */
 const upPatienceMs = 2_000;
