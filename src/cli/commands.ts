@@ -31,7 +31,7 @@ const outputFile = [
 ] as const;
 
 /**
- * Every command. Dispatch, the checks of flags and operands, help and the table in docs/operating.md
+ * Every command. Dispatch, the checks of flags and operands, help and the tables in docs/commands.md
  * are derived from this list. Every command migrates an old store. Commands that bring content create
  * a store that is missing, and say so. All others reject it.
  */
