@@ -7,7 +7,7 @@ import type { MaintenanceStore } from "./maintenance.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetRecord } from "./pets.ts";
 import type { Limits } from "./plans.ts";
-import type { Ban, CountedUsage, SavedUsage, StrikeCount, TakeRequest } from "./usage.ts";
+import type { CountedUsage, StrikeCount, TakeRequest, UsageStore } from "./usage.ts";
 import type { WebhookStore } from "./webhooks/store.ts";
 
 /** A value, or a promise of it. An embedded engine returns values, which keeps requests fast. */
@@ -212,17 +212,6 @@ export interface KeyStore {
   revokeKey(keyId: string, now: number): Promise<void>;
 }
 
-/** Stores request counts and bans, so that they survive a restart. */
-export interface UsageStore {
-  loadUsage(): Promise<readonly SavedUsage[]>;
-  saveUsage(rows: readonly SavedUsage[]): Promise<void>;
-  /** The latest ban of every key that has one. */
-  loadBans(): Promise<readonly Ban[]>;
-  saveBan(ban: Ban): Promise<void>;
-  /** Ends a key's ban. Returns false if none was in force. */
-  liftBan(keyId: string, now: number): Promise<boolean>;
-}
-
 /** Counts requests in a database that several instances share. Each call is one transaction. */
 export interface SharedUsageStore {
   /** Replaces the database's clock, so that tests can move the time. */
@@ -260,8 +249,6 @@ export interface Snapshot
     CatalogueReader,
     CheckpointReader {
   readonly rowsOf: RowsOf;
-  /** How many rows `rowsOf` returns. Reads the whole table. */
-  countRows(table: string): MaybePromise<number>;
   /** Checks the engine's own pages, indexes and triggers. */
   checkStructure(): MaybePromise<readonly Fault[]>;
 }

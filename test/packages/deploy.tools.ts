@@ -44,7 +44,12 @@ test("the compose file fits the schema of the Compose specification", async () =
   const schema = JSON.parse(JSON.stringify(composeSchema), withoutIds);
   const check = new Ajv({ strict: false, validateFormats: false }).compile(schema);
   expect(check({ services: { petstore: { image: 1 } } })).toBe(false);
-  check(Bun.YAML.parse(await read("deploy/docker/compose.yaml")));
+  // The schema in the package is older than the field `name`.
+  const { name, ...file } = Bun.YAML.parse(await read("deploy/docker/compose.yaml")) as {
+    name: string;
+  };
+  expect(name).toBe("petstore");
+  check(file);
   expect(check.errors).toBeNull();
 });
 
