@@ -4,8 +4,10 @@ import type { Config } from "./config.ts";
 import { ServiceError } from "./domain/errors.ts";
 import type { Log } from "./domain/events.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
+import type { Migration, UpgradeCheck } from "./domain/upgrades.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
+import { printError } from "./output.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 
 export const systemClock: Clock = { now: () => Date.now() };
@@ -53,7 +55,8 @@ async function openSqliteEngine(
   opened.defer(lockForServing(path));
   const { environment } = config;
   const { openSqlite } = await loadSqlite();
-  const store = await openSqlite({ path, environment, clock, threaded: true, log });
+  const onMigrated = logMigration(log);
+  const store = await openSqlite({ path, environment, clock, threaded: true, log, onMigrated });
   opened.defer(() => store.close());
   const limiter = await createLocalLimiter({ usage: store.usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
@@ -76,7 +79,8 @@ async function openPostgresEngine(
   const { createSharedUsage } = await import("./store/postgres/usage.ts");
   const database = createDatabase(config.databaseUrl, log);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
-  const store = await openPostgres({ database, environment, clock, patienceMs });
+  const onMigrated = logMigration(log);
+  const store = await openPostgres({ database, environment, clock, patienceMs, onMigrated });
   opened.defer(() => store.close());
   const { query } = database.connection(limiterDeadlineMs);
   const usage = createSharedUsage(query, clock);
@@ -84,6 +88,20 @@ async function openPostgresEngine(
   opened.defer(() => limiter.close());
   database.watch();
   return { store, limiter, isShared: true, patienceMs, connect: database.openConnections };
+}
+
+function logMigration(log: Log): (migration: Migration) => void {
+  return ({ from, to, durationMs, backup }) => {
+    if (backup) log("backup before migration", { ...backup, durationMs: Math.round(backup.durationMs) });
+    log("migrated", { from: from.version, to: to.version, durationMs: Math.round(durationMs) });
+  };
+}
+
+/** For commands, which have no log. */
+function printMigration({ from, to, durationMs, backup }: Migration): void {
+  const took = `${(durationMs / 1_000).toFixed(1)} s`;
+  const copy = backup ? `; a backup from before is in ${backup.file}` : "";
+  printError(`migrated the store from schema ${from.version} to ${to.version} in ${took}${copy}`);
 }
 
 /** The file that a database address names; undefined for a database server. */
@@ -98,19 +116,40 @@ export async function openStore(config: Config, clock: Clock): Promise<Store> {
   const path = sqlitePath(config);
   if (path !== undefined) {
     const { openSqlite } = await loadSqlite();
-    return openSqlite({ path, environment, clock, threaded: false });
+    const onMigrated = printMigration;
+    return openSqlite({ path, environment, clock, threaded: false, onMigrated });
   }
   const { createDatabase, openPostgres } = await loadPostgres();
-  return openPostgres({ database: createDatabase(databaseUrl), environment, patienceMs: 0 });
+  const database = createDatabase(databaseUrl);
+  return openPostgres({ database, environment, patienceMs: 0, onMigrated: printMigration });
 }
 
 /** Same as `openStore`, but does not create a SQLite file. A wrong path would look like an empty store. */
 export async function openExistingStore(config: Config, clock: Clock): Promise<Store> {
   const path = sqlitePath(config);
-  if (path !== undefined && !existsSync(path)) {
-    throw new ServiceError("not_found", `there is no store at ${path}; check --database`);
-  }
+  if (path !== undefined && !existsSync(path)) throw noStore(path);
   return openStore(config, clock);
+}
+
+function noStore(path: string): ServiceError {
+  return new ServiceError("not_found", `there is no store at ${path}; check --database`);
+}
+
+/** Reads what a start would migrate. Changes nothing. */
+export async function openUpgradeCheck(config: Config): Promise<UpgradeCheck & AsyncDisposable> {
+  const { databaseUrl, environment } = config;
+  const path = sqlitePath(config);
+  if (path !== undefined) {
+    if (!existsSync(path)) throw noStore(path);
+    const { checkSqliteUpgrade } = await import("./store/sqlite/upgrade.ts");
+    const check = checkSqliteUpgrade(path, environment, systemClock);
+    return { ...check, [Symbol.asyncDispose]: async () => {} };
+  }
+  const { createDatabase } = await loadPostgres();
+  const { checkPostgresUpgrade } = await import("./store/postgres/upgrade.ts");
+  const database = createDatabase(databaseUrl);
+  const check = await checkPostgresUpgrade(database, environment);
+  return { ...check, [Symbol.asyncDispose]: async () => database.close() };
 }
 
 /** Prevents services from using a SQLite file while it is moved. Returns what releases the lock. */

@@ -125,6 +125,15 @@ export const events = {
     meaning: "The receiver returned 410.",
     action: "If that was a mistake, `petstore webhooks resume ID`.",
   },
+  "backup before migration": {
+    level: "info",
+    meaning: "The schema of a SQLite store is older. `file` is a verified copy from before.",
+    action: "Delete the file once you will not go back to the earlier version.",
+  },
+  migrated: {
+    level: "info",
+    meaning: "The schema of the store was migrated, from version `from` to version `to`.",
+  },
 } as const satisfies Record<string, EventKind>;
 
 export type EventName = keyof typeof events;

@@ -1,8 +1,9 @@
 import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
+import type { Migration } from "../../domain/upgrades.ts";
 import { createCatalogueReader } from "./catalogue.ts";
-import { createCheckpointReader, createCheckpoints } from "./checkpoints.ts";
+import { createCheckpoints } from "./checkpoints.ts";
 import { commit } from "./commit.ts";
 import type { Database } from "./engine/database.ts";
 import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.ts";
@@ -17,8 +18,7 @@ import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
 import { migrate } from "./migrations.ts";
-import { checkStructure } from "./structure.ts";
-import { importTables, rowsFrom } from "./transfer.ts";
+import { createSnapshot, importTables } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
 import { createWebhooks } from "./webhooks.ts";
 
@@ -29,6 +29,8 @@ export interface PostgresOptions {
   readonly clock?: Clock | undefined;
   /** How long to wait for a database that is not reachable yet. */
   readonly patienceMs: number;
+  /** Called after the schema was migrated. */
+  readonly onMigrated?: ((migration: Migration) => void) | undefined;
 }
 
 /**
@@ -96,16 +98,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     transfer: {
       snapshot: (work) =>
         onOwnSession(async (session) => {
-          const { sql, query } = session;
-          await sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
-          return work({
-            ...createInventoryReader(epochs, database.guard, query, query),
-            ...createHistoryReader(database.guard, query, query),
-            ...createCatalogueReader(query, query),
-            ...createCheckpointReader(database.guard, query),
-            rowsOf: rowsFrom(session),
-            checkStructure: () => checkStructure(session),
-          });
+          await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
+          return work(createSnapshot(session, epochs, database.guard));
         }),
       importTables: (rowsOf) => onOwnSession((session) => importTables(session, rowsOf)),
     },
@@ -119,14 +113,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
  * Migrates the schema and records the current epoch. Waits for a database that is not reachable yet,
  * but not if a retry cannot help.
  */
-async function prepare({ database, environment, patienceMs }: PostgresOptions): Promise<Epochs> {
+async function prepare(options: PostgresOptions): Promise<Epochs> {
+  const { database, environment, patienceMs, onMigrated } = options;
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
     try {
       const session = await database.connect();
       const epochs = createEpochs(session.server);
       const preparing = withinDeadline(session, ownSessionMs, async (own) => {
-        await migrate(own, environment);
+        await migrate(own, environment, onMigrated);
         await recordEpoch(own, epochs);
       });
       await preparing.finally(() => session.close());

@@ -16,6 +16,7 @@ import type {
   TransferStore,
   UsageStore,
 } from "../../domain/ports.ts";
+import type { Migration } from "../../domain/upgrades.ts";
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
@@ -25,6 +26,7 @@ import { openForReading, openForWriting, useConnection } from "./engine/connecti
 import { guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, prepareFiles } from "./engine/files.ts";
 import { isServed, isServedElsewhere } from "./engine/serving-lock.ts";
+import { upgradeFile } from "./engine/upgrade.ts";
 import {
   busyWaitMs,
   openInlineWriter,
@@ -55,6 +57,8 @@ export interface SqliteOptions {
   readonly threaded: boolean;
   /** Gets a line about damaged files if the store has a thread. Otherwise damage throws. */
   readonly log?: Log | undefined;
+  /** Called after the schema was migrated. */
+  readonly onMigrated?: ((migration: Migration) => void) | undefined;
 }
 
 /** How long an import waits for the write lock. No client is waiting for a command. */
@@ -67,6 +71,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     assertUndamaged(filesOf(path));
     assertNotServedByOlderVersion(path);
   }
+  const migration = upgradeFile(path, environment, options.clock.now());
+  if (migration) options.onMigrated?.(migration);
   const writer = threaded
     ? await startWriterThread(path, environment, log)
     : openInlineWriter(path, environment);
