@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "./config.ts";
 import { ServiceError } from "./domain/errors.ts";
 import type { Log } from "./domain/events.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
 import type { Migration, UpgradeCheck } from "./domain/upgrades.ts";
+import { isFileError, reasonOf } from "./file-errors.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
 import { printError } from "./output.ts";
@@ -52,11 +52,16 @@ async function openSqliteEngine(
   { config, clock, log }: EngineOptions,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  opened.defer(lockForServing(path));
   const { environment } = config;
   const { openSqlite } = await loadSqlite();
-  const onMigrated = logMigration(log);
-  const store = await openSqlite({ path, environment, clock, threaded: true, log, onMigrated });
+  const events = {
+    onCreated: () => log("store created", { store: path }),
+    onMigrated: logMigration(log),
+  };
+  const store = await namingFile(path, async () => {
+    opened.defer(lockForServing(path));
+    return openSqlite({ path, environment, clock, threaded: true, log, ...events });
+  });
   opened.defer(() => store.close());
   const limiter = await createLocalLimiter({ usage: store.usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
@@ -79,8 +84,11 @@ async function openPostgresEngine(
   const { createSharedUsage } = await import("./store/postgres/usage.ts");
   const database = createDatabase(config.databaseUrl, log);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
-  const onMigrated = logMigration(log);
-  const store = await openPostgres({ database, environment, clock, patienceMs, onMigrated });
+  const events = {
+    onCreated: () => log("store created", { store: database.label }),
+    onMigrated: logMigration(log),
+  };
+  const store = await openPostgres({ database, environment, clock, patienceMs, ...events });
   opened.defer(() => store.close());
   const { query } = database.connection(limiterDeadlineMs);
   const usage = createSharedUsage(query, clock);
@@ -92,7 +100,8 @@ async function openPostgresEngine(
 
 function logMigration(log: Log): (migration: Migration) => void {
   return ({ from, to, durationMs, backup }) => {
-    if (backup) log("backup before migration", { ...backup, durationMs: Math.round(backup.durationMs) });
+    if (backup)
+      log("backup before migration", { ...backup, durationMs: Math.round(backup.durationMs) });
     log("migrated", { from: from.version, to: to.version, durationMs: Math.round(durationMs) });
   };
 }
@@ -111,28 +120,78 @@ function sqlitePath({ databaseUrl }: Config): string | undefined {
 }
 
 /** Opens the store that the database address names, for a command that does one thing and ends. */
-export async function openStore(config: Config, clock: Clock): Promise<Store> {
+export function openStore(
+  config: Config,
+  clock: Clock,
+  onCreated?: (place: string) => void,
+): Promise<Store> {
+  return open(config, clock, { mayCreate: true, onCreated });
+}
+
+/** Same as `openStore`, but rejects if there is no store. A wrong path would look like an empty store. */
+export function openExistingStore(config: Config, clock: Clock): Promise<Store> {
+  return open(config, clock, { mayCreate: false });
+}
+
+interface Creation {
+  readonly mayCreate: boolean;
+  /** Called with the full path of a new store, or with the host and the database. */
+  readonly onCreated?: ((place: string) => void) | undefined;
+}
+
+async function open(
+  config: Config,
+  clock: Clock,
+  { mayCreate, onCreated }: Creation,
+): Promise<Store> {
   const { databaseUrl, environment } = config;
   const path = sqlitePath(config);
   if (path !== undefined) {
     const { openSqlite } = await loadSqlite();
-    const onMigrated = printMigration;
-    return openSqlite({ path, environment, clock, threaded: false, onMigrated });
+    const events = { onCreated: () => onCreated?.(path), onMigrated: printMigration };
+    const options = { path, environment, clock, threaded: false, mayCreate, ...events };
+    return namingFile(path, () => openSqlite(options));
   }
   const { createDatabase, openPostgres } = await loadPostgres();
   const database = createDatabase(databaseUrl);
-  return openPostgres({ database, environment, patienceMs: 0, onMigrated: printMigration });
+  const events = { onCreated: () => onCreated?.(database.label), onMigrated: printMigration };
+  return openPostgres({ database, environment, patienceMs: 0, mayCreate, ...events });
 }
 
-/** Same as `openStore`, but does not create a SQLite file. A wrong path would look like an empty store. */
-export async function openExistingStore(config: Config, clock: Clock): Promise<Store> {
+/** Adds the path to errors of opening a file, for the operator. */
+async function namingFile<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = fileReason(path, error);
+    if (reason === undefined) throw error;
+    throw new ServiceError("unavailable", `cannot open the store ${path}: ${reason}`);
+  }
+}
+
+function fileReason(path: string, error: unknown): string | undefined {
+  if (isFileError(error)) {
+    const { path: file = path } = error;
+    return file === path ? reasonOf(error) : `${file}: ${reasonOf(error)}`;
+  }
+  const isNamed = !(error instanceof ServiceError) || error.message.includes(path);
+  if (isNamed || error.code !== "unavailable") return undefined;
+  return error.message.replace(/^The /, "the ").replace(/\.$/, "");
+}
+
+/** The same error with the file's path, if the store of a command failed and is a file. */
+export function withStorePath(config: Config, error: unknown): unknown {
   const path = sqlitePath(config);
-  if (path !== undefined && !existsSync(path)) throw noStore(path);
-  return openStore(config, clock);
+  if (path === undefined || !(error instanceof ServiceError) || !error.reason) return error;
+  return new ServiceError(error.code, `${path}: ${error.message}`);
 }
 
-function noStore(path: string): ServiceError {
-  return new ServiceError("not_found", `there is no store at ${path}; check --database`);
+/** Throws if the database address names a file that is not there. */
+export async function assertStoreFile(config: Config): Promise<void> {
+  const path = sqlitePath(config);
+  if (path === undefined) return;
+  const { assertStore } = await import("./store/sqlite/engine/existence.ts");
+  await namingFile(path, async () => assertStore(path));
 }
 
 /** Reads what a start would migrate. Changes nothing. */
@@ -140,9 +199,10 @@ export async function openUpgradeCheck(config: Config): Promise<UpgradeCheck & A
   const { databaseUrl, environment } = config;
   const path = sqlitePath(config);
   if (path !== undefined) {
-    if (!existsSync(path)) throw noStore(path);
+    await assertStoreFile(config);
     const { checkSqliteUpgrade } = await import("./store/sqlite/upgrade.ts");
-    const check = checkSqliteUpgrade(path, environment, systemClock);
+    const open = async () => checkSqliteUpgrade(path, environment, systemClock);
+    const check = await namingFile(path, open);
     return { ...check, [Symbol.asyncDispose]: async () => {} };
   }
   const { createDatabase } = await loadPostgres();

@@ -49,7 +49,8 @@ function* describePlan({ store, current, steps, room }: UpgradePlan): Generator<
   }
   yield `A start applies ${steps.length === 1 ? "1 step" : `${steps.length} steps`}:`;
   for (const { version, summary, fitsRelease } of steps) {
-    const others = fitsRelease === null ? "" : ` Instances of ${fitsRelease} or later keep running.`;
+    const others =
+      fitsRelease === null ? "" : ` Instances of ${fitsRelease} or later keep running.`;
     yield `  ${version}. ${summary}${others}`;
   }
   if (!room) return;

@@ -134,6 +134,11 @@ export const events = {
     level: "info",
     meaning: "The schema of the store was migrated, from version `from` to version `to`.",
   },
+  "store created": {
+    level: "info",
+    meaning: "There was no store. The service created `store`.",
+    action: "If there should be one, stop the service and correct `--database`.",
+  },
 } as const satisfies Record<string, EventKind>;
 
 export type EventName = keyof typeof events;

@@ -33,7 +33,11 @@ export interface UpgradePlan {
   readonly current: Schema;
   readonly steps: readonly PendingStep[];
   /** The room for the backup that a start makes before it migrates a file. */
-  readonly room?: { readonly folder: string; readonly neededBytes: number; readonly freeBytes: number };
+  readonly room?: {
+    readonly folder: string;
+    readonly neededBytes: number;
+    readonly freeBytes: number;
+  };
 }
 
 /** A migration of a copy of the store, which was removed afterwards. */

@@ -17,43 +17,41 @@ export const versionTable = `CREATE TABLE IF NOT EXISTS petstore_schema (
 /**
  * Migrates the schema, then checks the rights of the role and the environment of the store. Of
  * several instances that start together one migrates; the others wait for the lock and find nothing
- * to do.
+ * to do. Returns what this one did; version 0 is an empty database.
  */
 export async function migrate(
   session: Session,
   environment: Environment,
-  onMigrated?: (migration: Migration) => void,
-): Promise<void> {
-  if ((await readVersion(session)).version < steps.length) {
-    const startedAt = performance.now();
-    const first = await migrateStore(session, environment);
-    const durationMs = performance.now() - startedAt;
-    const [from, to] = [schemaOf(steps, first), schemaOf(steps, steps.length)];
-    if (first > 0 && first < steps.length) onMigrated?.({ from, to, durationMs });
-  }
+): Promise<Migration | undefined> {
+  const isOlder = (await readVersion(session)).version < steps.length;
+  const migration = isOlder ? await migrateStore(session, environment) : undefined;
   const { version, fits } = await readVersion(session);
   if (fits > steps.length) throw madeByNewer(steps, version);
   await checkRights(session);
   await checkEnvironment(session, environment);
+  return migration;
 }
 
 /**
- * Applies the missing steps and adds the row of the store, in one transaction. Returns the version
- * before.
+ * Applies the missing steps and adds the row of the store, in one transaction. Returns undefined if
+ * another instance has done so.
  */
-async function migrateStore(session: Session, environment: Environment): Promise<number> {
+async function migrateStore(
+  session: Session,
+  environment: Environment,
+): Promise<Migration | undefined> {
+  const startedAt = performance.now();
   const { sql, query } = session;
   await query(begin);
   await query("SELECT pg_advisory_xact_lock($1::int8)", [migrationLock]);
   // Not in an upgrade: IF NOT EXISTS looks only into the first schema of the search path, and a second
   // version there would make other instances apply a step again. In an empty database it is needed,
   // because another instance may have created the table while this one waited for the lock.
-  if (!(await hasVersion(session))) {
-    await sql.unsafe(versionTable);
-  }
+  if (!(await hasStore(session))) await sql.unsafe(versionTable);
   // Read again under the lock: another instance may have migrated meanwhile.
-  const { version: first } = await readVersion(session);
-  await applySteps(session, first, steps.length);
+  const { version } = await readVersion(session);
+  if (version > 1) await checkEnvironment(session, environment);
+  await applySteps(session, version, steps.length);
   await query(
     `INSERT INTO store (id, environment, epoch, keys_version)
      VALUES (1, $1::text, $2::text, 0) ON CONFLICT DO NOTHING`,
@@ -64,7 +62,10 @@ async function migrateStore(session: Session, environment: Environment): Promise
      WHERE NOT EXISTS (SELECT FROM ledger_end WHERE seq >= 0)`,
   );
   assertCommitted(await sql`COMMIT`);
-  return first;
+  const [from, to] = [schemaOf(steps, version), schemaOf(steps, steps.length)];
+  return version < steps.length
+    ? { from, to, durationMs: performance.now() - startedAt }
+    : undefined;
 }
 
 /** Applies the steps after one version, up to another, in the caller's transaction. */
@@ -84,7 +85,10 @@ export async function applySteps(
   }
 }
 
-export async function checkEnvironment({ query }: Session, environment: Environment): Promise<void> {
+export async function checkEnvironment(
+  { query }: Session,
+  environment: Environment,
+): Promise<void> {
   const [row] = await query("SELECT environment FROM store WHERE id = 1");
   if (!row) throw new ServiceError("unavailable", "the database has no head row; restore a backup");
   const [owner] = row;
@@ -146,13 +150,14 @@ async function checkRights({ query }: Session): Promise<void> {
   if (missing !== null) throw new ServiceError("unavailable", `the role ${role} needs ${missing}`);
 }
 
-async function hasVersion({ query }: Session): Promise<boolean> {
+/** Whether the database has the tables of a store. */
+export async function hasStore({ query }: Session): Promise<boolean> {
   const [found] = await query("SELECT to_regclass('petstore_schema')::text");
   return found?.[0] !== null;
 }
 
 export async function readVersion(session: Session): Promise<{ version: number; fits: number }> {
-  if (!(await hasVersion(session))) return { version: 0, fits: 0 };
+  if (!(await hasStore(session))) return { version: 0, fits: 0 };
   const [row] = await session.query("SELECT version, fits FROM petstore_schema WHERE id = 1");
   return { version: Number(row?.[0] ?? 0), fits: Number(row?.[1] ?? 0) };
 }

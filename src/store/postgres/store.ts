@@ -17,7 +17,8 @@ import { createKeyMemory } from "./idempotency.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
-import { migrate } from "./migrations.ts";
+import { createMaintenance } from "./maintenance.ts";
+import { hasStore, migrate } from "./migrations.ts";
 import { createSnapshot, importTables } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
 import { createWebhooks } from "./webhooks.ts";
@@ -29,6 +30,9 @@ export interface PostgresOptions {
   readonly clock?: Clock | undefined;
   /** How long to wait for a database that is not reachable yet. */
   readonly patienceMs: number;
+  /** Whether the tables are created in a database that has none. True unless given. */
+  readonly mayCreate?: boolean;
+  readonly onCreated?: (() => void) | undefined;
   /** Called after the schema was migrated. */
   readonly onMigrated?: ((migration: Migration) => void) | undefined;
 }
@@ -95,6 +99,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     keys: createKeys(quick.query, long.query),
     usage: createUsage(long.query),
     webhooks: createWebhooks(long.query, now),
+    maintenance: createMaintenance(long.query),
     transfer: {
       snapshot: (work) =>
         onOwnSession(async (session) => {
@@ -114,17 +119,21 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
  * but not if a retry cannot help.
  */
 async function prepare(options: PostgresOptions): Promise<Epochs> {
-  const { database, environment, patienceMs, onMigrated } = options;
+  const { database, environment, patienceMs, mayCreate = true } = options;
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
     try {
       const session = await database.connect();
       const epochs = createEpochs(session.server);
       const preparing = withinDeadline(session, ownSessionMs, async (own) => {
-        await migrate(own, environment, onMigrated);
+        if (!mayCreate && !(await hasStore(own))) throw noStore(database);
+        const migration = await migrate(own, environment);
         await recordEpoch(own, epochs);
+        return migration;
       });
-      await preparing.finally(() => session.close());
+      const migration = await preparing.finally(() => session.close());
+      if (migration?.from.version === 0) options.onCreated?.();
+      else if (migration) options.onMigrated?.(migration);
       return epochs;
     } catch (error) {
       if (!isTemporary(error) || performance.now() > giveUpAt) throw cannotOpen(database, error);
@@ -144,6 +153,11 @@ async function recordEpoch(session: Session, epochs: Epochs): Promise<void> {
   const { seq, timeline } = await takeHead(session, null);
   await epochs.record(query, timeline, seq);
   assertCommitted(await sql`COMMIT`);
+}
+
+function noStore({ label }: Database): ServiceError {
+  const problem = `there is no store in the database at ${label}; check --database`;
+  return new ServiceError("not_found", problem);
 }
 
 /** For the operator. Clients of the API never see it. */

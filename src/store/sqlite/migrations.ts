@@ -55,6 +55,17 @@ export function assertOurs(database: Database): void {
   if (tables > 0n && heads === 0n) {
     throw new ServiceError("unavailable", "the store's file is not a petstore database");
   }
+  // A new store is stored in its file before it gets a log. A file with a log has had tables.
+  if (tables === 0n && journalModeOf(database) === "wal") {
+    throw new ServiceError(
+      "unavailable",
+      "the file is a copy without its -wal file, which has the tables; copy both files while no process uses them, or restore a backup",
+    );
+  }
+}
+
+function journalModeOf(database: Database): unknown {
+  return (database.query("PRAGMA journal_mode").values()[0] as unknown[])[0];
 }
 
 /** The number of steps that were applied. */

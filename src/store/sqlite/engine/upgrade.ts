@@ -128,7 +128,9 @@ function findDifference(path: string, copy: string): string | undefined {
   if (result !== "ok") return `integrity check: ${result}`;
   if (versionOf(copied) !== versionOf(original)) return "user_version";
   const tables = original
-    .query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+    .query(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+    )
     .values();
   const same = (query: string) =>
     Bun.deepEquals(original.query(query).values(), copied.query(query).values());
