@@ -85,7 +85,6 @@ async function tryOnCopy(
   const copiedAt = performance.now();
   await applySteps(session, version, steps.length);
   const migratedAt = performance.now();
-  await sql.unsafe("ANALYZE");
   const found = await verify(createSnapshot(session, createEpochs(session.server), guard));
   const verifiedAt = performance.now();
   await query("ROLLBACK");
