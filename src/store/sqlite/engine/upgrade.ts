@@ -85,11 +85,19 @@ function backUp(path: string, now: number): MigrationBackup {
     sync(folder);
     return { file, bytes: statSync(file).size, durationMs: performance.now() - startedAt };
   } catch (error) {
-    rmSync(temporary, { force: true });
+    removeIfPossible(temporary);
     throw new ServiceError(
       "unavailable",
       `cannot make a backup in ${folder} before the migration: ${(error as Error).message}; nothing was changed: free ${needed} bytes there or make the folder writable, then start again`,
     );
+  }
+}
+
+function removeIfPossible(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // The cause of the failure is reported already. The next attempt removes the file.
   }
 }
 
