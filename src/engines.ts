@@ -3,11 +3,15 @@ import type { Config } from "./config.ts";
 import { ServiceError } from "./domain/errors.ts";
 import type { Log } from "./domain/events.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
+import { createStoreStates, type StoreStates } from "./domain/store-states.ts";
 import type { Migration, UpgradeCheck } from "./domain/upgrades.ts";
 import { isFileError, reasonOf } from "./file-errors.ts";
+
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
 import { printError } from "./output.ts";
+import type { Database } from "./store/postgres/engine/database.ts";
+import { filesOf, type StoreFiles } from "./store/sqlite/engine/files.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 
 export const systemClock: Clock = { now: () => Date.now() };
@@ -21,6 +25,11 @@ const loadPostgres = async () => ({
 
 /** A store and the rate limiter that fits it. */
 export interface Engine {
+  readonly name: "SQLite" | "PostgreSQL";
+  /** The version of the store's schema. */
+  readonly schema: number;
+  /** Logs when the store is lost and back. */
+  readonly states: StoreStates;
   readonly store: Store;
   readonly limiter: Limiter;
   /** Whether other processes may serve the same store. */
@@ -29,7 +38,13 @@ export interface Engine {
   readonly patienceMs: number;
   /** Opens every connection that is not open. Returns false if one cannot be opened. */
   connect(): Promise<boolean>;
+  readonly figures: EngineFigures;
 }
+
+/** What metrics show of an engine. */
+export type EngineFigures =
+  | { readonly engine: "sqlite"; readonly files: Pick<StoreFiles, "database" | "wal"> }
+  | ({ readonly engine: "postgres" } & Pick<Database, "traffic" | "countConnections">);
 
 export interface EngineOptions {
   readonly config: Config;
@@ -53,19 +68,32 @@ async function openSqliteEngine(
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
   const { environment } = config;
-  const { openSqlite } = await loadSqlite();
+  const { openSqlite, sqliteSchema } = await loadSqlite();
   const events = {
-    onCreated: () => log("store created", { store: path }),
-    onMigrated: logMigration(log),
+    onCreated: () => log("store created", { store: path, schema: sqliteSchema }),
+    onMigrated: logMigration(path, log),
   };
   const store = await namingFile(path, async () => {
     opened.defer(lockForServing(path));
     return openSqlite({ path, environment, clock, threaded: true, log, ...events });
   });
   opened.defer(() => store.close());
-  const limiter = await createLocalLimiter({ usage: store.usage, clock, rules: config.ban, log });
+  const { canWrite } = store.inventory;
+  const states = createStoreStates({ log, isShared: false, canWrite });
+  const usage = states.observeUsage(store.usage);
+  const limiter = await createLocalLimiter({ usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
-  return { store, limiter, isShared: false, patienceMs: 0, connect: async () => true };
+  return {
+    name: "SQLite",
+    schema: sqliteSchema,
+    states,
+    store,
+    limiter,
+    isShared: false,
+    patienceMs: 0,
+    connect: async () => true,
+    figures: { engine: "sqlite", files: filesOf(path) },
+  };
 }
 
 /** A request that has not been counted after this time receives 503. */
@@ -80,13 +108,13 @@ async function openPostgresEngine(
   { config, databaseClock: clock, log }: EngineOptions,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  const { createDatabase, openPostgres } = await loadPostgres();
+  const { createDatabase, openPostgres, postgresSchema } = await loadPostgres();
   const { createSharedUsage } = await import("./store/postgres/usage.ts");
   const database = createDatabase(config.databaseUrl, log);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
   const events = {
-    onCreated: () => log("store created", { store: database.label }),
-    onMigrated: logMigration(log),
+    onCreated: () => log("store created", { store: database.label, schema: postgresSchema }),
+    onMigrated: logMigration(database.label, log),
   };
   const store = await openPostgres({ database, environment, clock, patienceMs, ...events });
   opened.defer(() => store.close());
@@ -95,14 +123,28 @@ async function openPostgresEngine(
   const limiter = createSharedLimiter({ usage, rules, log });
   opened.defer(() => limiter.close());
   database.watch();
-  return { store, limiter, isShared: true, patienceMs, connect: database.openConnections };
+  const { canWrite } = store.inventory;
+  const { traffic, countConnections, openConnections: connect } = database;
+  return {
+    name: "PostgreSQL",
+    schema: postgresSchema,
+    states: createStoreStates({ log, isShared: true, canWrite }),
+    store,
+    limiter,
+    isShared: true,
+    patienceMs,
+    connect,
+    figures: { engine: "postgres", traffic, countConnections },
+  };
 }
 
-function logMigration(log: Log): (migration: Migration) => void {
+function logMigration(store: string, log: Log): (migration: Migration) => void {
   return ({ from, to, durationMs, backup }) => {
-    if (backup)
+    if (backup) {
       log("backup before migration", { ...backup, durationMs: Math.round(backup.durationMs) });
-    log("migrated", { from: from.version, to: to.version, durationMs: Math.round(durationMs) });
+    }
+    const versions = { from: from.version, to: to.version };
+    log("store migrated", { store, ...versions, durationMs: Math.round(durationMs) });
   };
 }
 
@@ -114,7 +156,7 @@ function printMigration({ from, to, durationMs, backup }: Migration): void {
 }
 
 /** The file that a database address names; undefined for a database server. */
-function sqlitePath({ databaseUrl }: Config): string | undefined {
+export function sqlitePath({ databaseUrl }: Config): string | undefined {
   if (!databaseUrl.startsWith("sqlite:")) return undefined;
   return resolve(databaseUrl.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""));
 }

@@ -59,7 +59,7 @@ test("instances of 0.5.0 and of this version serve one database through the migr
   expect(await schema()).toEqual([8, 4]);
 
   const newer = await serve(["serve", "--database", database]);
-  expect(newer.written()).toContain('"event":"migrated"');
+  expect(newer.written()).toContain('"event":"store migrated"');
   expect(await schema()).toEqual([9, 4]);
   const newerKey = await createKey();
   // Each version accepts the keys that the other has made.

@@ -34,7 +34,7 @@ describe("a SQLite store of 0.5.0", () => {
     expect(name).toMatch(/^store\.before-0\.6\.0-\d{8}T\d{6}Z\.db$/);
     expect(service.logged.map((line) => JSON.parse(line)).slice(0, 2)).toMatchObject([
       { event: "backup before migration", file: place.path(name), bytes: expect.any(Number) },
-      { event: "migrated", from: 6, to: 7, durationMs: expect.any(Number) },
+      { event: "store migrated", from: 6, to: 7, durationMs: expect.any(Number) },
     ]);
     expect(statSync(place.path(name)).mode & 0o777).toBe(0o600);
     const backup = `sqlite:${place.path(name)}`;

@@ -135,7 +135,7 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Throws if a right is missing. Otherwise the first use of the right would fail with a 500. */
-async function checkRights({ query }: Session): Promise<void> {
+export async function checkRights({ query }: Session): Promise<void> {
   const needed = Object.entries(neededRights).flatMap(([name, rights]) =>
     rights.map((right) => [name, right]),
   );

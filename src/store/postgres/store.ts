@@ -17,8 +17,10 @@ import { createKeyMemory } from "./idempotency.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
+
 import { createMaintenance } from "./maintenance.ts";
 import { hasStore, migrate } from "./migrations.ts";
+import { steps } from "./schema/steps.ts";
 import { createSnapshot, importTables } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
 import { createWebhooks } from "./webhooks.ts";
@@ -36,6 +38,9 @@ export interface PostgresOptions {
   /** Called after the schema was migrated. */
   readonly onMigrated?: ((migration: Migration) => void) | undefined;
 }
+
+/** The version of the schema that this version of petstore uses. */
+export const postgresSchema = steps.length;
 
 /**
  * Deadlines. A request that waits behind a call that hangs still gets its response within five

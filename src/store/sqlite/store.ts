@@ -41,7 +41,10 @@ import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
+
 import { createMaintenanceReader } from "./maintenance.ts";
+import { steps } from "./schema/steps.ts";
+
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
@@ -64,6 +67,9 @@ export interface SqliteOptions {
   /** Called after the schema was migrated. */
   readonly onMigrated?: ((migration: Migration) => void) | undefined;
 }
+
+/** The version of the schema that this version of petstore uses. */
+export const sqliteSchema = steps.length;
 
 /** How long an import waits for the write lock. No client is waiting for a command. */
 const importWaitMs = 60_000;
@@ -135,7 +141,7 @@ function createStore(parts: Parts): Store {
     maintenance: createMaintenanceStore(parts),
     transfer: createTransferStore(parts),
     async close() {
-      if (!access.close()) endWithoutClosing(options.log);
+      if (!access.close()) await endWithoutClosing(options.log);
       // The writer closes last: only a connection that can write can checkpoint the log.
       database.close();
       await writer.close();
