@@ -14,7 +14,7 @@ export interface ProbeReport {
 /** Returns the environment that loads the probe into a Bun process. */
 export function probeEnvironment(file: string): Record<string, string> {
   const probe = join(import.meta.dir, "probe.ts");
-  return { BUN_OPTIONS: `--preload ${probe}`, PETSTORE_BENCH_PROBE: file };
+  return { BUN_OPTIONS: `--preload ${probe}`, BENCH_PROBE_FILE: file };
 }
 
 /** Returns what the probe measured since the last call. */

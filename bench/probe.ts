@@ -44,5 +44,5 @@ function startProbe(file: string): void {
   });
 }
 
-const file = process.env.PETSTORE_BENCH_PROBE;
+const file = process.env.BENCH_PROBE_FILE;
 if (file !== undefined && isMainThread) startProbe(file);

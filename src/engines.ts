@@ -1,11 +1,15 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "./config.ts";
 import { ServiceError } from "./domain/errors.ts";
 import type { Log } from "./domain/events.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
+import { createStoreStates, type StoreStates } from "./domain/store-states.ts";
+import { isFileError, reasonOf } from "./file-errors.ts";
+
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
+import type { Database } from "./store/postgres/engine/database.ts";
+import { filesOf, type StoreFiles } from "./store/sqlite/engine/files.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 
 export const systemClock: Clock = { now: () => Date.now() };
@@ -19,6 +23,11 @@ const loadPostgres = async () => ({
 
 /** A store and the rate limiter that fits it. */
 export interface Engine {
+  readonly name: "SQLite" | "PostgreSQL";
+  /** The version of the store's schema. */
+  readonly schema: number;
+  /** Logs when the store is lost and back. */
+  readonly states: StoreStates;
   readonly store: Store;
   readonly limiter: Limiter;
   /** Whether other processes may serve the same store. */
@@ -27,7 +36,13 @@ export interface Engine {
   readonly patienceMs: number;
   /** Opens every connection that is not open. Returns false if one cannot be opened. */
   connect(): Promise<boolean>;
+  readonly figures: EngineFigures;
 }
+
+/** What metrics show of an engine. */
+export type EngineFigures =
+  | { readonly engine: "sqlite"; readonly files: Pick<StoreFiles, "database" | "wal"> }
+  | ({ readonly engine: "postgres" } & Pick<Database, "traffic" | "countConnections">);
 
 export interface EngineOptions {
   readonly config: Config;
@@ -50,14 +65,30 @@ async function openSqliteEngine(
   { config, clock, log }: EngineOptions,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  opened.defer(lockForServing(path));
   const { environment } = config;
-  const { openSqlite } = await loadSqlite();
-  const store = await openSqlite({ path, environment, clock, threaded: true, log });
+  const { openSqlite, sqliteSchema } = await loadSqlite();
+  const onCreated = () => log("store created", { store: path, schema: sqliteSchema });
+  const store = await namingFile(path, async () => {
+    opened.defer(lockForServing(path));
+    return openSqlite({ path, environment, clock, threaded: true, log, onCreated });
+  });
   opened.defer(() => store.close());
-  const limiter = await createLocalLimiter({ usage: store.usage, clock, rules: config.ban, log });
+  const { canWrite } = store.inventory;
+  const states = createStoreStates({ log, isShared: false, canWrite });
+  const usage = states.observeUsage(store.usage);
+  const limiter = await createLocalLimiter({ usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
-  return { store, limiter, isShared: false, patienceMs: 0, connect: async () => true };
+  return {
+    name: "SQLite",
+    schema: sqliteSchema,
+    states,
+    store,
+    limiter,
+    isShared: false,
+    patienceMs: 0,
+    connect: async () => true,
+    figures: { engine: "sqlite", files: filesOf(path) },
+  };
 }
 
 /** A request that has not been counted after this time receives 503. */
@@ -72,45 +103,112 @@ async function openPostgresEngine(
   { config, databaseClock: clock, log }: EngineOptions,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  const { createDatabase, openPostgres } = await loadPostgres();
+  const { createDatabase, openPostgres, postgresSchema } = await loadPostgres();
   const { createSharedUsage } = await import("./store/postgres/usage.ts");
   const database = createDatabase(config.databaseUrl, log);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
-  const store = await openPostgres({ database, environment, clock, patienceMs });
+  const onCreated = () => log("store created", { store: database.label, schema: postgresSchema });
+  const store = await openPostgres({ database, environment, clock, patienceMs, log, onCreated });
   opened.defer(() => store.close());
   const { query } = database.connection(limiterDeadlineMs);
   const usage = createSharedUsage(query, clock);
   const limiter = createSharedLimiter({ usage, rules, log });
   opened.defer(() => limiter.close());
   database.watch();
-  return { store, limiter, isShared: true, patienceMs, connect: database.openConnections };
+  const { canWrite } = store.inventory;
+  const { traffic, countConnections, openConnections: connect } = database;
+  return {
+    name: "PostgreSQL",
+    schema: postgresSchema,
+    states: createStoreStates({ log, isShared: true, canWrite }),
+    store,
+    limiter,
+    isShared: true,
+    patienceMs,
+    connect,
+    figures: { engine: "postgres", traffic, countConnections },
+  };
 }
 
 /** The file that a database address names; undefined for a database server. */
-function sqlitePath({ databaseUrl }: Config): string | undefined {
+export function sqlitePath({ databaseUrl }: Config): string | undefined {
   if (!databaseUrl.startsWith("sqlite:")) return undefined;
   return resolve(databaseUrl.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""));
 }
 
 /** Opens the store that the database address names, for a command that does one thing and ends. */
-export async function openStore(config: Config, clock: Clock): Promise<Store> {
+export function openStore(
+  config: Config,
+  clock: Clock,
+  onCreated?: (place: string) => void,
+): Promise<Store> {
+  return open(config, clock, { mayCreate: true, onCreated });
+}
+
+/** Same as `openStore`, but rejects if there is no store. A wrong path would look like an empty store. */
+export function openExistingStore(config: Config, clock: Clock): Promise<Store> {
+  return open(config, clock, { mayCreate: false });
+}
+
+interface Creation {
+  readonly mayCreate: boolean;
+  /** Called with the full path of a new store, or with the host and the database. */
+  readonly onCreated?: ((place: string) => void) | undefined;
+}
+
+async function open(
+  config: Config,
+  clock: Clock,
+  { mayCreate, onCreated }: Creation,
+): Promise<Store> {
   const { databaseUrl, environment } = config;
   const path = sqlitePath(config);
   if (path !== undefined) {
     const { openSqlite } = await loadSqlite();
-    return openSqlite({ path, environment, clock, threaded: false });
+    const created = () => onCreated?.(path);
+    const options = { path, environment, clock, threaded: false, mayCreate, onCreated: created };
+    return namingFile(path, () => openSqlite(options));
   }
   const { createDatabase, openPostgres } = await loadPostgres();
-  return openPostgres({ database: createDatabase(databaseUrl), environment, patienceMs: 0 });
+  const database = createDatabase(databaseUrl);
+  const created = () => onCreated?.(database.label);
+  return openPostgres({ database, environment, patienceMs: 0, mayCreate, onCreated: created });
 }
 
-/** Same as `openStore`, but does not create a SQLite file. A wrong path would look like an empty store. */
-export async function openExistingStore(config: Config, clock: Clock): Promise<Store> {
-  const path = sqlitePath(config);
-  if (path !== undefined && !existsSync(path)) {
-    throw new ServiceError("not_found", `there is no store at ${path}; check --database`);
+/** Adds the path to errors of opening a file, for the operator. */
+async function namingFile<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = fileReason(path, error);
+    if (reason === undefined) throw error;
+    throw new ServiceError("unavailable", `cannot open the store ${path}: ${reason}`);
   }
-  return openStore(config, clock);
+}
+
+function fileReason(path: string, error: unknown): string | undefined {
+  if (isFileError(error)) {
+    const { path: file = path } = error;
+    return file === path ? reasonOf(error) : `${file}: ${reasonOf(error)}`;
+  }
+  const isNamed = !(error instanceof ServiceError) || error.message.includes(path);
+  if (isNamed || error.code !== "unavailable") return undefined;
+  return error.message.replace(/^The /, "the ").replace(/\.$/, "");
+}
+
+/** The same error with the file's path, if the store of a command failed and is a file. */
+export function withStorePath(config: Config, error: unknown): unknown {
+  const path = sqlitePath(config);
+  if (path === undefined || !(error instanceof ServiceError) || !error.reason) return error;
+  return new ServiceError(error.code, `${path}: ${error.message}`);
+}
+
+/** Throws if the database address names a file that is not there. */
+export async function assertStoreFile(config: Config): Promise<void> {
+  const path = sqlitePath(config);
+  if (path === undefined) return;
+  const { assertStore } = await import("./store/sqlite/engine/existence.ts");
+  await namingFile(path, async () => assertStore(path));
 }
 
 /** Prevents services from using a SQLite file while it is moved. Returns what releases the lock. */

@@ -1,14 +1,25 @@
+import { exitCodeOf } from "./cli/exit-codes.ts";
+import { clearProgress } from "./cli/progress.ts";
 import { run } from "./cli/run.ts";
 import { ServiceError } from "./domain/errors.ts";
-import { logToStderr } from "./log.ts";
-import { isReadingDone, printError } from "./output.ts";
+import { reasonOf } from "./file-errors.ts";
+import { currentLog } from "./log.ts";
+import { printError, ReaderGone } from "./output.ts";
 
 let isReported = false;
 
-/** Prints the first error as one line and sets exit code 2. Operators do not see stack traces. */
+/**
+ * Prints the first error as one line and sets exit code 2. Operators do not see stack traces. A
+ * reader that has read enough is no error: the command ends quietly, as if by SIGPIPE.
+ */
 function report(error: unknown): void {
   if (isReported) return;
   isReported = true;
+  clearProgress();
+  if (error instanceof ReaderGone) {
+    process.exitCode = exitCodeOf("SIGPIPE");
+    return;
+  }
   const message = error instanceof Error ? error.message : String(error);
   // Errors of the service are one line, whatever they quote. Others may have many.
   printError(error instanceof ServiceError ? asFragment(message) : message.split("\n")[0]!);
@@ -23,16 +34,17 @@ function asFragment(message: string): string {
 
 /** Logs an error that was not caught. The runtime would print database addresses with it. */
 function crash(error: unknown): void {
-  logToStderr("crash", { error: error instanceof Error ? error.stack : String(error) });
-  process.exit(1);
+  const log = currentLog();
+  log("crash", { error: error instanceof Error ? error.stack : String(error) });
+  void log.flush().finally(() => process.exit(1));
 }
 
 process.on("uncaughtException", crash);
 process.on("unhandledRejection", crash);
 
-// A write to a pipe that its reader has closed, as head does, fails after the call has returned.
-process.stdout.on("error", (error) => {
-  if (!isReadingDone(error)) report("cannot write to stdout: the reader closed it");
+// A write to a full disk, or to a pipe that its reader has closed, fails after the call has returned.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  report(error.code === "EPIPE" ? new ReaderGone() : `cannot write to stdout: ${reasonOf(error)}`);
 });
 
 try {

@@ -1,3 +1,5 @@
+import { coloured } from "./terminal.ts";
+
 /**
  * Escapes and prints everything that the process writes for people and logs. Names and values come
  * from files and clients, so they must not contain sequences that control a terminal.
@@ -38,6 +40,40 @@ export function withoutAddresses(text: string): string {
   return text.replace(addressWithPassword, "$1[hidden]");
 }
 
+/** API keys, keys of operators and secrets of webhooks. The prefix stays, which helps to find the key. */
+const tokens = /(psk_(?:live_|test_)?|pso_(?:live_|test_)?|whsec_)[0-9A-Za-z+/=_-]+/g;
+
+/** The credentials of a header, with or without its name. */
+const credentials = /\b((?:bearer|basic)[ \t]+)[^\s,;"']+/gi;
+const authorization = /\b((?:proxy-)?authorization["']?[ \t]*[:=][ \t]*["']?)[^\r\n"']+/gi;
+
+/** A password as a parameter: in an address, in a connection string of libpq, or in JSON. */
+const passwords =
+  /\b((?:pg)?(?:password|passwd|pwd|sslpassword)["']?[ \t]*[:=][ \t]*)("[^"]*"?|'[^']*'?|[^\s&,;]+)/gi;
+
+/** Hides everything that has the form of a secret. */
+export function withoutSecrets(text: string): string {
+  return withoutAddresses(text)
+    .replace(authorization, "$1[hidden]")
+    .replace(credentials, "$1[hidden]")
+    .replace(passwords, "$1[hidden]")
+    .replace(tokens, "$1[hidden]");
+}
+
+/** A shorter text may be a part of any word. */
+const secretCharactersMin = 6;
+
+/** Returns `withoutSecrets` which also hides these texts, whatever their form. */
+export function createScrubber(secrets: readonly string[]): (text: string) => string {
+  const known = secrets
+    .filter(({ length }) => length >= secretCharactersMin)
+    .toSorted((one, other) => other.length - one.length)
+    .map((secret) => RegExp.escape(secret));
+  if (known.length === 0) return withoutSecrets;
+  const pattern = new RegExp(known.join("|"), "g");
+  return (text) => withoutSecrets(text.replace(pattern, "[hidden]"));
+}
+
 /** Prints one line for people, or one JSON value. */
 export function print(line: string): void {
   process.stdout.write(`${printable(line)}\n`);
@@ -45,17 +81,14 @@ export function print(line: string): void {
 
 /** Prints an error as one line on standard error. */
 export function printError(message: string): void {
-  process.stderr.write(`petstore: ${printable(withoutAddresses(message))}\n`);
+  const name = coloured(process.stderr, "red", "petstore:");
+  process.stderr.write(`${name} ${printable(withoutSecrets(message))}\n`);
 }
 
-let isPartEnough = false;
-
-/** Declares that a reader such as `head` may stop reading early. That is then not an error. */
-export function allowPartialReading(): void {
-  isPartEnough = true;
+/** Prints a warning as one line on standard error. The command continues. */
+export function printWarning(message: string): void {
+  printError(`warning: ${message}`);
 }
 
-/** Whether a write to standard output failed only because its reader has read enough. */
-export function isReadingDone(error: unknown): boolean {
-  return isPartEnough && (error as NodeJS.ErrnoException).code === "EPIPE";
-}
+/** Standard output is a pipe whose reader, such as `head`, has stopped reading. */
+export class ReaderGone extends Error {}

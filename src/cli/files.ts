@@ -3,7 +3,8 @@ import { extname } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ServiceError } from "../domain/errors.ts";
-import { isReadingDone, printableLines } from "../output.ts";
+import { reasonOf } from "../file-errors.ts";
+import { printableLines, ReaderGone } from "../output.ts";
 import { isSpecial, replaceFile } from "./replacement.ts";
 
 export const formats = ["csv", "ndjson", "json"] as const;
@@ -30,7 +31,9 @@ export async function* readText(file: string): AsyncGenerator<string> {
     yield decode(decoder, name, undefined);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw new ServiceError("invalid_request", `cannot read ${name}: ${reasonOf(error)}`);
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "no such file" : reasonOf(error);
+    throw new ServiceError("invalid_request", `cannot read ${name}: ${reason}`);
   }
 }
 
@@ -59,9 +62,9 @@ export async function writeText(file: string, pieces: AsyncIterable<string>): Pr
       });
     }
   } catch (error) {
-    if (isReadingDone(error)) return;
     if (error instanceof ServiceError) throw error;
     const { code } = error as NodeJS.ErrnoException;
+    if (file === "-" && code === "EPIPE") throw new ReaderGone();
     const reason = code === "ENOENT" ? "no such folder" : reasonOf(error);
     const target = file === "-" ? "to stdout" : file;
     throw new ServiceError("invalid_request", `cannot write ${target}: ${reason}`);
@@ -70,15 +73,4 @@ export async function writeText(file: string, pieces: AsyncIterable<string>): Pr
 
 async function* escapedPieces(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const piece of pieces) yield printableLines(piece);
-}
-
-function reasonOf(error: unknown): string {
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === "ENOENT") return "no such file";
-  if (code === "EACCES") return "permission denied";
-  if (code === "EISDIR") return "it is a directory";
-  if (code === "ENOSPC") return "no space left on the device";
-  if (code === "EFBIG") return "the file would be too large";
-  if (code === "EPIPE") return "the reader closed it";
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { ServiceError } from "../domain/errors.ts";
+import { findNearest } from "../domain/values/nearest.ts";
 import type { Setting } from "../settings/setting.ts";
 import { settings } from "../settings.ts";
 import type { Command, Flag, Input } from "./command.ts";
@@ -50,7 +51,7 @@ function tokenize(command: Command, args: readonly string[]): Tokens {
     if (kind !== "option" || operands.has(index)) continue;
     const { name, rawName, value } = token;
     if (rawName !== `--${name}` || !Object.hasOwn(options, name)) {
-      throw invalid(command, `unknown flag '${rawName}'`);
+      throw unknownFlag(command, args[index]!.split("=")[0]!, Object.keys(options));
     }
     if (options[name]!.type === "boolean") {
       if (value !== undefined) throw invalid(command, `${rawName} does not take a value`);
@@ -63,6 +64,13 @@ function tokenize(command: Command, args: readonly string[]): Tokens {
     flags.set(name, value ?? "on");
   }
   return { flags, operands: [...operands.values()] };
+}
+
+function unknownFlag(command: Command, typed: string, known: readonly string[]): ServiceError {
+  const nearest = findNearest(typed.replace(/^-+/, ""), known);
+  if (nearest === undefined) return invalid(command, `unknown flag '${typed}'`);
+  const advice = `did you mean --${nearest}?`;
+  return new ServiceError("invalid_request", `unknown flag '${typed}'; ${advice}`);
 }
 
 function checkOperands(command: Command, operands: readonly string[]): void {

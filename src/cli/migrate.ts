@@ -3,11 +3,18 @@ import { readConfig } from "../config.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { RowsOf, Store } from "../domain/ports.ts";
 import { verify } from "../domain/verify.ts";
-import { lockStore, openStore, systemClock } from "../engines.ts";
+import {
+  assertStoreFile,
+  lockStore,
+  openExistingStore,
+  openStore,
+  systemClock,
+} from "../engines.ts";
 import { print } from "../output.ts";
 import { tables } from "../store/tables.ts";
 import type { Input } from "./command.ts";
 import { printFaults } from "./verify.ts";
+import { printCreated } from "./with-store.ts";
 
 interface MigrateFlags {
   readonly from: string;
@@ -26,10 +33,13 @@ export async function migrateStore({ flags, settings }: Input<MigrateFlags>): Pr
   const source = readConfig({ ...settings, ...flags }, undefined, "from");
   const target = readConfig({ ...settings, ...flags }, undefined, "to");
   await using opened = new AsyncDisposableStack();
-  for (const config of [source, target]) opened.defer(lockStore(config));
-  const from = await openStore(source, systemClock);
+  // A lock creates the file. A wrong path must not become an empty source, nor leave a target.
+  await assertStoreFile(source);
+  opened.defer(lockStore(source));
+  const from = await openExistingStore(source, systemClock);
   opened.defer(() => from.close());
-  const to = await openStore(target, systemClock);
+  opened.defer(lockStore(target));
+  const to = await openStore(target, systemClock, printCreated);
   opened.defer(() => to.close());
   // Without `await`, the stores would be closed before the copy ends.
   return await copyAndCompare(from, to);

@@ -18,6 +18,10 @@ export interface Follower {
   headMoved(head: Head): void;
   /** Describes the damage to the ledger, for the operator. */
   readonly fault: string | undefined;
+  /** The last row that the replica contains. It is shown at the latest when it is read. */
+  readonly applied: Position;
+  /** How often the whole store was loaded. */
+  readonly loads: number;
 }
 
 /** How long the replica may stay behind when no request reads it. */
@@ -84,12 +88,17 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
   async function advance(head: Head, replaced: number | undefined): Promise<void> {
     if (replaced === undefined && covers(shown, head)) return;
     isReplaying = true;
+    const { applied, loads } = replay;
     try {
       await replay.advance(head, replaced);
     } catch (error) {
       throw error instanceof LedgerGap ? damaged(error.message) : error;
     }
     isReplaying = false;
+    if (loads > 0 && replay.loads > loads) {
+      const isSame = applied.epoch === head.epoch && replaced === undefined;
+      log("list reloaded", { why: isSame ? "many changes" : "another history", seq: head.seq });
+    }
     if (fault !== undefined) log("ledger repaired");
     fault = undefined;
     await show();
@@ -152,6 +161,12 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
     },
     get fault() {
       return fault;
+    },
+    get applied() {
+      return replay.applied;
+    },
+    get loads() {
+      return replay.loads;
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Entry } from "./inventory.ts";
 import type { Key, Secret } from "./keys.ts";
 import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
 import type { LimitDecision } from "./limits.ts";
+import type { MaintenanceStore } from "./maintenance.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetRecord } from "./pets.ts";
 import type { Limits } from "./plans.ts";
@@ -257,6 +258,8 @@ export interface Snapshot
     CatalogueReader,
     CheckpointReader {
   readonly rowsOf: RowsOf;
+  /** How many rows `rowsOf` returns. Reads the whole table. */
+  countRows(table: string): MaybePromise<number>;
   /** Checks the engine's own pages, indexes and triggers. */
   checkStructure(): MaybePromise<readonly Fault[]>;
 }
@@ -282,6 +285,7 @@ export interface Store {
   readonly keys: KeyStore;
   readonly usage: UsageStore;
   readonly webhooks: WebhookStore;
+  readonly maintenance: MaintenanceStore;
   readonly transfer: TransferStore;
   close(): Promise<void>;
 }

@@ -123,7 +123,7 @@ export function readOrigins(text: string): readonly string[] {
   return found;
 }
 
-export function readList(text: string): readonly string[] {
+function readList(text: string): readonly string[] {
   return text
     .split(",")
     .map((item) => item.trim())

@@ -4,10 +4,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
 import { call } from "../support/service.ts";
+import { createStore } from "../support/stocking.ts";
 
 let place: Workspace;
-beforeEach(() => {
+beforeEach(async () => {
   place = openWorkspace();
+  await createStore(`sqlite:${place.path("data/production.db")}`);
 });
 afterEach(() => place.leave());
 

@@ -114,7 +114,8 @@ describe("only the owner can open", () => {
   for (const umask of ["0", "0022", "0077"]) {
     test(`the files of a store and a folder created for it, under umask ${umask}`, async () => {
       const command = ["sh", "-c", `umask ${umask}; exec "${petstore}" "$@"`, "sh"];
-      await place.run(["keys", "list"], { command });
+      const stdin = '{"petId":1,"name":"Rex"}';
+      expect((await place.run(["pets", "import", "-"], { command, stdin })).code).toBe(0);
       expect(modes(place.path("data"))).toMatchObject({ "production.db": "600" });
       expect(statSync(place.path("data")).mode & 0o777).toBe(0o700);
       await place.serve(["serve"], { command });

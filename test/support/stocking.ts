@@ -22,6 +22,11 @@ export async function withStoreAt<T>(
   }
 }
 
+/** Creates an empty store, or does nothing if there is one. */
+export function createStore(database: string): Promise<void> {
+  return withStoreAt(database, async () => {});
+}
+
 /** Imports pets, each as JSON. */
 export async function importPets(database: string, ...pets: readonly string[]): Promise<void> {
   async function* records() {

@@ -12,31 +12,37 @@ const migrationLock = 7_381_002;
 /**
  * Migrates the schema, then checks the rights of the role and the environment of the store. Of
  * several instances that start together one migrates; the others wait for the lock and find nothing
- * to do.
+ * to do. Returns the version of the schema that was found, which is 0 in an empty database.
  */
-export async function migrate(session: Session, environment: Environment): Promise<void> {
-  if ((await readVersion(session)).version < steps.length) await applySteps(session, environment);
+export async function migrate(session: Session, environment: Environment): Promise<number> {
+  const { version } = await readVersion(session);
+  const from = version < steps.length ? await applySteps(session, environment) : version;
   if ((await readVersion(session)).fits > steps.length) {
     throw new ServiceError("unavailable", "the database was made for a newer version of petstore");
   }
   await checkRights(session);
   await checkEnvironment(session, environment);
+  return from;
 }
 
-/** Applies the missing steps and adds the row of the store, in one transaction. */
-async function applySteps(session: Session, environment: Environment): Promise<void> {
+/**
+ * Applies the missing steps and adds the row of the store, in one transaction. Returns the
+ * version that was found.
+ */
+async function applySteps(session: Session, environment: Environment): Promise<number> {
   const { sql, query } = session;
   await query(begin);
   await query("SELECT pg_advisory_xact_lock($1::int8)", [migrationLock]);
   // Not in an upgrade: IF NOT EXISTS looks only into the first schema of the search path, and a second
   // version there would make other instances apply a step again. In an empty database it is needed,
   // because another instance may have created the table while this one waited for the lock.
-  if (!(await hasVersion(session))) {
+  if (!(await hasStore(session))) {
     await sql.unsafe(`CREATE TABLE IF NOT EXISTS petstore_schema (
       id int2 PRIMARY KEY CHECK (id = 1), version int4 NOT NULL, fits int4 NOT NULL)`);
   }
   // Read again under the lock: another instance may have migrated meanwhile.
-  for (let { version } = await readVersion(session); version < steps.length; version++) {
+  const first = (await readVersion(session)).version;
+  for (let version = first; version < steps.length; version++) {
     const { text, fits } = steps[version]!;
     await sql.unsafe(text);
     await query(
@@ -55,6 +61,7 @@ async function applySteps(session: Session, environment: Environment): Promise<v
      WHERE NOT EXISTS (SELECT FROM ledger_end WHERE seq >= 0)`,
   );
   assertCommitted(await sql`COMMIT`);
+  return first;
 }
 
 async function checkEnvironment({ query }: Session, environment: Environment): Promise<void> {
@@ -119,13 +126,14 @@ async function checkRights({ query }: Session): Promise<void> {
   if (missing !== null) throw new ServiceError("unavailable", `the role ${role} needs ${missing}`);
 }
 
-async function hasVersion({ query }: Session): Promise<boolean> {
+/** Whether the database has the tables of a store. */
+export async function hasStore({ query }: Session): Promise<boolean> {
   const [found] = await query("SELECT to_regclass('petstore_schema')::text");
   return found?.[0] !== null;
 }
 
 async function readVersion(session: Session): Promise<{ version: number; fits: number }> {
-  if (!(await hasVersion(session))) return { version: 0, fits: 0 };
+  if (!(await hasStore(session))) return { version: 0, fits: 0 };
   const [row] = await session.query("SELECT version, fits FROM petstore_schema WHERE id = 1");
   return { version: Number(row?.[0] ?? 0), fits: Number(row?.[1] ?? 0) };
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
+import type { Log } from "../../domain/events.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
 import { createCatalogueReader } from "./catalogue.ts";
@@ -16,9 +17,13 @@ import { createKeyMemory } from "./idempotency.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
-import { migrate } from "./migrations.ts";
+
+import { createMaintenance } from "./maintenance.ts";
+import { hasStore, migrate } from "./migrations.ts";
+import { steps } from "./schema/steps.ts";
+
 import { checkStructure } from "./structure.ts";
-import { importTables, rowsFrom } from "./transfer.ts";
+import { countRows, importTables, rowsFrom } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
 import { createWebhooks } from "./webhooks.ts";
 
@@ -29,7 +34,14 @@ export interface PostgresOptions {
   readonly clock?: Clock | undefined;
   /** How long to wait for a database that is not reachable yet. */
   readonly patienceMs: number;
+  /** Whether the tables are created in a database that has none. True unless given. */
+  readonly mayCreate?: boolean;
+  readonly onCreated?: (() => void) | undefined;
+  readonly log?: Log | undefined;
 }
+
+/** The version of the schema that this version of petstore uses. */
+export const postgresSchema = steps.length;
 
 /**
  * Deadlines. A request that waits behind a call that hangs still gets its response within five
@@ -93,6 +105,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     keys: createKeys(quick.query, long.query),
     usage: createUsage(long.query),
     webhooks: createWebhooks(long.query, now),
+    maintenance: createMaintenance(long.query),
     transfer: {
       snapshot: (work) =>
         onOwnSession(async (session) => {
@@ -104,6 +117,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
             ...createCatalogueReader(query, query),
             ...createCheckpointReader(database.guard, query),
             rowsOf: rowsFrom(session),
+            countRows: (table) => countRows(session, table),
             checkStructure: () => checkStructure(session),
           });
         }),
@@ -119,17 +133,23 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
  * Migrates the schema and records the current epoch. Waits for a database that is not reachable yet,
  * but not if a retry cannot help.
  */
-async function prepare({ database, environment, patienceMs }: PostgresOptions): Promise<Epochs> {
+async function prepare(options: PostgresOptions): Promise<Epochs> {
+  const { database, environment, patienceMs, mayCreate = true, onCreated, log } = options;
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
     try {
       const session = await database.connect();
       const epochs = createEpochs(session.server);
       const preparing = withinDeadline(session, ownSessionMs, async (own) => {
-        await migrate(own, environment);
+        if (!mayCreate && !(await hasStore(own))) throw noStore(database);
+        const from = await migrate(own, environment);
         await recordEpoch(own, epochs);
+        return from;
       });
-      await preparing.finally(() => session.close());
+      const from = await preparing.finally(() => session.close());
+      const to = postgresSchema;
+      if (from === 0) onCreated?.();
+      else if (from < to) log?.("store migrated", { store: database.label, from, to });
       return epochs;
     } catch (error) {
       if (!isTemporary(error) || performance.now() > giveUpAt) throw cannotOpen(database, error);
@@ -149,6 +169,11 @@ async function recordEpoch(session: Session, epochs: Epochs): Promise<void> {
   const { seq, timeline } = await takeHead(session, null);
   await epochs.record(query, timeline, seq);
   assertCommitted(await sql`COMMIT`);
+}
+
+function noStore({ label }: Database): ServiceError {
+  const problem = `there is no store in the database at ${label}; check --database`;
+  return new ServiceError("not_found", problem);
 }
 
 /** For the operator. Clients of the API never see it. */

@@ -1,5 +1,6 @@
-import type { Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
 import { completeEpochs } from "./epochs.ts";
@@ -26,6 +27,21 @@ export function migrate(database: Database, environment: Environment): void {
   completeEpochs(database);
 }
 
+/** The version of the schema of a store; undefined if there is none, or if it cannot be read. */
+export function findSchemaVersion(path: string): number | undefined {
+  if (!existsSync(path)) return undefined;
+  let database: Database | undefined;
+  try {
+    database = new Database(path, { readonly: true });
+    return versionOf(database) || undefined;
+  } catch {
+    // Opening it for writing reports why.
+    return undefined;
+  } finally {
+    database?.close();
+  }
+}
+
 /** Whether the schema of a store is older than this version of petstore. */
 export function needsMigration(database: Database): boolean {
   return versionOf(database) < steps.length;
@@ -41,6 +57,17 @@ function assertOurs(database: Database): void {
   if (tables > 0n && heads === 0n) {
     throw new ServiceError("unavailable", "the store's file is not a petstore database");
   }
+  // A new store is stored in its file before it gets a log. A file with a log has had tables.
+  if (tables === 0n && journalModeOf(database) === "wal") {
+    throw new ServiceError(
+      "unavailable",
+      "the file is a copy without its -wal file, which has the tables; copy both files while no process uses them, or restore a backup",
+    );
+  }
+}
+
+function journalModeOf(database: Database): unknown {
+  return (database.query("PRAGMA journal_mode").values()[0] as unknown[])[0];
 }
 
 function versionOf(database: Database): number {

@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/events.ts";
 import type { Environment } from "../../domain/keys.ts";
+import type { MaintenanceStore } from "../../domain/maintenance.ts";
 import type {
   CatalogueStore,
   CheckpointStore,
@@ -22,9 +22,10 @@ import { createCheckpointReader } from "./checkpoints.ts";
 import { type Access, openCommandAccess, openServiceAccess } from "./engine/access.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
 import { openForReading, openForWriting, useConnection } from "./engine/connection.ts";
-import { guarded, wrapMethods } from "./engine/failures.ts";
-import { filesOf, prepareFiles } from "./engine/files.ts";
-import { isServed, isServedElsewhere } from "./engine/serving-lock.ts";
+import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
+import { endWithoutClosing, guarded, wrapMethods } from "./engine/failures.ts";
+import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
+import { isServed } from "./engine/serving-lock.ts";
 import {
   busyWaitMs,
   openInlineWriter,
@@ -38,9 +39,13 @@ import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
-import { needsMigration } from "./migrations.ts";
+
+import { createMaintenanceReader } from "./maintenance.ts";
+import { findSchemaVersion } from "./migrations.ts";
+import { steps } from "./schema/steps.ts";
+
 import { checkStructure } from "./structure.ts";
-import { importTables, rowsFrom } from "./transfer.ts";
+import { countRows, importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
 import { createWebhookReader, createWebhooks } from "./webhooks.ts";
 
@@ -55,53 +60,48 @@ export interface SqliteOptions {
   readonly threaded: boolean;
   /** Gets a line about damaged files if the store has a thread. Otherwise damage throws. */
   readonly log?: Log | undefined;
+  /** Whether a missing store is created. True unless given. */
+  readonly mayCreate?: boolean;
+  readonly onCreated?: (() => void) | undefined;
 }
+
+/** The version of the schema that this version of petstore uses. */
+export const sqliteSchema = steps.length;
 
 /** How long an import waits for the write lock. No client is waiting for a command. */
 const importWaitMs = 60_000;
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
-  const { path, environment, threaded, log = () => {} } = options;
+  const { path, environment, threaded, log = () => {}, mayCreate = true } = options;
   // Checked first: opening a store whose service has lost track of its files adds more damage.
   if (!threaded) {
     assertUndamaged(filesOf(path));
+    if (!mayCreate) assertStore(path);
     assertNotServedByOlderVersion(path);
   }
+  const isNew = !hasContent(path);
+  const schemaBefore = findSchemaVersion(path);
   const writer = threaded
     ? await startWriterThread(path, environment, log)
     : openInlineWriter(path, environment);
   try {
+    if (schemaBefore !== undefined && schemaBefore < sqliteSchema) {
+      log("store migrated", { store: path, from: schemaBefore, to: sqliteSchema });
+    }
     if (threaded) await beginEpoch(writer);
     const files = prepareFiles(path);
     const database = openForReading(path);
     const access = threaded
       ? openServiceAccess(database, files, writer, log)
       : openCommandAccess(database, files);
-    return createStore({ options, writer, database, access });
+    const store = createStore({ options, writer, database, access });
+    if (isNew) options.onCreated?.();
+    return store;
   } catch (error) {
     // A thread that is left running would keep a process that failed to start from ending.
     await writer.close();
     throw error;
   }
-}
-
-/**
- * Rejects a store that a service of an older version is using. Migrating it would make that service
- * add ledger rows without hashes.
- */
-function assertNotServedByOlderVersion(path: string): void {
-  const files = filesOf(path);
-  if (!existsSync(files.database) || !isServedElsewhere(files)) return;
-  const database = openForReading(path);
-  try {
-    if (!needsMigration(database)) return;
-  } finally {
-    database.close();
-  }
-  throw new ServiceError(
-    "unavailable",
-    "an older version of petstore is serving the store; restart it with this version first",
-  );
 }
 
 /**
@@ -137,9 +137,10 @@ function createStore(parts: Parts): Store {
     keys: createKeyStore(parts),
     usage: createUsageStore(parts),
     webhooks: createWebhookStore(parts),
+    maintenance: createMaintenanceStore(parts),
     transfer: createTransferStore(parts),
     async close() {
-      if (!access.close()) endWithoutClosing(options.log);
+      if (!access.close()) await endWithoutClosing(options.log);
       // The writer closes last: only a connection that can write can checkpoint the log.
       database.close();
       await writer.close();
@@ -238,6 +239,16 @@ function createWebhookStore(parts: Parts): WebhookStore {
   });
 }
 
+function createMaintenanceStore(parts: Parts): MaintenanceStore {
+  const { listMaintenance } = readable(parts, createMaintenanceReader(parts.database));
+  return {
+    listMaintenance: async () => listMaintenance(),
+    startTask: write(parts, "startTask"),
+    endTask: write(parts, "endTask"),
+    failTask: write(parts, "failTask"),
+  };
+}
+
 function createTransferStore(parts: Parts): TransferStore {
   const { options, access } = parts;
   return {
@@ -253,6 +264,7 @@ function createTransferStore(parts: Parts): TransferStore {
             ...wrapMethods(createCatalogueReader(own), guarded),
             ...wrapMethods(createCheckpointReader(own), guarded),
             rowsOf: rowsFrom(own),
+            countRows: (table) => countRows(own, table),
             checkStructure: () => checkStructure(own),
           });
         },
@@ -281,13 +293,4 @@ function writeAlone<T>(
   return access.write(async () =>
     useConnection(openForWriting(path, environment, importWaitMs), work),
   );
-}
-
-/**
- * Ends the process at once. Closing the last connection runs a checkpoint and deletes the log by its
- * name, which would destroy the log of another process. Bun closes every connection on any other exit.
- */
-function endWithoutClosing(log?: Log): void {
-  log?.("ending without closing the store");
-  process.kill(process.pid, "SIGKILL");
 }

@@ -1,5 +1,5 @@
-import { ServiceError, unavailable } from "../../../domain/errors.ts";
-import { isLost, isUnprepared, toUnavailable } from "./failures.ts";
+import { unavailable } from "../../../domain/errors.ts";
+import { isLost, isUnprepared, toUnavailable, unreachable } from "./failures.ts";
 import { WrongServer } from "./primary.ts";
 import { type Rows, type Session, withinDeadline } from "./session.ts";
 import { runStatement } from "./transaction.ts";
@@ -23,6 +23,7 @@ export interface ReconnectingConnection {
   /** Connects unless there is a usable session. */
   open(): Promise<void>;
   close(): void;
+  readonly isOpen: boolean;
 }
 
 export interface ReconnectingOptions {
@@ -36,6 +37,7 @@ export interface ReconnectingOptions {
 
 /** How long a call waits for a new session. */
 const connectTimeoutMs = 1_000;
+const lateCause = "no connection within a second";
 
 /** After a failed attempt to connect, calls fail for this long without another attempt. */
 const retryDelayMs = 100;
@@ -45,11 +47,15 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
   let session: Session | undefined;
   let connecting: Promise<Session> | undefined;
   let retryAt = 0;
+  /** Why the last attempt to connect failed. */
+  let lastCause: unknown;
   let closed = false;
   let queue: Promise<unknown> = Promise.resolve();
 
   function newSession(): Promise<Session> {
-    if (closed || performance.now() < retryAt) return Promise.reject(unavailable("unreachable"));
+    if (closed || performance.now() < retryAt) {
+      return Promise.reject(unavailable("unreachable", lastCause));
+    }
     connecting ??= connect()
       .then(
         (opened) => {
@@ -59,9 +65,9 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
         },
         (error) => {
           retryAt = performance.now() + retryDelayMs;
-          // A server that rejects the login, after a changed password or a renamed database, is
-          // unreachable for callers too.
-          throw error instanceof ServiceError ? error : unavailable("unreachable");
+          const failure = unreachable(error);
+          lastCause = failure.cause;
+          throw failure;
         },
       )
       .finally(() => {
@@ -113,12 +119,15 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
       closed = true;
       session?.close();
     },
+    get isOpen() {
+      return session?.isOpen === true;
+    },
   };
 }
 
 async function withConnectTimeout(connecting: Promise<Session>): Promise<Session> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(unavailable("unreachable")), connectTimeoutMs);
+  const timer = setTimeout(() => reject(unavailable("unreachable", lateCause)), connectTimeoutMs);
   try {
     return await Promise.race([connecting, timeout]);
   } finally {

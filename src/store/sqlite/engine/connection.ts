@@ -29,14 +29,16 @@ export function openForWriting(
     prepareFiles(path);
     database = new Database(path, { create: true, safeIntegers: true, strict: true });
     database.run(`PRAGMA busy_timeout = ${busyWaitMs}`);
-    setPragma(database, "journal_mode", "wal");
     // FULL: a commit returns only after the disk has stored it.
     setPragma(database, "synchronous", 2n);
     setPragma(database, "foreign_keys", 1n);
     setPragma(database, "journal_size_limit", BigInt(walBytesKept));
     // Truncating a mapped file ends every process that maps it.
     setPragma(database, "mmap_size", 0n);
+    // Before the log exists: a new store is then complete in its file, and a copy of that file without
+    // the log cannot pass for a store that was never filled.
     migrate(database, environment);
+    setPragma(database, "journal_mode", "wal");
     return database;
   } catch (error) {
     database?.close();

@@ -9,6 +9,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { ServiceError } from "../../../domain/errors.ts";
 
 /** The files of a store. Side files are beside the database, with links resolved, as SQLite does. */
 export interface StoreFiles {
@@ -37,12 +38,31 @@ const privateFolderMode = 0o700;
  */
 export function prepareFiles(path: string): StoreFiles {
   mkdirSync(dirname(path), { recursive: true, mode: privateFolderMode });
+  assertNoLogAlone(path);
   // Only a file that does not exist is opened here: closing a handle of an existing one would drop
   // every lock that SQLite holds on it in this process.
   if (!statSync(path, { throwIfNoEntry: false })) createPrivate(path);
   const files = filesOf(path);
   for (const file of Object.values(files)) makePrivate(file);
   return files;
+}
+
+/**
+ * Rejects a log without its database file. SQLite deletes the log of an empty database, and with it
+ * the last updates of a store whose file was moved or lost.
+ */
+function assertNoLogAlone(path: string): void {
+  const { wal } = filesOf(path);
+  // In this order: a process that creates the store fills the file first, and then the log.
+  if (!hasContent(wal) || hasContent(path)) return;
+  throw new ServiceError(
+    "unavailable",
+    `${path} is missing or empty, but ${wal} has updates of a store; put the database file back, or move the -wal file away`,
+  );
+}
+
+export function hasContent(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** Returns the paths of a store's files without touching them. */

@@ -1,0 +1,50 @@
+import { existsSync } from "node:fs";
+import { ServiceError } from "../../../domain/errors.ts";
+import { needsMigration } from "../migrations.ts";
+import { openForReading } from "./connection.ts";
+import { guarded } from "./failures.ts";
+import { filesOf, hasContent } from "./files.ts";
+import { isServedElsewhere } from "./serving-lock.ts";
+
+/** Throws if there is no store at this path. Does not create anything. */
+export function assertStore(path: string): void {
+  if (!existsSync(path)) throw noStore(`there is no store at ${path}`);
+  if (!hasContent(path)) throw noStore(`there is no store at ${path}: the file is empty`);
+  if (hasTables(path)) return;
+  throw noStore(`there is no store at ${path}: the database has no tables`);
+}
+
+const hasTables = guarded((path: string): boolean => {
+  const database = openForReading(path);
+  try {
+    const [tables] = database.query("SELECT count(*) FROM sqlite_schema").values()[0]!;
+    const [mode] = database.query("PRAGMA journal_mode").values()[0]!;
+    // A file with a log is rejected when it is opened for writing, with what is missing.
+    return tables !== 0n || mode === "wal";
+  } finally {
+    database.close();
+  }
+});
+
+function noStore(problem: string): ServiceError {
+  return new ServiceError("not_found", `${problem}; check --database`);
+}
+
+/**
+ * Rejects a store that a service of an older version is using. Migrating it would make that service
+ * add ledger rows without hashes.
+ */
+export function assertNotServedByOlderVersion(path: string): void {
+  const files = filesOf(path);
+  if (!existsSync(files.database) || !isServedElsewhere(files)) return;
+  const database = openForReading(path);
+  try {
+    if (!needsMigration(database)) return;
+  } finally {
+    database.close();
+  }
+  throw new ServiceError(
+    "unavailable",
+    "an older version of petstore is serving the store; restart it with this version first",
+  );
+}
