@@ -1,3 +1,4 @@
+import { createCondition } from "../../domain/conditions.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/events.ts";
 import type { Environment } from "../../domain/keys.ts";
@@ -134,7 +135,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
  * but not if a retry cannot help.
  */
 async function prepare(options: PostgresOptions): Promise<Epochs> {
-  const { database, environment, patienceMs, mayCreate = true, onCreated, log } = options;
+  const {
+    database,
+    environment,
+    patienceMs,
+    mayCreate = true,
+    onCreated,
+    log = () => {},
+  } = options;
+  const reachable = createCondition(log, { began: "store lost", ended: "store back" });
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
     try {
@@ -147,12 +156,14 @@ async function prepare(options: PostgresOptions): Promise<Epochs> {
         return from;
       });
       const from = await preparing.finally(() => session.close());
+      reachable.succeeded();
       const to = postgresSchema;
       if (from === 0) onCreated?.();
-      else if (from < to) log?.("store migrated", { store: database.label, from, to });
+      else if (from < to) log("store migrated", { store: database.label, from, to });
       return epochs;
     } catch (error) {
       if (!isTemporary(error) || performance.now() > giveUpAt) throw cannotOpen(database, error);
+      reachable.failed(() => ({ cause: describeFailure(error) }));
       await Bun.sleep(retryMs);
     }
   }
