@@ -47,7 +47,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/engines.ts": ["src/", "node:"],
   "src/main.ts": ["src/", "node:"],
   "src/config.ts": ["src/config/", "src/domain/", "src/settings", "src/output.ts"],
-  "src/config/": ["src/domain/", "src/settings", "node:"],
+  "src/config/": ["src/domain/", "src/file-errors.ts", "src/settings", "node:"],
   "src/settings.ts": ["src/settings/"],
   "src/settings/": ["src/domain/"],
   "src/log.ts": ["src/log/", "src/domain/", "src/output.ts", "src/terminal.ts"],

@@ -74,6 +74,7 @@ const exceptions: Record<string, string> = {
   "src/main.ts": "ends the process",
   "src/limits/strikes.ts": "flushes, which catches and logs",
   "src/store/postgres/engine/reconnecting-connection.ts": "rejects a promise",
+  "src/store/postgres/inspection.ts": "closes a connection, which catches",
   "src/store/postgres/engine/session.ts": "closes a connection, which catches",
   "src/store/sqlite/engine/writer-worker.ts":
     "catches; what it misses reaches onerror of the other thread",

@@ -61,6 +61,8 @@ export const commands: readonly Command[] = [
   command({
     name: "health",
     summary: "Asks a service on this machine whether it is ready.",
+    topic: "maintenance",
+    examples: ["petstore health", "petstore health --port 9000 --json"],
     operands: [],
     flags: { json },
     settings: ["port", "host", "tlsCertFile"],

@@ -258,8 +258,6 @@ export interface Snapshot
     CatalogueReader,
     CheckpointReader {
   readonly rowsOf: RowsOf;
-  /** How many rows `rowsOf` returns. Reads the whole table. */
-  countRows(table: string): MaybePromise<number>;
   /** Checks the engine's own pages, indexes and triggers. */
   checkStructure(): MaybePromise<readonly Fault[]>;
 }

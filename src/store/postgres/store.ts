@@ -24,7 +24,7 @@ import { hasStore, migrate } from "./migrations.ts";
 import { steps } from "./schema/steps.ts";
 
 import { checkStructure } from "./structure.ts";
-import { countRows, importTables, rowsFrom } from "./transfer.ts";
+import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
 import { createWebhooks } from "./webhooks.ts";
 
@@ -118,7 +118,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
             ...createCatalogueReader(query, query),
             ...createCheckpointReader(database.guard, query),
             rowsOf: rowsFrom(session),
-            countRows: (table) => countRows(session, table),
             checkStructure: () => checkStructure(session),
           });
         }),

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../domain/errors.ts";
 import type { RowsOf } from "../../domain/ports.ts";
-import { anyRow, batchRows, countAll, selectAll, tables } from "../tables.ts";
+import { anyRow, batchRows, selectAll, tables } from "../tables.ts";
 import { copyIn, type Value } from "./engine/copy.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Session } from "./engine/session.ts";
@@ -24,10 +24,6 @@ export function rowsFrom({ sql, query }: Session): RowsOf {
     }
     await sql.unsafe(`CLOSE ${name}_rows`);
   };
-}
-
-export async function countRows({ query }: Session, name: string): Promise<number> {
-  return Number((await query(countAll(name, storedIn(name))))[0]![0]);
 }
 
 /** Copies the bans in force to `standings`, where the rate limiter reads them. */

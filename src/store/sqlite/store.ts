@@ -45,7 +45,7 @@ import { findSchemaVersion } from "./migrations.ts";
 import { steps } from "./schema/steps.ts";
 
 import { checkStructure } from "./structure.ts";
-import { countRows, importTables, rowsFrom } from "./transfer.ts";
+import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
 import { createWebhookReader, createWebhooks } from "./webhooks.ts";
 
@@ -264,7 +264,6 @@ function createTransferStore(parts: Parts): TransferStore {
             ...wrapMethods(createCatalogueReader(own), guarded),
             ...wrapMethods(createCheckpointReader(own), guarded),
             rowsOf: rowsFrom(own),
-            countRows: (table) => countRows(own, table),
             checkStructure: () => checkStructure(own),
           });
         },
