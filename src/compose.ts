@@ -9,7 +9,9 @@ import type { ServiceOptions } from "./compose/options.ts";
 import { isReady } from "./compose/readiness.ts";
 import { openShop } from "./compose/shop.ts";
 import { serveSurfaces } from "./compose/surfaces.ts";
+import { openTls } from "./compose/tls.ts";
 import { startCheckpoints } from "./domain/checkpoints.ts";
+import type { Log } from "./domain/events.ts";
 import { announceKeyChanges, createHeadWatcher } from "./domain/head.ts";
 import { keepIdempotencyKeys } from "./domain/key-keeping.ts";
 import { createKeyring } from "./domain/keyring.ts";
@@ -29,6 +31,8 @@ export interface Service {
   readonly metricsUrl: string | undefined;
   readonly store: Store;
   readonly engine: Pick<Engine, "name" | "schema">;
+  /** The log that the service was given. What is logged with it is counted, too. */
+  readonly log: Log;
   stop(): Promise<void>;
 }
 
@@ -44,9 +48,11 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const operations = apiOperations(config);
   const all = [...operations, ...(given.surfaces ?? []).flatMap((one) => one.operations)];
   const operationIds = all.map(({ id }) => id);
-  const metrics = openMetrics(given, operationIds, opened);
+  const metrics = await openMetrics(given, operationIds, opened);
   const log = metrics?.log ?? given.log;
   const options = { ...given, log };
+  const certificate = await openTls(options);
+  if (certificate) opened.defer(certificate.stop);
   const engine = await openEngine(options, opened);
   const head = createHeadWatcher(engine.store.inventory, log, engine.states.readEnded);
   opened.defer(head.stop);
@@ -88,7 +94,9 @@ export async function startService(given: ServiceOptions): Promise<Service> {
       isStopping,
     },
   };
-  const server = listen(config.host, config.port, () => startServer(served, config));
+  const server = await listen(config.host, config.port, () =>
+    startServer(served, config, certificate),
+  );
   const backups = openBackups(options, store);
   if (backups) opened.defer(backups.stop);
   const parts = opened.move();
@@ -98,6 +106,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     metricsUrl: metrics?.url,
     store,
     engine,
+    log,
     async stop() {
       stopping = true;
       feed.close();

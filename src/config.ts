@@ -52,6 +52,8 @@ const fixedBounds = {
   failuresQuietMs: 10_000,
   /** How often metrics read the store: whether it responds, webhooks, backups, sizes of files. */
   metricsReadEveryMs: 5_000,
+  /** How often the files of the certificate are read. */
+  certificateCheckMs: 1_000,
   /** How long requests in flight may take once the listener is closed. */
   stopGraceMs: 10_000,
   /** A ban that starts within this time after the last one is twice as long. */
@@ -83,9 +85,16 @@ export function readConfig(
   return toConfig(values);
 }
 
-/** Reads the settings like `readConfig`, with their origins and everything that is wrong. */
-export function explainConfig(flags: Flags, variables: Variables = process.env): ReadSettings {
-  return readSettings(flags, variables, settings.databaseUrl.flag);
+/** Settings with their origins and everything that is wrong. */
+export interface ExplainedConfig extends ReadSettings {
+  /** Undefined if something is wrong. */
+  readonly config: Config | undefined;
+}
+
+/** Reads the settings like `readConfig`, for commands that show what was read. */
+export function explainConfig(flags: Flags, variables: Variables = process.env): ExplainedConfig {
+  const read = readSettings(flags, variables, settings.databaseUrl.flag);
+  return { ...read, config: read.problems.length > 0 ? undefined : toConfig(read.values) };
 }
 
 function toConfig(values: SettingValues): Config {

@@ -3,6 +3,7 @@ import { type Command, command, json, storeSettings } from "./command.ts";
 import { configCommands } from "./config-commands.ts";
 import { exportPets } from "./export.ts";
 import { formats } from "./files.ts";
+import { checkHealth } from "./health.ts";
 import { importOrders, importPets } from "./import.ts";
 import { keyCommands } from "./key-commands.ts";
 import { historyRowsDefault, printHistory, printLedger } from "./ledger.ts";
@@ -56,6 +57,16 @@ export const commands: readonly Command[] = [
     flags: {},
     settings: allSettings,
     run: quickstart,
+  }),
+  command({
+    name: "health",
+    summary: "Asks a service on this machine whether it is ready.",
+    topic: "maintenance",
+    examples: ["petstore health", "petstore health --port 9000 --json"],
+    operands: [],
+    flags: { json },
+    settings: ["port", "host", "tlsCertFile"],
+    run: checkHealth,
   }),
   ...keyCommands,
   command({

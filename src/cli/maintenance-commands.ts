@@ -1,5 +1,7 @@
+import { type SettingName, settings } from "../settings.ts";
 import { backup } from "./backup.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
+import { doctor } from "./doctor.ts";
 import { drill } from "./drill.ts";
 import { restore } from "./restore.ts";
 import { withExistingStore } from "./with-store.ts";
@@ -45,5 +47,15 @@ export const maintenanceCommands: readonly Command[] = [
     flags: { json, scratch: scratchOf("Folder to use. Default: that of FILE.") },
     settings: storeSettings,
     run: drill,
+  }),
+  command({
+    name: "doctor",
+    summary: "Checks the settings, the store and the machine, and says what to do.",
+    topic: "maintenance",
+    examples: ["petstore doctor", "petstore doctor --env staging --json"],
+    operands: [],
+    flags: { json },
+    settings: Object.keys(settings) as SettingName[],
+    run: doctor,
   }),
 ];

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { findNearest } from "../domain/values/nearest.ts";
+import { reasonOf } from "../file-errors.ts";
 import { kindOf, type Setting } from "../settings/setting.ts";
 import { settings } from "../settings.ts";
 import { parseToml, TomlError, type TomlValue } from "./toml.ts";
@@ -61,13 +62,6 @@ function readUtf8(path: string): string {
   } catch {
     throw new Error(`the settings file ${resolve(path)} is not valid UTF-8`);
   }
-}
-
-function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === "ENOENT") return "no such file";
-  if (code === "EACCES") return "permission denied";
-  return code === "EISDIR" ? "it is a directory" : message;
 }
 
 function unknownKey(key: string): string {

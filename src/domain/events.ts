@@ -212,6 +212,21 @@ export const events = {
     meaning: "The service started to fail at making backups. It tries again every five minutes.",
     action: "Free disk space, or correct `--backup-folder` or its permissions.",
   },
+  "certificate loaded": {
+    level: "info",
+    meaning: "The service uses the TLS certificate `subject`, which ends at `expiresAt`.",
+  },
+  "certificate reloaded": {
+    level: "info",
+    meaning:
+      "The files of the TLS certificate changed. New connections get the new certificate, and open ones continue.",
+  },
+  "certificate not loaded": {
+    level: "error",
+    meaning:
+      "The files of the TLS certificate changed and cannot be used. The last certificate, `inUse`, stays in use.",
+    action: "Correct what `error` names. The files are read again every second.",
+  },
 } as const satisfies Record<string, EventKind>;
 
 export type EventName = keyof typeof events;

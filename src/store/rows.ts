@@ -1,5 +1,6 @@
 import type { EpochStart } from "../domain/epochs.ts";
 import type { StoredKeys } from "../domain/idempotency.ts";
+import type { EndingSecret } from "../domain/inspection.ts";
 import type { Entry, PetStatus, Stock } from "../domain/inventory.ts";
 import type { Key, Scope } from "../domain/keys.ts";
 import type { Cause, LedgerRow, StockRow, Tip, UndoRow } from "../domain/ledger.ts";
@@ -33,6 +34,15 @@ export const keyColumns = `keys.id, keys.name, keys.plan, keys.per_minute, keys.
 
 export const usageColumns =
   "key_id, minute_start, minute_count, day_start, day_count, last_used_at";
+
+/** Secrets that end. The condition on their time is added by the engine. */
+export const endingSecretsFrom = `SELECT keys.id, keys.name, secrets.expires_at
+  FROM secrets JOIN keys ON keys.id = secrets.key_id
+  WHERE keys.revoked_at IS NULL AND secrets.expires_at IS NOT NULL`;
+
+export function toEndingSecret(row: Row): EndingSecret {
+  return { keyId: row[0] as string, keyName: row[1] as string, expiresAt: Number(row[2]) };
+}
 
 export const banColumns = "key_id, started_at, until, lifted_at";
 

@@ -111,7 +111,7 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Throws if a right is missing. Otherwise the first use of the right would fail with a 500. */
-async function checkRights({ query }: Session): Promise<void> {
+export async function checkRights({ query }: Session): Promise<void> {
   const needed = Object.entries(neededRights).flatMap(([name, rights]) =>
     rights.map((right) => [name, right]),
   );
@@ -132,7 +132,7 @@ export async function hasStore({ query }: Session): Promise<boolean> {
   return found?.[0] !== null;
 }
 
-async function readVersion(session: Session): Promise<{ version: number; fits: number }> {
+export async function readVersion(session: Session): Promise<{ version: number; fits: number }> {
   if (!(await hasStore(session))) return { version: 0, fits: 0 };
   const [row] = await session.query("SELECT version, fits FROM petstore_schema WHERE id = 1");
   return { version: Number(row?.[0] ?? 0), fits: Number(row?.[1] ?? 0) };

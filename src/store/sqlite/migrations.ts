@@ -48,7 +48,7 @@ export function needsMigration(database: Database): boolean {
 }
 
 /** Rejects the database of another program. */
-function assertOurs(database: Database): void {
+export function assertOurs(database: Database): void {
   const [tables, heads] = database
     .query(
       "SELECT count(*), coalesce(sum(name = 'head'), 0) FROM sqlite_schema WHERE type = 'table'",
@@ -70,7 +70,7 @@ function journalModeOf(database: Database): unknown {
   return (database.query("PRAGMA journal_mode").values()[0] as unknown[])[0];
 }
 
-function versionOf(database: Database): number {
+export function versionOf(database: Database): number {
   const row = database.query("PRAGMA user_version").get() as { user_version: number | bigint };
   return Number(row.user_version);
 }
