@@ -1,11 +1,10 @@
 /**
- * Writes the tables of settings and commands into docs/operating.md, between HTML comments. With
- * --check it writes nothing and fails if a table differs from the code.
+ * Writes the table of commands into docs/operating.md, between HTML comments. With
+ * --check it writes nothing and fails if the table differs from the code.
  */
 
 import { commands } from "../src/cli/commands.ts";
 import { synopsisOf } from "../src/cli/help.ts";
-import { settings } from "../src/settings.ts";
 
 /** The pages that describe a command in more detail. */
 const links: Readonly<Record<string, string>> = {
@@ -14,21 +13,9 @@ const links: Readonly<Record<string, string>> = {
   "migrate-store": "See [scaling.md](scaling.md#move-to-postgresql).",
 };
 
-/** The page with both tables up to date. The rest of the text is unchanged. */
+/** The page with the table up to date. The rest of the text is unchanged. */
 export function withTables(page: string): string {
-  return replaceTable(replaceTable(page, "settings", settingsTable()), "commands", commandsTable());
-}
-
-function settingsTable(): string {
-  return table(
-    ["Flag", "Variable", "Default", "Description"],
-    Object.values(settings).map(({ flag, variable, description, default: initial }) => [
-      code(`--${flag}`),
-      code(variable),
-      initial === "" ? "none" : code(initial),
-      description,
-    ]),
-  );
+  return replaceTable(page, "commands", commandsTable());
 }
 
 function commandsTable(): string {

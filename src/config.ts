@@ -1,8 +1,9 @@
+import { type Flags, type ReadSettings, readSettings, type Variables } from "./config/reading.ts";
 import { ServiceError } from "./domain/errors.ts";
 import { type BanRules, dayMs } from "./domain/limits.ts";
-import type { Setting } from "./settings/setting.ts";
+import { printWarning } from "./output.ts";
 import { rejectUnknownVariables } from "./settings/unknown-variables.ts";
-import { type SettingName, type SettingValues, settings } from "./settings.ts";
+import { type SettingValues, settings } from "./settings.ts";
 
 /** Bounds that no flag or variable changes. */
 const fixedBounds = {
@@ -59,19 +60,31 @@ export type Config = Readonly<
 >;
 
 /**
- * Reads the settings. A flag overrides its variable, and a variable overrides the default. An empty
- * variable counts as unset. A command with two databases names the flag of the one to read.
+ * Reads the settings. A flag overrides its variable, a variable overrides the settings file, and the
+ * file overrides the default. An empty variable counts as unset. A command with two databases names
+ * the flag of the one to read.
  */
 export function readConfig(
-  flags: Readonly<Record<string, unknown>>,
-  variables: NodeJS.ProcessEnv = process.env,
+  flags: Flags,
+  variables: Variables = process.env,
   databaseFlag: string = settings.databaseUrl.flag,
 ): Config {
-  const all = { ...settings, databaseUrl: { ...settings.databaseUrl, flag: databaseFlag } };
-  const names = Object.keys(all) as SettingName[];
-  const values = Object.fromEntries(
-    names.map((name) => [name, readSetting(all[name], flags, variables)]),
-  ) as unknown as SettingValues;
+  const { values, problems, warnings } = readSettings(flags, variables, databaseFlag);
+  const [first, ...others] = problems;
+  if (first !== undefined) {
+    const more = others.length > 0 ? ` (${others.length} more: see petstore config)` : "";
+    throw new ServiceError("invalid_request", first + more);
+  }
+  for (const warning of warnings) printWarning(warning);
+  return toConfig(values);
+}
+
+/** Reads the settings like `readConfig`, with their origins and everything that is wrong. */
+export function explainConfig(flags: Flags, variables: Variables = process.env): ReadSettings {
+  return readSettings(flags, variables, settings.databaseUrl.flag);
+}
+
+function toConfig(values: SettingValues): Config {
   const { banGraceMs, banStrikesMin, banStrikesDivisor, banMs, banMsMax, ...others } = values;
   const { banEscalationMs, ...bounds } = fixedBounds;
   return Object.freeze({
@@ -98,25 +111,4 @@ export function checkVariables(variables: NodeJS.ProcessEnv = process.env): void
     variables,
     Object.values(settings).map(({ variable }) => variable),
   );
-}
-
-function readSetting(
-  setting: Setting<unknown>,
-  flags: Readonly<Record<string, unknown>>,
-  variables: NodeJS.ProcessEnv,
-): unknown {
-  const flag = flags[setting.flag];
-  const variable = variables[setting.variable];
-  const [source, text] =
-    typeof flag === "string"
-      ? [`--${setting.flag}`, flag]
-      : variable
-        ? [setting.variable, variable]
-        : ["", setting.default];
-  try {
-    return setting.read(text);
-  } catch (error) {
-    const value = setting.isSecret ? "" : `, not '${text}'`;
-    throw new ServiceError("invalid_request", `${source} ${(error as Error).message}${value}`);
-  }
 }

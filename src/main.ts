@@ -1,14 +1,24 @@
+import { exitCodeOf } from "./cli/exit-codes.ts";
+import { clearProgress } from "./cli/progress.ts";
 import { run } from "./cli/run.ts";
 import { ServiceError } from "./domain/errors.ts";
 import { logToStderr } from "./log.ts";
-import { isReadingDone, printError } from "./output.ts";
+import { printError, ReaderGone } from "./output.ts";
 
 let isReported = false;
 
-/** Prints the first error as one line and sets exit code 2. Operators do not see stack traces. */
+/**
+ * Prints the first error as one line and sets exit code 2. Operators do not see stack traces. A
+ * reader that has read enough is no error: the command ends quietly, as if by SIGPIPE.
+ */
 function report(error: unknown): void {
   if (isReported) return;
   isReported = true;
+  clearProgress();
+  if (error instanceof ReaderGone) {
+    process.exitCode = exitCodeOf("SIGPIPE");
+    return;
+  }
   const message = error instanceof Error ? error.message : String(error);
   // Errors of the service are one line, whatever they quote. Others may have many.
   printError(error instanceof ServiceError ? asFragment(message) : message.split("\n")[0]!);
@@ -31,8 +41,8 @@ process.on("uncaughtException", crash);
 process.on("unhandledRejection", crash);
 
 // A write to a pipe that its reader has closed, as head does, fails after the call has returned.
-process.stdout.on("error", (error) => {
-  if (!isReadingDone(error)) report("cannot write to stdout: the reader closed it");
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  report(error.code === "EPIPE" ? new ReaderGone() : `cannot write to stdout: ${error.message}`);
 });
 
 try {

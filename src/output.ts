@@ -1,3 +1,5 @@
+import { coloured } from "./terminal.ts";
+
 /**
  * Escapes and prints everything that the process writes for people and logs. Names and values come
  * from files and clients, so they must not contain sequences that control a terminal.
@@ -45,17 +47,14 @@ export function print(line: string): void {
 
 /** Prints an error as one line on standard error. */
 export function printError(message: string): void {
-  process.stderr.write(`petstore: ${printable(withoutAddresses(message))}\n`);
+  const name = coloured(process.stderr, "red", "petstore:");
+  process.stderr.write(`${name} ${printable(withoutAddresses(message))}\n`);
 }
 
-let isPartEnough = false;
-
-/** Declares that a reader such as `head` may stop reading early. That is then not an error. */
-export function allowPartialReading(): void {
-  isPartEnough = true;
+/** Prints a warning as one line on standard error. The command continues. */
+export function printWarning(message: string): void {
+  printError(`warning: ${message}`);
 }
 
-/** Whether a write to standard output failed only because its reader has read enough. */
-export function isReadingDone(error: unknown): boolean {
-  return isPartEnough && (error as NodeJS.ErrnoException).code === "EPIPE";
-}
+/** Standard output is a pipe whose reader, such as `head`, has stopped reading. */
+export class ReaderGone extends Error {}

@@ -16,6 +16,15 @@ export const settings = {
   ...backupsSettings,
 } as const;
 
+/** The settings by what they are for, as help and the documentation show them. */
+export const settingGroups = [
+  { title: "Serving", settings: servingSettings },
+  { title: "Limits", settings: limitsSettings },
+  { title: "Webhooks", settings: webhooksSettings },
+  { title: "Logs, metrics and traces", settings: monitoringSettings },
+  { title: "Backups", settings: backupsSettings },
+] as const;
+
 export type SettingName = keyof typeof settings;
 
 /** The values of all settings, by name. */

@@ -58,7 +58,7 @@ const exceptions: Record<string, string> = {
   "src/http/snapshots/responses.ts": "aborts a signal",
   "src/http/docs/trial.ts": "runs in the browser",
   "src/cli/ledger.ts": "ends the process",
-  "src/cli/replacement.ts": "ends the process",
+  "src/cli/interruption.ts": "ends the process",
   "src/cli/serve.ts": "ends the process",
   "src/main.ts": "ends the process",
   "src/limits/strikes.ts": "flushes, which catches and logs",

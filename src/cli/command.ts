@@ -12,6 +12,19 @@ export interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>;
 
+/** The headings under which `petstore help` lists the commands, in this order. */
+export const topics = {
+  serve: "Serve",
+  keys: "API keys",
+  "pets and orders": "Pets and orders",
+  history: "Stock and its history",
+  webhooks: "Webhooks",
+  maintenance: "Maintenance",
+  "command line": "The command line",
+} as const;
+
+export type Topic = keyof typeof topics;
+
 export interface Operand {
   readonly name: string;
   readonly description: string;
@@ -36,8 +49,13 @@ interface Definition<F extends Flags, O extends readonly Operand[]> {
   readonly name: string;
   /** A sentence for help and for docs/operating.md. */
   readonly summary: string;
+  readonly topic: Topic;
+  /** One or two command lines that work as they are, apart from the names in them. */
+  readonly examples: readonly string[];
   readonly operands: O;
   readonly flags: F;
+  /** Set for a command that changes a store. If it is interrupted before that, it says so. */
+  readonly changes?: true;
   /** The settings that have an effect on this command. Help lists them. */
   readonly settings: readonly SettingName[];
   /** Returns the exit code. */

@@ -1,5 +1,6 @@
 import { type SettingName, settings } from "../settings.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
+import { configCommands } from "./config-commands.ts";
 import { exportPets } from "./export.ts";
 import { formats } from "./files.ts";
 import { importOrders, importPets } from "./import.ts";
@@ -35,6 +36,11 @@ export const commands: readonly Command[] = [
   command({
     name: "serve",
     summary: "Serves one environment.",
+    topic: "serve",
+    examples: [
+      "petstore serve",
+      "petstore serve --port 9000 --database sqlite:/var/lib/petstore/production.db",
+    ],
     operands: [],
     flags: {},
     settings: allSettings,
@@ -43,6 +49,8 @@ export const commands: readonly Command[] = [
   command({
     name: "quickstart",
     summary: "Same as `serve`, but adds sample data and a key to an empty store.",
+    topic: "serve",
+    examples: ["petstore quickstart --port 9000"],
     operands: [],
     flags: {},
     settings: allSettings,
@@ -52,14 +60,19 @@ export const commands: readonly Command[] = [
   command({
     name: "pets import",
     summary: "Adds and updates pets and their stock.",
+    topic: "pets and orders",
+    examples: ["petstore pets import pets.csv", "petstore pets import - --format ndjson"],
     operands: inputFile,
     flags: { format, json },
+    changes: true,
     settings: storeSettings,
-    run: withStore(importPets),
+    run: withStore(importPets, { isInterruptible: true }),
   }),
   command({
     name: "pets export",
     summary: "Writes all pets and their stock to a file.",
+    topic: "pets and orders",
+    examples: ["petstore pets export pets.csv", "petstore pets export - --format ndjson"],
     operands: outputFile,
     flags: { format },
     settings: storeSettings,
@@ -68,15 +81,20 @@ export const commands: readonly Command[] = [
   command({
     name: "orders import",
     summary: "Adds and updates orders.",
+    topic: "pets and orders",
+    examples: ["petstore orders import orders.csv"],
     operands: inputFile,
     flags: { format, json },
+    changes: true,
     settings: storeSettings,
-    run: withStore(importOrders),
+    run: withStore(importOrders, { isInterruptible: true }),
   }),
   ...webhookCommands,
   command({
     name: "history",
     summary: "Shows the changes of one pet, the newest first.",
+    topic: "history",
+    examples: ["petstore history 42", "petstore history 42 --limit 100 --json"],
     operands: [{ name: "PET", description: "Id of the pet." }],
     flags: {
       limit: {
@@ -92,6 +110,8 @@ export const commands: readonly Command[] = [
   command({
     name: "ledger",
     summary: "Shows all changes, the oldest first.",
+    topic: "history",
+    examples: ["petstore ledger --after 1200", "petstore ledger --follow --json"],
     operands: [],
     flags: {
       after: { placeholder: "SEQ", description: "Only changes after this ledger row. Default: 0." },
@@ -104,6 +124,8 @@ export const commands: readonly Command[] = [
   command({
     name: "snapshot",
     summary: "Shows the whole inventory as of a moment.",
+    topic: "history",
+    examples: ["petstore snapshot 2026-11-15T10:00:00Z", "petstore snapshot 1200 --json"],
     operands: [{ name: "MOMENT", description: moment }],
     flags: { json: jsonLines },
     settings: storeSettings,
@@ -112,6 +134,8 @@ export const commands: readonly Command[] = [
   command({
     name: "diff",
     summary: "Shows the pets whose stock differs between two moments.",
+    topic: "history",
+    examples: ["petstore diff 2026-11-14T00:00:00Z 2026-11-15T00:00:00Z"],
     operands: [
       { name: "FROM", description: moment },
       { name: "TO", description: "Another moment. It may be earlier than FROM." },
@@ -123,18 +147,23 @@ export const commands: readonly Command[] = [
   command({
     name: "undo",
     summary: "Gives a pet the stock that it had before a ledger row, as a new row.",
+    topic: "history",
+    examples: ["petstore undo 1200", "petstore undo 1200 --force --reason recounted"],
     operands: [{ name: "SEQ", description: "Number of the ledger row." }],
     flags: {
       force: { description: "Undo the row also if the pet was changed since." },
       reason: { placeholder: "TEXT", description: "Reason of the new row. Default: undo of SEQ." },
       json,
     },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(undo),
   }),
   command({
     name: "verify",
     summary: "Checks the whole store.",
+    topic: "maintenance",
+    examples: ["petstore verify", "petstore verify --json"],
     operands: [],
     flags: {
       expect: {
@@ -149,6 +178,10 @@ export const commands: readonly Command[] = [
   command({
     name: "migrate-store",
     summary: "Copies a store to an empty database.",
+    topic: "maintenance",
+    examples: [
+      "petstore migrate-store --from sqlite:./data/production.db --to postgres://db.example/petstore",
+    ],
     operands: [],
     flags: {
       from: {
@@ -162,7 +195,9 @@ export const commands: readonly Command[] = [
         description: "Empty database to copy to: sqlite:PATH or postgres://HOST/NAME.",
       },
     },
+    changes: true,
     settings: ["environment"],
     run: migrateStore,
   }),
+  ...configCommands,
 ];

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ServiceError } from "../domain/errors.ts";
 import { reasonOf } from "../file-errors.ts";
-import { isReadingDone, printableLines } from "../output.ts";
+import { printableLines, ReaderGone } from "../output.ts";
 import { isSpecial, replaceFile } from "./replacement.ts";
 
 export const formats = ["csv", "ndjson", "json"] as const;
@@ -62,9 +62,9 @@ export async function writeText(file: string, pieces: AsyncIterable<string>): Pr
       });
     }
   } catch (error) {
-    if (isReadingDone(error)) return;
     if (error instanceof ServiceError) throw error;
     const { code } = error as NodeJS.ErrnoException;
+    if (file === "-" && code === "EPIPE") throw new ReaderGone();
     const reason = code === "ENOENT" ? "no such folder" : reasonOf(error);
     const target = file === "-" ? "to stdout" : file;
     throw new ServiceError("invalid_request", `cannot write ${target}: ${reason}`);

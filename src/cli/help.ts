@@ -1,34 +1,63 @@
 import type { Setting } from "../settings/setting.ts";
 import { type SettingName, settings } from "../settings.ts";
-import type { Command, Flag } from "./command.ts";
+import { packageVersion } from "../version.ts";
+import { type Command, type Flag, topics } from "./command.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { columns, wrap } from "./paragraphs.ts";
 
 /** The command with its operands and its flags. Optional flags are in brackets. */
-export function synopsisOf({ name, operands, flags }: Command): string {
+export function synopsisOf(command: Command): string {
+  return usageWords(command).join(" ");
+}
+
+/** The words of the synopsis. A line may break between them. */
+function usageWords({ name, operands, flags }: Command): readonly string[] {
   const own = Object.entries(flags).map(([flag, definition]) => {
     const text = flagWithValue(flag, definition);
     return definition.required ? text : `[${text}]`;
   });
-  return ["petstore", name, ...operands.map((operand) => operand.name), ...own].join(" ");
+  return ["petstore", name, ...operands.map((operand) => operand.name), ...own];
 }
 
 export function generalHelp(commands: readonly Command[]): string {
-  return `petstore: the Pet Store Inventory Service
-
-Usage: petstore COMMAND [OPERANDS] [FLAGS]
-       petstore help COMMAND
-       petstore --version
-
-Commands:
-${commandRows(commands)}
-
-Settings, with a flag or an environment variable. The flag overrides the variable.
-${settingRows(Object.keys(settings) as SettingName[])}
-`;
+  const listed = Object.entries(topics).map(([topic, title]) =>
+    section(
+      title,
+      commandRows(commands, (command) => command.topic === topic),
+    ),
+  );
+  return page([
+    `petstore: the Pet Store Inventory Service, version ${packageVersion()}`,
+    "Usage: petstore COMMAND [OPERANDS] [FLAGS]",
+    ...listed,
+    section(
+      "More",
+      columns([
+        ["petstore help COMMAND", "A command: usage, flags and examples. Same as COMMAND --help."],
+        ["petstore help settings", "All settings: flags, environment variables and defaults."],
+        ["petstore help exit-codes", "What the exit code of a command means."],
+        ["petstore --version", "The version."],
+      ]),
+    ),
+  ]);
 }
 
 /** Help for the commands that share a first word. */
 export function groupHelp(commands: readonly Command[]): string {
-  return `${commandRows(commands)}\n`;
+  return `${commandRows(commands, () => true)}\n`;
+}
+
+export function settingsHelp(): string {
+  return page([
+    wrap(
+      "A setting is a flag of every command, an environment variable, or a key of the file that --config names. The flag overrides the variable, and the variable overrides the file. Commands ignore the settings that they do not need.",
+    ),
+    section("Settings", settingRows(Object.keys(settings) as SettingName[])),
+  ]);
+}
+
+export function exitCodesHelp(): string {
+  return page([section("Exit codes", columns(exitCodes.map(([code, text]) => [code, text])))]);
 }
 
 export function commandHelp(command: Command): string {
@@ -36,59 +65,61 @@ export function commandHelp(command: Command): string {
     flagWithValue(name, flag),
     flag.description,
   ]);
-  const sections = [
-    plain(command.summary),
-    `Usage: ${synopsisOf(command)}`,
-    section(
-      "Operands:",
-      columns(command.operands.map(({ name, description }) => [name, description])),
-    ),
-    section("Flags:", columns(flags)),
-    section("Settings:", settingRows(command.settings)),
-  ];
+  const operands = command.operands.map(({ name, description }) => [name, description]);
+  return page([
+    wrap(plain(command.summary)),
+    wrap(["Usage:", ...usageWords(command)], "         "),
+    section("Operands", columns(operands)),
+    section("Flags", columns(flags)),
+    section("Settings", settingRows(command.settings)),
+    section("Examples", command.examples.map((example) => `  ${example}`).join("\n")),
+  ]);
+}
+
+function page(sections: readonly string[]): string {
   return `${sections.filter(Boolean).join("\n\n")}\n`;
 }
 
 function section(title: string, rows: string): string {
-  return rows && `${title}\n${rows}`;
+  return rows && `${title}:\n${rows}`;
 }
 
-function commandRows(commands: readonly Command[]): string {
+function commandRows(commands: readonly Command[], isListed: (command: Command) => boolean) {
   return columns(
-    commands.map(({ name, operands, summary }) => [
-      [name, ...operands.map((operand) => operand.name)].join(" "),
-      plain(summary),
-    ]),
+    commands
+      .filter(isListed)
+      .map(({ name, operands, summary }) => [
+        [name, ...operands.map((operand) => operand.name)].join(" "),
+        plain(summary),
+      ]),
+    commandWidth(commands),
   );
+}
+
+/** All topics have the same width, so that the summaries are below each other. */
+function commandWidth(commands: readonly Command[]): number {
+  const names = commands.map(({ name, operands }) =>
+    [name, ...operands.map((operand) => operand.name)].join(" "),
+  );
+  return Math.max(...names.map((name) => name.length));
 }
 
 function settingRows(names: readonly SettingName[]): string {
   return columns(
     names.map((name) => {
       const setting: Setting<unknown> = settings[name];
-      const text = plain(setting.description);
-      return [
-        flagWithValue(setting.flag, setting),
-        setting.variable,
-        setting.default ? `${text} [${setting.default}]` : text,
-      ];
+      const { variable, default: initial } = setting;
+      const source = initial ? `${variable}, default ${initial}` : variable;
+      return [flagWithValue(setting.flag, setting), `${plain(setting.description)} [${source}]`];
     }),
   );
 }
 
-/** Removes the Markdown that the tables in docs/operating.md need. */
+/** Removes the Markdown that the generated tables of the documentation need. */
 function plain(text: string): string {
   return text.replaceAll("`", "");
 }
 
 function flagWithValue(name: string, { placeholder }: Pick<Flag, "placeholder">): string {
   return placeholder === undefined ? `--${name}` : `--${name} ${placeholder}`;
-}
-
-/** Rows of a table, indented. Each column but the last is as wide as its longest cell. */
-function columns(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]!.length)));
-  return rows
-    .map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at]!)).join("  ")}`.trimEnd())
-    .join("\n");
 }

@@ -12,6 +12,11 @@ export const keyCommands: readonly Command[] = [
   command({
     name: "keys create",
     summary: "Creates an API key and prints it once.",
+    topic: "keys",
+    examples: [
+      "petstore keys create --name till-3 --plan pro",
+      "petstore keys create --name report --plan free --scopes inventory:read --expires 2027-01-31",
+    ],
     operands: [],
     flags: {
       name: {
@@ -36,7 +41,7 @@ export const keyCommands: readonly Command[] = [
       },
       scopes: {
         placeholder: "SCOPES",
-        description: `Scopes of the key, separated by commas: ${scopes.join(", ")}. Default: ${defaultScopes.join(",")}.`,
+        description: `Scopes of the key, separated by commas: ${scopes.join(", ")}. Default: ${defaultScopes.join(", ")}.`,
       },
       expires: {
         placeholder: "TIME",
@@ -45,12 +50,15 @@ export const keyCommands: readonly Command[] = [
       },
       json,
     },
+    changes: true,
     settings: storeSettings,
     run: withStore(createKey),
   }),
   command({
     name: "keys list",
     summary: "Lists all keys.",
+    topic: "keys",
+    examples: ["petstore keys list", "petstore keys list --json"],
     operands: [],
     flags: { json },
     settings: storeSettings,
@@ -59,6 +67,8 @@ export const keyCommands: readonly Command[] = [
   command({
     name: "keys show",
     summary: "Shows one key, its limits, last use and ban.",
+    topic: "keys",
+    examples: ["petstore keys show key_0aBcDeFgHiJkLmNo"],
     operands: id,
     flags: { json },
     settings: storeSettings,
@@ -67,6 +77,8 @@ export const keyCommands: readonly Command[] = [
   command({
     name: "keys rotate",
     summary: "Gives a key a new secret. The old secret stays valid for the overlap.",
+    topic: "keys",
+    examples: ["petstore keys rotate key_0aBcDeFgHiJkLmNo --overlap 7d"],
     operands: id,
     flags: {
       overlap: {
@@ -75,22 +87,29 @@ export const keyCommands: readonly Command[] = [
       },
       json,
     },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(rotate),
   }),
   command({
     name: "keys revoke",
     summary: "Revokes a key.",
+    topic: "keys",
+    examples: ["petstore keys revoke key_0aBcDeFgHiJkLmNo"],
     operands: id,
     flags: { json },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(revoke),
   }),
   command({
     name: "keys unban",
     summary: "Ends a ban and clears the strikes.",
+    topic: "keys",
+    examples: ["petstore keys unban key_0aBcDeFgHiJkLmNo"],
     operands: id,
     flags: { json },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(unban),
   }),

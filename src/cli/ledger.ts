@@ -4,6 +4,7 @@ import type { NamedRow, Store } from "../domain/ports.ts";
 import { parseInt64 } from "../domain/values/int64.ts";
 import { parseInteger } from "./flag-values.ts";
 import { followLedger } from "./follow.ts";
+import { unwatchSignals } from "./interruption.ts";
 import { historyListing, ledgerListing } from "./ledger-rows.ts";
 import { printRows } from "./listing.ts";
 import type { StoreInput } from "./with-store.ts";
@@ -80,6 +81,7 @@ const stopGraceMs = 500;
 
 /** Aborted by the first SIGINT or SIGTERM. A second one ends the process at once. */
 function untilSignal(): AbortSignal {
+  unwatchSignals();
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"]) {
     process.once(signal, () => {

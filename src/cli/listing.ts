@@ -1,4 +1,4 @@
-import { allowPartialReading, printable } from "../output.ts";
+import { printable } from "../output.ts";
 import { writeText } from "./files.ts";
 import { type Column, tableLines } from "./table.ts";
 
@@ -9,15 +9,13 @@ export interface Listing<Row> {
 }
 
 /**
- * Prints pages of rows as they arrive, as a table or as NDJSON. Waits for a slow reader, and ends
- * quietly when a reader such as `head` has read enough.
+ * Prints pages of rows as they arrive, as a table or as NDJSON. Waits for a slow reader.
  */
 export function printRows<Row>(
   pages: AsyncIterable<readonly Row[]>,
   { columns, toJson }: Listing<Row>,
   asJson: boolean,
 ): Promise<void> {
-  allowPartialReading();
   const width = () => (process.stdout.isTTY ? process.stdout.columns : undefined);
   return writeText("-", asJson ? jsonLines(pages, toJson) : tableLines(pages, columns, width));
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { lstatSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { onInterrupt } from "./interruption.ts";
 
 /** Only the owner can read an exported file, whatever the umask is. */
 const privateMode = 0o600;
@@ -18,7 +19,7 @@ export async function replaceFile(
   const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
   const file = await open(temporary, "wx", privateMode);
   const remove = () => rmSync(temporary, { force: true });
-  const stopListening = onSignals(remove);
+  const stopListening = onInterrupt(remove);
   try {
     await file.chmod(privateMode);
     await write(file);
@@ -49,19 +50,4 @@ function followLinks(path: string): string {
     target = resolve(dirname(target), readlinkSync(target));
   }
   return target;
-}
-
-const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
-
-/** Calls `cleanUp` before a signal ends the process. Returns a function that removes the listeners. */
-function onSignals(cleanUp: () => void): () => void {
-  const names = Object.keys(signals) as (keyof typeof signals)[];
-  const onSignal = (signal: NodeJS.Signals) => {
-    cleanUp();
-    process.exit(128 + signals[signal as keyof typeof signals]);
-  };
-  for (const name of names) process.on(name, onSignal);
-  return () => {
-    for (const name of names) process.off(name, onSignal);
-  };
 }

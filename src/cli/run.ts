@@ -7,7 +7,8 @@ import { packageVersion } from "../version.ts";
 import type { Command } from "./command.ts";
 import { commands } from "./commands.ts";
 import { parseArguments } from "./flags.ts";
-import { commandHelp, generalHelp, groupHelp } from "./help.ts";
+import { commandHelp, exitCodesHelp, generalHelp, groupHelp, settingsHelp } from "./help.ts";
+import { finalExitCode, watchSignals } from "./interruption.ts";
 
 /** Runs the command that the arguments name, or prints help or the version. Returns the exit code. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -15,7 +16,7 @@ export async function run(args: readonly string[]): Promise<number> {
     print(packageVersion());
     return 0;
   }
-  if (args.length === 0 || args[0] === "help" || args.includes("--help")) {
+  if (isHelp(args)) {
     process.stdout.write(helpFor(args));
     return 0;
   }
@@ -23,15 +24,16 @@ export async function run(args: readonly string[]): Promise<number> {
   if (!command) throw unknownCommand(args);
   const input = parseArguments(command, args.slice(command.name.split(" ").length));
   checkVariables();
+  if (command.topic !== "serve") watchSignals(command.changes ?? false);
   try {
-    return await command.run(input);
+    return finalExitCode(await command.run(input));
   } catch (error) {
     throw error instanceof InvalidField ? withFlagName(error, command) : error;
   }
 }
 
 /** The command whose name the arguments start with. */
-function findCommand(args: readonly string[]): Command | undefined {
+export function findCommand(args: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(" ").every((word, at) => word === args[at]));
 }
 
@@ -40,13 +42,27 @@ function groupOf(word: string | undefined): readonly Command[] {
   return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
 
-function helpFor(args: readonly string[]): string {
+const isHelpFlag = (word: string) => word === "--help" || word === "-h";
+
+function isHelp(args: readonly string[]): boolean {
+  return args.length === 0 || args[0] === "help" || args.some(isHelpFlag);
+}
+
+const pages: ReadonlyMap<string, () => string> = new Map([
+  ["settings", settingsHelp],
+  ["exit-codes", exitCodesHelp],
+]);
+
+/** The text that `petstore help …` or a command with --help prints. */
+export function helpFor(args: readonly string[]): string {
   const isTopic = args[0] === "help";
-  const topic = args.slice(isTopic ? 1 : 0).filter((word) => word !== "--help");
+  const topic = args.slice(isTopic ? 1 : 0).filter((word) => !isHelpFlag(word));
   const command = findCommand(topic);
   if (command) return commandHelp(command);
   const group = groupOf(topic[0]);
   if (group.length > 0) return groupHelp(group);
+  const writePage = isTopic ? pages.get(topic[0]!) : undefined;
+  if (writePage) return writePage();
   if (isTopic && topic.length > 0) throw unknownCommand(topic);
   return generalHelp(commands);
 }

@@ -11,6 +11,11 @@ export const webhookCommands: readonly Command[] = [
   command({
     name: "webhooks create",
     summary: "Creates a webhook and prints its secret once.",
+    topic: "webhooks",
+    examples: [
+      "petstore webhooks create --url https://shop.example/stock",
+      "petstore webhooks create --url https://shop.example/low --below 5 --statuses available",
+    ],
     operands: [],
     flags: {
       url: {
@@ -44,12 +49,15 @@ export const webhookCommands: readonly Command[] = [
       },
       json,
     },
+    changes: true,
     settings: [...storeSettings, "webhooksAllowInsecure", "webhooksAllowedNetworks"],
     run: withExistingStore(create),
   }),
   command({
     name: "webhooks list",
     summary: "Lists all webhooks, their state, and how many changes each is behind.",
+    topic: "webhooks",
+    examples: ["petstore webhooks list"],
     operands: [],
     flags: { json },
     settings: storeSettings,
@@ -58,6 +66,8 @@ export const webhookCommands: readonly Command[] = [
   command({
     name: "webhooks show",
     summary: "Shows one webhook, its state and its last attempts.",
+    topic: "webhooks",
+    examples: ["petstore webhooks show wh_0aBcDeFgHiJkLmNo"],
     operands: id,
     flags: { json },
     settings: storeSettings,
@@ -66,6 +76,8 @@ export const webhookCommands: readonly Command[] = [
   command({
     name: "webhooks rotate",
     summary: "Gives a webhook a new secret. During the overlap, the old secret also signs.",
+    topic: "webhooks",
+    examples: ["petstore webhooks rotate wh_0aBcDeFgHiJkLmNo --overlap 1h"],
     operands: id,
     flags: {
       overlap: {
@@ -74,28 +86,37 @@ export const webhookCommands: readonly Command[] = [
       },
       json,
     },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(rotate),
   }),
   command({
     name: "webhooks pause",
     summary: "Stops the deliveries of a webhook. Its position is kept.",
+    topic: "webhooks",
+    examples: ["petstore webhooks pause wh_0aBcDeFgHiJkLmNo"],
     operands: id,
     flags: { json },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(pause),
   }),
   command({
     name: "webhooks resume",
     summary: "Continues the deliveries of a webhook after the last change that was delivered.",
+    topic: "webhooks",
+    examples: ["petstore webhooks resume wh_0aBcDeFgHiJkLmNo"],
     operands: id,
     flags: { json },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(resume),
   }),
   command({
     name: "webhooks replay",
     summary: "Delivers changes of a webhook again, with new message ids.",
+    topic: "webhooks",
+    examples: ["petstore webhooks replay wh_0aBcDeFgHiJkLmNo --from 1200"],
     operands: id,
     flags: {
       from: {
@@ -105,14 +126,18 @@ export const webhookCommands: readonly Command[] = [
       },
       json,
     },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(replay),
   }),
   command({
     name: "webhooks delete",
     summary: "Deletes a webhook and its delivery log.",
+    topic: "webhooks",
+    examples: ["petstore webhooks delete wh_0aBcDeFgHiJkLmNo"],
     operands: id,
     flags: { json },
+    changes: true,
     settings: storeSettings,
     run: withExistingStore(remove),
   }),

@@ -13,12 +13,19 @@ export interface MaintenanceRecord {
   readonly error: string | null;
 }
 
+/**
+ * How far the clocks of instances may be apart. A start that lies further in the future was recorded
+ * by a clock that was wrong and has been corrected since.
+ */
+export const clockErrorMsMax = 3_600_000;
+
 /** Remembers when tasks ran, for all instances of a service and for commands. */
 export interface MaintenanceStore {
   listMaintenance(): Promise<readonly MaintenanceRecord[]>;
   /**
-   * Records that a task starts, unless one has started since `dueAfter`. Returns false in that case:
-   * another instance does the work.
+   * Records that a task starts, unless one has started after `dueAfter`. Returns false in that case:
+   * another instance does the work. A start in the future, by more than `clockErrorMsMax`, does not
+   * count.
    */
   startTask(task: MaintenanceTask, now: number, dueAfter: number): Promise<boolean>;
   endTask(task: MaintenanceTask, now: number, result: string): Promise<void>;

@@ -3,6 +3,7 @@ import type { Entry } from "./inventory.ts";
 import type { Key, Secret } from "./keys.ts";
 import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
 import type { LimitDecision } from "./limits.ts";
+import type { MaintenanceStore } from "./maintenance.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetRecord } from "./pets.ts";
 import type { Limits } from "./plans.ts";
@@ -282,6 +283,7 @@ export interface Store {
   readonly keys: KeyStore;
   readonly usage: UsageStore;
   readonly webhooks: WebhookStore;
+  readonly maintenance: MaintenanceStore;
   readonly transfer: TransferStore;
   close(): Promise<void>;
 }

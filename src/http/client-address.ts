@@ -1,6 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { ServiceError } from "../domain/errors.ts";
-import { parseNetwork } from "../domain/values/networks.ts";
+import type { Network } from "../domain/values/networks.ts";
 
 /**
  * Returns a function that determines the client's address. It is the address of the socket, unless
@@ -8,9 +7,11 @@ import { parseNetwork } from "../domain/values/networks.ts";
  * proxy; the client could have written everything before it. The header Forwarded (RFC 7239) is not
  * read, because proxies that write X-Forwarded-For often pass on the client's Forwarded unchanged.
  */
-export function createAddressReader(trustedProxies: readonly string[]) {
+export function createAddressReader(trustedProxies: readonly Network[]) {
   const trusted = new BlockList();
-  for (const entry of trustedProxies) addNetwork(trusted, entry);
+  for (const { address, prefix, family } of trustedProxies) {
+    trusted.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4");
+  }
   const isTrusted = (address: string) =>
     trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 
@@ -33,15 +34,4 @@ function withoutPort(hop: string): string {
   const [, ipv6, ipv4] = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::[0-9]{1,5})?$/i.exec(hop) ?? [];
   if (ipv6 !== undefined) return isIP(ipv6) === 6 ? ipv6 : hop;
   return ipv4 ?? hop;
-}
-
-function addNetwork(list: BlockList, entry: string): void {
-  const network = parseNetwork(entry);
-  if (!network) {
-    throw new ServiceError(
-      "invalid_request",
-      `trusted proxy '${entry}' is not an address or a network`,
-    );
-  }
-  list.addSubnet(network.address, network.prefix, network.family === 6 ? "ipv6" : "ipv4");
 }

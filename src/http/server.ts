@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BunRequest, Server } from "bun";
+import type { Network } from "../domain/values/networks.ts";
 import { createAddressReader } from "./client-address.ts";
 import { errorReply } from "./errors.ts";
 import { internalError, pathNotFound } from "./messages.ts";
@@ -13,7 +14,7 @@ export interface ServerOptions {
   readonly port: number;
   readonly bodyBytesBackstop: number;
   readonly idleTimeoutSeconds: number;
-  readonly trustedProxies: readonly string[];
+  readonly trustedProxies: readonly Network[];
 }
 
 export interface RunningServer {

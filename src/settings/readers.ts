@@ -123,17 +123,11 @@ export function readOrigins(text: string): readonly string[] {
   return found;
 }
 
-export function readList(text: string): readonly string[] {
+function readList(text: string): readonly string[] {
   return text
     .split(",")
     .map((item) => item.trim())
     .filter(Boolean);
-}
-
-/** The texts of addresses and networks. */
-export function readNetworkTexts(text: string): readonly string[] {
-  readNetworks(text);
-  return readList(text);
 }
 
 export function readNetworks(text: string): readonly Network[] {

@@ -4,7 +4,7 @@ import {
   readDrain,
   readEnvironment,
   readIdleTimeout,
-  readNetworkTexts,
+  readNetworks,
   readNonEmpty,
   readOrigins,
   readPetsSunset,
@@ -16,6 +16,14 @@ import { setting } from "./setting.ts";
 
 /** What the service listens on, and which store it uses. */
 export const servingSettings = {
+  configFile: setting({
+    flag: "config",
+    variable: "PETSTORE_CONFIG",
+    placeholder: "FILE",
+    default: "",
+    description: "Settings file in TOML format. Flags and variables override it.",
+    read: readText,
+  }),
   port: setting({
     flag: "port",
     variable: "PORT",
@@ -82,7 +90,7 @@ export const servingSettings = {
     default: "",
     description:
       "Proxies whose `X-Forwarded-For` is trusted: addresses or networks, separated by commas.",
-    read: readNetworkTexts,
+    read: readNetworks,
   }),
   corsOrigins: setting({
     flag: "cors-origins",

@@ -23,3 +23,19 @@ export interface Setting<T> {
 export function setting<T>(row: Setting<T>): Setting<T> {
   return row;
 }
+
+export type SettingKind = "switch" | "number" | "list" | "text";
+
+const kinds: Readonly<Record<string, SettingKind>> = {
+  N: "number",
+  PORT: "number",
+  RATIO: "number",
+  NETWORKS: "list",
+  ORIGINS: "list",
+  HEADERS: "list",
+};
+
+/** The kind of value that a settings file may have for a setting, by what help calls the value. */
+export function kindOf({ placeholder }: Pick<Setting<unknown>, "placeholder">): SettingKind {
+  return placeholder === undefined ? "switch" : (kinds[placeholder] ?? "text");
+}

@@ -3,9 +3,6 @@ import { findNearest } from "../domain/values/nearest.ts";
 
 const prefix = "PETSTORE_";
 
-/** Variables of this program that are not settings. */
-const otherVariables = ["PETSTORE_CONFIG"];
-
 /**
  * Variables that Kubernetes sets for a Service in the same namespace whose name starts with
  * "petstore", such as PETSTORE_SERVICE_HOST and PETSTORE_PORT=tcp://10.0.0.1:80.
@@ -21,11 +18,10 @@ export function rejectUnknownVariables(
   variables: Readonly<Record<string, string | undefined>>,
   known: readonly string[],
 ): void {
-  const names = [...known, ...otherVariables];
   for (const name of Object.keys(variables).sort()) {
-    if (!name.startsWith(prefix) || names.includes(name)) continue;
+    if (!name.startsWith(prefix) || known.includes(name)) continue;
     if (serviceLink.test(name) || serviceLinkPort.test(variables[name] ?? "")) continue;
-    const meant = findVariable(name, names);
+    const meant = findVariable(name, known);
     const advice = meant ? `did you mean ${meant}?` : "see petstore --help";
     throw new ServiceError("invalid_request", `unknown variable ${name}; ${advice}`);
   }

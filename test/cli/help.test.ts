@@ -1,8 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { withTables } from "../../scripts/operating-tables.ts";
+import { topics } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/commands.ts";
+import { parseArguments } from "../../src/cli/flags.ts";
 import { synopsisOf } from "../../src/cli/help.ts";
+import { findCommand, helpFor } from "../../src/cli/run.ts";
+import { readConfig } from "../../src/config.ts";
 import { settings } from "../../src/settings.ts";
 import { expectUsageError, openWorkspace } from "../support/process.ts";
 
@@ -13,65 +17,110 @@ const root = new URL("../..", import.meta.url);
 const readRoot = (path: string) => readFileSync(new URL(path, root), "utf8");
 
 describe("petstore --help", () => {
-  test("is printed without arguments, for help, and for --help with an unknown command", async () => {
+  test("is printed to standard output without arguments, for help, and for an unknown command", async () => {
     const shown = await place.run(["--help"]);
     expect(shown).toMatchObject({ code: 0, err: "" });
-    for (const args of [[], ["help"], ["help", "--help"], ["fly", "--help"]]) {
-      expect(await place.run(args)).toEqual(shown);
+    expect(await place.run([])).toEqual(shown);
+    for (const args of [["help"], ["help", "-h"], ["fly", "--help"], ["-h"]]) {
+      expect(helpFor(args)).toBe(shown.out);
     }
   });
 
-  test("lists every command and every setting with its variable and default", async () => {
-    const { out } = await place.run(["--help"]);
-    for (const { name, operands } of commands) {
-      const line = [name, ...operands.map((operand) => operand.name)].join(" ");
-      expect(out).toContain(`\n  ${line}  `);
+  test("lists every command once, below its topic, and says where the settings are", () => {
+    const lines = helpFor([]).split("\n");
+    for (const { name, operands, topic } of commands) {
+      const row = `  ${[name, ...operands.map((operand) => operand.name)].join(" ")}  `;
+      const [at, ...others] = lines.keys().filter((index) => lines[index]!.startsWith(row));
+      expect(others).toEqual([]);
+      const title = lines.slice(0, at).findLast((line) => line.endsWith(":"));
+      expect(title).toBe(`${topics[topic]}:`);
     }
-    for (const setting of Object.values(settings)) {
-      const line = out.split("\n").find((text) => text.startsWith(`  --${setting.flag} `));
-      expect(line).toContain(` ${setting.variable} `);
-      if (setting.default !== "") expect(line).toEndWith(` [${setting.default}]`);
-    }
-    expect(out).not.toContain("`");
+    expect(lines).toContainEqual(expect.stringMatching(/^ {2}petstore help settings /));
+    expect(lines.join("\n")).not.toContain("--port");
   });
 });
 
+test("petstore help settings lists every setting with its variable and default", () => {
+  const text = unwrapped(helpFor(["help", "settings"]));
+  for (const { flag, variable, default: initial } of Object.values(settings)) {
+    const row = text.split("\n").find((line) => line.startsWith(`  --${flag} `));
+    expect(row).toEndWith(initial === "" ? `[${variable}]` : `[${variable}, default ${initial}]`);
+  }
+});
+
+test("no line of help is longer than 100 columns, ends in a space or has Markdown in it", () => {
+  const pages = [[], ["settings"], ["exit-codes"], ...commands.map(({ name }) => name.split(" "))];
+  for (const page of pages) {
+    for (const line of helpFor(["help", ...page]).split("\n")) {
+      expect(line.length).toBeLessThanOrEqual(100);
+      expect(line).not.toMatch(/ $|`/);
+    }
+  }
+});
+
+/** Joins the lines of a cell to one line, and its spaces to one space. */
+function unwrapped(text: string): string {
+  return text.replaceAll(/\n {6,}/g, " ").replaceAll(/(\S) {2,}/g, "$1 ");
+}
+
 describe("help for one command", () => {
-  for (const command of commands) {
-    test(`petstore ${command.name}: its usage, operands, flags and settings`, async () => {
+  test("has its usage, operands, flags, settings and examples", () => {
+    for (const command of commands) {
       const words = command.name.split(" ");
-      const shown = await place.run(["help", ...words]);
-      expect(shown).toMatchObject({ code: 0, err: "" });
-      expect(shown.out).toContain(`\nUsage: ${synopsisOf(command)}\n`);
+      const shown = helpFor(["help", ...words]);
+      const text = unwrapped(shown);
+      expect(text).toContain(`\nUsage: ${synopsisOf(command)}\n`);
       const described = [
         ...command.operands.map(({ name, description }) => [name, description]),
         ...Object.entries(command.flags).map(([name, flag]) => [`--${name}`, flag.description]),
         ...command.settings.map((name) => [`--${settings[name].flag}`, settings[name].variable]),
       ];
-      for (const [name, text] of described) {
-        const lines = shown.out.split("\n").filter((line) => line.startsWith(`  ${name} `));
-        expect(lines.map((line) => line.includes(text!))).toEqual([true]);
+      for (const [name, description] of described) {
+        const rows = text.split("\n").filter((line) => line.startsWith(`  ${name} `));
+        expect(rows.map((row) => row.includes(description!))).toEqual([true]);
       }
-      expect(await place.run([...words, "--help"])).toEqual(shown);
-      // Other arguments do not matter, and the command does not run.
-      expect(await place.run([...words, "x", "--colour", "--help"])).toEqual(shown);
-    });
-  }
+      expect(command.examples.length).toBeWithin(1, 3);
+      for (const example of command.examples) expect(shown).toContain(`\n  ${example}\n`);
+      // Other arguments do not matter.
+      for (const flag of ["--help", "-h"]) {
+        expect(helpFor([...words, flag])).toBe(shown);
+        expect(helpFor([...words, "x", "--colour", flag])).toBe(shown);
+      }
+    }
+  });
 
-  test("a first word that commands share prints those commands", async () => {
-    const shown = await place.run(["help", "keys"]);
-    const names = shown.out
-      .trimEnd()
-      .split("\n")
-      .map((line) => /^ {2}(\w+ \w+)/.exec(line)![1]!);
+  test("its examples are accepted by the command", () => {
+    for (const command of commands) {
+      for (const example of command.examples) {
+        const [program, ...words] = example.split(" ");
+        expect(program).toBe("petstore");
+        expect(findCommand(words)).toBe(command);
+        const { settings: given } = parseArguments(
+          command,
+          words.slice(command.name.split(" ").length),
+        );
+        expect(() => readConfig(given, {})).not.toThrow();
+      }
+    }
+  });
+
+  test("is printed instead of running the command", async () => {
+    const ran = await place.run(["keys", "create", "--plan", "free", "--name", "a", "-h"]);
+    expect(ran).toEqual({ code: 0, out: helpFor(["help", "keys", "create"]), err: "" });
+    expect(readdirSync(place.folder)).not.toContain("data");
+  });
+
+  test("a first word that commands share prints those commands", () => {
+    const shown = helpFor(["help", "keys"]);
+    const names = [...shown.matchAll(/^ {2}(\w+ \w+)/gm)].map(([, name]) => name);
     const keys = commands.filter(({ name }) => name.startsWith("keys "));
     expect(names).toEqual(keys.map(({ name }) => name));
-    expect(await place.run(["keys", "--help"])).toEqual(shown);
+    expect(helpFor(["keys", "--help"])).toBe(shown);
   });
 
   test("an unknown command is an error", async () => {
     expectUsageError(await place.run(["help", "fly"]), "unknown command 'fly'");
-    expectUsageError(await place.run(["help", "__proto__"]), "unknown command '__proto__'");
+    expect(() => helpFor(["help", "__proto__"])).toThrow("unknown command '__proto__'");
   });
 });
 
@@ -92,22 +141,20 @@ test("no two commands and no two flags of a command have the same name", () => {
   }
 });
 
-describe("the tables in docs/operating.md", () => {
+describe("the table in docs/operating.md", () => {
   const page = readRoot("docs/operating.md");
 
-  test("are generated from the code", () => {
+  test("is generated from the code", () => {
     expect(withTables(page)).toBe(page);
   });
 
-  test("are replaced if they differ, and the rest of the page is not changed", () => {
-    const changed = page
-      .replace("| `--port` | `PORT` | `8080` |", "| `--port` | `PORT` | `80` |")
-      .replace(/\n\| `petstore verify.*/, "");
+  test("is replaced if it differs, and the rest of the page is not changed", () => {
+    const changed = page.replace(/\n\| `petstore verify.*/, "");
     expect(changed).not.toBe(page);
     expect(withTables(changed)).toBe(page);
   });
 
-  test("cannot be generated into a page without their comments", () => {
-    expect(() => withTables("# Operating\n")).toThrow("no comments for the table of settings");
+  test("cannot be generated into a page without its comments", () => {
+    expect(() => withTables("# Operating\n")).toThrow("no comments for the table of commands");
   });
 });

@@ -128,7 +128,7 @@ for (const engine of engines) {
         for (const words of [["ledger"], ["ledger", "--follow"], ["snapshot", "2505"]]) {
           const { out, err } = await place.run(words, { command });
           expect(out.split("\n")).toHaveLength(3);
-          expect(err).toBe("code 0\n");
+          expect(err).toBe("code 141\n");
         }
       });
 

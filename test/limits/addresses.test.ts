@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createAddressReader } from "../../src/http/client-address.ts";
 import { bucketOf, createAddressLimiter } from "../../src/limits/addresses.ts";
+import { readNetworks } from "../../src/settings/readers.ts";
 import { createTestClock } from "../support/clock.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
@@ -57,7 +58,7 @@ describe("requests without a valid key", () => {
 });
 
 describe("the client's address", () => {
-  const read = createAddressReader(["10.0.0.0/8", "fd00::/8"]);
+  const read = createAddressReader(readNetworks("10.0.0.0/8,fd00::/8"));
   const from = (socket: string, forwarded: string) =>
     read(socket, new Headers({ "X-Forwarded-For": forwarded }));
 

@@ -13,6 +13,7 @@ import { describeIdempotency } from "./store-suite/idempotency.ts";
 import { describeImports } from "./store-suite/imports.ts";
 import { describeKeptKeys } from "./store-suite/kept-keys.ts";
 import { describeKeys } from "./store-suite/keys.ts";
+import { describeMaintenance } from "./store-suite/maintenance.ts";
 import { describePages } from "./store-suite/pages.ts";
 import { describeSharing } from "./store-suite/sharing.ts";
 import { batchesOf, keyNamed, type StorePlace, type StoreSuite } from "./store-suite/suite.ts";
@@ -82,5 +83,6 @@ export function storeSuite(
     describeCheckpoints(suite);
     describeConstraints(suite);
     describeWebhooks(suite);
+    describeMaintenance(suite);
   });
 }

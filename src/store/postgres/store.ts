@@ -16,6 +16,7 @@ import { createKeyMemory } from "./idempotency.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
+import { createMaintenance } from "./maintenance.ts";
 import { hasStore, migrate } from "./migrations.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
@@ -96,6 +97,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     keys: createKeys(quick.query, long.query),
     usage: createUsage(long.query),
     webhooks: createWebhooks(long.query, now),
+    maintenance: createMaintenance(long.query),
     transfer: {
       snapshot: (work) =>
         onOwnSession(async (session) => {

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/events.ts";
 import type { Environment } from "../../domain/keys.ts";
+import type { MaintenanceStore } from "../../domain/maintenance.ts";
 import type {
   CatalogueStore,
   CheckpointStore,
@@ -22,7 +23,7 @@ import { type Access, openCommandAccess, openServiceAccess } from "./engine/acce
 import { assertUndamaged } from "./engine/change-signal.ts";
 import { openForReading, openForWriting, useConnection } from "./engine/connection.ts";
 import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
-import { guarded, wrapMethods } from "./engine/failures.ts";
+import { endWithoutClosing, guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
 import { isServed } from "./engine/serving-lock.ts";
 import {
@@ -38,6 +39,7 @@ import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
+import { createMaintenanceReader } from "./maintenance.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
@@ -124,6 +126,7 @@ function createStore(parts: Parts): Store {
     keys: createKeyStore(parts),
     usage: createUsageStore(parts),
     webhooks: createWebhookStore(parts),
+    maintenance: createMaintenanceStore(parts),
     transfer: createTransferStore(parts),
     async close() {
       if (!access.close()) endWithoutClosing(options.log);
@@ -225,6 +228,16 @@ function createWebhookStore(parts: Parts): WebhookStore {
   });
 }
 
+function createMaintenanceStore(parts: Parts): MaintenanceStore {
+  const { listMaintenance } = readable(parts, createMaintenanceReader(parts.database));
+  return {
+    listMaintenance: async () => listMaintenance(),
+    startTask: write(parts, "startTask"),
+    endTask: write(parts, "endTask"),
+    failTask: write(parts, "failTask"),
+  };
+}
+
 function createTransferStore(parts: Parts): TransferStore {
   const { options, access } = parts;
   return {
@@ -268,13 +281,4 @@ function writeAlone<T>(
   return access.write(async () =>
     useConnection(openForWriting(path, environment, importWaitMs), work),
   );
-}
-
-/**
- * Ends the process at once. Closing the last connection runs a checkpoint and deletes the log by its
- * name, which would destroy the log of another process. Bun closes every connection on any other exit.
- */
-function endWithoutClosing(log?: Log): void {
-  log?.("ending without closing the store");
-  process.kill(process.pid, "SIGKILL");
 }

@@ -1,5 +1,6 @@
 import { SQLiteError } from "bun:sqlite";
 import { ServiceError, type UnavailableReason, unavailable } from "../../../domain/errors.ts";
+import type { Log } from "../../../domain/events.ts";
 
 /** SQLite's primary result codes for a missing lock, missing disk space and disk errors. */
 const reasons: Readonly<Record<number, UnavailableReason>> = {
@@ -44,4 +45,13 @@ type Wrap = <A extends unknown[], T>(method: (...args: A) => T) => (...args: A) 
 export function wrapMethods<T extends object>(methods: T, wrap: Wrap): T {
   const wrapped = Object.entries(methods).map(([name, method]) => [name, wrap(method)]);
   return Object.fromEntries(wrapped);
+}
+
+/**
+ * Ends the process at once. Closing the last connection runs a checkpoint and deletes the log by its
+ * name, which would destroy the log of another process. Bun closes every connection on any other exit.
+ */
+export function endWithoutClosing(log?: Log): void {
+  log?.("ending without closing the store");
+  process.kill(process.pid, "SIGKILL");
 }

@@ -4,6 +4,7 @@ import type { Committed, Unit } from "../../../domain/ledger.ts";
 import { createCheckpointWriter } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";
 import { createKeyWriter } from "../keys.ts";
+import { createMaintenanceWriter } from "../maintenance.ts";
 import { createUsageWriter } from "../usage.ts";
 import { createDeliveryWriter, createWebhookWriter } from "../webhooks.ts";
 import { openForWriting } from "./connection.ts";
@@ -136,6 +137,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
     methods: {
       ...waiting(busyWaitMs, { ...createKeyWriter(database), liftBan, beginEpoch, loadKeys }),
       ...waiting(busyWaitMs, createWebhookWriter(database)),
+      ...waiting(busyWaitMs, createMaintenanceWriter(database)),
       // These are tried again if they fail, so they never make an update wait.
       ...waiting(0, { ...counters, pruneKeys, ...createCheckpointWriter(database) }),
       ...waiting(0, createDeliveryWriter(database)),

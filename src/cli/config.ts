@@ -1,0 +1,89 @@
+import type { ReadSetting } from "../config/reading.ts";
+import { hideSecrets } from "../config/secrets.ts";
+import { explainConfig } from "../config.ts";
+import { print, printWarning, withoutAddresses } from "../output.ts";
+import { settingGroups } from "../settings.ts";
+import type { Input } from "./command.ts";
+import { lineWidthMax, wrap } from "./paragraphs.ts";
+
+const indent = "    ";
+
+/** Prints what a command with the same flags would use. Returns exit code 1 if that is not valid. */
+export async function printConfig({
+  flags,
+  settings,
+}: Input<{ readonly json: boolean }>): Promise<number> {
+  const { all, problems: found, warnings } = explainConfig(settings);
+  const problems = found.map(withoutAddresses);
+  for (const warning of warnings) printWarning(warning);
+  const groups = settingGroups.map(({ title, settings: members }) => ({
+    title,
+    rows: all.filter(({ name }) => name in members).map((read) => toRow(read, all)),
+  }));
+  if (flags.json) {
+    const rows = groups.flatMap(({ title, rows }) => rows.map((row) => ({ group: title, ...row })));
+    print(JSON.stringify({ valid: problems.length === 0, problems, settings: rows }));
+  } else {
+    for (const { title, rows } of groups) {
+      print(title);
+      for (const line of rows.flatMap(linesOf).join("\n").split("\n")) print(line);
+      print("");
+    }
+    printProblems(problems);
+  }
+  return problems.length === 0 ? 0 : 1;
+}
+
+function printProblems(problems: readonly string[]): void {
+  if (problems.length === 0) {
+    print("All settings are valid.");
+    return;
+  }
+  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+  print(`${count}. A command with these settings fails.`);
+  for (const problem of problems) print(`  ${problem}`);
+}
+
+interface Row {
+  readonly flag: string;
+  readonly variable: string;
+  /** Null if the setting is off. */
+  readonly value: string | null;
+  readonly origin: string;
+  /** The flag, the variable, or the file with the line. Null for a default. */
+  readonly source: string | null;
+  readonly default: string | null;
+  readonly unit: string | null;
+  readonly description: string;
+  readonly problem: string | null;
+}
+
+function toRow({ setting, text, ...read }: ReadSetting, all: readonly ReadSetting[]): Row {
+  const environment = all.find(({ name }) => name === "environment")?.value;
+  const value = hideSecrets(setting, text);
+  return {
+    flag: setting.flag,
+    variable: setting.variable,
+    value: value.replace("<env>", String(environment ?? "<env>")) || null,
+    origin: read.origin,
+    source: read.source || null,
+    default: setting.default || null,
+    unit: setting.unit ?? null,
+    description: setting.description.replaceAll("`", ""),
+    problem: read.problem === undefined ? null : withoutAddresses(read.problem),
+  };
+}
+
+/** The value, its origin and its default on the first line, the meaning below it. */
+function linesOf(row: Row): readonly string[] {
+  const value = row.value === null ? "none" : [row.value, row.unit].filter(Boolean).join(" ");
+  const initial = `default ${row.default ?? "none"}`;
+  const origin = row.source === null ? "default" : `${row.origin} ${row.source}; ${initial}`;
+  const first = `  ${row.flag} = ${value}`;
+  const note = `(${row.problem === null ? "" : "not valid; "}${origin})`;
+  const isShort = first.length + 2 + note.length <= lineWidthMax;
+  return [
+    ...(isShort ? [`${first}  ${note}`] : [first, wrap(note, indent, indent)]),
+    wrap(row.description, indent, indent),
+  ];
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { printError } from "../output.ts";
+import { exitCodeOf, signalNumbers } from "./exit-codes.ts";
+import { clearProgress } from "./progress.ts";
+
+/** What a signal does to the command that this process runs. */
+
+const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
+type Signal = (typeof signals)[number];
+
+/**
+ * A command that only reads ends at once. So does one that has not begun its change, and says so. A
+ * change that has begun is not cut short: until the store has answered, nobody knows its outcome.
+ */
+let phase: "reading" | "before the change" | "changing" = "reading";
+/** The signal that arrived while a change was under way. */
+let received: Signal | undefined;
+const cleanUps = new Set<() => void>();
+
+/** Handles signals from now on. `changes` is true for a command that changes the store. */
+export function watchSignals(changes: boolean): void {
+  phase = changes ? "before the change" : "reading";
+  for (const signal of signals) if (!isIgnored(signal)) process.on(signal, onSignal);
+}
+
+/** Leaves signals to the caller. */
+export function unwatchSignals(): void {
+  for (const signal of signals) process.off(signal, onSignal);
+}
+
+/** Call before a change whose outcome the command must wait for. */
+export function beginChange(): void {
+  if (phase === "before the change") phase = "changing";
+}
+
+/** Call when the change is stored and more work follows. */
+export function endChange(): void {
+  phase = "reading";
+  if (received) process.exit(exitCodeOf(received));
+}
+
+/** Calls `cleanUp` before a signal ends the process. Returns a function that cancels that. */
+export function onInterrupt(cleanUp: () => void): () => void {
+  cleanUps.add(cleanUp);
+  return () => void cleanUps.delete(cleanUp);
+}
+
+/** The exit code of a command that has done its work, perhaps after a signal. */
+export function finalExitCode(code: number): number {
+  return received ? exitCodeOf(received) : code;
+}
+
+function onSignal(signal: Signal): void {
+  clearProgress();
+  if (phase === "changing" && !received) {
+    received = signal;
+    printError("the change is being stored; the command ends when the store has answered");
+    return;
+  }
+  for (const cleanUp of cleanUps) cleanUp();
+  if (phase === "before the change") printError("interrupted, nothing was changed");
+  if (phase === "changing") printError("interrupted; the change may have been stored");
+  process.exit(exitCodeOf(signal));
+}
+
+/** Whether the process was started by `nohup`, so that it survives its terminal. */
+function isIgnored(signal: Signal): boolean {
+  if (signal !== "SIGHUP") return false;
+  try {
+    const [, mask] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))!;
+    return ((BigInt(`0x${mask}`) >> BigInt(signalNumbers[signal] - 1)) & 1n) === 1n;
+  } catch {
+    // Only Linux has this file.
+    return false;
+  }
+}

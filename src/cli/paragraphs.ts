@@ -1,0 +1,34 @@
+/** No line of help is longer, so that it fits beside other windows. */
+export const lineWidthMax = 100;
+
+/** A wider first column has a line of its own. */
+const firstWidthMax = 36;
+
+/** Breaks a text between words, or between the given parts. Later lines start with the indent. */
+export function wrap(text: string | readonly string[], indent = "", first = ""): string {
+  const words = typeof text === "string" ? text.split(" ") : text;
+  const lines: string[] = [];
+  let line = first + words[0];
+  for (const word of words.slice(1)) {
+    if (line.length + 1 + word.length <= lineWidthMax) line += ` ${word}`;
+    else {
+      lines.push(line);
+      line = indent + word;
+    }
+  }
+  return [...lines, line].join("\n");
+}
+
+/** Rows of two columns, indented. The second column is wrapped. */
+export function columns(rows: readonly (readonly string[])[], widthMin = 0): string {
+  const widths = rows.map(([first]) => first!.length).filter((width) => width <= firstWidthMax);
+  const width = Math.max(widthMin, ...widths);
+  const indent = " ".repeat(2 + width + 2);
+  return rows
+    .map(([first, second]) =>
+      first!.length > width
+        ? `  ${first}\n${wrap(second!, indent, indent)}`
+        : wrap(second!, indent, `  ${first!.padEnd(width)}  `),
+    )
+    .join("\n");
+}

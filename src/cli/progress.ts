@@ -1,0 +1,82 @@
+import { printable } from "../output.ts";
+import { isCapable } from "../terminal.ts";
+
+/** How far a long piece of work is. Call `end` also if the work fails. */
+export interface Progress {
+  advance(count: number): void;
+  /** Removes the line. */
+  end(): void;
+}
+
+interface ProgressOptions {
+  /** What `advance` and `total` count. */
+  readonly unit?: "rows" | "bytes";
+  readonly terminal?: Pick<NodeJS.WriteStream, "isTTY" | "columns" | "write">;
+  readonly now?: () => number;
+}
+
+/** Work that ends sooner shows no progress. */
+const quietMs = 1_000;
+const refreshMs = 200;
+
+/** The progress whose line is on the terminal. */
+let shown: Progress | undefined;
+
+/** Removes the line of unfinished work, so that a message does not continue it. */
+export function clearProgress(): void {
+  shown?.end();
+}
+
+/**
+ * Shows the progress of work that takes longer than a second: the percentage if the total is known,
+ * the count and the rate. It is one line on standard error, which `end` removes. Shows nothing where
+ * standard error is not a terminal, or one that cannot remove a line.
+ */
+export function createProgress(
+  label: string,
+  total?: number,
+  { unit = "rows", terminal = process.stderr, now = () => performance.now() }: ProgressOptions = {},
+): Progress {
+  if (!isCapable(terminal)) return { advance() {}, end() {} };
+  const startMs = now();
+  let nextMs = startMs + quietMs;
+  let count = 0;
+  const progress: Progress = {
+    advance(more) {
+      count += more;
+      const nowMs = now();
+      if (nowMs < nextMs) return;
+      nextMs = nowMs + refreshMs;
+      shown = progress;
+      const line = lineOf(printable(label), count, total, unit, nowMs - startMs);
+      terminal.write(`\r\x1b[K${line.slice(0, (terminal.columns || 80) - 1)}`);
+    },
+    end() {
+      if (shown !== progress) return;
+      shown = undefined;
+      terminal.write("\r\x1b[K");
+    },
+  };
+  return progress;
+}
+
+function lineOf(
+  label: string,
+  count: number,
+  total: number | undefined,
+  unit: "rows" | "bytes",
+  elapsedMs: number,
+): string {
+  const amount = unit === "bytes" ? bytesText : rowsText;
+  // The total may be an estimate, so the work may be longer.
+  const share = total ? ` ${Math.min(99, Math.floor((100 * count) / total))} %,` : "";
+  return `${label}:${share} ${amount(count)}, ${amount((1_000 * count) / elapsedMs)}/s`;
+}
+
+function rowsText(count: number): string {
+  return `${Math.round(count).toLocaleString("en")} rows`;
+}
+
+function bytesText(count: number): string {
+  return `${(count / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,107 @@
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { findNearest } from "../domain/values/nearest.ts";
+import { kindOf, type Setting } from "../settings/setting.ts";
+import { settings } from "../settings.ts";
+import { parseToml, TomlError, type TomlValue } from "./toml.ts";
+
+/** The text of a setting, and where it is in the file. */
+export interface FileEntry {
+  readonly text: string;
+  readonly line: number;
+}
+
+/** What a settings file contains. */
+export interface SettingsFile {
+  /** Values by the flag of their setting. */
+  readonly entries: ReadonlyMap<string, FileEntry>;
+  readonly problems: readonly string[];
+  /** Whether users other than its owner can read the file. */
+  readonly isReadableByOthers: boolean;
+}
+
+export const noSettingsFile: SettingsFile = {
+  entries: new Map(),
+  problems: [],
+  isReadableByOthers: false,
+};
+
+const byFlag: ReadonlyMap<string, Setting<unknown>> = new Map(
+  Object.values(settings).map((setting) => [setting.flag, setting]),
+);
+
+/** Reads a settings file. Problems are collected, so that an operator sees all of them. */
+export function readSettingsFile(path: string): SettingsFile {
+  const entries = new Map<string, FileEntry>();
+  const problems: string[] = [];
+  try {
+    for (const { key, line, value } of parseToml(readUtf8(path))) {
+      const setting = byFlag.get(key);
+      const problem = setting ? typeProblem(setting, value) : unknownKey(key);
+      if (problem === undefined) entries.set(key, { text: textOf(value), line });
+      else problems.push(`${path}:${line}: ${problem}`);
+    }
+  } catch (error) {
+    const { line, message } = error as Partial<TomlError> & Error;
+    problems.push(error instanceof TomlError ? `${path}:${line}: ${message}` : message);
+  }
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  return { entries, problems, isReadableByOthers: (mode & 0o044) !== 0 };
+}
+
+function readUtf8(path: string): string {
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new Error(`cannot read the settings file ${resolve(path)}: ${reasonOf(error)}`);
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error(`the settings file ${resolve(path)} is not valid UTF-8`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT") return "no such file";
+  if (code === "EACCES") return "permission denied";
+  return code === "EISDIR" ? "it is a directory" : message;
+}
+
+function unknownKey(key: string): string {
+  const nearest = findNearest(key.replace(/^--/, ""), [...byFlag.keys()]);
+  return `unknown key '${key}'${nearest ? `; did you mean '${nearest}'?` : ""}`;
+}
+
+/** Why a value cannot be that of the setting. Every setting also accepts a text. */
+function typeProblem(setting: Setting<unknown>, value: TomlValue): string | undefined {
+  if (setting.flag === "config") return "config cannot be set in a settings file";
+  const kind = kindOf(setting);
+  const rule = {
+    switch: "true or false",
+    number: "a number",
+    list: "a list of texts",
+    text: "a text",
+  };
+  const isItem = (item: TomlValue) => item.type === "text" && !item.text.includes(",");
+  const fits =
+    value.type === "text" ||
+    (value.type === "number" && kind === "number") ||
+    (value.type === "boolean" && kind === "switch") ||
+    (value.type === "array" && kind === "list" && value.items.every(isItem));
+  if (fits) return undefined;
+  const found = value.type === "array" ? "an array" : value.text;
+  const isBadItem = value.type === "array" && kind === "list";
+  return isBadItem
+    ? `${setting.flag} must be a list of texts without commas`
+    : `${setting.flag} must be ${rule[kind]}, not ${found}`;
+}
+
+/** The value as a flag would give it. */
+function textOf(value: TomlValue): string {
+  if (value.type === "array") return value.items.map(textOf).join(",");
+  if (value.type === "boolean") return value.text === "true" ? "on" : "off";
+  return value.text;
+}

@@ -1,0 +1,121 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { SQL } from "bun";
+import { migratedDatabase } from "../support/postgres-template.ts";
+import { openWorkspace, petstore, type Started, type Workspace } from "../support/process.ts";
+import { engines } from "../support/service.ts";
+import { openStoreWorkspace } from "../support/workspaces.ts";
+
+/** Starts a script in which $0 is petstore. */
+const start = (place: Workspace, script: string) =>
+  place.start(["-c", script, petstore], { command: ["bash"] });
+
+const pet = '{"petId":%.0f,"name":"x","photoUrls":["https://petstore.example/photos/x.jpg"]}';
+
+for (const engine of engines) {
+  describe(`a signal on ${engine}`, async () => {
+    const place = await openStoreWorkspace(engine);
+    afterAll(() => place.leave());
+    const pets = () => place.withStore(async ({ catalogue }) => catalogue.petsAfter(null, 10));
+
+    for (const [signal, code] of [
+      ["INT", 130],
+      ["TERM", 143],
+    ] as const) {
+      test(`SIG${signal} in the middle of an import stores nothing and says so`, async () => {
+        // The pipe takes little, so the import has read most of the rows. The file does not end.
+        const script = `mkfifo rows-${signal}
+          "$0" pets import rows-${signal} --format ndjson & id=$!
+          exec 9> rows-${signal}; seq -f '${pet}' 10000 >&9
+          kill -${signal} $id; wait $id; echo "code $?"`;
+        const ran = start(place, script);
+        expect(await ran.exited).toBe(0);
+        expect(ran.written()).toBe(`petstore: interrupted, nothing was changed\ncode ${code}\n`);
+        expect(await pets()).toEqual([]);
+      });
+    }
+
+    test("SIGINT ends a reading command quietly, and the next import works", async () => {
+      const many = Array.from({ length: 3_000 }, (_, at) => `{"petId":${at + 2},"name":"x"}`);
+      await place.importPets(...many);
+      // The reader stops reading, so the command is waiting when the signal arrives.
+      const script = `mkfifo out
+        "$0" ledger > out & id=$!
+        exec 9< out; head -c 100 <&9 > /dev/null
+        kill -INT $id; wait $id; echo "code $?"`;
+      const ran = start(place, script);
+      expect(await ran.exited).toBe(0);
+      expect(ran.written()).toBe("code 130\n");
+    });
+  });
+}
+
+describe("a signal while the store is busy", async () => {
+  const url = await migratedDatabase();
+  const place = openWorkspace({ DATABASE_URL: url });
+  const blocker = new SQL(url, { max: 1 });
+  afterAll(async () => {
+    await blocker.close();
+    await place.leave();
+  });
+
+  /** Runs `work` while the statement's locks are held. */
+  async function whileLocked(statement: string, work: () => Promise<void>): Promise<void> {
+    await blocker.unsafe("BEGIN");
+    await blocker.unsafe(statement);
+    try {
+      await work();
+    } finally {
+      await blocker.unsafe("ROLLBACK");
+    }
+  }
+
+  /** Resolves when a statement of another session waits for a lock. */
+  async function lockAwaited(): Promise<void> {
+    const waiting = `SELECT FROM pg_locks WHERE NOT granted AND database =
+      (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    const until = performance.now() + 10_000;
+    while ((await blocker.unsafe(waiting)).length === 0) {
+      if (performance.now() > until) throw new Error("no statement waits for a lock");
+      await Bun.sleep(5);
+    }
+  }
+
+  test("a change that has begun is stored, and the exit code tells of the signal", async () => {
+    let command: Started | undefined;
+    await whileLocked("LOCK TABLE keys IN EXCLUSIVE MODE", async () => {
+      command = place.start(["keys", "create", "--name", "a", "--plan", "free"]);
+      await lockAwaited();
+      command.kill("SIGINT");
+      await command.wrote("the change is being stored");
+    });
+    expect(await command?.exited).toBe(130);
+    expect(command?.written()).toContain("The key is shown only once");
+    expect(await place.json<unknown[]>("keys", "list")).toHaveLength(1);
+  });
+
+  test("a second signal ends the command without an answer, which it says", async () => {
+    await whileLocked("LOCK TABLE keys IN EXCLUSIVE MODE", async () => {
+      const command = place.start(["keys", "create", "--name", "b", "--plan", "free"]);
+      await lockAwaited();
+      command.kill("SIGINT");
+      await command.wrote("the change is being stored");
+      command.kill("SIGINT");
+      expect(await command.exited).toBe(130);
+      expect(command.written()).toEndWith("interrupted; the change may have been stored\n");
+    });
+  });
+
+  test("an export leaves no temporary file", async () => {
+    await whileLocked("LOCK TABLE pets IN ACCESS EXCLUSIVE MODE", async () => {
+      const command = place.start(["pets", "export", "pets.csv"]);
+      await lockAwaited();
+      const isOurs = (name: string) => name.includes("pets.csv");
+      expect(readdirSync(place.folder).filter(isOurs)).toHaveLength(1);
+      command.kill("SIGTERM");
+      expect(await command.exited).toBe(143);
+      expect(readdirSync(place.folder).filter(isOurs)).toEqual([]);
+      expect(command.written()).toBe("");
+    });
+  });
+});
