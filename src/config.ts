@@ -2,7 +2,6 @@ import { type Flags, type ReadSettings, readSettings, type Variables } from "./c
 import { ServiceError } from "./domain/errors.ts";
 import { type BanRules, dayMs } from "./domain/limits.ts";
 import { printWarning } from "./output.ts";
-import { rejectUnknownVariables } from "./settings/unknown-variables.ts";
 import { type SettingValues, settings } from "./settings.ts";
 
 /** Bounds that no flag or variable changes. */
