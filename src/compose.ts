@@ -9,6 +9,7 @@ import type { ServiceOptions } from "./compose/options.ts";
 import { isReady } from "./compose/readiness.ts";
 import { openShop } from "./compose/shop.ts";
 import { serveSurfaces } from "./compose/surfaces.ts";
+import { openTls } from "./compose/tls.ts";
 import { startCheckpoints } from "./domain/checkpoints.ts";
 import type { Log } from "./domain/events.ts";
 import { announceKeyChanges, createHeadWatcher } from "./domain/head.ts";
@@ -47,9 +48,11 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const operations = apiOperations(config);
   const all = [...operations, ...(given.surfaces ?? []).flatMap((one) => one.operations)];
   const operationIds = all.map(({ id }) => id);
-  const metrics = openMetrics(given, operationIds, opened);
+  const metrics = await openMetrics(given, operationIds, opened);
   const log = metrics?.log ?? given.log;
   const options = { ...given, log };
+  const certificate = await openTls(options);
+  if (certificate) opened.defer(certificate.stop);
   const engine = await openEngine(options, opened);
   const head = createHeadWatcher(engine.store.inventory, log, engine.states.readEnded);
   opened.defer(head.stop);
@@ -91,7 +94,9 @@ export async function startService(given: ServiceOptions): Promise<Service> {
       isStopping,
     },
   };
-  const server = listen(config.host, config.port, () => startServer(served, config));
+  const server = await listen(config.host, config.port, () =>
+    startServer(served, config, certificate),
+  );
   const backups = openBackups(options, store);
   if (backups) opened.defer(backups.stop);
   const parts = opened.move();

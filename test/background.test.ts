@@ -64,6 +64,7 @@ const exceptions: Record<string, string> = {
   "src/domain/follower.ts": "rejections are caught; the next request meets the same failure",
   "src/http/feed/stream.ts": "ends a stream, which only removes it from collections",
   "src/http/server.ts": "resolves a promise",
+  "src/http/tls/front.ts": "destroys a connection",
   "src/http/snapshots/responses.ts": "aborts a signal",
   "src/http/docs/trial.ts": "runs in the browser",
   "src/cli/ledger.ts": "ends the process",
@@ -73,6 +74,7 @@ const exceptions: Record<string, string> = {
   "src/main.ts": "ends the process",
   "src/limits/strikes.ts": "flushes, which catches and logs",
   "src/store/postgres/engine/reconnecting-connection.ts": "rejects a promise",
+  "src/store/postgres/inspection.ts": "closes a connection, which catches",
   "src/store/postgres/engine/session.ts": "closes a connection, which catches",
   "src/store/sqlite/engine/writer-worker.ts":
     "catches; what it misses reaches onerror of the other thread",

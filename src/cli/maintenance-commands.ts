@@ -1,7 +1,10 @@
+import { type SettingName, settings } from "../settings.ts";
 import { backup } from "./backup.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
+import { doctor } from "./doctor.ts";
 import { drill } from "./drill.ts";
 import { restore } from "./restore.ts";
+import { upgrade } from "./upgrade.ts";
 import { withExistingStore } from "./with-store.ts";
 
 const backupFile = [{ name: "FILE", description: "File that petstore backup has made." }] as const;
@@ -45,5 +48,28 @@ export const maintenanceCommands: readonly Command[] = [
     flags: { json, scratch: scratchOf("Folder to use. Default: that of FILE.") },
     settings: storeSettings,
     run: drill,
+  }),
+  command({
+    name: "upgrade",
+    summary: "Says what a start would migrate, and tries it on a copy.",
+    topic: "maintenance",
+    examples: ["petstore upgrade --check"],
+    operands: [],
+    flags: {
+      check: { description: "Required: only a start of the service migrates a store." },
+      json,
+    },
+    settings: storeSettings,
+    run: upgrade,
+  }),
+  command({
+    name: "doctor",
+    summary: "Checks the settings, the store and the machine, and says what to do.",
+    topic: "maintenance",
+    examples: ["petstore doctor", "petstore doctor --env staging --json"],
+    operands: [],
+    flags: { json },
+    settings: Object.keys(settings) as SettingName[],
+    run: doctor,
   }),
 ];

@@ -1,9 +1,14 @@
 import { ServiceError } from "../domain/errors.ts";
+import type { MaybePromise } from "../domain/ports.ts";
 
 /** Opens a listener. An address that cannot be used is the operator's mistake, not a bug. */
-export function listen<T>(host: string, port: number, start: () => T): T {
+export async function listen<T>(
+  host: string,
+  port: number,
+  start: () => MaybePromise<T>,
+): Promise<T> {
   try {
-    return start();
+    return await start();
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     const reason = (error as Error).message;

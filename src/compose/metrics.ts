@@ -24,7 +24,7 @@ import { isReady } from "./readiness.ts";
  * the store or the disk is read by a timer. A scrape never waits. Without a port for metrics there are
  * none. `operations` are the ids of all operations.
  */
-export function openMetrics(
+export async function openMetrics(
   { config, clock, log, droppedLines }: ServiceOptions,
   operations: readonly string[],
   opened: AsyncDisposableStack,
@@ -41,7 +41,7 @@ export function openMetrics(
   const up = registry.gauge(metrics.databaseUp);
   up.value = 0;
   registry.read(metrics.linesDropped, () => droppedLines?.() ?? 0);
-  const server = listen(host, port, () =>
+  const server = await listen(host, port, () =>
     startMetricsServer({
       host,
       port,
@@ -97,7 +97,7 @@ export function openMetrics(
   };
 }
 
-export type Metrics = NonNullable<ReturnType<typeof openMetrics>>;
+export type Metrics = NonNullable<Awaited<ReturnType<typeof openMetrics>>>;
 
 /** A store that has not responded after this time counts as down. */
 const upPatienceMs = 2_000;

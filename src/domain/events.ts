@@ -35,6 +35,11 @@ export const events = {
     level: "info",
     meaning: "The schema of the store was brought from version `from` to version `to`.",
   },
+  "backup before migration": {
+    level: "info",
+    meaning: "The schema of the SQLite store is older. `file` is a verified copy from before.",
+    action: "Delete the file once you will not go back to the earlier version.",
+  },
   "store lost": {
     level: "error",
     meaning: "The store cannot be read. `cause` says why. Requests get 503.",
@@ -211,6 +216,21 @@ export const events = {
     level: "error",
     meaning: "The service started to fail at making backups. It tries again every five minutes.",
     action: "Free disk space, or correct `--backup-folder` or its permissions.",
+  },
+  "certificate loaded": {
+    level: "info",
+    meaning: "The service uses the TLS certificate `subject`, which ends at `expiresAt`.",
+  },
+  "certificate reloaded": {
+    level: "info",
+    meaning:
+      "The files of the TLS certificate changed. New connections get the new certificate, and open ones continue.",
+  },
+  "certificate not loaded": {
+    level: "error",
+    meaning:
+      "The files of the TLS certificate changed and cannot be used. The last certificate, `inUse`, stays in use.",
+    action: "Correct what `error` names. The files are read again every second.",
   },
 } as const satisfies Record<string, EventKind>;
 

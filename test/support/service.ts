@@ -13,6 +13,7 @@ import { createTestClock, type TestClock } from "./clock.ts";
 import { checkAgainstContract } from "./contract/response-check.ts";
 import { petRow } from "./pets.ts";
 import { migratedDatabase } from "./postgres-template.ts";
+import { fetchTrust } from "./tls.ts";
 
 /** The engines that the service supports. HTTP suites run on each of them. */
 export const engines = ["sqlite", "postgres"] as const;
@@ -58,7 +59,7 @@ export async function startTestService(
   engine: Engine = "sqlite",
   flags: Record<string, string> = {},
   bounds: Partial<Config> = {},
-  extras: Pick<ServiceOptions, "observer" | "surfaces" | "requestLines"> & {
+  extras: Pick<ServiceOptions, "observer" | "surfaces" | "requestLines" | "program"> & {
     readonly clock?: TestClock;
   } = {},
 ): Promise<TestService> {
@@ -139,6 +140,7 @@ export async function call(
     headers,
     signal: leaving.signal,
     ...(options.body === undefined ? {} : { body: options.body }),
+    ...fetchTrust(url),
   });
   const isStream = response.headers.get("content-type") === "text/event-stream";
   const text = isStream ? "" : await response.text();
