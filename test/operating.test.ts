@@ -55,7 +55,7 @@ test("every command in docs/operating.md works in this order, and prints what th
   for (const name of ["bin", "src", "package.json"])
     cpSync(name, join(checkout, name), { recursive: true });
   symlinkSync(resolve("node_modules"), join(checkout, "node_modules"));
-  const shell = Bun.spawn(["sh"], {
+  const shell = Bun.spawn(["sh", "-e"], {
     cwd: checkout,
     env: { HOME: home, PATH: process.env.PATH ?? "", TZ: "UTC" },
     stdin: "pipe",
