@@ -11,6 +11,7 @@ import { openShop } from "./compose/shop.ts";
 import { serveSurfaces } from "./compose/surfaces.ts";
 import { openTls } from "./compose/tls.ts";
 import { startCheckpoints } from "./domain/checkpoints.ts";
+import type { Log } from "./domain/events.ts";
 import { announceKeyChanges, createHeadWatcher } from "./domain/head.ts";
 import { keepIdempotencyKeys } from "./domain/key-keeping.ts";
 import { createKeyring } from "./domain/keyring.ts";
@@ -30,6 +31,8 @@ export interface Service {
   readonly metricsUrl: string | undefined;
   readonly store: Store;
   readonly engine: Pick<Engine, "name" | "schema">;
+  /** The log that the service was given. What is logged with it is counted, too. */
+  readonly log: Log;
   stop(): Promise<void>;
 }
 
@@ -103,6 +106,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     metricsUrl: metrics?.url,
     store,
     engine,
+    log,
     async stop() {
       stopping = true;
       feed.close();

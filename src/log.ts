@@ -2,6 +2,7 @@ import { type EventName, events, type Log, type LogLevel, logLevels } from "./do
 import { createLineWriter, type LineFormat } from "./log/lines.ts";
 import { createLogWriter } from "./log/writer.ts";
 import { createScrubber } from "./output.ts";
+import { hasColour } from "./terminal.ts";
 
 export interface LogOptions {
   /** `auto` is `text` on a terminal and `json` elsewhere. */
@@ -36,8 +37,7 @@ const flushMs = 1_000;
 export function createLog({ format, level, secrets = [] }: LogOptions): ServiceLog {
   const isTerminal = process.stderr.isTTY === true;
   const chosen = format === "auto" ? (isTerminal ? "text" : "json") : format;
-  const hasColour = isTerminal && !process.env.NO_COLOR;
-  const lineOf = createLineWriter(chosen, hasColour, createScrubber(secrets));
+  const lineOf = createLineWriter(chosen, hasColour(process.stderr), createScrubber(secrets));
   const least = logLevels.indexOf(level);
   const isLogged = (event: EventName) => logLevels.indexOf(events[event].level) >= least;
   const writer = createLogWriter({
@@ -69,6 +69,11 @@ let processLog: ServiceLog | undefined;
 export function openProcessLog(options: LogOptions): ServiceLog {
   processLog = createLog(options);
   return processLog;
+}
+
+/** Waits for the last lines of the log, if there is one, for a bounded time. */
+export async function flushProcessLog(): Promise<void> {
+  await processLog?.flush();
 }
 
 /** The log of the process. Before one is opened, and in commands, it has the default format. */

@@ -48,12 +48,14 @@ const credentials = /\b((?:bearer|basic)[ \t]+)[^\s,;"']+/gi;
 const authorization = /\b((?:proxy-)?authorization["']?[ \t]*[:=][ \t]*["']?)[^\r\n"']+/gi;
 
 /** A password as a parameter: in an address, in a connection string of libpq, or in JSON. */
-const passwords =
-  /\b((?:pg)?(?:password|passwd|pwd|sslpassword)["']?[ \t]*[:=][ \t]*)("[^"]*"?|'[^']*'?|[^\s&,;]+)/gi;
+const passwordName = /\b((?:pg|ssl)?(?:password|passwd|pwd)["']?[ \t]*[:=][ \t]*)/.source;
+const quotedPasswords = new RegExp(`${passwordName}(?:"[^"]*"?|'[^']*'?)`, "gi");
+const passwords = new RegExp(`${passwordName}[^\\s&,;"']+`, "gi");
 
 /** Hides everything that has the form of a secret. */
 export function withoutSecrets(text: string): string {
   return withoutAddresses(text)
+    .replace(quotedPasswords, "$1[hidden]")
     .replace(authorization, "$1[hidden]")
     .replace(credentials, "$1[hidden]")
     .replace(passwords, "$1[hidden]")

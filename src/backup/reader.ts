@@ -24,20 +24,18 @@ export interface Backup {
   readonly rowsOf: RowsOf;
 }
 
-/** What the caller expects, and what it wants to know meanwhile. */
-export interface ReadOptions {
-  readonly environment: string;
-  /** Called while the checksum is computed. `total` is the size of the file. */
-  onChecked?(bytes: number, total: number): void;
-  onRows?(count: number): void;
-}
+/** Called while the checksum is computed. `total` is the size of the file. */
+export type OnChecked = (bytes: number, total: number) => void;
 
 /**
  * Reads the manifest of a backup and checks the checksum of the whole file. Rows are checked as they
  * are read. A file that is not a valid backup is rejected with one sentence that names it.
  */
-export async function openBackup(file: string, options: ReadOptions): Promise<Backup> {
-  const { environment } = options;
+export async function openBackup(
+  file: string,
+  environment: string,
+  onChecked?: OnChecked,
+): Promise<Backup> {
   const handle = await open(file, "r");
   try {
     const { size } = await handle.stat();
@@ -52,10 +50,10 @@ export async function openBackup(file: string, options: ReadOptions): Promise<Ba
       throw invalidBackup(file, `${problem}; add --env ${manifest.environment}`);
     }
     if (!hasTables(manifest)) throw otherTables(file, manifest);
-    if ((await computeChecksum(handle, size, options)) !== checksum) {
+    if ((await computeChecksum(handle, size, onChecked)) !== checksum) {
       throw damagedBackup(file, "its checksum is wrong");
     }
-    return { manifest, rowsOf: rowsFrom(file, manifest, options) };
+    return { manifest, rowsOf: rowsFrom(file, manifest) };
   } finally {
     await handle.close();
   }
@@ -93,7 +91,7 @@ const checksumChunkBytes = 1024 * 1024;
 async function computeChecksum(
   handle: FileHandle,
   size: number,
-  { onChecked }: ReadOptions,
+  onChecked: OnChecked | undefined,
 ): Promise<string> {
   const checksum = createHash("sha256");
   const end = size - uncheckedBytes;
@@ -108,7 +106,7 @@ async function computeChecksum(
   return checksum.digest("hex");
 }
 
-function rowsFrom(file: string, manifest: Manifest, { onRows }: ReadOptions): RowsOf {
+function rowsFrom(file: string, manifest: Manifest): RowsOf {
   const end = firstLine.length + manifest.bytes - 1;
   const stream = () => createReadStream(file, { start: firstLine.length, end });
   let lines: LineReader | undefined;
@@ -135,7 +133,6 @@ function rowsFrom(file: string, manifest: Manifest, { onRows }: ReadOptions): Ro
         const number = count - batch.length + index + 1;
         throw damagedBackup(file, `row ${number} of table ${table.name} is invalid`);
       });
-      onRows?.(batch.length);
     }
     if (count !== expected || (await lines.next()) !== endLine(table, count)) {
       const found = `table ${table.name} does not have the ${expected} rows of the manifest`;

@@ -2,14 +2,15 @@ import { join } from "node:path";
 import { countAllRows, type Manifest } from "../backup/manifest.ts";
 import type { Config } from "../config.ts";
 import { ServiceError } from "../domain/errors.ts";
-import type { RowsOf, Store } from "../domain/ports.ts";
+import type { Store } from "../domain/ports.ts";
 import { verify } from "../domain/verify.ts";
 import { openExistingStore, openStore, systemClock } from "../engines.ts";
 import { beginChange, endChange } from "./interruption.ts";
-import { createProgress } from "./progress.ts";
+import { countingRows, createProgress } from "./progress.ts";
 import { restoreToFile } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 import { printFaults } from "./verify.ts";
+import { printCreated } from "./with-store.ts";
 
 /**
  * Restores a backup to an empty PostgreSQL database. It is first restored to a SQLite file in a
@@ -28,7 +29,7 @@ export async function restoreToDatabase(
     await using opened = new AsyncDisposableStack();
     const source = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
     opened.defer(() => source.close());
-    const target = await openStore(config, systemClock);
+    const target = await openStore(config, systemClock, printCreated);
     opened.defer(() => target.close());
     beginChange();
     await copy(source, target, countAllRows(manifest));
@@ -71,15 +72,9 @@ function notEmpty(table: string): ServiceError {
 async function copy(source: Store, target: Store, rows: number): Promise<void> {
   const progress = createProgress("Copying to the database", rows);
   try {
-    await source.transfer.snapshot(async ({ rowsOf }) => {
-      const counted: RowsOf = async function* (table) {
-        for await (const batch of rowsOf(table)) {
-          yield batch;
-          progress.advance(batch.length);
-        }
-      };
-      await target.transfer.importTables(counted);
-    });
+    await source.transfer.snapshot(({ rowsOf }) =>
+      target.transfer.importTables(countingRows(rowsOf, progress)),
+    );
   } finally {
     progress.end();
   }

@@ -10,6 +10,7 @@ import { isServed } from "../store/sqlite/engine/serving-lock.ts";
 import { beginChange } from "./interruption.ts";
 import { restoreToFile } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
+import { printCreated } from "./with-store.ts";
 
 /**
  * Restores a backup to a SQLite file that does not exist. The scratch folder is beside the file, so
@@ -30,6 +31,7 @@ export async function restoreToPath(file: string, config: Config, path: string):
     beginChange();
     await putInPlace(scratch, path);
     await flush(parent);
+    printCreated(path);
     return manifest;
   });
 }

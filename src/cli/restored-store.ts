@@ -6,7 +6,7 @@ import type { Store } from "../domain/ports.ts";
 import { type Verification, verify } from "../domain/verify.ts";
 import { openStore, systemClock } from "../engines.ts";
 import { reasonOf } from "../file-errors.ts";
-import { createProgress, type Progress } from "./progress.ts";
+import { countingRows, createProgress, type Progress } from "./progress.ts";
 
 /** A backup in a SQLite store, in which no fault was found. */
 export interface Restored {
@@ -45,24 +45,13 @@ export async function restoreToFile(file: string, path: string, config: Config):
   }
 }
 
-/** Rows that are read, for the progress. */
-interface OpenedBackup extends Backup {
-  onRows: (count: number) => void;
-}
-
-async function open(file: string, { environment }: Config): Promise<OpenedBackup> {
+async function open(file: string, { environment }: Config): Promise<Backup> {
   let progress: Progress | undefined;
-  const opened = { onRows: (_count: number) => {} };
   try {
-    const backup = await openBackup(file, {
-      environment,
-      onChecked(bytes, total) {
-        progress ??= createProgress(`Checking ${file}`, total, { unit: "bytes" });
-        progress.advance(bytes);
-      },
-      onRows: (count) => opened.onRows(count),
+    return await openBackup(file, environment, (bytes, total) => {
+      progress ??= createProgress(`Checking ${file}`, total, { unit: "bytes" });
+      progress.advance(bytes);
     });
-    return Object.assign(opened, backup);
   } catch (error) {
     throw namingFile(file, error);
   } finally {
@@ -70,11 +59,10 @@ async function open(file: string, { environment }: Config): Promise<OpenedBackup
   }
 }
 
-async function load(file: string, backup: OpenedBackup, store: Store): Promise<void> {
-  const progress = createProgress(`Reading ${file}`, countAllRows(backup.manifest));
-  backup.onRows = progress.advance;
+async function load(file: string, { manifest, rowsOf }: Backup, store: Store): Promise<void> {
+  const progress = createProgress(`Reading ${file}`, countAllRows(manifest));
   try {
-    await store.transfer.importTables(backup.rowsOf);
+    await store.transfer.importTables(countingRows(rowsOf, progress));
   } catch (error) {
     throw namingFile(file, error);
   } finally {

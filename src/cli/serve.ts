@@ -32,9 +32,10 @@ async function serveUntilStopped(
     clock: systemClock,
     log,
     requestLines: log.requestLines,
+    droppedLines: () => log.droppedLines,
     program: currentProgram(),
   });
-  logStart(service, config, log);
+  logStart(service, config);
   // Listens for signals before it prints the line that supervisors wait for.
   const stopped = untilStopped(service, log);
   // Not before the start: if the port is taken, a new key would be stored and never shown.
@@ -45,10 +46,10 @@ async function serveUntilStopped(
   return stopped;
 }
 
-function logStart({ baseUrl, engine }: Service, { environment }: Config, log: ServiceLog): void {
+function logStart({ baseUrl, metricsUrl, engine, log }: Service, { environment }: Config): void {
   const { name, schema } = engine;
   const version = packageVersion();
-  log("started", { version, environment, address: baseUrl, engine: name, schema });
+  log("started", { version, environment, address: baseUrl, metricsUrl, engine: name, schema });
 }
 
 function welcome(baseUrl: string, key: string): readonly string[] {
@@ -73,7 +74,7 @@ function untilStopped(service: Service, log: ServiceLog): Promise<number> {
     const onSignal = (signal: string) => {
       if (stopping) process.exit(1);
       stopping = true;
-      log("stopping", { signal });
+      service.log("stopping", { signal });
       const stoppedService = service.stop().then(() => {
         log("stopped");
         return log.flush();

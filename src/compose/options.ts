@@ -13,6 +13,8 @@ export interface ServiceOptions {
   readonly log: Log;
   /** Where the lines of the request log go. Without it there is none. */
   readonly requestLines?: RequestLines | undefined;
+  /** How many lines of the log could not be written. */
+  readonly droppedLines?: () => number;
   /** Replaces the clock of a PostgreSQL server. By default the server's time counts. */
   readonly databaseClock?: Clock;
   /** The command line of this program, up to the name of a command. Without it there are no backups. */

@@ -1,4 +1,4 @@
-import { createCondition, failureDetails, isUnavailable } from "./conditions.ts";
+import { createTaskCondition, failureDetails, isUnavailable } from "./conditions.ts";
 import type { Log } from "./events.ts";
 import type { MaybePromise } from "./ports.ts";
 
@@ -12,11 +12,7 @@ export function inBackground<A extends unknown[]>(
   log: Log,
   work: (...args: A) => MaybePromise<unknown>,
 ): (...args: A) => void {
-  const condition = createCondition(log, {
-    began: "task failed",
-    ended: "task succeeded again",
-    subject: { task: name },
-  });
+  const condition = createTaskCondition(log, { task: name });
   const failed = (error: unknown) => condition.failed(() => failureDetails(error));
 
   return (...args) => {

@@ -16,10 +16,11 @@ export interface ConditionOptions {
   readonly began: EventName;
   readonly ended: EventName;
   /** Part of both events. */
-  readonly subject?: Readonly<Record<string, unknown>> | undefined;
+  readonly subject?: object | undefined;
   /**
    * A success counts as the end only this long after the last failure. Without it, work that fails
-   * and succeeds in turn would log two lines each time.
+   * and succeeds in turn would log two lines each time. The duration is then that from the first to
+   * the last failure.
    */
   readonly quietMs?: number;
 }
@@ -41,13 +42,26 @@ export function createCondition(log: Log, options: ConditionOptions): Condition 
       if (failures === 0) return;
       const now = performance.now();
       if (now - lastAt < quietMs) return;
-      log(ended, { ...subject, failures, durationMs: Math.round(now - beganAt) });
+      const endedAt = quietMs > 0 ? lastAt : now;
+      log(ended, { ...subject, failures, durationMs: Math.round(endedAt - beganAt) });
       failures = 0;
     },
     get isFailing() {
       return failures > 0;
     },
   };
+}
+
+/** Names a task. */
+interface TaskSubject {
+  readonly task: string;
+  readonly id?: string;
+  readonly name?: string;
+}
+
+/** Whether work that nobody waits for succeeds. */
+export function createTaskCondition(log: Log, subject: TaskSubject): Condition {
+  return createCondition(log, { began: "task failed", ended: "task succeeded again", subject });
 }
 
 /** The reason and the cause of a failure, for the log. Clients see neither. */

@@ -95,11 +95,11 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
       throw error instanceof LedgerGap ? damaged(error.message) : error;
     }
     isReplaying = false;
-    if (loads > 0 && replay.loads > loads) {
+    if (fault !== undefined) log("ledger repaired");
+    else if (loads > 0 && replay.loads > loads) {
       const isSame = applied.epoch === head.epoch && replaced === undefined;
       log("list reloaded", { why: isSame ? "many changes" : "another history", seq: head.seq });
     }
-    if (fault !== undefined) log("ledger repaired");
     fault = undefined;
     await show();
   }
@@ -109,7 +109,7 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
     if (found !== fault) log("ledger damaged", { error: found });
     fault = found;
     shown = nowhere;
-    return unavailable("damaged");
+    return unavailable("damaged", found);
   }
 
   /** Reads the head and shows it. Callers that arrive before the read begins share it. */

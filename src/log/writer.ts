@@ -91,6 +91,8 @@ export function createLogWriter({ fd, waitingMax, onDropped }: LogWriterOptions)
   function report(): void {
     const now = performance.now();
     if (dropped === reported || now - reportedAt < reportEveryMs) return;
+    // The report would be dropped too.
+    if (waiting.length > waitingMax / 2) return;
     const lines = dropped - reported;
     reported = dropped;
     reportedAt = now;

@@ -130,6 +130,10 @@ export const metrics = {
     "Events of the log, also those below `--log-level`.",
     { labels: ["level", "event"] },
   ),
+  linesDropped: counter(
+    "petstore_log_lines_dropped_total",
+    "Lines of the log that could not be written or were too many.",
+  ),
   eventLoopDelay: histogram(
     "petstore_event_loop_delay_seconds",
     "How late a timer fires, measured 20 times a second.",

@@ -72,12 +72,6 @@ export const anyRow = `SELECT EXISTS (SELECT 1 FROM ledger) OR EXISTS (SELECT 1 
   OR EXISTS (SELECT 1 FROM keys) OR EXISTS (SELECT 1 FROM orders)
   OR EXISTS (SELECT 1 FROM webhooks)`;
 
-/** Counts the rows that `selectAll` selects. */
-export function countAll(name: string, storedIn = name): string {
-  const { where = "true" } = tables.find((table) => table.name === name)!;
-  return `SELECT count(*) FROM ${storedIn} WHERE ${where}`;
-}
-
 /** Selects the rows of a table in its order. `storedIn` is its name in the engine. */
 export function selectAll(name: string, storedIn = name): string {
   const {

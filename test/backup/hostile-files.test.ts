@@ -72,7 +72,7 @@ test("a file with one flipped bit anywhere is rejected", async () => {
     const changed = Buffer.from(bytes);
     changed[position]! ^= 1 << (index % 8);
     writeFileSync(bad, changed);
-    const opening = openBackup(bad, { environment: "production" });
+    const opening = openBackup(bad, "production");
     await expect(opening).rejects.toThrow(bad);
   }
 });
@@ -245,7 +245,7 @@ describe("with a right checksum, a file is rejected", () => {
       const parts = readParts(good);
       Object.assign(parts.manifest.rows!, { pets: 1e12 });
       writeParts(bad, { ...parts, compressed });
-      const { rowsOf } = await openBackup(bad, { environment: "production" });
+      const { rowsOf } = await openBackup(bad, "production");
       try {
         for await (const _ of rowsOf("pets"));
         return "";

@@ -59,7 +59,7 @@ export async function startTestService(
   engine: Engine = "sqlite",
   flags: Record<string, string> = {},
   bounds: Partial<Config> = {},
-  extras: Pick<ServiceOptions, "observer" | "surfaces" | "requestLines"> & {
+  extras: Pick<ServiceOptions, "observer" | "surfaces" | "requestLines" | "program"> & {
     readonly clock?: TestClock;
   } = {},
 ): Promise<TestService> {

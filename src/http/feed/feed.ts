@@ -1,4 +1,4 @@
-import { every } from "../../domain/background.ts";
+import { every, whileAvailable } from "../../domain/background.ts";
 import type { Cursor } from "../../domain/cursors.ts";
 import { unavailable } from "../../domain/errors.ts";
 import type { Log } from "../../domain/events.ts";
@@ -135,7 +135,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   // connection because it is idle.
   const stopChecks = [
     every(checkEveryMs, "checking the clients of the feed", log, checkClients),
-    every(checkEveryMs, "checking the keys of the feed", log, checkKeys),
+    every(checkEveryMs, "checking the keys of the feed", log, whileAvailable(checkKeys)),
   ];
 
   return {

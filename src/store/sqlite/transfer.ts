@@ -1,15 +1,7 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { ServiceError } from "../../domain/errors.ts";
 import type { RowsOf } from "../../domain/ports.ts";
-import {
-  anyRow,
-  batchRows,
-  countAll,
-  placeholders,
-  selectAll,
-  type Table,
-  tables,
-} from "../tables.ts";
+import { anyRow, batchRows, placeholders, selectAll, type Table, tables } from "../tables.ts";
 
 /** Reads whole tables. The connection must be in a read transaction. */
 export function rowsFrom(database: Database): RowsOf {
@@ -24,10 +16,6 @@ export function rowsFrom(database: Database): RowsOf {
     }
     if (batch.length > 0) yield batch;
   };
-}
-
-export function countRows(database: Database, name: string): number {
-  return Number(database.query(countAll(name)).values()[0]![0]);
 }
 
 /** The last row has no hash if it is older than the chain, which then ends in the table `chain`. */
