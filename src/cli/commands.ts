@@ -213,5 +213,4 @@ export const commands: readonly Command[] = [
     run: migrateStore,
   }),
   ...configCommands,
-  ...maintenanceCommands,
 ];
