@@ -15,6 +15,7 @@ import type {
   Store,
   TransferStore,
 } from "../../domain/ports.ts";
+import type { Migration } from "../../domain/upgrades.ts";
 import type { UsageStore } from "../../domain/usage.ts";
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
 import { createCatalogueReader } from "./catalogue.ts";
@@ -26,6 +27,7 @@ import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.t
 import { endWithoutClosing, guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
 import { isServed } from "./engine/serving-lock.ts";
+import { upgradeFile } from "./engine/upgrade.ts";
 import {
   busyWaitMs,
   openInlineWriter,
@@ -41,7 +43,6 @@ import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
 
 import { createMaintenanceReader } from "./maintenance.ts";
-import { findSchemaVersion } from "./migrations.ts";
 import { steps } from "./schema/steps.ts";
 
 import { checkStructure } from "./structure.ts";
@@ -63,6 +64,8 @@ export interface SqliteOptions {
   /** Whether a missing store is created. True unless given. */
   readonly mayCreate?: boolean;
   readonly onCreated?: (() => void) | undefined;
+  /** Called after the schema was migrated. */
+  readonly onMigrated?: ((migration: Migration) => void) | undefined;
 }
 
 /** The version of the schema that this version of petstore uses. */
@@ -80,14 +83,12 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     assertNotServedByOlderVersion(path);
   }
   const isNew = !hasContent(path);
-  const schemaBefore = findSchemaVersion(path);
+  const migration = upgradeFile(path, environment, options.clock.now());
+  if (migration) options.onMigrated?.(migration);
   const writer = threaded
     ? await startWriterThread(path, environment, log)
     : openInlineWriter(path, environment);
   try {
-    if (schemaBefore !== undefined && schemaBefore < sqliteSchema) {
-      log("store migrated", { store: path, from: schemaBefore, to: sqliteSchema });
-    }
     if (threaded) await beginEpoch(writer);
     const files = prepareFiles(path);
     const database = openForReading(path);
