@@ -51,6 +51,11 @@ export function printError(message: string): void {
   process.stderr.write(`${name} ${printable(withoutAddresses(message))}\n`);
 }
 
+/** Prints one line of a longer message on standard error. */
+export function printDetail(line: string): void {
+  process.stderr.write(`${printable(withoutAddresses(line))}\n`);
+}
+
 /** Prints a warning as one line on standard error. The command continues. */
 export function printWarning(message: string): void {
   printError(`warning: ${message}`);

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
+import { createProblems } from "../../domain/import-problems.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
 import { createCatalogueReader } from "./catalogue.ts";
@@ -18,6 +19,7 @@ import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { hasStore, migrate } from "./migrations.ts";
+import { createPreview } from "./previews.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
@@ -90,9 +92,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     checkpoints: createCheckpoints(epochs, database.guard, long.query, now),
     catalogue: {
       ...createCatalogueReader(quick.query, long.query),
-      importPets: (records, reason) =>
-        onOwnSession((session) => importPets(session, epochs, records, reason, now())),
-      importOrders: (records) => onOwnSession((session) => importOrders(session, records)),
+      importPets: (records, reason, problems = createProblems()) =>
+        onOwnSession((own) => importPets(own, epochs, records, problems, reason, now())),
+      importOrders: (records, problems = createProblems()) =>
+        onOwnSession((session) => importOrders(session, records, problems)),
+      previewPets: (...args) => onOwnSession((own) => createPreview(own).previewPets(...args)),
+      previewOrders: (...args) => onOwnSession((own) => createPreview(own).previewOrders(...args)),
     },
     keys: createKeys(quick.query, long.query),
     usage: createUsage(long.query),
