@@ -45,7 +45,9 @@ test("the compose file fits the schema of the Compose specification", async () =
   const check = new Ajv({ strict: false, validateFormats: false }).compile(schema);
   expect(check({ services: { petstore: { image: 1 } } })).toBe(false);
   // The schema in the package is older than the field `name`.
-  const { name, ...file } = Bun.YAML.parse(await read("deploy/docker/compose.yaml")) as { name: string };
+  const { name, ...file } = Bun.YAML.parse(await read("deploy/docker/compose.yaml")) as {
+    name: string;
+  };
   expect(name).toBe("petstore");
   check(file);
   expect(check.errors).toBeNull();
