@@ -2,7 +2,6 @@ import { type Flags, type ReadSettings, readSettings, type Variables } from "./c
 import { ServiceError } from "./domain/errors.ts";
 import { type BanRules, dayMs } from "./domain/limits.ts";
 import { printWarning } from "./output.ts";
-import { rejectUnknownVariables } from "./settings/unknown-variables.ts";
 import { type SettingValues, settings } from "./settings.ts";
 
 /** Bounds that no flag or variable changes. */
@@ -52,6 +51,16 @@ const fixedBounds = {
   failuresQuietMs: 10_000,
   /** How often metrics read the store: whether it responds, webhooks, backups, sizes of files. */
   metricsReadEveryMs: 5_000,
+  traces: {
+    /** Spans that wait to be sent. Further ones are dropped. */
+    queueMax: 4_096,
+    batchMax: 512,
+    delayMs: 2_000,
+    timeoutMs: 10_000,
+    retryMsMax: 60_000,
+    /** How long a stop waits for the collector. */
+    stopMs: 900,
+  },
   /** How often the files of the certificate are read. */
   certificateCheckMs: 1_000,
   /** How long requests in flight may take once the listener is closed. */
@@ -64,6 +73,9 @@ const fixedBounds = {
 export type Config = Readonly<
   Omit<SettingValues & typeof fixedBounds, `ban${string}`> & { ban: BanRules }
 >;
+
+/** What was printed. A command with two databases reads the settings twice. */
+const warned = new Set<string>();
 
 /**
  * Reads the settings. A flag overrides its variable, a variable overrides the settings file, and the
@@ -81,7 +93,8 @@ export function readConfig(
     const more = others.length > 0 ? ` (${others.length} more: see petstore config)` : "";
     throw new ServiceError("invalid_request", first + more);
   }
-  for (const warning of warnings) printWarning(warning);
+  for (const warning of warnings) if (!warned.has(warning)) printWarning(warning);
+  for (const warning of warnings) warned.add(warning);
   return toConfig(values);
 }
 
@@ -116,14 +129,6 @@ function toConfig(values: SettingValues): Config {
       escalationMs: banEscalationMs,
     }),
   });
-}
-
-/** Rejects a misspelt variable. */
-export function checkVariables(variables: NodeJS.ProcessEnv = process.env): void {
-  rejectUnknownVariables(
-    variables,
-    Object.values(settings).map(({ variable }) => variable),
-  );
 }
 
 /**

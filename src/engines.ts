@@ -2,12 +2,14 @@ import { resolve } from "node:path";
 import type { Config } from "./config.ts";
 import { ServiceError } from "./domain/errors.ts";
 import type { Log } from "./domain/events.ts";
+import type { ImportPreview } from "./domain/import-preview.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
 import { createStoreStates, type StoreStates } from "./domain/store-states.ts";
+import type { Migration, UpgradeCheck } from "./domain/upgrades.ts";
 import { isFileError, reasonOf } from "./file-errors.ts";
-
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
+import { printError } from "./output.ts";
 import type { Database } from "./store/postgres/engine/database.ts";
 import { filesOf, type StoreFiles } from "./store/sqlite/engine/files.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
@@ -67,10 +69,13 @@ async function openSqliteEngine(
 ): Promise<Engine> {
   const { environment } = config;
   const { openSqlite, sqliteSchema } = await loadSqlite();
-  const onCreated = () => log("store created", { store: path, schema: sqliteSchema });
+  const events = {
+    onCreated: () => log("store created", { store: path, schema: sqliteSchema }),
+    onMigrated: logMigration(path, log),
+  };
   const store = await namingFile(path, async () => {
     opened.defer(lockForServing(path));
-    return openSqlite({ path, environment, clock, threaded: true, log, onCreated });
+    return openSqlite({ path, environment, clock, threaded: true, log, ...events });
   });
   opened.defer(() => store.close());
   const { canWrite } = store.inventory;
@@ -107,8 +112,18 @@ async function openPostgresEngine(
   const { createSharedUsage } = await import("./store/postgres/usage.ts");
   const database = createDatabase(config.databaseUrl, log);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
-  const onCreated = () => log("store created", { store: database.label, schema: postgresSchema });
-  const store = await openPostgres({ database, environment, clock, patienceMs, log, onCreated });
+  const events = {
+    onCreated: () => log("store created", { store: database.label, schema: postgresSchema }),
+    onMigrated: logMigration(database.label, log),
+  };
+  const store = await openPostgres({
+    database,
+    environment,
+    clock,
+    patienceMs,
+    log,
+    ...events,
+  });
   opened.defer(() => store.close());
   const { query } = database.connection(limiterDeadlineMs);
   const usage = createSharedUsage(query, clock);
@@ -128,6 +143,23 @@ async function openPostgresEngine(
     connect,
     figures: { engine: "postgres", traffic, countConnections },
   };
+}
+
+function logMigration(store: string, log: Log): (migration: Migration) => void {
+  return ({ from, to, durationMs, backup }) => {
+    if (backup) {
+      log("backup before migration", { ...backup, durationMs: Math.round(backup.durationMs) });
+    }
+    const versions = { from: from.version, to: to.version };
+    log("store migrated", { store, ...versions, durationMs: Math.round(durationMs) });
+  };
+}
+
+/** For commands, which have no log. */
+function printMigration({ from, to, durationMs, backup }: Migration): void {
+  const took = `${(durationMs / 1_000).toFixed(1)} s`;
+  const copy = backup ? `; a backup from before is in ${backup.file}` : "";
+  printError(`migrated the store from schema ${from.version} to ${to.version} in ${took}${copy}`);
 }
 
 /** The file that a database address names; undefined for a database server. */
@@ -150,6 +182,29 @@ export function openExistingStore(config: Config, clock: Clock): Promise<Store> 
   return open(config, clock, { mayCreate: false });
 }
 
+/** Same as `openExistingStore`, but returns undefined if there is no store. */
+export async function findStore(config: Config, clock: Clock): Promise<Store | undefined> {
+  try {
+    return await openExistingStore(config, clock);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "not_found") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Runs the preview of one import into a store that does not exist, and creates nothing. The rules are
+ * the same for both engines.
+ */
+export async function withEmptyStore<T>(
+  { environment }: Config,
+  work: (preview: ImportPreview) => Promise<T>,
+): Promise<T> {
+  const { createPreview } = await import("./store/sqlite/previews.ts");
+  const { openEmpty, useConnection } = await import("./store/sqlite/engine/connection.ts");
+  return useConnection(openEmpty(environment), (database) => work(createPreview(database)));
+}
+
 interface Creation {
   readonly mayCreate: boolean;
   /** Called with the full path of a new store, or with the host and the database. */
@@ -165,14 +220,14 @@ async function open(
   const path = sqlitePath(config);
   if (path !== undefined) {
     const { openSqlite } = await loadSqlite();
-    const created = () => onCreated?.(path);
-    const options = { path, environment, clock, threaded: false, mayCreate, onCreated: created };
+    const events = { onCreated: () => onCreated?.(path), onMigrated: printMigration };
+    const options = { path, environment, clock, threaded: false, mayCreate, ...events };
     return namingFile(path, () => openSqlite(options));
   }
   const { createDatabase, openPostgres } = await loadPostgres();
   const database = createDatabase(databaseUrl);
-  const created = () => onCreated?.(database.label);
-  return openPostgres({ database, environment, patienceMs: 0, mayCreate, onCreated: created });
+  const events = { onCreated: () => onCreated?.(database.label), onMigrated: printMigration };
+  return openPostgres({ database, environment, patienceMs: 0, mayCreate, ...events });
 }
 
 /** Adds the path to errors of opening a file, for the operator. */
@@ -209,6 +264,24 @@ export async function assertStoreFile(config: Config): Promise<void> {
   if (path === undefined) return;
   const { assertStore } = await import("./store/sqlite/engine/existence.ts");
   await namingFile(path, async () => assertStore(path));
+}
+
+/** Reads what a start would migrate. Changes nothing. */
+export async function openUpgradeCheck(config: Config): Promise<UpgradeCheck & AsyncDisposable> {
+  const { databaseUrl, environment } = config;
+  const path = sqlitePath(config);
+  if (path !== undefined) {
+    await assertStoreFile(config);
+    const { checkSqliteUpgrade } = await import("./store/sqlite/upgrade.ts");
+    const open = async () => checkSqliteUpgrade(path, environment, systemClock);
+    const check = await namingFile(path, open);
+    return { ...check, [Symbol.asyncDispose]: async () => {} };
+  }
+  const { createDatabase } = await loadPostgres();
+  const { checkPostgresUpgrade } = await import("./store/postgres/upgrade.ts");
+  const database = createDatabase(databaseUrl);
+  const check = await checkPostgresUpgrade(database, environment);
+  return { ...check, [Symbol.asyncDispose]: async () => database.close() };
 }
 
 /** Prevents services from using a SQLite file while it is moved. Returns what releases the lock. */

@@ -1,7 +1,8 @@
 import { type SettingName, settings } from "../settings.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
+import { printCompletion, shells } from "./completion.ts";
 import { configCommands } from "./config-commands.ts";
-import { exportPets } from "./export.ts";
+import { exportOrders, exportPets } from "./export.ts";
 import { formats } from "./files.ts";
 import { checkHealth } from "./health.ts";
 import { importOrders, importPets } from "./import.ts";
@@ -14,7 +15,7 @@ import { printDiff, printSnapshot } from "./snapshot.ts";
 import { undo } from "./undo.ts";
 import { verifyStore } from "./verify.ts";
 import { webhookCommands } from "./webhook-commands.ts";
-import { withExistingStore, withStore } from "./with-store.ts";
+import { withExistingStore } from "./with-store.ts";
 
 const allSettings = Object.keys(settings) as SettingName[];
 
@@ -23,6 +24,7 @@ const format = {
   placeholder: formats.join("|"),
   description: "Format of the file. Default: the extension of its name, or ndjson for -.",
 } as const;
+const dryRun = { description: "Show what would change, and change nothing." } as const;
 const moment = "Number of a ledger row, or a time such as 2026-11-15T10:00:00Z.";
 const inputFile = [{ name: "FILE", description: "File to read. - reads standard input." }] as const;
 const outputFile = [
@@ -30,7 +32,7 @@ const outputFile = [
 ] as const;
 
 /**
- * Every command. Dispatch, the checks of flags and operands, help and the table in docs/operating.md
+ * Every command. Dispatch, the checks of flags and operands, help and the tables in docs/commands.md
  * are derived from this list. Every command migrates an old store. Commands that bring content create
  * a store that is missing, and say so. All others reject it.
  */
@@ -73,12 +75,16 @@ export const commands: readonly Command[] = [
     name: "pets import",
     summary: "Adds and updates pets and their stock.",
     topic: "pets and orders",
-    examples: ["petstore pets import pets.csv", "petstore pets import - --format ndjson"],
+    examples: [
+      "petstore pets import pets.csv --dry-run",
+      "petstore pets import pets.csv",
+      "petstore pets import - --format ndjson",
+    ],
     operands: inputFile,
-    flags: { format, json },
+    flags: { format, "dry-run": dryRun, json },
     changes: true,
     settings: storeSettings,
-    run: withStore(importPets, { isInterruptible: true }),
+    run: importPets,
   }),
   command({
     name: "pets export",
@@ -96,10 +102,20 @@ export const commands: readonly Command[] = [
     topic: "pets and orders",
     examples: ["petstore orders import orders.csv"],
     operands: inputFile,
-    flags: { format, json },
+    flags: { format, "dry-run": dryRun, json },
     changes: true,
     settings: storeSettings,
-    run: withStore(importOrders, { isInterruptible: true }),
+    run: importOrders,
+  }),
+  command({
+    name: "orders export",
+    summary: "Writes all orders to a file, the newest first.",
+    topic: "pets and orders",
+    examples: ["petstore orders export orders.csv"],
+    operands: outputFile,
+    flags: { format },
+    settings: storeSettings,
+    run: withExistingStore(exportOrders),
   }),
   ...webhookCommands,
   command({
@@ -207,10 +223,21 @@ export const commands: readonly Command[] = [
         required: true,
         description: "Empty database to copy to: sqlite:PATH or postgres://HOST/NAME.",
       },
+      json,
     },
     changes: true,
     settings: ["environment"],
     run: migrateStore,
   }),
   ...configCommands,
+  command({
+    name: "completion",
+    summary: "Prints a script that completes commands, flags and values in a shell.",
+    topic: "command line",
+    examples: ["petstore completion bash", "petstore completion fish"],
+    operands: [{ name: shells.join("|"), description: "The shell." }],
+    flags: {},
+    settings: [],
+    run: (input) => printCompletion(input, commands),
+  }),
 ];

@@ -4,6 +4,7 @@ import { type Command, command, json, storeSettings } from "./command.ts";
 import { doctor } from "./doctor.ts";
 import { drill } from "./drill.ts";
 import { restore } from "./restore.ts";
+import { upgrade } from "./upgrade.ts";
 import { withExistingStore } from "./with-store.ts";
 
 const backupFile = [{ name: "FILE", description: "File that petstore backup has made." }] as const;
@@ -47,6 +48,19 @@ export const maintenanceCommands: readonly Command[] = [
     flags: { json, scratch: scratchOf("Folder to use. Default: that of FILE.") },
     settings: storeSettings,
     run: drill,
+  }),
+  command({
+    name: "upgrade",
+    summary: "Says what a start would migrate, and tries it on a copy.",
+    topic: "maintenance",
+    examples: ["petstore upgrade --check"],
+    operands: [],
+    flags: {
+      check: { description: "Required: only a start of the service migrates a store." },
+      json,
+    },
+    settings: storeSettings,
+    run: upgrade,
   }),
   command({
     name: "doctor",

@@ -35,6 +35,11 @@ export const events = {
     level: "info",
     meaning: "The schema of the store was brought from version `from` to version `to`.",
   },
+  "backup before migration": {
+    level: "info",
+    meaning: "The schema of the SQLite store is older. `file` is a verified copy from before.",
+    action: "Delete the file once you will not go back to the earlier version.",
+  },
   "store lost": {
     level: "error",
     meaning: "The store cannot be read. `cause` says why. Requests get 503.",

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
+import type { Migration } from "../../domain/upgrades.ts";
+import { madeByNewer, schemaOf } from "../schema-versions.ts";
 import { textArray } from "./engine/arrays.ts";
 import type { Session } from "./engine/session.ts";
 import { assertCommitted, begin } from "./engine/transaction.ts";
@@ -9,48 +11,47 @@ import { steps } from "./schema/steps.ts";
 /** The key of an advisory lock. Arbitrary, but no other application on the server may use it. */
 const migrationLock = 7_381_002;
 
+export const versionTable = `CREATE TABLE IF NOT EXISTS petstore_schema (
+  id int2 PRIMARY KEY CHECK (id = 1), version int4 NOT NULL, fits int4 NOT NULL)`;
+
 /**
  * Migrates the schema, then checks the rights of the role and the environment of the store. Of
  * several instances that start together one migrates; the others wait for the lock and find nothing
- * to do. Returns the version of the schema that was found, which is 0 in an empty database.
+ * to do. Returns what this one did; version 0 is an empty database.
  */
-export async function migrate(session: Session, environment: Environment): Promise<number> {
-  const { version } = await readVersion(session);
-  const from = version < steps.length ? await applySteps(session, environment) : version;
-  if ((await readVersion(session)).fits > steps.length) {
-    throw new ServiceError("unavailable", "the database was made for a newer version of petstore");
-  }
+export async function migrate(
+  session: Session,
+  environment: Environment,
+): Promise<Migration | undefined> {
+  const isOlder = (await readVersion(session)).version < steps.length;
+  const migration = isOlder ? await migrateStore(session, environment) : undefined;
+  const { version, fits } = await readVersion(session);
+  if (fits > steps.length) throw madeByNewer(steps, version);
   await checkRights(session);
   await checkEnvironment(session, environment);
-  return from;
+  return migration;
 }
 
 /**
- * Applies the missing steps and adds the row of the store, in one transaction. Returns the
- * version that was found.
+ * Applies the missing steps and adds the row of the store, in one transaction. Returns undefined if
+ * another instance has done so.
  */
-async function applySteps(session: Session, environment: Environment): Promise<number> {
+async function migrateStore(
+  session: Session,
+  environment: Environment,
+): Promise<Migration | undefined> {
+  const startedAt = performance.now();
   const { sql, query } = session;
   await query(begin);
   await query("SELECT pg_advisory_xact_lock($1::int8)", [migrationLock]);
   // Not in an upgrade: IF NOT EXISTS looks only into the first schema of the search path, and a second
   // version there would make other instances apply a step again. In an empty database it is needed,
   // because another instance may have created the table while this one waited for the lock.
-  if (!(await hasStore(session))) {
-    await sql.unsafe(`CREATE TABLE IF NOT EXISTS petstore_schema (
-      id int2 PRIMARY KEY CHECK (id = 1), version int4 NOT NULL, fits int4 NOT NULL)`);
-  }
+  if (!(await hasStore(session))) await sql.unsafe(versionTable);
   // Read again under the lock: another instance may have migrated meanwhile.
-  const first = (await readVersion(session)).version;
-  for (let version = first; version < steps.length; version++) {
-    const { text, fits } = steps[version]!;
-    await sql.unsafe(text);
-    await query(
-      `INSERT INTO petstore_schema VALUES (1, $1::int4, $2::int4)
-       ON CONFLICT (id) DO UPDATE SET version = excluded.version, fits = excluded.fits`,
-      [version + 1, fits],
-    );
-  }
+  const { version } = await readVersion(session);
+  if (version > 1) await checkEnvironment(session, environment);
+  await applySteps(session, version, steps.length);
   await query(
     `INSERT INTO store (id, environment, epoch, keys_version)
      VALUES (1, $1::text, $2::text, 0) ON CONFLICT DO NOTHING`,
@@ -61,10 +62,33 @@ async function applySteps(session: Session, environment: Environment): Promise<n
      WHERE NOT EXISTS (SELECT FROM ledger_end WHERE seq >= 0)`,
   );
   assertCommitted(await sql`COMMIT`);
-  return first;
+  const [from, to] = [schemaOf(steps, version), schemaOf(steps, steps.length)];
+  return version < steps.length
+    ? { from, to, durationMs: performance.now() - startedAt }
+    : undefined;
 }
 
-async function checkEnvironment({ query }: Session, environment: Environment): Promise<void> {
+/** Applies the steps after one version, up to another, in the caller's transaction. */
+export async function applySteps(
+  { sql, query }: Session,
+  after: number,
+  upTo: number,
+): Promise<void> {
+  for (let version = after; version < upTo; version++) {
+    const { text, fits } = steps[version]!;
+    await sql.unsafe(text);
+    await query(
+      `INSERT INTO petstore_schema VALUES (1, $1::int4, $2::int4)
+       ON CONFLICT (id) DO UPDATE SET version = excluded.version, fits = excluded.fits`,
+      [version + 1, fits],
+    );
+  }
+}
+
+export async function checkEnvironment(
+  { query }: Session,
+  environment: Environment,
+): Promise<void> {
   const [row] = await query("SELECT environment FROM store WHERE id = 1");
   if (!row) throw new ServiceError("unavailable", "the database has no head row; restore a backup");
   const [owner] = row;

@@ -1,10 +1,12 @@
 import { createCondition } from "../../domain/conditions.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/events.ts";
+import { createProblems } from "../../domain/import-problems.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
+import type { Migration } from "../../domain/upgrades.ts";
 import { createCatalogueReader } from "./catalogue.ts";
-import { createCheckpointReader, createCheckpoints } from "./checkpoints.ts";
+import { createCheckpoints } from "./checkpoints.ts";
 import { commit } from "./commit.ts";
 import type { Database } from "./engine/database.ts";
 import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.ts";
@@ -18,13 +20,11 @@ import { createKeyMemory } from "./idempotency.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
-
 import { createMaintenance } from "./maintenance.ts";
 import { hasStore, migrate } from "./migrations.ts";
+import { createPreview } from "./previews.ts";
 import { steps } from "./schema/steps.ts";
-
-import { checkStructure } from "./structure.ts";
-import { importTables, rowsFrom } from "./transfer.ts";
+import { createSnapshot, importTables } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
 import { createWebhooks } from "./webhooks.ts";
 
@@ -38,6 +38,8 @@ export interface PostgresOptions {
   /** Whether the tables are created in a database that has none. True unless given. */
   readonly mayCreate?: boolean;
   readonly onCreated?: (() => void) | undefined;
+  /** Called after the schema was migrated. */
+  readonly onMigrated?: ((migration: Migration) => void) | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -99,9 +101,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     checkpoints: createCheckpoints(epochs, database.guard, long.query, now),
     catalogue: {
       ...createCatalogueReader(quick.query, long.query),
-      importPets: (records, reason) =>
-        onOwnSession((session) => importPets(session, epochs, records, reason, now())),
-      importOrders: (records) => onOwnSession((session) => importOrders(session, records)),
+      importPets: (records, reason, problems = createProblems()) =>
+        onOwnSession((own) => importPets(own, epochs, records, problems, reason, now())),
+      importOrders: (records, problems = createProblems()) =>
+        onOwnSession((session) => importOrders(session, records, problems)),
+      previewPets: (...args) => onOwnSession((own) => createPreview(own).previewPets(...args)),
+      previewOrders: (...args) => onOwnSession((own) => createPreview(own).previewOrders(...args)),
     },
     keys: createKeys(quick.query, long.query),
     usage: createUsage(long.query),
@@ -110,16 +115,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     transfer: {
       snapshot: (work) =>
         onOwnSession(async (session) => {
-          const { sql, query } = session;
-          await sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
-          return work({
-            ...createInventoryReader(epochs, database.guard, query, query),
-            ...createHistoryReader(database.guard, query, query),
-            ...createCatalogueReader(query, query),
-            ...createCheckpointReader(database.guard, query),
-            rowsOf: rowsFrom(session),
-            checkStructure: () => checkStructure(session),
-          });
+          await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
+          return work(createSnapshot(session, epochs, database.guard));
         }),
       importTables: (rowsOf) => onOwnSession((session) => importTables(session, rowsOf)),
     },
@@ -134,14 +131,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
  * but not if a retry cannot help.
  */
 async function prepare(options: PostgresOptions): Promise<Epochs> {
-  const {
-    database,
-    environment,
-    patienceMs,
-    mayCreate = true,
-    onCreated,
-    log = () => {},
-  } = options;
+  const { database, environment, patienceMs, mayCreate = true, log = () => {} } = options;
   const reachable = createCondition(log, { began: "store lost", ended: "store back" });
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
@@ -150,15 +140,14 @@ async function prepare(options: PostgresOptions): Promise<Epochs> {
       const epochs = createEpochs(session.server);
       const preparing = withinDeadline(session, ownSessionMs, async (own) => {
         if (!mayCreate && !(await hasStore(own))) throw noStore(database);
-        const from = await migrate(own, environment);
+        const migration = await migrate(own, environment);
         await recordEpoch(own, epochs);
-        return from;
+        return migration;
       });
-      const from = await preparing.finally(() => session.close());
+      const migration = await preparing.finally(() => session.close());
       reachable.succeeded();
-      const to = postgresSchema;
-      if (from === 0) onCreated?.();
-      else if (from < to) log("store migrated", { store: database.label, from, to });
+      if (migration?.from.version === 0) options.onCreated?.();
+      else if (migration) options.onMigrated?.(migration);
       return epochs;
     } catch (error) {
       if (!isTemporary(error) || performance.now() > giveUpAt) throw cannotOpen(database, error);

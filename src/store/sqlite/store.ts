@@ -2,6 +2,8 @@ import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/events.ts";
+import type { ImportPreview } from "../../domain/import-preview.ts";
+import { createProblems } from "../../domain/import-problems.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { MaintenanceStore } from "../../domain/maintenance.ts";
 import type {
@@ -14,18 +16,25 @@ import type {
   KeyStore,
   Store,
   TransferStore,
-  UsageStore,
 } from "../../domain/ports.ts";
+import type { Migration } from "../../domain/upgrades.ts";
+import type { UsageStore } from "../../domain/usage.ts";
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
 import { type Access, openCommandAccess, openServiceAccess } from "./engine/access.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
-import { openForReading, openForWriting, useConnection } from "./engine/connection.ts";
+import {
+  openForReading,
+  openForStaging,
+  openForWriting,
+  useConnection,
+} from "./engine/connection.ts";
 import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
 import { endWithoutClosing, guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
 import { isServed } from "./engine/serving-lock.ts";
+import { upgradeFile } from "./engine/upgrade.ts";
 import {
   busyWaitMs,
   openInlineWriter,
@@ -39,11 +48,9 @@ import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
-
 import { createMaintenanceReader } from "./maintenance.ts";
-import { findSchemaVersion } from "./migrations.ts";
+import { createPreview } from "./previews.ts";
 import { steps } from "./schema/steps.ts";
-
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
@@ -63,6 +70,8 @@ export interface SqliteOptions {
   /** Whether a missing store is created. True unless given. */
   readonly mayCreate?: boolean;
   readonly onCreated?: (() => void) | undefined;
+  /** Called after the schema was migrated. */
+  readonly onMigrated?: ((migration: Migration) => void) | undefined;
 }
 
 /** The version of the schema that this version of petstore uses. */
@@ -80,14 +89,12 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     assertNotServedByOlderVersion(path);
   }
   const isNew = !hasContent(path);
-  const schemaBefore = findSchemaVersion(path);
+  const migration = upgradeFile(path, environment, options.clock.now());
+  if (migration) options.onMigrated?.(migration);
   const writer = threaded
     ? await startWriterThread(path, environment, log)
     : openInlineWriter(path, environment);
   try {
-    if (schemaBefore !== undefined && schemaBefore < sqliteSchema) {
-      log("store migrated", { store: path, from: schemaBefore, to: sqliteSchema });
-    }
     if (threaded) await beginEpoch(writer);
     const files = prepareFiles(path);
     const database = openForReading(path);
@@ -195,22 +202,31 @@ function createCatalogueStore(parts: Parts): CatalogueStore {
   const { path, clock, threaded } = parts.options;
   // A store with a thread is the serving process.
   const isStoreServed = () => threaded || isServed(filesOf(path));
+  const preview = async <T>(work: (preview: ImportPreview) => Promise<T>) =>
+    useConnection(
+      parts.access.read(() => openForStaging(path)),
+      (own) => work(createPreview(own)),
+    );
   return {
     ...readable(parts, createCatalogueReader(parts.database)),
-    importPets: (records, reason) =>
+    importPets: (records, reason, problems = createProblems()) =>
       writeAlone(parts, (own) =>
-        importPets(own, records, { reason, now: clock.now, isServed: isStoreServed }),
+        importPets(own, records, problems, { reason, now: clock.now, isServed: isStoreServed }),
       ),
-    importOrders: (records) => writeAlone(parts, (own) => importOrders(own, records)),
+    importOrders: (records, problems = createProblems()) =>
+      writeAlone(parts, (own) => importOrders(own, records, problems)),
+    previewPets: (...args) => preview((own) => own.previewPets(...args)),
+    previewOrders: (...args) => preview((own) => own.previewOrders(...args)),
   };
 }
 
 function createKeyStore(parts: Parts): KeyStore {
-  const { findSecret, findKey, listKeys } = readable(parts, createKeyReader(parts.database));
+  const reader = readable(parts, createKeyReader(parts.database));
   return {
-    findSecret,
-    findKey: async (id) => findKey(id),
-    listKeys: async () => listKeys(),
+    findSecret: reader.findSecret,
+    findKey: async (id) => reader.findKey(id),
+    listKeys: async () => reader.listKeys(),
+    listSecrets: async () => reader.listSecrets(),
     addKey: write(parts, "addKey"),
     addSecret: write(parts, "addSecret"),
     revokeKey: write(parts, "revokeKey"),

@@ -28,6 +28,15 @@ export function isUnprepared(error: unknown): boolean {
   return /^(26000|42P05)$/.test(sqlState(error) ?? "");
 }
 
+/**
+ * Whether a statement was refused because it was prepared before a change of the schema, and its
+ * result has other types now. It did nothing. The client would send it again and again on this
+ * connection (oven-sh/bun#29484), but a new connection prepares it anew.
+ */
+export function isOutdated(error: unknown): boolean {
+  return sqlState(error) === "0A000" && /cached plan/.test((error as Error).message);
+}
+
 /** What Bun's client means, in common words. */
 const clientFailures: Readonly<Record<string, string>> = {
   ERR_POSTGRES_CONNECTION_REFUSED: "connection refused, or the host is unknown",

@@ -1,5 +1,5 @@
 import { unavailable } from "../../../domain/errors.ts";
-import { isLost, isUnprepared, toUnavailable, unreachable } from "./failures.ts";
+import { isLost, isOutdated, isUnprepared, toUnavailable, unreachable } from "./failures.ts";
 import { WrongServer } from "./primary.ts";
 import { type Rows, type Session, withinDeadline } from "./session.ts";
 import { runStatement } from "./transaction.ts";
@@ -50,6 +50,8 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
   /** Why the last attempt to connect failed. */
   let lastCause: unknown;
   let closed = false;
+  /** Sessions that are replaced, but still finish the statements of other callers. */
+  const retired = new Set<Session>();
   let queue: Promise<unknown> = Promise.resolve();
 
   function newSession(): Promise<Session> {
@@ -81,6 +83,18 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
     if (session === lost) session = undefined;
   }
 
+  /** Replaces a session without failing its other statements, which end within the deadline. */
+  function retire(outdated: Session): void {
+    if (session === outdated) session = undefined;
+    if (retired.has(outdated)) return;
+    retired.add(outdated);
+    const end = () => {
+      retired.delete(outdated);
+      outdated.close();
+    };
+    setTimeout(end, deadlineMs).unref();
+  }
+
   /**
    * Returns the session unless it has ended or its server was replaced, so that no caller has to
    * fail to detect that.
@@ -90,7 +104,11 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
     return session;
   }
 
-  async function run<T>(work: (session: Session) => Promise<T>, isExclusive: boolean): Promise<T> {
+  async function run<T>(
+    work: (session: Session) => Promise<T>,
+    isExclusive: boolean,
+    isRepeated = false,
+  ): Promise<T> {
     let used: Session | undefined;
     try {
       used = usableSession() ?? (await newSession());
@@ -99,6 +117,12 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
       if (!isCurrent(used)) throw new WrongServer();
       return result;
     } catch (error) {
+      // The server rolled back all of the work, so it is safe to run it again.
+      if (used && isOutdated(error) && !isRepeated) {
+        if (isExclusive) drop(used);
+        else retire(used);
+        return run(work, isExclusive, true);
+      }
       if (isUnprepared(error)) onUnprepared?.(error);
       if (used && (isExclusive || isLost(error) || error instanceof WrongServer)) drop(used);
       throw toUnavailable(error);
@@ -118,6 +142,7 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
     close() {
       closed = true;
       session?.close();
+      for (const one of retired) one.close();
     },
     get isOpen() {
       return session?.isOpen === true;

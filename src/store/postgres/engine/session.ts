@@ -1,6 +1,6 @@
 import { type ReservedSQL, SQL } from "bun";
 import { connectionOptions } from "./address.ts";
-import { isLost, UnwritableServer } from "./failures.ts";
+import { isLost, isOutdated, UnwritableServer } from "./failures.ts";
 import { type PrimaryGuard, type ServerIdentity, timelineNow } from "./primary.ts";
 
 export type Rows = readonly (readonly unknown[])[];
@@ -153,7 +153,8 @@ export async function withinDeadline<T>(
   try {
     return await work(session);
   } catch (error) {
-    if (isLost(error)) session.close();
+    // Other statements still work beside an outdated one.
+    if (isLost(error) && !isOutdated(error)) session.close();
     throw error;
   } finally {
     clearTimeout(timer);
