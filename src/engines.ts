@@ -2,11 +2,11 @@ import { resolve } from "node:path";
 import type { Config } from "./config.ts";
 import { ServiceError } from "./domain/errors.ts";
 import type { Log } from "./domain/events.ts";
+import type { ImportPreview } from "./domain/import-preview.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
 import { createStoreStates, type StoreStates } from "./domain/store-states.ts";
 import type { Migration, UpgradeCheck } from "./domain/upgrades.ts";
 import { isFileError, reasonOf } from "./file-errors.ts";
-
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
 import { printError } from "./output.ts";
@@ -180,6 +180,29 @@ export function openStore(
 /** Same as `openStore`, but rejects if there is no store. A wrong path would look like an empty store. */
 export function openExistingStore(config: Config, clock: Clock): Promise<Store> {
   return open(config, clock, { mayCreate: false });
+}
+
+/** Same as `openExistingStore`, but returns undefined if there is no store. */
+export async function findStore(config: Config, clock: Clock): Promise<Store | undefined> {
+  try {
+    return await openExistingStore(config, clock);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "not_found") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Runs the preview of one import into a store that does not exist, and creates nothing. The rules are
+ * the same for both engines.
+ */
+export async function withEmptyStore<T>(
+  { environment }: Config,
+  work: (preview: ImportPreview) => Promise<T>,
+): Promise<T> {
+  const { createPreview } = await import("./store/sqlite/previews.ts");
+  const { openEmpty, useConnection } = await import("./store/sqlite/engine/connection.ts");
+  return useConnection(openEmpty(environment), (database) => work(createPreview(database)));
 }
 
 interface Creation {

@@ -94,6 +94,11 @@ export function printError(message: string): void {
   writeError(coloured(process.stderr, "red", "petstore:"), message);
 }
 
+/** Prints one line of a longer message on standard error. */
+export function printDetail(line: string): void {
+  process.stderr.write(`${printable(withoutAddresses(line))}\n`);
+}
+
 /** Prints a warning as one line on standard error. The command continues. */
 export function printWarning(message: string): void {
   writeError(coloured(process.stderr, "yellow", "petstore:"), `warning: ${message}`);

@@ -15,7 +15,7 @@ import { printDiff, printSnapshot } from "./snapshot.ts";
 import { undo } from "./undo.ts";
 import { verifyStore } from "./verify.ts";
 import { webhookCommands } from "./webhook-commands.ts";
-import { withExistingStore, withStore } from "./with-store.ts";
+import { withExistingStore } from "./with-store.ts";
 
 const allSettings = Object.keys(settings) as SettingName[];
 
@@ -24,6 +24,7 @@ const format = {
   placeholder: formats.join("|"),
   description: "Format of the file. Default: the extension of its name, or ndjson for -.",
 } as const;
+const dryRun = { description: "Show what would change, and change nothing." } as const;
 const moment = "Number of a ledger row, or a time such as 2026-11-15T10:00:00Z.";
 const inputFile = [{ name: "FILE", description: "File to read. - reads standard input." }] as const;
 const outputFile = [
@@ -74,12 +75,16 @@ export const commands: readonly Command[] = [
     name: "pets import",
     summary: "Adds and updates pets and their stock.",
     topic: "pets and orders",
-    examples: ["petstore pets import pets.csv", "petstore pets import - --format ndjson"],
+    examples: [
+      "petstore pets import pets.csv --dry-run",
+      "petstore pets import pets.csv",
+      "petstore pets import - --format ndjson",
+    ],
     operands: inputFile,
-    flags: { format, json },
+    flags: { format, "dry-run": dryRun, json },
     changes: true,
     settings: storeSettings,
-    run: withStore(importPets, { isInterruptible: true }),
+    run: importPets,
   }),
   command({
     name: "pets export",
@@ -97,10 +102,10 @@ export const commands: readonly Command[] = [
     topic: "pets and orders",
     examples: ["petstore orders import orders.csv"],
     operands: inputFile,
-    flags: { format, json },
+    flags: { format, "dry-run": dryRun, json },
     changes: true,
     settings: storeSettings,
-    run: withStore(importOrders, { isInterruptible: true }),
+    run: importOrders,
   }),
   command({
     name: "orders export",

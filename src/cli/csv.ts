@@ -1,5 +1,4 @@
-import { ServiceError } from "../domain/errors.ts";
-import type { Source } from "./lines.ts";
+import { BrokenText, type Source } from "./lines.ts";
 
 /**
  * Splits one row of comma-separated values into cells, as RFC 4180 defines them. A quoted cell may
@@ -28,13 +27,14 @@ function nextComma(row: string, at: number): number {
 function closingQuote(line: number, row: string, opening: number): number {
   for (let at = opening + 1; ; at += 2) {
     at = row.indexOf('"', at);
-    if (at < 0) throw new ServiceError("invalid_request", `line ${line}: unclosed quote`);
+    if (at < 0) throw new BrokenText(line, "unclosed quote");
     if (row[at + 1] !== '"') return at;
   }
 }
 
-function unexpectedQuote(line: number): ServiceError {
-  return new ServiceError("invalid_request", `line ${line}: unexpected quote`);
+function unexpectedQuote(line: number): BrokenText {
+  const advice = "put the whole cell in quotes, and write each quote in it twice";
+  return new BrokenText(line, `unexpected quote; ${advice}`);
 }
 
 /** Quotes a cell if it needs quotes. */

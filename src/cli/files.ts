@@ -1,6 +1,5 @@
-import { createReadStream, createWriteStream } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { extname } from "node:path";
-import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ServiceError } from "../domain/errors.ts";
 import { reasonOf } from "../file-errors.ts";
@@ -16,34 +15,23 @@ export function formatOf(file: string, given: string | undefined): Format {
   const name = given ?? extname(file).slice(1).toLowerCase();
   const found = formats.find((format) => format === name);
   if (found) return found;
-  const source = given === undefined ? `the extension of ${file}` : "--format";
-  throw new ServiceError("invalid_request", `${source} must be one of ${formats.join(", ")}`);
+  const rule = `must be one of ${formats.join(", ")}`;
+  if (given !== undefined) throw new ServiceError("invalid_request", `--format ${rule}`);
+  const advice = adviceByExtension[name] ?? "or name the format with --format";
+  throw new ServiceError("invalid_request", `the extension of ${file} ${rule}; ${advice}`);
 }
 
-/** Reads a file or standard input in pieces. Rejects text that is not valid UTF-8. */
-export async function* readText(file: string): AsyncGenerator<string> {
-  const isStdin = file === "-";
-  const name = isStdin ? "stdin" : file;
-  const stream: Readable = isStdin ? process.stdin : createReadStream(file);
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  try {
-    for await (const chunk of stream) yield decode(decoder, name, chunk as Uint8Array);
-    yield decode(decoder, name, undefined);
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    const reason = code === "ENOENT" ? "no such file" : reasonOf(error);
-    throw new ServiceError("invalid_request", `cannot read ${name}: ${reason}`);
-  }
-}
-
-function decode(decoder: TextDecoder, name: string, bytes: Uint8Array | undefined): string {
-  try {
-    return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode();
-  } catch {
-    throw new ServiceError("invalid_request", `${name} is not valid UTF-8`);
-  }
-}
+const spreadsheet = "save the sheet as CSV";
+const adviceByExtension: Readonly<Record<string, string>> = {
+  xlsx: spreadsheet,
+  xls: spreadsheet,
+  ods: spreadsheet,
+  numbers: spreadsheet,
+  tsv: "save the file as CSV, with commas between the columns",
+  jsonl: "add --format ndjson",
+  gz: "decompress the file first",
+  zip: "extract the file first",
+};
 
 /**
  * Writes pieces of text to standard output or to a file, and waits if the reader is slow. A file is

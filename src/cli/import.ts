@@ -1,60 +1,135 @@
 import { statSync } from "node:fs";
-import { orderColumns, petColumns, toOrderRecord, toPetRecord } from "../domain/imports.ts";
-import type { Imported } from "../domain/ports.ts";
-import { print } from "../output.ts";
-import { formatOf, readText } from "./files.ts";
+import { type Config, readConfig } from "../config.ts";
+import type { Batches, Imported } from "../domain/import-preview.ts";
+import { createProblems, type Problems, RejectedImport } from "../domain/import-problems.ts";
+import type { Store } from "../domain/ports.ts";
+import { findStore, openStore, systemClock, withEmptyStore, withStorePath } from "../engines.ts";
+import { print, printError } from "../output.ts";
+import type { Input } from "./command.ts";
+import { formatOf } from "./files.ts";
+import { type ImportKind, orders, pets } from "./import-kinds.ts";
+import { reportProblems } from "./import-report.ts";
+import { type Bytes, decodeText, nameOf, readBytes } from "./input-text.ts";
 import { beginChange } from "./interruption.ts";
+import { printPreview } from "./preview.ts";
 import { createProgress } from "./progress.ts";
-import { type Row, readRows } from "./rows.ts";
-import type { StoreInput } from "./with-store.ts";
+import { isSpecial } from "./replacement.ts";
+import { readRows } from "./rows.ts";
+import { spool } from "./spool.ts";
+import { printCreated } from "./with-store.ts";
 
 interface ImportFlags {
   readonly format: string | undefined;
+  readonly "dry-run": boolean;
   readonly json: boolean;
 }
 
-type ImportInput = StoreInput<ImportFlags, readonly [file: string]>;
+type ImportInput = Input<ImportFlags, readonly [file: string]>;
 
-export async function importPets({ flags, operands: [file], store }: ImportInput) {
-  using text = readWithProgress(file);
-  const rows = readRows(text.pieces, formatOf(file, flags.format), petColumns);
-  const records = toBatches(rows, ({ line, fields }) => toPetRecord(line, fields));
-  const imported = await store.catalogue.importPets(records, `import of ${file}`);
-  return printResult("pets", imported, flags.json);
+export const importPets = (input: ImportInput) => runImport(pets, input);
+export const importOrders = (input: ImportInput) => runImport(orders, input);
+
+/** Returns exit code 2 if a row has a problem. Nothing is imported then, and no store created. */
+async function runImport<T>(
+  kind: ImportKind<T>,
+  { flags, operands: [file], settings }: ImportInput,
+): Promise<number> {
+  const config = readConfig(settings);
+  const format = formatOf(file, flags.format);
+  const problems = createProblems();
+  const recordsOf = (bytes: Bytes) =>
+    toRecords(kind, readRows(decodeText(bytes), format, kind.columns, problems), problems);
+  await using opened = new AsyncDisposableStack();
+  try {
+    const found = await findStore(config, systemClock);
+    if (found) opened.defer(() => found.close());
+    if (flags["dry-run"]) {
+      const records = recordsOf(readWithProgress(file, opened));
+      const preview = <R>(work: Parameters<typeof withEmptyStore<R>>[1]) =>
+        found ? work(found.catalogue) : withEmptyStore(config, work);
+      return await preview((one) =>
+        printPreview(kind, (take) => kind.preview(one, records, problems, take), flags.json),
+      );
+    }
+    const imported = found
+      ? await importInto(kind, found, recordsOf(readWithProgress(file, opened)), problems, file)
+      : await importIntoNew(kind, config, recordsOf, problems, file, opened);
+    return printResult(kind.what, file, imported, flags.json);
+  } catch (error) {
+    if (!(error instanceof RejectedImport)) throw withStorePath(config, error);
+    return reportProblems(nameOf(file), error.problems, flags.json);
+  }
 }
 
-export async function importOrders({ flags, operands: [file], store }: ImportInput) {
-  using text = readWithProgress(file);
-  const rows = readRows(text.pieces, formatOf(file, flags.format), orderColumns);
-  const records = toBatches(rows, ({ line, fields }) => toOrderRecord(line, fields));
-  return printResult("orders", await store.catalogue.importOrders(records), flags.json);
+/** Checks all rows before it creates the store, so that a bad file leaves none. */
+async function importIntoNew<T>(
+  kind: ImportKind<T>,
+  config: Config,
+  recordsOf: (bytes: Bytes) => Batches<T>,
+  problems: Problems,
+  file: string,
+  opened: AsyncDisposableStack,
+): Promise<Imported> {
+  const first = readWithProgress(file, opened);
+  const kept = file === "-" || isSpecial(file) ? opened.use(await spool(first)) : undefined;
+  await withEmptyStore(config, (preview) =>
+    kind.preview(preview, recordsOf(kept?.read() ?? first), problems, async () => {}),
+  );
+  const store = await openStore(config, systemClock, printCreated);
+  opened.defer(() => store.close());
+  const again = kept?.read() ?? readWithProgress(file, opened);
+  return importInto(kind, store, recordsOf(again), problems, file);
 }
 
-/** Shows how much of the file was read, until the import has ended. */
-function readWithProgress(file: string) {
+function importInto<T>(
+  kind: ImportKind<T>,
+  store: Store,
+  records: Batches<T>,
+  problems: Problems,
+  file: string,
+): Promise<Imported> {
+  async function* beforeChange() {
+    yield* records;
+    // The store now applies all rows in one transaction.
+    if (problems.count() === 0) beginChange();
+  }
+  return kind.importAll(store.catalogue, beforeChange(), problems, `import of ${file}`);
+}
+
+/** Shows how much of the file was read, until `opened` is closed. */
+function readWithProgress(file: string, opened: AsyncDisposableStack): Bytes {
   const bytes = statSync(file, { throwIfNoEntry: false })?.size;
   const progress = createProgress(`Importing ${file}`, bytes, { unit: "bytes" });
-  async function* read(): AsyncGenerator<string> {
-    for await (const piece of readText(file)) {
-      progress.advance(Buffer.byteLength(piece));
-      yield piece;
+  opened.defer(progress.end);
+  return (async function* read() {
+    for await (const chunk of readBytes(file)) {
+      progress.advance(chunk.length);
+      yield chunk;
     }
-  }
-  return { pieces: read(), [Symbol.dispose]: progress.end };
+  })();
 }
 
-async function* toBatches<T>(
-  rows: AsyncIterable<readonly Row[]>,
-  read: (row: Row) => T,
+async function* toRecords<T>(
+  { toRecord }: ImportKind<T>,
+  rows: ReturnType<typeof readRows>,
+  problems: Problems,
 ): AsyncGenerator<readonly T[]> {
-  for await (const batch of rows) yield batch.map(read);
-  // The store now applies all rows in one transaction.
-  beginChange();
+  for await (const batch of rows) {
+    const records: T[] = [];
+    for (const { line, fields } of batch) {
+      const record = toRecord(line, fields, problems);
+      if (!Array.isArray(record)) records.push(record as T);
+    }
+    yield records;
+  }
 }
 
-function printResult(what: string, imported: Imported, asJson: boolean): number {
+function printResult(what: string, file: string, imported: Imported, asJson: boolean): number {
   const { created, changed, unchanged } = imported;
   if (asJson) print(JSON.stringify(imported));
   else print(`Imported ${what}: ${created} created, ${changed} changed, ${unchanged} unchanged.`);
+  if (created + changed + unchanged === 0) {
+    printError(`${nameOf(file)} has no rows; nothing was imported`);
+  }
   return 0;
 }

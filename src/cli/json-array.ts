@@ -1,5 +1,4 @@
-import { ServiceError } from "../domain/errors.ts";
-import { boundRecord, type Source, type Splitter } from "./lines.ts";
+import { BrokenText, boundRecord, keepingFound, type Source, type Splitter } from "./lines.ts";
 
 const [quote, backslash, comma, lineFeed] = ['"', "\\", ",", "\n"].map(codeOf);
 const [openBracket, closeBracket, openBrace, closeBrace] = ["[", "]", "{", "}"].map(codeOf);
@@ -59,30 +58,26 @@ export function createJsonArraySplitter(): Splitter {
   }
 
   return {
-    take(piece) {
-      const found: Source[] = [];
-      let from = 0;
-      for (let at = 0; at < piece.length; at++) {
-        const code = piece.charCodeAt(at);
-        if (code === lineFeed) line += 1;
-        if (inString) takeString(code);
-        else if (!spaces.has(code)) {
-          const wasOutside = depth === 0;
-          const ends = takeSymbol(code);
-          if (ends) endElement(code, pending + piece.slice(from, at), found);
-          if (ends || wasOutside) from = at + 1;
+    take: (piece) =>
+      keepingFound((found) => {
+        let from = 0;
+        for (let at = 0; at < piece.length; at++) {
+          const code = piece.charCodeAt(at);
+          if (code === lineFeed) line += 1;
+          if (inString) takeString(code);
+          else if (!spaces.has(code)) {
+            const wasOutside = depth === 0;
+            const ends = takeSymbol(code);
+            if (ends) endElement(code, pending + piece.slice(from, at), found);
+            if (ends || wasOutside) from = at + 1;
+          }
         }
-      }
-      pending = depth === 0 ? "" : boundRecord(startLine || line, pending + piece.slice(from));
-      return found;
-    },
+        pending = depth === 0 ? "" : boundRecord(startLine || line, pending + piece.slice(from));
+      }),
     end() {
       if (ended) return [];
       if (depth === 0) throw notAnArray(line);
-      throw new ServiceError(
-        "invalid_request",
-        `line ${line}: the file ends inside the JSON array`,
-      );
+      throw new BrokenText(line, "the file ends inside the JSON array");
     },
   };
 }
@@ -91,6 +86,6 @@ function codeOf(character: string): number {
   return character.charCodeAt(0);
 }
 
-function notAnArray(line: number): ServiceError {
-  return new ServiceError("invalid_request", `line ${line}: expected one JSON array of objects`);
+function notAnArray(line: number): BrokenText {
+  return new BrokenText(line, "expected one JSON array of objects");
 }

@@ -14,6 +14,32 @@ export interface Splitter {
   end(): readonly Source[];
 }
 
+/** A text whose records cannot be told apart any more, from this line on. */
+export class BrokenText extends ServiceError {
+  readonly line: number;
+  readonly rule: string;
+  /** The records that the last piece completed before. */
+  found: readonly Source[] = [];
+
+  constructor(line: number, rule: string) {
+    super("invalid_request", `line ${line}: ${rule}`);
+    this.line = line;
+    this.rule = rule;
+  }
+}
+
+/** Runs `take`. An error keeps the records that were found before it. */
+export function keepingFound(take: (found: Source[]) => void): readonly Source[] {
+  const found: Source[] = [];
+  try {
+    take(found);
+  } catch (error) {
+    if (error instanceof BrokenText) error.found = found;
+    throw error;
+  }
+  return found;
+}
+
 /** More characters than any valid record has. */
 const recordCharactersMax = 2_000_000;
 
@@ -21,10 +47,7 @@ const recordCharactersMax = 2_000_000;
 export function boundRecord(line: number, text: string): string {
   if (text.length <= recordCharactersMax) return text;
   const problem = `the row has more than ${recordCharactersMax} characters`;
-  throw new ServiceError(
-    "invalid_request",
-    `line ${line}: ${problem}; is a quote or bracket unclosed?`,
-  );
+  throw new BrokenText(line, `${problem}; is a quote or bracket unclosed?`);
 }
 
 /**
@@ -41,26 +64,25 @@ export function createLineSplitter({ quotes }: { quotes: boolean }): Splitter {
   let isQuoted = false;
 
   return {
-    take(piece) {
-      const found: Source[] = [];
-      let from = 0;
-      marks.lastIndex = 0;
-      for (let match = marks.exec(piece); match; match = marks.exec(piece)) {
-        if (match[0] === '"') {
-          isQuoted = !isQuoted;
-          continue;
+    take: (piece) =>
+      keepingFound((found) => {
+        let from = 0;
+        marks.lastIndex = 0;
+        for (let match = marks.exec(piece); match; match = marks.exec(piece)) {
+          if (match[0] === '"') {
+            isQuoted = !isQuoted;
+            continue;
+          }
+          line += 1;
+          if (isQuoted) continue;
+          const text = pending + piece.slice(from, match.index);
+          if (text.trim() !== "") found.push({ line: startLine, text });
+          pending = "";
+          startLine = line;
+          from = match.index + 1;
         }
-        line += 1;
-        if (isQuoted) continue;
-        const text = pending + piece.slice(from, match.index);
-        if (text.trim() !== "") found.push({ line: startLine, text });
-        pending = "";
-        startLine = line;
-        from = match.index + 1;
-      }
-      pending = boundRecord(startLine, pending + piece.slice(from));
-      return found;
-    },
+        pending = boundRecord(startLine, pending + piece.slice(from));
+      }),
     end: () => (pending.trim() === "" ? [] : [{ line: startLine, text: pending }]),
   };
 }

@@ -14,20 +14,12 @@ export interface StoreInput<Values, Operands = readonly []> extends Input<Values
 type Work<Values, Operands> = (input: StoreInput<Values, Operands>) => Promise<number>;
 type Run<Values, Operands> = (input: Input<Values, Operands>) => Promise<number>;
 
-interface WorkOptions {
-  /** The work calls `beginChange` itself, before its first change. */
-  readonly isInterruptible?: boolean;
-}
-
 /**
  * Opens or creates the store, runs the command, and closes the store also if the command fails. Says
  * on standard error which store it created. For commands that bring content.
  */
-export function withStore<Values, Operands>(
-  work: Work<Values, Operands>,
-  options?: WorkOptions,
-): Run<Values, Operands> {
-  return runWith((config) => openStore(config, systemClock, printCreated), work, options);
+export function withStore<Values, Operands>(work: Work<Values, Operands>): Run<Values, Operands> {
+  return runWith((config) => openStore(config, systemClock, printCreated), work);
 }
 
 /** Same as `withStore`, but rejects if there is no store. For commands that need content. */
@@ -44,12 +36,11 @@ export function printCreated(place: string): void {
 function runWith<Values, Operands>(
   open: (config: Config) => Promise<Store>,
   work: Work<Values, Operands>,
-  { isInterruptible = false }: WorkOptions = {},
 ): Run<Values, Operands> {
   return async (input) => {
     const config = readConfig(input.settings);
     const store = await open(config);
-    if (!isInterruptible) beginChange();
+    beginChange();
     try {
       return await work({ ...input, config, store });
     } catch (error) {

@@ -1,4 +1,4 @@
-import { ServiceError } from "./errors.ts";
+import { type Problem, type Problems, shownValue } from "./import-problems.ts";
 import { isPetStatus, petStatuses, quantityMax, readQuantity } from "./inventory.ts";
 import { type OrderRecord, type OrderStatus, orderStatuses } from "./orders.ts";
 import type { PetRecord } from "./pets.ts";
@@ -24,12 +24,15 @@ export const orderColumns = ["id", "petId", "quantity", "shipDate", "status", "c
 const textCharactersMax = 1_000;
 const listItemsMax = 100;
 
-/** Checks one row. The error names the line, the field and the rule. */
-export function toPetRecord(line: number, fields: Fields): PetRecord {
-  const row = openRow(line, fields, petColumns);
-  return {
+/**
+ * Checks one row and adds its problems. Returns an empty list for a row without an id. A row with
+ * another problem is returned as bad, so that a second row with its id is found too.
+ */
+export function toPetRecord(line: number, fields: Fields, problems: Problems): PetRecord | [] {
+  const row = openRow(line, fields, petColumns, problems);
+  const petId = row.required("petId", int64);
+  const record = {
     line,
-    petId: row.required("petId", int64),
     name: row.optional("name", textRule),
     category: fields.category === null ? null : row.optional("category", textRule),
     tags: row.optional("tags", listRule),
@@ -37,29 +40,36 @@ export function toPetRecord(line: number, fields: Fields): PetRecord {
     status: row.optional("status", petStatus),
     quantity: row.optional("quantity", quantity),
   };
+  return petId === undefined ? [] : { petId, ...record, isBad: row.isBad() };
 }
 
-export function toOrderRecord(line: number, fields: Fields): OrderRecord {
-  const row = openRow(line, fields, orderColumns);
-  return {
+export function toOrderRecord(line: number, fields: Fields, problems: Problems): OrderRecord | [] {
+  const row = openRow(line, fields, orderColumns, problems);
+  const id = row.required("id", int64);
+  const record = {
     line,
-    id: row.required("id", int64),
-    petId: row.required("petId", int64),
-    quantity: row.required("quantity", quantity),
+    petId: row.required("petId", int64) ?? 0n,
+    quantity: row.required("quantity", quantity) ?? 0,
     shipDate: fields.shipDate === null ? null : (row.optional("shipDate", instant) ?? null),
-    status: row.required("status", orderStatus),
+    status: row.required("status", orderStatus) ?? "placed",
     complete: row.optional("complete", flag) ?? false,
   };
+  return id === undefined ? [] : { id, ...record, isBad: row.isBad() };
 }
 
-/** The error for a rule that only a store can check, after all rows are staged. */
-export function repeatedId(line: unknown, field: "petId" | "id", id: unknown): ServiceError {
-  return new ServiceError("invalid_request", `line ${line}: duplicate ${field} ${id}`);
+/** Problems that only a store can find, after all rows are staged. */
+export function repeatedId(
+  line: unknown,
+  column: "petId" | "id",
+  id: unknown,
+  firstLine: unknown,
+): Problem {
+  const rule = `must be unique, but line ${firstLine} has it too`;
+  return { line: Number(line), column, value: String(id), rule };
 }
 
-export function namelessPet(line: unknown, petId: unknown): ServiceError {
-  const rule = `field 'name' is required for a new pet (petId ${petId})`;
-  return new ServiceError("invalid_request", `line ${line}: ${rule}`);
+export function namelessPet(line: unknown, petId: unknown): Problem {
+  return { line: Number(line), column: "name", rule: `is required for a new pet (petId ${petId})` };
 }
 
 interface Rule<T> {
@@ -69,9 +79,13 @@ interface Rule<T> {
   readonly read: (value: unknown) => T | undefined;
 }
 
-function openRow(line: number, fields: Fields, columns: readonly string[]) {
-  const fail = (field: string, rule: string): never => {
-    throw new ServiceError("invalid_request", `line ${line}: field '${field}' ${rule}`);
+function openRow(line: number, fields: Fields, columns: readonly string[], problems: Problems) {
+  let isBad = false;
+  const fail = (column: string, rule: string): undefined => {
+    const value = fields[column] === undefined ? undefined : shownValue(fields[column]);
+    problems.add({ line, column: shownValue(column), value, rule });
+    isBad = true;
+    return undefined;
   };
   for (const field of Object.keys(fields)) {
     if (!columns.includes(field)) fail(field, `is not one of ${columns.join(", ")}`);
@@ -79,12 +93,11 @@ function openRow(line: number, fields: Fields, columns: readonly string[]) {
   const optional = <T>(field: string, rule: Rule<T>): T | undefined => {
     const value = fields[field];
     if (value === undefined) return undefined;
-    const read = rule.read(value);
-    return read === undefined ? fail(field, rule.text) : read;
+    return rule.read(value) ?? fail(field, rule.text);
   };
-  const required = <T>(field: string, rule: Rule<T>): T =>
-    optional(field, rule) ?? fail(field, "is required");
-  return { optional, required };
+  const required = <T>(field: string, rule: Rule<T>): T | undefined =>
+    fields[field] === undefined ? fail(field, "is required") : optional(field, rule);
+  return { optional, required, isBad: () => isBad };
 }
 
 const int64: Rule<bigint> = {

@@ -13,6 +13,8 @@ export interface Order {
 
 export interface OrderRecord extends Order {
   readonly line: number;
+  /** The row breaks a rule. It is not imported, but its id counts. */
+  readonly isBad?: boolean;
 }
 
 export interface OrderPage {

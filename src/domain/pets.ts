@@ -21,6 +21,8 @@ export interface PetRecord {
   readonly photoUrls: readonly string[] | undefined;
   readonly status: PetStatus | undefined;
   readonly quantity: number | undefined;
+  /** The row breaks a rule. It is not imported, but its id counts. */
+  readonly isBad?: boolean;
 }
 
 /** When GET /pets/{petId} was deprecated, in milliseconds since 1970. */

@@ -1,4 +1,6 @@
 import type { EpochStart, Position } from "./epochs.ts";
+import type { Batches, Imported, ImportPreview } from "./import-preview.ts";
+import type { Problems } from "./import-problems.ts";
 import type { Entry } from "./inventory.ts";
 import type { Key, Secret, SecretTimes } from "./keys.ts";
 import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
@@ -184,20 +186,15 @@ export interface CatalogueReader {
   listOrders(page: OrderPage): MaybePromise<readonly Order[]>;
 }
 
-export interface Imported {
-  readonly created: number;
-  readonly changed: number;
-  readonly unchanged: number;
-}
-
-export interface CatalogueStore extends CatalogueReader {
+export interface CatalogueStore extends CatalogueReader, ImportPreview {
   /**
    * Inserts or updates pets by id, all or none. Rows are staged as they arrive and applied in one
    * short transaction. Fields that a record does not give keep their value. Each entry that is
-   * created or changed gets a ledger row.
+   * created or changed gets a ledger row. Adds its own problems to those of reading the records, and
+   * rejects with `RejectedImport` if there are any.
    */
-  importPets(records: AsyncIterable<readonly PetRecord[]>, reason: string): Promise<Imported>;
-  importOrders(records: AsyncIterable<readonly OrderRecord[]>): Promise<Imported>;
+  importPets(records: Batches<PetRecord>, reason: string, problems?: Problems): Promise<Imported>;
+  importOrders(records: Batches<OrderRecord>, problems?: Problems): Promise<Imported>;
 }
 
 export interface KeyStore {

@@ -1,9 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { printable } from "../../src/output.ts";
 import { openWorkspace, petstore } from "../support/process.ts";
+import { createStore } from "../support/stocking.ts";
 
 const place = openWorkspace();
+beforeAll(() => createStore(`sqlite:${place.path("data/production.db")}`));
 afterAll(() => place.leave());
 
 /** Escape sequence, bell, DEL, C1 sequence, bidirectional controls and a line separator. */
@@ -30,12 +32,13 @@ test("an error of an import escapes columns, fields and file names", async () =>
     stdin: `petId,"${hostile}"\n1,x\n`,
   });
   expect(header.err).toBe(
-    `petstore: line 1: unknown column '${escapes}'; expected petId, name, category, tags, photoUrls, status, quantity\n`,
+    `stdin:1: unknown column '${escapes}'; expected petId, name, category, tags, photoUrls, status, quantity
+petstore: 1 problem in stdin; nothing was imported\n`,
   );
   const field = await place.run(["pets", "import", "-"], {
     stdin: JSON.stringify({ petId: 1, name: "x", [hostile]: 1 }),
   });
-  expect(field.err).toContain(`field '${escapes}' is not one of`);
+  expect(field.err).toContain(`stdin:1: ${escapes} '1' is not one of`);
   const file = await place.run(["pets", "import", `${hostile}.csv`]);
   expect(file.err).toContain(`cannot read ${escapes}.csv`);
   for (const { err, out, code } of [header, field, file]) {

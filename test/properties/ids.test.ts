@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Format } from "../../src/cli/files.ts";
 import { readRows } from "../../src/cli/rows.ts";
+import { createProblems } from "../../src/domain/import-problems.ts";
 import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
 import { runs } from "../support/properties/runs.ts";
 import { expectError } from "../support/responses.ts";
@@ -45,12 +46,13 @@ describe.each(engines)("ids on %s", (engine) => {
       // Split at arbitrary places, so that ids are spread over several pieces.
       for (let at = 0; at < text.length; at += 7) yield text.slice(at, at + 7);
     }
+    const problems = createProblems();
     async function* records() {
-      for await (const rows of readRows(pieces(), format, petColumns)) {
-        yield rows.map(({ line, fields }) => toPetRecord(line, fields));
+      for await (const rows of readRows(pieces(), format, petColumns, problems)) {
+        yield rows.flatMap(({ line, fields }) => toPetRecord(line, fields, problems));
       }
     }
-    await service.store.catalogue.importPets(records(), "test");
+    await service.store.catalogue.importPets(records(), "test", problems);
     for (const id of ids) known.add(id);
   }
 

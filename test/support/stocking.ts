@@ -1,6 +1,7 @@
 // Fills and checks a store as the commands do, without a process for each.
 import { readRows } from "../../src/cli/rows.ts";
 import { readConfig } from "../../src/config.ts";
+import { createProblems } from "../../src/domain/import-problems.ts";
 import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
 import { issueKey } from "../../src/domain/key-lifecycle.ts";
 import type { KeyTerms } from "../../src/domain/key-terms.ts";
@@ -30,11 +31,14 @@ export function createStore(database: string): Promise<void> {
 /** Imports pets, each as JSON. */
 export async function importPets(database: string, ...pets: readonly string[]): Promise<void> {
   async function* records() {
-    for await (const rows of readRows(text(pets.join("\n")), "ndjson", petColumns)) {
-      yield rows.map(({ line, fields }) => toPetRecord(line, fields));
+    for await (const rows of readRows(text(pets.join("\n")), "ndjson", petColumns, problems)) {
+      yield rows.flatMap(({ line, fields }) => toPetRecord(line, fields, problems));
     }
   }
-  await withStoreAt(database, ({ catalogue }) => catalogue.importPets(records(), "import of -"));
+  const problems = createProblems();
+  await withStoreAt(database, ({ catalogue }) =>
+    catalogue.importPets(records(), "import of -", problems),
+  );
 }
 
 async function* text(value: string): AsyncGenerator<string> {

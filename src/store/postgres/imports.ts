@@ -1,15 +1,15 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { namelessPet, repeatedId } from "../../domain/imports.ts";
+import type { Batches, Imported } from "../../domain/import-preview.ts";
+import { type Problems, rejectProblems } from "../../domain/import-problems.ts";
 import type { Tip } from "../../domain/ledger.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
-import type { Imported } from "../../domain/ports.ts";
+import { orderDiffers, petDiffers, stockDiffers } from "../import-differences.ts";
 import { entryColumns, storedLedgerColumns } from "../rows.ts";
-import { copyIn } from "./engine/copy.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Session } from "./engine/session.ts";
-import { assertCommitted, begin, waitForDisk } from "./engine/transaction.ts";
+import { assertCommitted } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
+import { checkPets, stageOrders, stagePets } from "./staging.ts";
 
 /** The key of an advisory lock. Arbitrary, but no other application on the server may use it. */
 const importLock = 7_381_003;
@@ -23,30 +23,15 @@ const importLock = 7_381_003;
 export async function importPets(
   session: Session,
   epochs: Epochs,
-  records: AsyncIterable<readonly PetRecord[]>,
+  records: Batches<PetRecord>,
+  problems: Problems,
   reason: string,
   now: number | null,
 ): Promise<Imported> {
   const { sql, query } = session;
-  await beginImport(session);
-  await sql.unsafe(`CREATE TEMP TABLE staged_pets (
-    pet_id int8, line int8, name text, category text, category_given bool,
-    tags text, photo_urls text, status text, quantity int8) ON COMMIT DROP`);
-  const staged = await copyIn(session, "staged_pets", records, (record) => [
-    record.petId,
-    record.line,
-    record.name ?? null,
-    record.category ?? null,
-    record.category !== undefined,
-    record.tags ? JSON.stringify(record.tags) : null,
-    record.photoUrls ? JSON.stringify(record.photoUrls) : null,
-    record.status ?? null,
-    record.quantity ?? null,
-  ]);
-  await sql.unsafe("ANALYZE staged_pets");
-  await rejectRepeatedIds(session, "staged_pets", "pet_id", "petId");
+  const staged = await stagePets(session, records, problems);
   await query("SELECT pg_advisory_xact_lock($1::int8)", [importLock]);
-  await rejectNameless(session);
+  await checkPets(session, problems);
   await applyCatalogue(session);
   const { timeline, ...tip } = await takeHead(session, now);
   const { seq } = tip;
@@ -64,46 +49,12 @@ export async function importPets(
   return { created, changed, unchanged: staged - created - changed };
 }
 
-async function beginImport({ query }: Session): Promise<void> {
-  await query(begin);
-  const [row] = await query(
-    `SELECT has_database_privilege(current_database(), 'TEMPORARY'), ${waitForDisk}`,
-  );
-  if (row?.[0] === true) return;
-  throw new ServiceError("unavailable", "the role needs TEMPORARY on the database for an import");
-}
-
-async function rejectRepeatedIds(
-  { query }: Session,
-  table: string,
-  column: string,
-  field: "petId" | "id",
-): Promise<void> {
-  const [repeat] = await query(
-    `SELECT line, ${column} FROM (
-       SELECT line, ${column}, row_number() OVER (PARTITION BY ${column} ORDER BY line) AS nth
-       FROM ${table}) AS numbered
-     WHERE nth > 1 ORDER BY line LIMIT 1`,
-  );
-  if (repeat) throw repeatedId(repeat[0], field, repeat[1]);
-}
-
-async function rejectNameless({ query }: Session): Promise<void> {
-  const [nameless] = await query(
-    `SELECT line, pet_id FROM staged_pets s
-     WHERE name IS NULL AND NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
-     ORDER BY line LIMIT 1`,
-  );
-  if (nameless) throw namelessPet(nameless[0], nameless[1]);
-}
-
 /** Only imports write the catalogue, one at a time, so no other transaction adds a pet meanwhile. */
 async function applyCatalogue({ sql }: Session): Promise<void> {
   await sql.unsafe(
     `CREATE TEMP TABLE changed_pets ON COMMIT DROP AS
        SELECT s.* FROM staged_pets s JOIN pets p USING (pet_id)
-       WHERE s.name <> p.name OR s.tags <> p.tags OR s.photo_urls <> p.photo_urls
-          OR (s.category_given AND s.category IS DISTINCT FROM p.category);
+       WHERE ${petDiffers};
      UPDATE pets SET name = coalesce(s.name, pets.name),
          category = CASE WHEN s.category_given THEN s.category ELSE pets.category END,
          tags = coalesce(s.tags, pets.tags), photo_urls = coalesce(s.photo_urls, pets.photo_urls)
@@ -127,7 +78,7 @@ const addRows = `
            i.status AS status_before, coalesce(s.status, i.status, $3::text) AS status_after,
            i.version AS previous
     FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
-    WHERE i.pet_id IS NULL OR s.quantity <> i.quantity OR s.status <> i.status),
+    WHERE i.pet_id IS NULL OR ${stockDiffers}),
   added AS (
     INSERT INTO ledger (${storedLedgerColumns})
     SELECT seq, pet_id, quantity_before, quantity_after, status_before, status_after, previous,
@@ -173,24 +124,12 @@ async function applyStock(
 /** Imports orders in one transaction, staged like pets. */
 export async function importOrders(
   session: Session,
-  records: AsyncIterable<readonly OrderRecord[]>,
+  records: Batches<OrderRecord>,
+  problems: Problems,
 ): Promise<Imported> {
   const { sql, query } = session;
-  await beginImport(session);
-  await sql.unsafe(`CREATE TEMP TABLE staged_orders (
-    id int8, pet_id int8, quantity int8, ship_date int8, status text, complete int2, line int8)
-    ON COMMIT DROP`);
-  await copyIn(session, "staged_orders", records, (record) => [
-    record.id,
-    record.petId,
-    record.quantity,
-    record.shipDate,
-    record.status,
-    record.complete ? 1 : 0,
-    record.line,
-  ]);
-  await sql.unsafe("ANALYZE staged_orders");
-  await rejectRepeatedIds(session, "staged_orders", "id", "id");
+  await stageOrders(session, records, problems);
+  rejectProblems(problems);
   // One import of orders at a time: two that overlap could deadlock.
   await sql.unsafe("LOCK TABLE orders IN SHARE ROW EXCLUSIVE MODE");
   const [counts] = await query(
@@ -202,8 +141,7 @@ export async function importOrders(
        INSERT INTO orders (id, pet_id, quantity, ship_date, status, complete)
        SELECT s.id, s.pet_id, s.quantity, s.ship_date, s.status, s.complete
        FROM staged_orders s LEFT JOIN orders o USING (id)
-       WHERE o.id IS NULL OR (s.pet_id, s.quantity, s.ship_date, s.status, s.complete)
-             IS DISTINCT FROM (o.pet_id, o.quantity, o.ship_date, o.status, o.complete)
+       WHERE o.id IS NULL OR ${orderDiffers}
        ORDER BY s.id
        ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, quantity = excluded.quantity,
          ship_date = excluded.ship_date, status = excluded.status, complete = excluded.complete

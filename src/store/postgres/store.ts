@@ -1,6 +1,7 @@
 import { createCondition } from "../../domain/conditions.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/events.ts";
+import { createProblems } from "../../domain/import-problems.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
 import type { Migration } from "../../domain/upgrades.ts";
@@ -19,9 +20,9 @@ import { createKeyMemory } from "./idempotency.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
-
 import { createMaintenance } from "./maintenance.ts";
 import { hasStore, migrate } from "./migrations.ts";
+import { createPreview } from "./previews.ts";
 import { steps } from "./schema/steps.ts";
 import { createSnapshot, importTables } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
@@ -100,9 +101,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     checkpoints: createCheckpoints(epochs, database.guard, long.query, now),
     catalogue: {
       ...createCatalogueReader(quick.query, long.query),
-      importPets: (records, reason) =>
-        onOwnSession((session) => importPets(session, epochs, records, reason, now())),
-      importOrders: (records) => onOwnSession((session) => importOrders(session, records)),
+      importPets: (records, reason, problems = createProblems()) =>
+        onOwnSession((own) => importPets(own, epochs, records, problems, reason, now())),
+      importOrders: (records, problems = createProblems()) =>
+        onOwnSession((session) => importOrders(session, records, problems)),
+      previewPets: (...args) => onOwnSession((own) => createPreview(own).previewPets(...args)),
+      previewOrders: (...args) => onOwnSession((own) => createPreview(own).previewOrders(...args)),
     },
     keys: createKeys(quick.query, long.query),
     usage: createUsage(long.query),

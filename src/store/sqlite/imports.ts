@@ -1,14 +1,16 @@
 import type { Database } from "bun:sqlite";
 import { hashText, joinFields, originText } from "../../domain/chain.ts";
-import { namelessPet, repeatedId } from "../../domain/imports.ts";
+import type { Batches, Imported } from "../../domain/import-preview.ts";
+import { type Problems, rejectProblems } from "../../domain/import-problems.ts";
 import type { Tip } from "../../domain/ledger.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
-import type { Imported } from "../../domain/ports.ts";
+import { orderDiffers, petDiffers, stockDiffers } from "../import-differences.ts";
 import { tipColumns, toTip } from "../rows.ts";
 import { createValueInserter, type Value } from "./commit.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { beginUnservedEpoch, readEpoch } from "./epochs.ts";
+import { checkPets, stageOrders, stagePets } from "./staging.ts";
 
 /** How an import of pets becomes rows of the ledger. */
 export interface LedgerOptions {
@@ -24,57 +26,32 @@ export interface LedgerOptions {
  */
 export async function importPets(
   database: Database,
-  records: AsyncIterable<readonly PetRecord[]>,
+  records: Batches<PetRecord>,
+  problems: Problems,
   options: LedgerOptions,
 ): Promise<Imported> {
-  database.run(`CREATE TEMP TABLE staged_pets (
-    pet_id INTEGER PRIMARY KEY, line INTEGER, name TEXT, category TEXT, category_given INTEGER,
-    tags TEXT, photo_urls TEXT, status TEXT, quantity INTEGER)`);
-  try {
-    const stage = database.query(
-      "INSERT INTO staged_pets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-    );
-    await stageAll(database, records, (record) => {
-      const { changes } = stage.run(
-        record.petId,
-        record.line,
-        record.name ?? null,
-        record.category ?? null,
-        record.category === undefined ? 0 : 1,
-        record.tags ? JSON.stringify(record.tags) : null,
-        record.photoUrls ? JSON.stringify(record.photoUrls) : null,
-        record.status ?? null,
-        record.quantity ?? null,
-      );
-      if (changes === 0) throw repeatedId(record.line, "petId", record.petId);
-    });
-    // The epoch is read first. If a service starts later, the epoch that it begins shows that.
-    const epoch = readEpoch(database);
-    const unservedEpoch = options.isServed() ? undefined : epoch;
-    return inTransaction(database, () => applyPets(database, options, unservedEpoch))();
-  } finally {
-    database.run("DROP TABLE staged_pets");
-  }
+  await stagePets(database, records, problems);
+  // Without the lock for a file that is already known to be bad.
+  if (problems.count() > 0) checkPets(database, problems);
+  // The epoch is read first. If a service starts later, the epoch that it begins shows that.
+  const epoch = readEpoch(database);
+  const unservedEpoch = options.isServed() ? undefined : epoch;
+  return inTransaction(database, () => applyPets(database, problems, options, unservedEpoch))();
 }
 
 function applyPets(
   database: Database,
+  problems: Problems,
   options: LedgerOptions,
   unservedEpoch: string | undefined,
 ): Imported {
-  const nameless = database
-    .query(
-      `SELECT line, pet_id FROM staged_pets
-       WHERE name IS NULL AND pet_id NOT IN (SELECT pet_id FROM pets) ORDER BY line LIMIT 1`,
-    )
-    .values()[0];
-  if (nameless) throw namelessPet(nameless[0], nameless[1]);
+  checkPets(database, problems);
   const changed = countChanged(database);
   database.run(
-    `UPDATE pets SET name = coalesce(s.name, pets.name),
-       category = CASE WHEN s.category_given THEN s.category ELSE pets.category END,
-       tags = coalesce(s.tags, pets.tags), photo_urls = coalesce(s.photo_urls, pets.photo_urls)
-     FROM staged_pets s WHERE s.pet_id = pets.pet_id AND ${petDiffers}`,
+    `UPDATE pets AS p SET name = coalesce(s.name, p.name),
+       category = CASE WHEN s.category_given THEN s.category ELSE p.category END,
+       tags = coalesce(s.tags, p.tags), photo_urls = coalesce(s.photo_urls, p.photo_urls)
+     FROM staged_pets s WHERE s.pet_id = p.pet_id AND ${petDiffers}`,
   );
   // Existing pets are skipped by the conflict clause, not by a subquery: a statement that reads the
   // table it inserts into has to copy all its rows first.
@@ -152,15 +129,10 @@ function addRows(
   return { rows, hash: lastHash };
 }
 
-/** Whether a record changes an existing pet. Fields that it does not give are null and compare as null. */
-const petDiffers = `(s.name <> pets.name OR s.tags <> pets.tags OR s.photo_urls <> pets.photo_urls
-  OR (s.category_given AND s.category IS NOT pets.category))`;
-const stockDiffers = "(s.quantity <> i.quantity OR s.status <> i.status)";
-
 function countChanged(database: Database): number {
   const [count] = database
     .query(
-      `SELECT count(*) FROM staged_pets s JOIN pets USING (pet_id) JOIN inventory i USING (pet_id)
+      `SELECT count(*) FROM staged_pets s JOIN pets p USING (pet_id) JOIN inventory i USING (pet_id)
        WHERE ${petDiffers} OR ${stockDiffers}`,
     )
     .values()[0] as [bigint];
@@ -170,30 +142,12 @@ function countChanged(database: Database): number {
 /** Imports orders, staged in the same way. */
 export async function importOrders(
   database: Database,
-  records: AsyncIterable<readonly OrderRecord[]>,
+  records: Batches<OrderRecord>,
+  problems: Problems,
 ): Promise<Imported> {
-  database.run(`CREATE TEMP TABLE staged_orders (
-    id INTEGER PRIMARY KEY, pet_id INTEGER, quantity INTEGER, ship_date INTEGER, status TEXT,
-    complete INTEGER)`);
-  try {
-    const stage = database.query(
-      "INSERT INTO staged_orders VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-    );
-    await stageAll(database, records, (record) => {
-      const { changes } = stage.run(
-        record.id,
-        record.petId,
-        record.quantity,
-        record.shipDate,
-        record.status,
-        record.complete ? 1 : 0,
-      );
-      if (changes === 0) throw repeatedId(record.line, "id", record.id);
-    });
-    return inTransaction(database, () => applyOrders(database))();
-  } finally {
-    database.run("DROP TABLE staged_orders");
-  }
+  await stageOrders(database, records, problems);
+  rejectProblems(problems);
+  return inTransaction(database, () => applyOrders(database))();
 }
 
 function applyOrders(database: Database): Imported {
@@ -204,25 +158,13 @@ function applyOrders(database: Database): Imported {
   );
   const { changes } = database
     .query(
-      `INSERT INTO orders SELECT s.* FROM staged_orders s LEFT JOIN orders o USING (id)
-       WHERE o.id IS NULL OR (s.pet_id, s.quantity, s.status, s.complete)
-             <> (o.pet_id, o.quantity, o.status, o.complete) OR s.ship_date IS NOT o.ship_date
+      `INSERT INTO orders (id, pet_id, quantity, ship_date, status, complete)
+       SELECT s.id, s.pet_id, s.quantity, s.ship_date, s.status, s.complete
+       FROM staged_orders s LEFT JOIN orders o USING (id)
+       WHERE o.id IS NULL OR ${orderDiffers}
        ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, quantity = excluded.quantity,
          ship_date = excluded.ship_date, status = excluded.status, complete = excluded.complete`,
     )
     .run();
   return { created, changed: changes - created, unchanged: staged - changes };
-}
-
-/** Stages batches of records as they arrive. */
-async function stageAll<T>(
-  database: Database,
-  batches: AsyncIterable<readonly T[]>,
-  stage: (record: T) => void,
-): Promise<void> {
-  // Deferred, and only temporary tables are written, so the database file is not locked.
-  const stageBatch = database.transaction((batch: readonly T[]) => {
-    for (const record of batch) stage(record);
-  });
-  for await (const batch of batches) stageBatch.deferred(batch);
 }

@@ -2,6 +2,8 @@ import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/events.ts";
+import type { ImportPreview } from "../../domain/import-preview.ts";
+import { createProblems } from "../../domain/import-problems.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { MaintenanceStore } from "../../domain/maintenance.ts";
 import type {
@@ -22,7 +24,12 @@ import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
 import { type Access, openCommandAccess, openServiceAccess } from "./engine/access.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
-import { openForReading, openForWriting, useConnection } from "./engine/connection.ts";
+import {
+  openForReading,
+  openForStaging,
+  openForWriting,
+  useConnection,
+} from "./engine/connection.ts";
 import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
 import { endWithoutClosing, guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
@@ -41,10 +48,9 @@ import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
-
 import { createMaintenanceReader } from "./maintenance.ts";
+import { createPreview } from "./previews.ts";
 import { steps } from "./schema/steps.ts";
-
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
@@ -196,13 +202,21 @@ function createCatalogueStore(parts: Parts): CatalogueStore {
   const { path, clock, threaded } = parts.options;
   // A store with a thread is the serving process.
   const isStoreServed = () => threaded || isServed(filesOf(path));
+  const preview = async <T>(work: (preview: ImportPreview) => Promise<T>) =>
+    useConnection(
+      parts.access.read(() => openForStaging(path)),
+      (own) => work(createPreview(own)),
+    );
   return {
     ...readable(parts, createCatalogueReader(parts.database)),
-    importPets: (records, reason) =>
+    importPets: (records, reason, problems = createProblems()) =>
       writeAlone(parts, (own) =>
-        importPets(own, records, { reason, now: clock.now, isServed: isStoreServed }),
+        importPets(own, records, problems, { reason, now: clock.now, isServed: isStoreServed }),
       ),
-    importOrders: (records) => writeAlone(parts, (own) => importOrders(own, records)),
+    importOrders: (records, problems = createProblems()) =>
+      writeAlone(parts, (own) => importOrders(own, records, problems)),
+    previewPets: (...args) => preview((own) => own.previewPets(...args)),
+    previewOrders: (...args) => preview((own) => own.previewOrders(...args)),
   };
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { ImportDifference } from "../../../src/domain/import-preview.ts";
+import { createProblems } from "../../../src/domain/import-problems.ts";
 import type { OrderRecord } from "../../../src/domain/orders.ts";
 import type { PetRecord } from "../../../src/domain/pets.ts";
 import { int64Max } from "../../../src/domain/values/int64.ts";
@@ -84,7 +86,7 @@ export function describeImports(suite: StoreSuite): void {
         [[[petRow({ petId: 1n, quantity: 9 })], [petRow({ petId: 2n, name: undefined })]], "name"],
         [
           [[petRow({ petId: 3n })], [petRow({ petId: 4n }), petRow({ petId: 3n })]],
-          "line 1: duplicate petId 3",
+          "line 1: petId '3' must be unique, but line 1 has it too",
         ],
       ];
       for (const [rows, sentence] of invalid) {
@@ -121,6 +123,72 @@ export function describeImports(suite: StoreSuite): void {
       await expectSound();
     });
 
+    test("lists the first 50 problems of each rule that needs the store, and counts all", async () => {
+      await add({ petId: 1n });
+      const repeated = Array.from({ length: 120 }, () => petRow({ petId: 1n, line: 3 }));
+      const nameless = Array.from({ length: 70 }, (_, at) =>
+        petRow({ petId: BigInt(at + 2), name: undefined, line: at + 4 }),
+      );
+      const bad = petRow({ petId: 100n, name: undefined, line: 2, isBad: true });
+      const problems = createProblems();
+      problems.add({ line: 2, rule: "found while reading" });
+      const rows = [petRow({ petId: 1n, line: 1 }), bad, ...nameless, ...repeated];
+      for (const preview of [false, true]) {
+        const found = createProblems();
+        for (const problem of problems.list()) found.add(problem);
+        const { catalogue } = suite.store;
+        const running = preview
+          ? catalogue.previewPets(batchesOf(rows), found, async () => {})
+          : catalogue.importPets(batchesOf(rows), "test", found);
+        await expect(running).rejects.toThrow("line 2: found while reading");
+        expect(found.count()).toBe(1 + 120 + 70);
+        const first = found.list();
+        expect(first).toHaveLength(50);
+        expect(first[1]).toMatchObject({ line: 3, column: "petId", value: "1" });
+        expect(first[1]?.rule).toContain("line 1 has it too");
+      }
+    });
+
+    test("can be previewed: the same counts, every difference, and no change", async () => {
+      await add(
+        { petId: 1n, name: "Rex", category: "dogs", tags: ["a"], quantity: 1 },
+        { petId: 2n },
+      );
+      const before = await suite.store.inventory.readHead();
+      const rows = [
+        petRow({
+          petId: 1n,
+          name: "Max",
+          category: null,
+          tags: ["b"],
+          status: "sold",
+          quantity: 2,
+        }),
+        petRow({ petId: 2n, name: undefined }),
+        petRow({ petId: int64Max, name: "New", quantity: 7 }),
+      ];
+      const found: ImportDifference[] = [];
+      const preview = await suite.store.catalogue.previewPets(
+        batchesOf(rows),
+        createProblems(),
+        async (differences) => void found.push(...differences),
+      );
+      expect(found).toEqual([
+        { id: 1n, field: "name", from: "Rex", to: "Max" },
+        { id: 1n, field: "category", from: "dogs", to: null },
+        { id: 1n, field: "tags", from: ["a"], to: ["b"] },
+        { id: 1n, field: "status", from: "available", to: "sold" },
+        { id: 1n, field: "quantity", from: 1, to: 2 },
+        { id: int64Max, field: "name", from: null, to: "New" },
+        { id: int64Max, field: "quantity", from: null, to: 7 },
+      ]);
+      expect(await suite.store.inventory.readHead()).toEqual(before);
+      expect(await suite.store.catalogue.findPet(1n)).toMatchObject({ name: "Rex", quantity: 1 });
+      expect(await suite.store.catalogue.importPets(batchesOf(rows), "test")).toEqual(preview);
+      expect(preview).toEqual({ created: 1, changed: 1, unchanged: 1 });
+      await expectSound();
+    });
+
     test("of no rows changes nothing", async () => {
       const before = await suite.store.inventory.readHead();
       expect(await add()).toEqual({ created: 0, changed: 0, unchanged: 0 });
@@ -141,7 +209,23 @@ export function describeImports(suite: StoreSuite): void {
       changed: 2,
       unchanged: 1,
     });
-    await expect(orders({ id: 4n }, { id: 4n })).rejects.toThrow("duplicate id 4");
+    await expect(orders({ id: 4n }, { id: 4n })).rejects.toThrow("id '4' must be unique");
+    const found: ImportDifference[] = [];
+    const preview = await suite.store.catalogue.previewOrders(
+      batchesOf([{ id: 2n, shipDate: 8, petId: int64Max }, { id: 5n }].map(orderRow)),
+      createProblems(),
+      async (differences) => void found.push(...differences),
+    );
+    expect(preview).toEqual({ created: 1, changed: 1, unchanged: 0 });
+    expect(found.filter(({ id }) => id === 2n)).toEqual([
+      { id: 2n, field: "petId", from: expect.any(BigInt), to: int64Max },
+      {
+        id: 2n,
+        field: "shipDate",
+        from: "1970-01-01T00:00:00.007Z",
+        to: "1970-01-01T00:00:00.008Z",
+      },
+    ]);
     const listed = await suite.store.catalogue.listOrders({ after: null, limit: 9 });
     expect(listed.map((order) => [order.id, order.shipDate])).toEqual([
       [int64Max, null],

@@ -15,6 +15,18 @@ export const openForReading = guarded((path: string): Database => {
   return database;
 });
 
+/** Opens the file for reading, and for writing temporary tables, which are outside the file. */
+export const openForStaging = guarded((path: string): Database => {
+  return new Database(path, { readonly: true, safeIntegers: true, strict: true });
+});
+
+/** An empty store in memory. */
+export function openEmpty(environment: Environment): Database {
+  const database = new Database(":memory:", { safeIntegers: true, strict: true });
+  migrate(database, environment);
+  return database;
+}
+
 /**
  * Opens or creates the file for writing, with the current schema and durable commits. Blocks its
  * thread while another process, such as a large import, holds the write lock.

@@ -1,0 +1,57 @@
+import type {
+  Batches,
+  Imported,
+  ImportPreview,
+  TakeDifferences,
+} from "../domain/import-preview.ts";
+import type { Problems } from "../domain/import-problems.ts";
+import {
+  type Fields,
+  orderColumns,
+  petColumns,
+  toOrderRecord,
+  toPetRecord,
+} from "../domain/imports.ts";
+import type { OrderRecord } from "../domain/orders.ts";
+import type { PetRecord } from "../domain/pets.ts";
+import type { CatalogueStore } from "../domain/ports.ts";
+
+/** What differs between imports of pets and of orders. */
+export interface ImportKind<T> {
+  readonly what: "pets" | "orders";
+  readonly columns: readonly string[];
+  /** The name of the id in JSON. */
+  readonly id: "petId" | "id";
+  toRecord(line: number, fields: Fields, problems: Problems): T | [];
+  importAll(
+    catalogue: CatalogueStore,
+    records: Batches<T>,
+    problems: Problems,
+    reason: string,
+  ): Promise<Imported>;
+  preview(
+    preview: ImportPreview,
+    records: Batches<T>,
+    problems: Problems,
+    take: TakeDifferences,
+  ): Promise<Imported>;
+}
+
+export const pets: ImportKind<PetRecord> = {
+  what: "pets",
+  columns: petColumns,
+  id: "petId",
+  toRecord: toPetRecord,
+  importAll: (catalogue, records, problems, reason) =>
+    catalogue.importPets(records, reason, problems),
+  preview: (preview, ...args) => preview.previewPets(...args),
+};
+
+export const orders: ImportKind<OrderRecord> = {
+  what: "orders",
+  columns: orderColumns,
+  id: "id",
+  toRecord: toOrderRecord,
+  importAll: (catalogue, records, problems) => catalogue.importOrders(records, problems),
+  preview: (preview, ...args) => preview.previewOrders(...args),
+};

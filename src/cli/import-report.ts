@@ -1,0 +1,22 @@
+import { type Problems, problemText } from "../domain/import-problems.ts";
+import { print, printDetail, printError } from "../output.ts";
+
+/** Prints the problems of a rejected import: the first ones, and how many more there are. */
+export function reportProblems(name: string, problems: Problems, asJson: boolean): number {
+  const count = problems.count();
+  const listed = problems.list();
+  if (asJson) {
+    const rows = listed.map(({ line, column = null, value = null, rule }) => ({
+      ...{ file: name, line, column, value, rule },
+    }));
+    print(JSON.stringify({ problemCount: count, problems: rows }));
+  } else {
+    for (const problem of listed) printDetail(`${name}:${problem.line}: ${problemText(problem)}`);
+    if (count > listed.length) printDetail(`${name}: ${count - listed.length} more problems`);
+  }
+  const noun = count === 1 ? "problem" : "problems";
+  const last = listed.find(({ isLast }) => isLast);
+  const reach = last && last.line > 1 ? `, which was checked up to line ${last.line}` : "";
+  printError(`${count} ${noun} in ${name}${reach}; nothing was imported`);
+  return 2;
+}

@@ -1,0 +1,108 @@
+import { ServiceError } from "../../domain/errors.ts";
+import type { Batches } from "../../domain/import-preview.ts";
+import { type Problems, problemsListedMax, rejectProblems } from "../../domain/import-problems.ts";
+import { namelessPet, repeatedId } from "../../domain/imports.ts";
+import type { OrderRecord } from "../../domain/orders.ts";
+import type { PetRecord } from "../../domain/pets.ts";
+import { copyIn } from "./engine/copy.ts";
+import type { Session } from "./engine/session.ts";
+import { begin, waitForDisk } from "./engine/transaction.ts";
+
+/** Temporary tables with the rows of an import. They block no other transaction, and end with theirs. */
+
+/**
+ * Begins the transaction of an import, stages pets, and adds a problem for every repeated id. Returns
+ * the number of rows.
+ */
+export async function stagePets(
+  session: Session,
+  records: Batches<PetRecord>,
+  problems: Problems,
+): Promise<number> {
+  const { sql } = session;
+  await beginImport(session);
+  await sql.unsafe(`CREATE TEMP TABLE staged_pets (
+    pet_id int8, line int8, name text, category text, category_given bool,
+    tags text, photo_urls text, status text, quantity int8, is_bad bool) ON COMMIT DROP`);
+  const staged = await copyIn(session, "staged_pets", records, (record) => [
+    record.petId,
+    record.line,
+    record.name ?? null,
+    record.category ?? null,
+    record.category !== undefined,
+    record.tags ? JSON.stringify(record.tags) : null,
+    record.photoUrls ? JSON.stringify(record.photoUrls) : null,
+    record.status ?? null,
+    record.quantity ?? null,
+    record.isBad ?? false,
+  ]);
+  await sql.unsafe("ANALYZE staged_pets");
+  await addRepeatedIds(session, "staged_pets", "pet_id", "petId", problems);
+  return staged;
+}
+
+export async function stageOrders(
+  session: Session,
+  records: Batches<OrderRecord>,
+  problems: Problems,
+): Promise<number> {
+  const { sql } = session;
+  await beginImport(session);
+  await sql.unsafe(`CREATE TEMP TABLE staged_orders (
+    id int8, pet_id int8, quantity int8, ship_date int8, status text, complete int2, line int8)
+    ON COMMIT DROP`);
+  const staged = await copyIn(session, "staged_orders", records, (record) => [
+    record.id,
+    record.petId,
+    record.quantity,
+    record.shipDate,
+    record.status,
+    record.complete ? 1 : 0,
+    record.line,
+  ]);
+  await sql.unsafe("ANALYZE staged_orders");
+  await addRepeatedIds(session, "staged_orders", "id", "id", problems);
+  return staged;
+}
+
+/** Adds a problem for every new pet without a name. Throws if the import has problems. */
+export async function checkPets({ query }: Session, problems: Problems): Promise<void> {
+  const nameless = await query(
+    `SELECT line, pet_id, count(*) OVER () FROM staged_pets s
+     WHERE name IS NULL AND NOT is_bad AND NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
+     ORDER BY line LIMIT $1::int8`,
+    [problemsListedMax],
+  );
+  for (const [line, petId] of nameless) problems.add(namelessPet(line, petId));
+  problems.addUnlisted(Number(nameless[0]?.[2] ?? 0) - nameless.length);
+  rejectProblems(problems);
+}
+
+async function beginImport({ query }: Session): Promise<void> {
+  await query(begin);
+  const [row] = await query(
+    `SELECT has_database_privilege(current_database(), 'TEMPORARY'), ${waitForDisk}`,
+  );
+  if (row?.[0] === true) return;
+  throw new ServiceError("unavailable", "the role needs TEMPORARY on the database for an import");
+}
+
+async function addRepeatedIds(
+  { query }: Session,
+  table: string,
+  column: string,
+  field: "petId" | "id",
+  problems: Problems,
+): Promise<void> {
+  const repeats = await query(
+    `SELECT line, ${column}, first_line, count(*) OVER () FROM (
+       SELECT line, ${column}, row_number() OVER same AS nth, first_value(line) OVER same AS first_line
+       FROM ${table} WINDOW same AS (PARTITION BY ${column} ORDER BY line)) AS numbered
+     WHERE nth > 1 ORDER BY line LIMIT $1::int8`,
+    [problemsListedMax],
+  );
+  for (const [line, id, firstLine] of repeats) {
+    problems.add(repeatedId(line, field, id, firstLine));
+  }
+  problems.addUnlisted(Number(repeats[0]?.[3] ?? 0) - repeats.length);
+}
