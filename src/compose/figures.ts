@@ -6,11 +6,14 @@ import type { Context } from "../http/operation.ts";
 import type { Registry } from "../metrics/registry.ts";
 import { metrics } from "../metrics/table.ts";
 import { packageVersion } from "../version.ts";
+import type { Traces } from "./traces.ts";
 
 /** The parts of a running service whose numbers are metrics. */
 export interface WatchedParts {
   readonly engine: Engine;
   readonly context: Context;
+  /** Undefined without traces. */
+  readonly traces: Pick<Traces, "spansDropped"> | undefined;
   isStopping(): boolean;
 }
 
@@ -18,7 +21,7 @@ export interface WatchedParts {
 export function addServiceMetrics(
   registry: Registry,
   config: Config,
-  { engine, context, isStopping }: WatchedParts,
+  { engine, context, traces, isStopping }: WatchedParts,
   seq: () => number,
 ): void {
   const { committer, follower, feed, list } = context;
@@ -30,6 +33,7 @@ export function addServiceMetrics(
   registry.read(metrics.followerLoads, () => follower.loads);
   registry.read(metrics.streamsOpen, () => feed.streamsOpen);
   registry.read(metrics.streamsCutOff, () => feed.streamsCutOff);
+  registry.read(metrics.spansDropped, () => traces?.spansDropped ?? 0);
   registry.read(metrics.stopping, () => (isStopping() ? 1 : 0));
   const { engine: name } = engine.figures;
   const labels = [packageVersion(), process.versions.bun ?? "", name, config.environment];

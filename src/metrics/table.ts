@@ -134,6 +134,10 @@ export const metrics = {
     "petstore_log_lines_dropped_total",
     "Lines of the log that could not be written or were too many.",
   ),
+  spansDropped: counter(
+    "petstore_spans_dropped_total",
+    "Spans of traces that could not be sent. 0 without traces.",
+  ),
   eventLoopDelay: histogram(
     "petstore_event_loop_delay_seconds",
     "How late a timer fires, measured 20 times a second.",
