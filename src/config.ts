@@ -2,7 +2,6 @@ import { type Flags, type ReadSettings, readSettings, type Variables } from "./c
 import { ServiceError } from "./domain/errors.ts";
 import { type BanRules, dayMs } from "./domain/limits.ts";
 import { printWarning } from "./output.ts";
-import { rejectUnknownVariables } from "./settings/unknown-variables.ts";
 import { type SettingValues, settings } from "./settings.ts";
 
 /** Bounds that no flag or variable changes. */
@@ -65,6 +64,9 @@ export type Config = Readonly<
   Omit<SettingValues & typeof fixedBounds, `ban${string}`> & { ban: BanRules }
 >;
 
+/** What was printed. A command with two databases reads the settings twice. */
+const warned = new Set<string>();
+
 /**
  * Reads the settings. A flag overrides its variable, a variable overrides the settings file, and the
  * file overrides the default. An empty variable counts as unset. A command with two databases names
@@ -81,7 +83,8 @@ export function readConfig(
     const more = others.length > 0 ? ` (${others.length} more: see petstore config)` : "";
     throw new ServiceError("invalid_request", first + more);
   }
-  for (const warning of warnings) printWarning(warning);
+  for (const warning of warnings) if (!warned.has(warning)) printWarning(warning);
+  for (const warning of warnings) warned.add(warning);
   return toConfig(values);
 }
 
@@ -116,14 +119,6 @@ function toConfig(values: SettingValues): Config {
       escalationMs: banEscalationMs,
     }),
   });
-}
-
-/** Rejects a misspelt variable. */
-export function checkVariables(variables: NodeJS.ProcessEnv = process.env): void {
-  rejectUnknownVariables(
-    variables,
-    Object.values(settings).map(({ variable }) => variable),
-  );
 }
 
 /**

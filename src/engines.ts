@@ -116,7 +116,14 @@ async function openPostgresEngine(
     onCreated: () => log("store created", { store: database.label, schema: postgresSchema }),
     onMigrated: logMigration(database.label, log),
   };
-  const store = await openPostgres({ database, environment, clock, patienceMs, ...events });
+  const store = await openPostgres({
+    database,
+    environment,
+    clock,
+    patienceMs,
+    log,
+    ...events,
+  });
   opened.defer(() => store.close());
   const { query } = database.connection(limiterDeadlineMs);
   const usage = createSharedUsage(query, clock);

@@ -71,6 +71,11 @@ export function openProcessLog(options: LogOptions): ServiceLog {
   return processLog;
 }
 
+/** Waits for the last lines of the log, if there is one, for a bounded time. */
+export async function flushProcessLog(): Promise<void> {
+  await processLog?.flush();
+}
+
 /** The log of the process. Before one is opened, and in commands, it has the default format. */
 export function currentLog(): ServiceLog {
   processLog ??= createLog({ format: "auto", level: "info" });

@@ -3,7 +3,7 @@ import { clearProgress } from "./cli/progress.ts";
 import { run } from "./cli/run.ts";
 import { ServiceError } from "./domain/errors.ts";
 import { reasonOf } from "./file-errors.ts";
-import { currentLog } from "./log.ts";
+import { currentLog, flushProcessLog } from "./log.ts";
 import { printError, ReaderGone } from "./output.ts";
 
 let isReported = false;
@@ -53,3 +53,4 @@ try {
 } catch (error) {
   report(error);
 }
+await flushProcessLog();

@@ -185,6 +185,7 @@ const longFiles: Record<string, string> = {
   "test/fixtures/store-0.4.0.sql": "written by pg_dump",
   "test/fixtures/store-0.5.0.sql": "written by pg_dump",
   "test/fixtures/releases/petstore-0.5.0.json.zst": "compressed code of a release",
+  "deploy/grafana/petstore.json": "written by scripts/dashboard.ts",
   "client/README.md": "the manual of the package, of which npm shows one page",
   "src/http/docs/style.css": "the style sheet of one page, read by selector",
 };

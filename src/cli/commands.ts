@@ -1,7 +1,8 @@
 import { type SettingName, settings } from "../settings.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
+import { printCompletion, shells } from "./completion.ts";
 import { configCommands } from "./config-commands.ts";
-import { exportPets } from "./export.ts";
+import { exportOrders, exportPets } from "./export.ts";
 import { formats } from "./files.ts";
 import { checkHealth } from "./health.ts";
 import { importOrders, importPets } from "./import.ts";
@@ -30,7 +31,7 @@ const outputFile = [
 ] as const;
 
 /**
- * Every command. Dispatch, the checks of flags and operands, help and the table in docs/operating.md
+ * Every command. Dispatch, the checks of flags and operands, help and the tables in docs/commands.md
  * are derived from this list. Every command migrates an old store. Commands that bring content create
  * a store that is missing, and say so. All others reject it.
  */
@@ -100,6 +101,16 @@ export const commands: readonly Command[] = [
     changes: true,
     settings: storeSettings,
     run: withStore(importOrders, { isInterruptible: true }),
+  }),
+  command({
+    name: "orders export",
+    summary: "Writes all orders to a file, the newest first.",
+    topic: "pets and orders",
+    examples: ["petstore orders export orders.csv"],
+    operands: outputFile,
+    flags: { format },
+    settings: storeSettings,
+    run: withExistingStore(exportOrders),
   }),
   ...webhookCommands,
   command({
@@ -207,10 +218,21 @@ export const commands: readonly Command[] = [
         required: true,
         description: "Empty database to copy to: sqlite:PATH or postgres://HOST/NAME.",
       },
+      json,
     },
     changes: true,
     settings: ["environment"],
     run: migrateStore,
   }),
   ...configCommands,
+  command({
+    name: "completion",
+    summary: "Prints a script that completes commands, flags and values in a shell.",
+    topic: "command line",
+    examples: ["petstore completion bash", "petstore completion fish"],
+    operands: [{ name: shells.join("|"), description: "The shell." }],
+    flags: {},
+    settings: [],
+    run: (input) => printCompletion(input, commands),
+  }),
 ];

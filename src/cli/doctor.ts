@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { explainConfig } from "../config.ts";
 import { sqlitePath } from "../engines.ts";
-import { print, withoutAddresses } from "../output.ts";
+import { print, withoutSecrets } from "../output.ts";
 import type { Input } from "./command.ts";
 import { type Bounds, defaultBounds } from "./doctor/bounds.ts";
 import { checkFiles, storeBytes } from "./doctor/files.ts";
@@ -17,7 +17,7 @@ export async function doctor({
   flags,
   settings,
 }: Input<{ readonly json: boolean }>): Promise<number> {
-  const checks = (await examine(settings)).map(withoutSecrets);
+  const checks = (await examine(settings)).map(scrubbed);
   const count = (result: Finding["result"]) => checks.filter((one) => one.result === result).length;
   const problems = count("problem");
   const warnings = count("warning");
@@ -73,8 +73,8 @@ function storeAdvice(path: string | undefined): string {
     : "Check --database and --env, and the current folder: a relative path starts there.";
 }
 
-function withoutSecrets({ found, ...finding }: Finding): Finding {
-  return { ...finding, found: withoutAddresses(found) };
+function scrubbed({ found, ...finding }: Finding): Finding {
+  return { ...finding, found: withoutSecrets(found) };
 }
 
 function linesOf({ name, result, found, advice }: Finding, width: number): readonly string[] {

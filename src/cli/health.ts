@@ -39,7 +39,7 @@ async function findProblem(url: string): Promise<string | undefined> {
 }
 
 /** An address on which a service that listens on `host` can be reached from the same machine. */
-function reachable(host: string): string {
+export function reachable(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::" || host === "[::]") return "[::1]";
   return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;

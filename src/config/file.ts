@@ -31,8 +31,17 @@ const byFlag: ReadonlyMap<string, Setting<unknown>> = new Map(
   Object.values(settings).map((setting) => [setting.flag, setting]),
 );
 
-/** Reads a settings file. Problems are collected, so that an operator sees all of them. */
+const filesRead = new Map<string, SettingsFile>();
+
+/** Reads a settings file, once in the life of a process: it may be a pipe, which has no second time. */
 export function readSettingsFile(path: string): SettingsFile {
+  const known = filesRead.get(path) ?? readFile(path);
+  filesRead.set(path, known);
+  return known;
+}
+
+/** Problems are collected, so that an operator sees all of them. */
+function readFile(path: string): SettingsFile {
   const entries = new Map<string, FileEntry>();
   const problems: string[] = [];
   try {

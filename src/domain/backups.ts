@@ -70,8 +70,9 @@ export function startBackups(options: BackupOptions): Backups {
   }
 
   async function check(): Promise<void> {
-    const now = clock.now();
     const records = await maintenance.listMaintenance();
+    // Not before: if the clock moved back meanwhile, another instance may have started one by then.
+    const now = clock.now();
     const record = records.find(({ task }) => task === "backup");
     if (now < backupDueAt(record, everyMs, now) + jitterMs || stopping.signal.aborted) return;
     // Fails if another instance has started one since the record was read.

@@ -1,7 +1,7 @@
 import type { CommittedGroup } from "./commits.ts";
 import { createCondition, failureDetails, isUnavailable } from "./conditions.ts";
 import type { Log } from "./events.ts";
-import type { UsageStore } from "./ports.ts";
+import type { UsageStore } from "./usage.ts";
 
 /**
  * Logs when the store is lost, cannot be written or is slow, and when that ends. Requests and

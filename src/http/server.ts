@@ -144,7 +144,11 @@ export async function startServer(
       // Bun's stop closes every idle connection at once, even one whose next request is unread in
       // the kernel. By now busy connections have been closed with a response.
       await untilQuiet(() => arrived);
-      front?.stopListening();
+      if (front) {
+        front.stopListening();
+        // Connections that were accepted last may still be in their handshake.
+        await untilQuiet(() => arrived);
+      }
       const finished = server.stop();
       const late = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
       await Promise.race([finished, late]);

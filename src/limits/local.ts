@@ -11,8 +11,8 @@ import {
   type Usage,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type { Clock, Limiter, UsageStore } from "../domain/ports.ts";
-import type { Ban, SavedUsage } from "../domain/usage.ts";
+import type { Clock, Limiter } from "../domain/ports.ts";
+import type { Ban, SavedUsage, UsageStore } from "../domain/usage.ts";
 
 /** How often counts are saved. A crash loses at most this much. */
 const saveEveryMs = 1_000;

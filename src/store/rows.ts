@@ -2,7 +2,7 @@ import type { EpochStart } from "../domain/epochs.ts";
 import type { StoredKeys } from "../domain/idempotency.ts";
 import type { EndingSecret } from "../domain/inspection.ts";
 import type { Entry, PetStatus, Stock } from "../domain/inventory.ts";
-import type { Key, Scope } from "../domain/keys.ts";
+import type { Key, Scope, SecretTimes } from "../domain/keys.ts";
 import type { Cause, LedgerRow, StockRow, Tip, UndoRow } from "../domain/ledger.ts";
 import type { Order, OrderStatus } from "../domain/orders.ts";
 import type { Pet } from "../domain/pets.ts";
@@ -152,6 +152,12 @@ export function toKey(row: Row): Key {
     expiresAt: toNumber(row[7]),
     revokedAt: toNumber(row[8]),
   };
+}
+
+export const secretTimesColumns = "key_id, created_at, expires_at";
+
+export function toSecretTimes(row: Row): SecretTimes {
+  return { keyId: row[0] as string, createdAt: Number(row[1]), expiresAt: toNumber(row[2]) };
 }
 
 export function toUsage(row: Row): SavedUsage {

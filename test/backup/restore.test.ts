@@ -6,7 +6,7 @@ import { until } from "../support/instances/fleet.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { expectUsageError, openWorkspace, petstore } from "../support/process.ts";
 import { type Engine, engines, startTestService } from "../support/service.ts";
-import { createKey, importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
+import { createKey, importPets, unlimited, verifyStore, withStoreAt } from "../support/stocking.ts";
 
 const place = openWorkspace();
 afterAll(() => place.leave());
@@ -35,7 +35,8 @@ for (const engine of engines) {
   test(`a backup of ${engine} under load has everything acknowledged before it, and is restored to either engine`, async () => {
     const service = await startTestService(engine);
     await service.addPets(...pairsOf(pairs));
-    const updates = await startUpdates(service, pairs, 4);
+    const { text: key } = await service.issueKey({ limits: unlimited });
+    const updates = startUpdates(service.baseUrl, key, pairs, 4);
     await until(() => updates.acknowledged.length > 200, 20_000, "updates");
     const file = place.path(`${engine}.petstore`);
     const startedMs = Date.now();
@@ -69,7 +70,7 @@ for (const engine of engines) {
         if (atMs < startedMs) expect(isKnown(one, quantity)).toBe(true);
       }
       // Clients go on, in another epoch.
-      const more = await startUpdates(again, pairs, 1);
+      const more = startUpdates(again.baseUrl, key, pairs, 1);
       await until(() => more.acknowledged.length > 2, 20_000, "updates after the restore");
       await more.stop();
       const continued = await again.store.inventory.readHead();

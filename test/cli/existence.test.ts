@@ -5,13 +5,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { commands } from "../../src/cli/commands.ts";
-import { run } from "../../src/cli/run.ts";
+import { parseArguments } from "../../src/cli/flags.ts";
+import { findCommand } from "../../src/cli/run.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { engines } from "../support/service.ts";
 import { createStore, verifyStore } from "../support/stocking.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-existence-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a command without a process, and leaves signals to the test. */
+async function run(words: readonly string[]): Promise<number> {
+  const command = findCommand(words)!;
+  return command.run(parseArguments(command, words.slice(command.name.split(" ").length)));
+}
 
 /** Commands that need a store, with operands and flags that they accept. */
 const needStore: Readonly<Record<string, readonly string[]>> = {

@@ -160,7 +160,7 @@ describe("the machine", () => {
     }
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const pem = privateKey.export({ type: "pkcs8", format: "pem" });
-    writeFileSync(place.path("other-key.pem"), pem, { mode: 0o644 });
+    writeFileSync(place.path("other-key.pem"), pem, { mode: 0o600 });
     const check = async (cert: string, key: string, bounds: Partial<Bounds> = {}) => {
       const flags = { "tls-cert": place.path(cert), "tls-key": place.path(key) };
       return (await examineFile(path, flags, bounds)).map(({ what }) => what);
@@ -173,7 +173,10 @@ describe("the machine", () => {
       expect.stringMatching(/^problem certificate: it expired on \d{4}-/),
     ]);
     expect(await check("server.pem", "other-key.pem")).toEqual([
-      expect.stringMatching(/^problem certificate: the key in .* does not belong to/),
+      expect.stringMatching(/^problem certificate: the TLS key .* does not belong to the cert/),
+    ]);
+    chmodSync(place.path("server-key.pem"), 0o640);
+    expect(await check("server.pem", "server-key.pem")).toEqual([
       expect.stringMatching(/^warning certificate: other users can read the private key/),
     ]);
     expect(await check("none.pem", "server-key.pem")).toEqual([

@@ -1,6 +1,3 @@
-import type { TestService } from "./service.ts";
-import { unlimited } from "./stocking.ts";
-
 /** An update that the service acknowledged, and when. */
 export interface Acknowledged {
   readonly petIds: readonly [number, number];
@@ -22,12 +19,12 @@ export function pairsOf(pairs: number): readonly { petId: bigint; quantity: numb
 }
 
 /** Pet 2n and pet 2n + 1 always have the same quantity, unless a copy was torn. */
-export async function startUpdates(
-  service: TestService,
+export function startUpdates(
+  baseUrl: string,
+  key: string,
   pairs: number,
   writers: number,
-): Promise<Updates> {
-  const { text: key } = await service.issueKey({ limits: unlimited });
+): Updates {
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
   const acknowledged: Acknowledged[] = [];
   const durationsMs: number[] = [];
@@ -42,7 +39,7 @@ export async function startUpdates(
       const changes = petIds.map((petId) => ({ petId, quantity }));
       const startedMs = performance.now();
       const body = JSON.stringify({ changes });
-      const response = await fetch(`${service.baseUrl}/changes`, { method: "POST", headers, body });
+      const response = await fetch(`${baseUrl}/changes`, { method: "POST", headers, body });
       await response.arrayBuffer();
       durationsMs.push(performance.now() - startedMs);
       if (!response.ok) throw new Error(`an update got ${response.status}`);

@@ -148,8 +148,10 @@ test("files that cannot be used leave the old certificate in use, and the log sa
   await stop();
 });
 
-test("plain HTTP and old versions of TLS get no response, and the service goes on", async () => {
-  const { service, key, stop } = await startTls();
+test("plain HTTP, old versions of TLS and unfinished handshakes get no response, and the service goes on", async () => {
+  const { service, key, stop } = await startTls({ "idle-timeout-seconds": "1" });
+  const unfinished = await connectRaw(service.baseUrl.replace("https:", "http:"));
+  unfinished.send(new Uint8Array([22, 3, 1]));
   const plain = await connectRaw(service.baseUrl.replace("https:", "http:"));
   plain.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
   expect(await plain.closed()).not.toContain("HTTP/");
@@ -161,6 +163,7 @@ test("plain HTTP and old versions of TLS get no response, and the service goes o
     old.once("error", () => resolve("refused"));
   });
   expect(await outcome).toBe("refused");
+  expect(await unfinished.closed()).toBe("");
   expect((await service.call("GET", "/inventory/1", { key })).status).toBe(200);
   await stop();
 });

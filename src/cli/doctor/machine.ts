@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../../config.ts";
+import { checkKeyPair, readKeyPair } from "../../http/tls/key-pair.ts";
 import { packageVersion } from "../../version.ts";
 import type { Bounds } from "./bounds.ts";
 import { checkSpace } from "./files.ts";
@@ -51,40 +51,25 @@ function descriptorLimit(): number {
   return text === "unlimited" ? Number.POSITIVE_INFINITY : Number(text);
 }
 
-function checkCertificate(
-  { tlsCertFile, tlsKeyFile }: Config,
+async function checkCertificate(
+  { tlsCertFile: certFile, tlsKeyFile: keyFile }: Config,
   { endingMs }: Bounds,
-): readonly Finding[] {
-  if (!tlsCertFile) return [];
-  const certificate = new X509Certificate(readFileSync(tlsCertFile));
-  const key = createPrivateKey(readFileSync(tlsKeyFile));
-  const endsAt = Date.parse(certificate.validTo);
+): Promise<readonly Finding[]> {
+  if (!certFile) return [];
+  const files = { certFile, keyFile };
+  const { expiresAt } = checkKeyPair(await readKeyPair(files), files);
   const renew = "Renew the certificate. The service reloads the files when they change.";
   const findings: Finding[] = [];
-  if (!certificate.checkPrivateKey(key)) {
-    findings.push(
-      problem(
-        "certificate",
-        `the key in ${tlsKeyFile} does not belong to ${tlsCertFile}`,
-        "Set --tls-key to the key that the certificate was made with.",
-      ),
-    );
+  if (expiresAt <= Date.now()) {
+    findings.push(problem("certificate", `it expired on ${day(expiresAt)}`, renew));
+  } else if (expiresAt <= Date.now() + endingMs) {
+    findings.push(warning("certificate", `it expires on ${day(expiresAt)}`, renew));
   }
-  if (endsAt <= Date.now()) {
-    findings.push(problem("certificate", `it expired on ${day(endsAt)}`, renew));
-  } else if (endsAt <= Date.now() + endingMs) {
-    findings.push(warning("certificate", `it expires on ${day(endsAt)}`, renew));
+  if ((statSync(keyFile).mode & 0o077) !== 0) {
+    const found = `other users can read the private key ${keyFile}`;
+    findings.push(warning("certificate", found, `Run chmod 600 ${keyFile}.`));
   }
-  if (((statSync(tlsKeyFile).mode ?? 0) & 0o077) !== 0) {
-    findings.push(
-      warning(
-        "certificate",
-        `other users can read the private key ${tlsKeyFile}`,
-        `Run chmod 600 ${tlsKeyFile}.`,
-      ),
-    );
-  }
-  return findings.length > 0 ? findings : [ok("certificate", `valid until ${day(endsAt)}`)];
+  return findings.length > 0 ? findings : [ok("certificate", `valid until ${day(expiresAt)}`)];
 }
 
 function checkBackupFolder(

@@ -1,7 +1,6 @@
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
 import { createServer } from "node:net";
 import type { Config } from "../../config.ts";
+import { reachable } from "../health.ts";
 import { attempt, type Finding, ok, problem } from "./finding.ts";
 
 const responseMs = 1_000;
@@ -38,7 +37,7 @@ async function checkPort(
   const code = await tryListening(host, port);
   if (code === undefined) return ok(name, `${where} is free`);
   if (code === "EADDRINUSE") {
-    const text = await get(`${isTls ? "https" : "http"}://${urlHost(host)}:${port}${path}`);
+    const text = await get(`${isTls ? "https" : "http"}://${reachable(host)}:${port}${path}`);
     return text.includes(expected)
       ? ok(name, `a petstore service listens on ${where}`)
       : problem(
@@ -66,29 +65,14 @@ function tryListening(host: string, port: number): Promise<string | undefined> {
   return promise;
 }
 
-/** An address that means every address is not one to connect to. */
-function urlHost(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
-}
-
 /** The body of the response, or an empty text if there is none. */
-function get(url: string): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const send = url.startsWith("https:") ? httpsRequest : httpRequest;
-  const request = send(url, { rejectUnauthorized: false, timeout: responseMs }, (response) => {
-    let text = "";
-    response.setEncoding("utf8");
-    response.on("data", (piece) => {
-      text += piece;
-    });
-    response.on("end", () => resolve(text));
-    response.on("error", () => resolve(""));
-  });
-  request.on("timeout", () => request.destroy());
-  request.on("error", () => resolve(""));
-  request.on("close", () => resolve(""));
-  request.end();
-  return promise;
+async function get(url: string): Promise<string> {
+  try {
+    const signal = AbortSignal.timeout(responseMs);
+    // The certificate is for another name than that of this machine.
+    const tls = { rejectUnauthorized: false };
+    return await (await fetch(url, { signal, redirect: "manual", tls })).text();
+  } catch {
+    return "";
+  }
 }

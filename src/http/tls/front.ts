@@ -68,8 +68,8 @@ export async function startTlsFront(
     { ...certificate.text, ...tlsOptions, handshakeTimeout: idleTimeoutMs, noDelay: true },
     accept,
   );
-  // A failed handshake ends its own connection. Scanners cause many, so they are not logged.
-  server.on("tlsClientError", () => {});
+  // The handshake failed or took too long. Scanners cause many of these, so they are not logged.
+  server.on("tlsClientError", (_error, client) => client.destroy());
   certificate.subscribe((text) => server.setSecureContext({ ...text, ...tlsOptions }));
   server.listen({ host, port });
   await once(server, "listening");

@@ -1,4 +1,6 @@
+import { createCondition } from "../../domain/conditions.ts";
 import { ServiceError } from "../../domain/errors.ts";
+import type { Log } from "../../domain/events.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
 import type { Migration } from "../../domain/upgrades.ts";
@@ -37,6 +39,7 @@ export interface PostgresOptions {
   readonly onCreated?: (() => void) | undefined;
   /** Called after the schema was migrated. */
   readonly onMigrated?: ((migration: Migration) => void) | undefined;
+  readonly log?: Log | undefined;
 }
 
 /** The version of the schema that this version of petstore uses. */
@@ -124,7 +127,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
  * but not if a retry cannot help.
  */
 async function prepare(options: PostgresOptions): Promise<Epochs> {
-  const { database, environment, patienceMs, mayCreate = true } = options;
+  const { database, environment, patienceMs, mayCreate = true, log = () => {} } = options;
+  const reachable = createCondition(log, { began: "store lost", ended: "store back" });
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
     try {
@@ -137,11 +141,13 @@ async function prepare(options: PostgresOptions): Promise<Epochs> {
         return migration;
       });
       const migration = await preparing.finally(() => session.close());
+      reachable.succeeded();
       if (migration?.from.version === 0) options.onCreated?.();
       else if (migration) options.onMigrated?.(migration);
       return epochs;
     } catch (error) {
       if (!isTemporary(error) || performance.now() > giveUpAt) throw cannotOpen(database, error);
+      reachable.failed(() => ({ cause: describeFailure(error) }));
       await Bun.sleep(retryMs);
     }
   }

@@ -14,9 +14,9 @@ import type {
   KeyStore,
   Store,
   TransferStore,
-  UsageStore,
 } from "../../domain/ports.ts";
 import type { Migration } from "../../domain/upgrades.ts";
+import type { UsageStore } from "../../domain/usage.ts";
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
@@ -207,11 +207,12 @@ function createCatalogueStore(parts: Parts): CatalogueStore {
 }
 
 function createKeyStore(parts: Parts): KeyStore {
-  const { findSecret, findKey, listKeys } = readable(parts, createKeyReader(parts.database));
+  const reader = readable(parts, createKeyReader(parts.database));
   return {
-    findSecret,
-    findKey: async (id) => findKey(id),
-    listKeys: async () => listKeys(),
+    findSecret: reader.findSecret,
+    findKey: async (id) => reader.findKey(id),
+    listKeys: async () => reader.listKeys(),
+    listSecrets: async () => reader.listSecrets(),
     addKey: write(parts, "addKey"),
     addSecret: write(parts, "addSecret"),
     revokeKey: write(parts, "revokeKey"),
