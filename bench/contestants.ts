@@ -21,6 +21,8 @@ export interface ContestantOptions {
   checkout?: string;
   /** Additional environment variables of the server, for example for slower flushes. */
   env?: Record<string, string>;
+  /** Where the server's standard error goes; read and forgotten unless given. */
+  stderrFile?: string;
 }
 
 const root = dirname(import.meta.dir);
@@ -66,7 +68,7 @@ export async function startServiceOn(
   const command = [commandOf(options), "serve", "--host", "127.0.0.1", "--port", String(port)];
   command.push("--database", database);
   const name = options.name ?? "service";
-  const started = await startServer(name, command, { host: "127.0.0.1", port, key }, options.env);
+  const started = await startServer(name, command, { host: "127.0.0.1", port, key }, options);
   return { ...started, database };
 }
 
@@ -81,7 +83,7 @@ export async function startPeer(options: ContestantOptions): Promise<Contestant>
   const command = ["node", join(import.meta.dir, "peers/server.mjs"), "--port", String(port)];
   command.push("--store", options.database ?? `sqlite:${join(directory, "peer.db")}`);
   command.push("--key", key, "--catalogue", writeCatalogue(options.directory, options.entries));
-  return startServer("peer", command, { host: "127.0.0.1", port, key }, options.env);
+  return startServer("peer", command, { host: "127.0.0.1", port, key }, options);
 }
 
 /** Starts the floor with the body of the service, and with its headers except those that Bun adds. */

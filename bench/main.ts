@@ -18,6 +18,7 @@ import { growth } from "./sections/growth.ts";
 import { history } from "./sections/history.ts";
 import { idempotency } from "./sections/idempotency.ts";
 import { ledger } from "./sections/ledger.ts";
+import { monitoring } from "./sections/monitoring.ts";
 import { openTransaction } from "./sections/open-transaction.ts";
 import { patch, slowFlush } from "./sections/patch.ts";
 import { postgres } from "./sections/postgres.ts";
@@ -41,6 +42,7 @@ const runs: Record<Section, (bench: Bench) => Promise<void>> = {
   batch,
   feed,
   webhooks,
+  monitoring,
   "open-transaction": openTransaction,
   ledger,
   history,

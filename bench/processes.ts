@@ -13,6 +13,8 @@ export interface StartOptions {
   cwd?: string;
   env?: Record<string, string>;
   uid?: number;
+  /** Where its standard error goes. Otherwise it is read, and its end is kept. */
+  stderrFile?: string;
   onMessage?: (message: unknown) => void;
 }
 
@@ -30,7 +32,7 @@ export function start(options: StartOptions): Child {
   const child = Bun.spawn(options.command, {
     stdin: "ignore",
     stdout: "ignore",
-    stderr: "pipe",
+    stderr: options.stderrFile === undefined ? "pipe" : Bun.file(options.stderrFile),
     env: { ...process.env, ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
@@ -40,6 +42,7 @@ export function start(options: StartOptions): Child {
   let tail = "";
   // Always read to the end: a full pipe would block the server.
   const drained = (async () => {
+    if (!(child.stderr instanceof ReadableStream)) return;
     const decoder = new TextDecoder();
     for await (const bytes of child.stderr) {
       tail = (tail + decoder.decode(bytes, { stream: true })).slice(-stderrTailCharactersMax);

@@ -13,6 +13,7 @@ export const sections = [
   "batch",
   "feed",
   "webhooks",
+  "monitoring",
   "open-transaction",
   "ledger",
   "history",

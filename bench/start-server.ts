@@ -1,6 +1,6 @@
 // Starts a server process and waits until it is ready.
 import { createServer } from "node:net";
-import { start, stop } from "./processes.ts";
+import { type StartOptions, start, stop } from "./processes.ts";
 import type { Target } from "./scripts.ts";
 
 /** A running server that takes part in a comparison. */
@@ -20,10 +20,10 @@ export async function startServer(
   name: string,
   command: string[],
   target: Target,
-  env: Record<string, string> = {},
+  options: Pick<StartOptions, "env" | "stderrFile"> = {},
 ): Promise<Contestant> {
   const startedAt = performance.now();
-  const child = start({ command, env });
+  const child = start({ ...options, command });
   let hasEnded = false;
   child.exited.then(() => {
     hasEnded = true;

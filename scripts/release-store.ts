@@ -1,6 +1,7 @@
 /**
  * Creates a store for test/fixtures with the code of a release, and prints its keys as JSON. It uses
- * only the command line and the HTTP API of the release, because they change less than its code.
+ * only the command line and the HTTP API of the release, because they change less than its code. The
+ * release must have webhooks, as 0.5.0 and later do.
  *
  *   bun scripts/release-store.ts CHECKOUT DATABASE
  */
@@ -101,10 +102,25 @@ async function useStore(baseUrl: string): Promise<void> {
   keys.rotated!.texts.push(JSON.parse(await run(...rotate)).key);
 }
 
+/** Their addresses are reserved for documentation, and no test delivers to them. */
+async function createWebhooks(): Promise<void> {
+  const create = async (...flags: string[]): Promise<string> => {
+    const allowed = ["--webhooks-allowed-networks", "192.0.2.0/24"];
+    return JSON.parse(await run("webhooks", "create", "--json", ...allowed, ...flags)).id;
+  };
+  const filter = ["--pets", "2,7", "--statuses", "sold", "--causes", "undo", "--below", "3"];
+  await create("--url", "https://192.0.2.7/low", "--name", "Zoë | low", ...filter);
+  const paused = await create("--url", "https://192.0.2.7:8443/all?a=1", "--from", "1");
+  await run("webhooks", "rotate", paused, "--overlap", "36500d");
+  await run("webhooks", "pause", paused);
+}
+
 await run("pets", "import", "pets.json");
 await run("orders", "import", "orders.csv");
 await createKeys();
 await withService(useStore);
+await createWebhooks();
 await run("verify");
 const listed = JSON.parse(await run("keys", "list", "--json"));
-console.log(JSON.stringify({ keys, listed }));
+const webhooks = JSON.parse(await run("webhooks", "list", "--json"));
+console.log(JSON.stringify({ keys, listed, webhooks }));

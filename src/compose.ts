@@ -1,30 +1,38 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { openBackups } from "./compose/backups.ts";
 import { openDeliveries } from "./compose/deliveries.ts";
 import { openFeed } from "./compose/feed.ts";
+import { listen } from "./compose/listen.ts";
+import { openMetrics } from "./compose/metrics.ts";
 import { createMonitoring } from "./compose/monitoring.ts";
 import type { ServiceOptions } from "./compose/options.ts";
 import { isReady } from "./compose/readiness.ts";
 import { openShop } from "./compose/shop.ts";
 import { serveSurfaces } from "./compose/surfaces.ts";
-import type { Config } from "./config.ts";
+import { openTls } from "./compose/tls.ts";
 import { startCheckpoints } from "./domain/checkpoints.ts";
-import { ServiceError } from "./domain/errors.ts";
+import type { Log } from "./domain/events.ts";
 import { announceKeyChanges, createHeadWatcher } from "./domain/head.ts";
 import { keepIdempotencyKeys } from "./domain/key-keeping.ts";
 import { createKeyring } from "./domain/keyring.ts";
 import type { Store } from "./domain/ports.ts";
 import { followTail } from "./domain/tail.ts";
-import { openEngine } from "./engines.ts";
+import { type Engine, openEngine } from "./engines.ts";
 import { apiBasePath, apiOperations } from "./http/api/operations.ts";
 import { createKeyAuthenticator } from "./http/authentication.ts";
 import { referencePages } from "./http/docs/pages.ts";
-import { type RunningServer, type Served, startServer } from "./http/server.ts";
+import { type Served, startServer } from "./http/server.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
 
 export interface Service {
   /** The base address of the API, ending in /v1. */
   readonly baseUrl: string;
+  /** The address of the metrics; undefined without them. */
+  readonly metricsUrl: string | undefined;
   readonly store: Store;
+  readonly engine: Pick<Engine, "name" | "schema">;
+  /** The log that the service was given. What is logged with it is counted, too. */
+  readonly log: Log;
   stop(): Promise<void>;
 }
 
@@ -32,16 +40,24 @@ export interface Service {
 const preparePatienceMs = 500;
 
 /** Starts the service: engine, head watcher, shop, surfaces, server. */
-export async function startService(options: ServiceOptions): Promise<Service> {
-  const { config, clock, log } = options;
+export async function startService(given: ServiceOptions): Promise<Service> {
+  const { config, clock } = given;
   // Closes what was opened in reverse order, also when a later step fails: a writer thread that is
   // left behind would keep the process alive.
   await using opened = new AsyncDisposableStack();
+  const operations = apiOperations(config);
+  const all = [...operations, ...(given.surfaces ?? []).flatMap((one) => one.operations)];
+  const operationIds = all.map(({ id }) => id);
+  const metrics = await openMetrics(given, operationIds, opened);
+  const log = metrics?.log ?? given.log;
+  const options = { ...given, log };
+  const certificate = await openTls(options);
+  if (certificate) opened.defer(certificate.stop);
   const engine = await openEngine(options, opened);
-  const head = createHeadWatcher(engine.store.inventory, log);
+  const head = createHeadWatcher(engine.store.inventory, log, engine.states.readEnded);
   opened.defer(head.stop);
   const store = announceKeyChanges(engine.store, head);
-  const monitoring = createMonitoring(options);
+  const monitoring = createMonitoring(options, metrics, engine, opened);
   const shop = await openShop(options, store, head, engine.patienceMs, monitoring);
   const keys = keepIdempotencyKeys(store.idempotency, clock, config.idempotencyKeptMs, log);
   opened.defer(keys.stop);
@@ -55,19 +71,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
-  opened.defer(openDeliveries(options, engine, tail).stop);
+  opened.defer(openDeliveries(options, engine, tail, metrics).stop);
   const keyring = createKeyring(store.keys, clock, config.environment, config.keysCachedMax);
   head.subscribe({ keysChanged: keyring.clear });
   head.subscribe({ keysChanged: engine.limiter.refresh });
   const api = {
     basePath: apiBasePath,
     authenticator: createKeyAuthenticator(keyring),
-    operations: apiOperations(config),
+    operations,
   };
   let stopping = false;
   const isStopping = () => stopping;
   const surfaces = [api, ...(options.surfaces ?? [])];
-  const server = listen(config, {
+  if (metrics) opened.defer(metrics.watch({ engine, context, isStopping }));
+  const served: Served = {
     surfaces: serveSurfaces(surfaces, options, engine, context, monitoring, isStopping),
     pages: referencePages(api.operations, { ...config, basePath: api.basePath }),
     // Separate from the limiter of the API: reading its documentation must not use up requests.
@@ -76,12 +93,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       isReady: async () => !stopping && keys.isPrepared && (await isReady(engine, context)),
       isStopping,
     },
-  });
+  };
+  const server = await listen(config.host, config.port, () =>
+    startServer(served, config, certificate),
+  );
+  const backups = openBackups(options, store);
+  if (backups) opened.defer(backups.stop);
   const parts = opened.move();
 
   return {
     baseUrl: new URL(api.basePath, server.url).href,
+    metricsUrl: metrics?.url,
     store,
+    engine,
+    log,
     async stop() {
       stopping = true;
       feed.close();
@@ -90,14 +115,4 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       await parts.disposeAsync();
     },
   };
-}
-
-function listen(config: Config, served: Served): RunningServer {
-  try {
-    return startServer(served, config);
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    const where = `${config.host}:${config.port}`;
-    throw new ServiceError("unavailable", `cannot listen on ${where}: ${(error as Error).message}`);
-  }
 }

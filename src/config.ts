@@ -2,7 +2,6 @@ import { type Flags, type ReadSettings, readSettings, type Variables } from "./c
 import { ServiceError } from "./domain/errors.ts";
 import { type BanRules, dayMs } from "./domain/limits.ts";
 import { printWarning } from "./output.ts";
-import { rejectUnknownVariables } from "./settings/unknown-variables.ts";
 import { type SettingValues, settings } from "./settings.ts";
 
 /** Bounds that no flag or variable changes. */
@@ -48,6 +47,12 @@ const fixedBounds = {
     renewEveryMs: 5_000,
     renewLocallyEveryMs: 1_000,
   },
+  /** Without a failure for this long, the log says that requests have stopped failing. */
+  failuresQuietMs: 10_000,
+  /** How often metrics read the store: whether it responds, webhooks, backups, sizes of files. */
+  metricsReadEveryMs: 5_000,
+  /** How often the files of the certificate are read. */
+  certificateCheckMs: 1_000,
   /** How long requests in flight may take once the listener is closed. */
   stopGraceMs: 10_000,
   /** A ban that starts within this time after the last one is twice as long. */
@@ -58,6 +63,9 @@ const fixedBounds = {
 export type Config = Readonly<
   Omit<SettingValues & typeof fixedBounds, `ban${string}`> & { ban: BanRules }
 >;
+
+/** What was printed. A command with two databases reads the settings twice. */
+const warned = new Set<string>();
 
 /**
  * Reads the settings. A flag overrides its variable, a variable overrides the settings file, and the
@@ -75,13 +83,21 @@ export function readConfig(
     const more = others.length > 0 ? ` (${others.length} more: see petstore config)` : "";
     throw new ServiceError("invalid_request", first + more);
   }
-  for (const warning of warnings) printWarning(warning);
+  for (const warning of warnings) if (!warned.has(warning)) printWarning(warning);
+  for (const warning of warnings) warned.add(warning);
   return toConfig(values);
 }
 
-/** Reads the settings like `readConfig`, with their origins and everything that is wrong. */
-export function explainConfig(flags: Flags, variables: Variables = process.env): ReadSettings {
-  return readSettings(flags, variables, settings.databaseUrl.flag);
+/** Settings with their origins and everything that is wrong. */
+export interface ExplainedConfig extends ReadSettings {
+  /** Undefined if something is wrong. */
+  readonly config: Config | undefined;
+}
+
+/** Reads the settings like `readConfig`, for commands that show what was read. */
+export function explainConfig(flags: Flags, variables: Variables = process.env): ExplainedConfig {
+  const read = readSettings(flags, variables, settings.databaseUrl.flag);
+  return { ...read, config: read.problems.length > 0 ? undefined : toConfig(read.values) };
 }
 
 function toConfig(values: SettingValues): Config {
@@ -105,10 +121,17 @@ function toConfig(values: SettingValues): Config {
   });
 }
 
-/** Rejects a misspelt variable. */
-export function checkVariables(variables: NodeJS.ProcessEnv = process.env): void {
-  rejectUnknownVariables(
-    variables,
-    Object.values(settings).map(({ variable }) => variable),
-  );
+/**
+ * The environment of a process that works on the same store. The address of the database is not an
+ * argument, because other users can read those.
+ */
+export function childVariables(
+  { environment, databaseUrl }: Config,
+  variables: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
+  const own = {
+    [settings.environment.variable]: environment,
+    [settings.databaseUrl.variable]: databaseUrl,
+  };
+  return { ...variables, ...own };
 }

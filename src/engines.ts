@@ -4,9 +4,15 @@ import { ServiceError } from "./domain/errors.ts";
 import type { Log } from "./domain/events.ts";
 import type { ImportPreview } from "./domain/import-preview.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
+import { createStoreStates, type StoreStates } from "./domain/store-states.ts";
+import type { Migration, UpgradeCheck } from "./domain/upgrades.ts";
 import { isFileError, reasonOf } from "./file-errors.ts";
+
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
+import { printError } from "./output.ts";
+import type { Database } from "./store/postgres/engine/database.ts";
+import { filesOf, type StoreFiles } from "./store/sqlite/engine/files.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 
 export const systemClock: Clock = { now: () => Date.now() };
@@ -20,6 +26,11 @@ const loadPostgres = async () => ({
 
 /** A store and the rate limiter that fits it. */
 export interface Engine {
+  readonly name: "SQLite" | "PostgreSQL";
+  /** The version of the store's schema. */
+  readonly schema: number;
+  /** Logs when the store is lost and back. */
+  readonly states: StoreStates;
   readonly store: Store;
   readonly limiter: Limiter;
   /** Whether other processes may serve the same store. */
@@ -28,7 +39,13 @@ export interface Engine {
   readonly patienceMs: number;
   /** Opens every connection that is not open. Returns false if one cannot be opened. */
   connect(): Promise<boolean>;
+  readonly figures: EngineFigures;
 }
+
+/** What metrics show of an engine. */
+export type EngineFigures =
+  | { readonly engine: "sqlite"; readonly files: Pick<StoreFiles, "database" | "wal"> }
+  | ({ readonly engine: "postgres" } & Pick<Database, "traffic" | "countConnections">);
 
 export interface EngineOptions {
   readonly config: Config;
@@ -52,16 +69,32 @@ async function openSqliteEngine(
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
   const { environment } = config;
-  const { openSqlite } = await loadSqlite();
-  const onCreated = () => log("store created", { store: path });
+  const { openSqlite, sqliteSchema } = await loadSqlite();
+  const events = {
+    onCreated: () => log("store created", { store: path, schema: sqliteSchema }),
+    onMigrated: logMigration(path, log),
+  };
   const store = await namingFile(path, async () => {
     opened.defer(lockForServing(path));
-    return openSqlite({ path, environment, clock, threaded: true, log, onCreated });
+    return openSqlite({ path, environment, clock, threaded: true, log, ...events });
   });
   opened.defer(() => store.close());
-  const limiter = await createLocalLimiter({ usage: store.usage, clock, rules: config.ban, log });
+  const { canWrite } = store.inventory;
+  const states = createStoreStates({ log, isShared: false, canWrite });
+  const usage = states.observeUsage(store.usage);
+  const limiter = await createLocalLimiter({ usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
-  return { store, limiter, isShared: false, patienceMs: 0, connect: async () => true };
+  return {
+    name: "SQLite",
+    schema: sqliteSchema,
+    states,
+    store,
+    limiter,
+    isShared: false,
+    patienceMs: 0,
+    connect: async () => true,
+    figures: { engine: "sqlite", files: filesOf(path) },
+  };
 }
 
 /** A request that has not been counted after this time receives 503. */
@@ -76,23 +109,62 @@ async function openPostgresEngine(
   { config, databaseClock: clock, log }: EngineOptions,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  const { createDatabase, openPostgres } = await loadPostgres();
+  const { createDatabase, openPostgres, postgresSchema } = await loadPostgres();
   const { createSharedUsage } = await import("./store/postgres/usage.ts");
   const database = createDatabase(config.databaseUrl, log);
   const { environment, ban: rules, databasePatienceMs: patienceMs } = config;
-  const onCreated = () => log("store created", { store: database.label });
-  const store = await openPostgres({ database, environment, clock, patienceMs, onCreated });
+  const events = {
+    onCreated: () => log("store created", { store: database.label, schema: postgresSchema }),
+    onMigrated: logMigration(database.label, log),
+  };
+  const store = await openPostgres({
+    database,
+    environment,
+    clock,
+    patienceMs,
+    log,
+    ...events,
+  });
   opened.defer(() => store.close());
   const { query } = database.connection(limiterDeadlineMs);
   const usage = createSharedUsage(query, clock);
   const limiter = createSharedLimiter({ usage, rules, log });
   opened.defer(() => limiter.close());
   database.watch();
-  return { store, limiter, isShared: true, patienceMs, connect: database.openConnections };
+  const { canWrite } = store.inventory;
+  const { traffic, countConnections, openConnections: connect } = database;
+  return {
+    name: "PostgreSQL",
+    schema: postgresSchema,
+    states: createStoreStates({ log, isShared: true, canWrite }),
+    store,
+    limiter,
+    isShared: true,
+    patienceMs,
+    connect,
+    figures: { engine: "postgres", traffic, countConnections },
+  };
+}
+
+function logMigration(store: string, log: Log): (migration: Migration) => void {
+  return ({ from, to, durationMs, backup }) => {
+    if (backup) {
+      log("backup before migration", { ...backup, durationMs: Math.round(backup.durationMs) });
+    }
+    const versions = { from: from.version, to: to.version };
+    log("store migrated", { store, ...versions, durationMs: Math.round(durationMs) });
+  };
+}
+
+/** For commands, which have no log. */
+function printMigration({ from, to, durationMs, backup }: Migration): void {
+  const took = `${(durationMs / 1_000).toFixed(1)} s`;
+  const copy = backup ? `; a backup from before is in ${backup.file}` : "";
+  printError(`migrated the store from schema ${from.version} to ${to.version} in ${took}${copy}`);
 }
 
 /** The file that a database address names; undefined for a database server. */
-function sqlitePath({ databaseUrl }: Config): string | undefined {
+export function sqlitePath({ databaseUrl }: Config): string | undefined {
   if (!databaseUrl.startsWith("sqlite:")) return undefined;
   return resolve(databaseUrl.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""));
 }
@@ -149,14 +221,14 @@ async function open(
   const path = sqlitePath(config);
   if (path !== undefined) {
     const { openSqlite } = await loadSqlite();
-    const created = () => onCreated?.(path);
-    const options = { path, environment, clock, threaded: false, mayCreate, onCreated: created };
+    const events = { onCreated: () => onCreated?.(path), onMigrated: printMigration };
+    const options = { path, environment, clock, threaded: false, mayCreate, ...events };
     return namingFile(path, () => openSqlite(options));
   }
   const { createDatabase, openPostgres } = await loadPostgres();
   const database = createDatabase(databaseUrl);
-  const created = () => onCreated?.(database.label);
-  return openPostgres({ database, environment, patienceMs: 0, mayCreate, onCreated: created });
+  const events = { onCreated: () => onCreated?.(database.label), onMigrated: printMigration };
+  return openPostgres({ database, environment, patienceMs: 0, mayCreate, ...events });
 }
 
 /** Adds the path to errors of opening a file, for the operator. */
@@ -193,6 +265,24 @@ export async function assertStoreFile(config: Config): Promise<void> {
   if (path === undefined) return;
   const { assertStore } = await import("./store/sqlite/engine/existence.ts");
   await namingFile(path, async () => assertStore(path));
+}
+
+/** Reads what a start would migrate. Changes nothing. */
+export async function openUpgradeCheck(config: Config): Promise<UpgradeCheck & AsyncDisposable> {
+  const { databaseUrl, environment } = config;
+  const path = sqlitePath(config);
+  if (path !== undefined) {
+    await assertStoreFile(config);
+    const { checkSqliteUpgrade } = await import("./store/sqlite/upgrade.ts");
+    const open = async () => checkSqliteUpgrade(path, environment, systemClock);
+    const check = await namingFile(path, open);
+    return { ...check, [Symbol.asyncDispose]: async () => {} };
+  }
+  const { createDatabase } = await loadPostgres();
+  const { checkPostgresUpgrade } = await import("./store/postgres/upgrade.ts");
+  const database = createDatabase(databaseUrl);
+  const check = await checkPostgresUpgrade(database, environment);
+  return { ...check, [Symbol.asyncDispose]: async () => database.close() };
 }
 
 /** Prevents services from using a SQLite file while it is moved. Returns what releases the lock. */

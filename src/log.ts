@@ -1,13 +1,83 @@
-import type { Log } from "./domain/events.ts";
-import { printable, withoutAddresses } from "./output.ts";
+import { type EventName, events, type Log, type LogLevel, logLevels } from "./domain/events.ts";
+import { createLineWriter, type LineFormat } from "./log/lines.ts";
+import { createLogWriter } from "./log/writer.ts";
+import { createScrubber } from "./output.ts";
+import { hasColour } from "./terminal.ts";
 
-/** Writes one JSON object per line to standard error. */
-export const logToStderr: Log = (event, details = {}) => {
-  const line = JSON.stringify({ at: new Date().toISOString(), event, ...details }, toLogged);
-  process.stderr.write(`${printable(line)}\n`);
-};
+export interface LogOptions {
+  /** `auto` is `text` on a terminal and `json` elsewhere. */
+  readonly format: LineFormat | "auto";
+  readonly level: LogLevel;
+  /** Texts that must not reach a line, such as the password of the database. */
+  readonly secrets?: readonly string[];
+}
 
-function toLogged(_key: string, value: unknown): unknown {
-  if (typeof value === "string") return withoutAddresses(value);
-  return typeof value === "bigint" ? value.toString() : value;
+/** The log of this process, on standard error. */
+export interface ServiceLog extends Log {
+  /** For the lines of requests, which contain no secret. They may wait a little for each other. */
+  readonly requestLines: {
+    readonly format: LineFormat;
+    addLine(line: string): void;
+    dropLine(): void;
+  };
+  flush(): Promise<void>;
+  /** Lines that could not be written, for metrics. */
+  readonly droppedLines: number;
+}
+
+/** Characters that wait to be written. */
+const waitingMax = 2 * 1024 * 1024;
+
+/** How long the line of a request waits for others. */
+const gatherMs = 50;
+
+/** The longest time that the end of the process waits for the last lines. */
+const flushMs = 1_000;
+
+export function createLog({ format, level, secrets = [] }: LogOptions): ServiceLog {
+  const isTerminal = process.stderr.isTTY === true;
+  const chosen = format === "auto" ? (isTerminal ? "text" : "json") : format;
+  const lineOf = createLineWriter(chosen, hasColour(process.stderr), createScrubber(secrets));
+  const least = logLevels.indexOf(level);
+  const isLogged = (event: EventName) => logLevels.indexOf(events[event].level) >= least;
+  const writer = createLogWriter({
+    fd: 2,
+    waitingMax,
+    onDropped: (lines) => log("log lines dropped", { lines }),
+  });
+
+  function log(event: EventName, details: Readonly<Record<string, unknown>> = {}): void {
+    if (isLogged(event)) writer.add(lineOf(event, details), 0);
+  }
+
+  const requestLines = {
+    format: chosen,
+    addLine(line: string) {
+      if (isLogged("request")) writer.add(line, gatherMs);
+    },
+    dropLine: writer.drop,
+  };
+  const rest = { requestLines, flush: () => writer.flush(flushMs) };
+  return Object.defineProperty(Object.assign(log, rest), "droppedLines", {
+    get: () => writer.dropped,
+  }) as ServiceLog;
+}
+
+let processLog: ServiceLog | undefined;
+
+/** Creates the log of the process. A crash is written to it too. */
+export function openProcessLog(options: LogOptions): ServiceLog {
+  processLog = createLog(options);
+  return processLog;
+}
+
+/** Waits for the last lines of the log, if there is one, for a bounded time. */
+export async function flushProcessLog(): Promise<void> {
+  await processLog?.flush();
+}
+
+/** The log of the process. Before one is opened, and in commands, it has the default format. */
+export function currentLog(): ServiceLog {
+  processLog ??= createLog({ format: "auto", level: "info" });
+  return processLog;
 }

@@ -2,7 +2,8 @@ import { exitCodeOf } from "./cli/exit-codes.ts";
 import { clearProgress } from "./cli/progress.ts";
 import { run } from "./cli/run.ts";
 import { ServiceError } from "./domain/errors.ts";
-import { logToStderr } from "./log.ts";
+import { reasonOf } from "./file-errors.ts";
+import { currentLog, flushProcessLog } from "./log.ts";
 import { printError, ReaderGone } from "./output.ts";
 
 let isReported = false;
@@ -33,16 +34,17 @@ function asFragment(message: string): string {
 
 /** Logs an error that was not caught. The runtime would print database addresses with it. */
 function crash(error: unknown): void {
-  logToStderr("crash", { error: error instanceof Error ? error.stack : String(error) });
-  process.exit(1);
+  const log = currentLog();
+  log("crash", { error: error instanceof Error ? error.stack : String(error) });
+  void log.flush().finally(() => process.exit(1));
 }
 
 process.on("uncaughtException", crash);
 process.on("unhandledRejection", crash);
 
-// A write to a pipe that its reader has closed, as head does, fails after the call has returned.
+// A write to a full disk, or to a pipe that its reader has closed, fails after the call has returned.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  report(error.code === "EPIPE" ? new ReaderGone() : `cannot write to stdout: ${error.message}`);
+  report(error.code === "EPIPE" ? new ReaderGone() : `cannot write to stdout: ${reasonOf(error)}`);
 });
 
 try {
@@ -51,3 +53,4 @@ try {
 } catch (error) {
   report(error);
 }
+await flushProcessLog();

@@ -40,6 +40,42 @@ export function withoutAddresses(text: string): string {
   return text.replace(addressWithPassword, "$1[hidden]");
 }
 
+/** API keys, keys of operators and secrets of webhooks. The prefix stays, which helps to find the key. */
+const tokens = /(psk_(?:live_|test_)?|pso_(?:live_|test_)?|whsec_)[0-9A-Za-z+/=_-]+/g;
+
+/** The credentials of a header, with or without its name. */
+const credentials = /\b((?:bearer|basic)[ \t]+)[^\s,;"']+/gi;
+const authorization = /\b((?:proxy-)?authorization["']?[ \t]*[:=][ \t]*["']?)[^\r\n"']+/gi;
+
+/** A password as a parameter: in an address, in a connection string of libpq, or in JSON. */
+const passwordName = /\b((?:pg|ssl)?(?:password|passwd|pwd)["']?[ \t]*[:=][ \t]*)/.source;
+const quotedPasswords = new RegExp(`${passwordName}(?:"[^"]*"?|'[^']*'?)`, "gi");
+const passwords = new RegExp(`${passwordName}[^\\s&,;"']+`, "gi");
+
+/** Hides everything that has the form of a secret. */
+export function withoutSecrets(text: string): string {
+  return withoutAddresses(text)
+    .replace(quotedPasswords, "$1[hidden]")
+    .replace(authorization, "$1[hidden]")
+    .replace(credentials, "$1[hidden]")
+    .replace(passwords, "$1[hidden]")
+    .replace(tokens, "$1[hidden]");
+}
+
+/** A shorter text may be a part of any word. */
+const secretCharactersMin = 6;
+
+/** Returns `withoutSecrets` which also hides these texts, whatever their form. */
+export function createScrubber(secrets: readonly string[]): (text: string) => string {
+  const known = secrets
+    .filter(({ length }) => length >= secretCharactersMin)
+    .toSorted((one, other) => other.length - one.length)
+    .map((secret) => RegExp.escape(secret));
+  if (known.length === 0) return withoutSecrets;
+  const pattern = new RegExp(known.join("|"), "g");
+  return (text) => withoutSecrets(text.replace(pattern, "[hidden]"));
+}
+
 /** Prints one line for people, or one JSON value. */
 export function print(line: string): void {
   process.stdout.write(`${printable(line)}\n`);
@@ -48,7 +84,7 @@ export function print(line: string): void {
 /** Prints an error as one line on standard error. */
 export function printError(message: string): void {
   const name = coloured(process.stderr, "red", "petstore:");
-  process.stderr.write(`${name} ${printable(withoutAddresses(message))}\n`);
+  process.stderr.write(`${name} ${printable(withoutSecrets(message))}\n`);
 }
 
 /** Prints one line of a longer message on standard error. */

@@ -18,12 +18,21 @@ test("work in the background that fails is logged once, counted, and logged agai
     isBroken = true;
     for (let turn = 0; turn < 5; turn++) run();
     await Bun.sleep(0);
-    expect(logged.splice(0)).toEqual([{ event: "saving failed", error: "Error: no disk" }]);
+    expect(logged.splice(0)).toEqual([
+      { event: "task failed", task: "saving", error: "Error: no disk" },
+    ]);
     isBroken = false;
     run();
     run();
     await Bun.sleep(0);
-    expect(logged.splice(0)).toEqual([{ event: "saving succeeded again", failures: 5 }]);
+    expect(logged.splice(0)).toEqual([
+      {
+        event: "task succeeded again",
+        task: "saving",
+        failures: 5,
+        durationMs: expect.any(Number),
+      },
+    ]);
   }
 });
 
@@ -55,14 +64,17 @@ const exceptions: Record<string, string> = {
   "src/domain/follower.ts": "rejections are caught; the next request meets the same failure",
   "src/http/feed/stream.ts": "ends a stream, which only removes it from collections",
   "src/http/server.ts": "resolves a promise",
+  "src/http/tls/front.ts": "destroys a connection",
   "src/http/snapshots/responses.ts": "aborts a signal",
   "src/http/docs/trial.ts": "runs in the browser",
   "src/cli/ledger.ts": "ends the process",
   "src/cli/interruption.ts": "ends the process",
   "src/cli/serve.ts": "ends the process",
+  "src/log/writer.ts": "writes, which reports errors to a callback",
   "src/main.ts": "ends the process",
   "src/limits/strikes.ts": "flushes, which catches and logs",
   "src/store/postgres/engine/reconnecting-connection.ts": "rejects a promise",
+  "src/store/postgres/inspection.ts": "closes a connection, which catches",
   "src/store/postgres/engine/session.ts": "closes a connection, which catches",
   "src/store/sqlite/engine/writer-worker.ts":
     "catches; what it misses reaches onerror of the other thread",
@@ -97,21 +109,25 @@ test("a service that cannot save usage logs one line of JSON, and another when i
   const list = () =>
     fetch(`${service.baseUrl}/inventory`, { headers: { Authorization: `Bearer ${key}` } });
   await list();
-  await service.wrote('"saving usage and bans failed"');
+  await service.wrote('"task failed"');
   // Long enough for a second and a third attempt to fail.
   const until = performance.now() + 2_500;
   while (performance.now() < until) await Bun.sleep(50);
   holder.run("ROLLBACK");
   holder.close();
-  await service.wrote('"saving usage and bans succeeded again"');
+  await service.wrote('"task succeeded again"');
   const lines = service
     .written()
     .split("\n")
     .filter((line) => line.startsWith("{"));
-  expect(lines.map((line) => JSON.parse(line).event)).toEqual([
-    "saving usage and bans failed",
-    "saving usage and bans succeeded again",
+  const [started, ...rest] = lines.map((line) => JSON.parse(line));
+  expect(started).toMatchObject({ level: "info", event: "started", engine: "SQLite" });
+  const task = "saving usage and bans";
+  expect(rest).toMatchObject([
+    { level: "warn", event: "task failed", task, reason: "busy" },
+    { level: "info", event: "task succeeded again", task },
   ]);
-  expect(JSON.parse(lines[1]!).failures).toBeGreaterThan(1);
+  expect(rest[0].cause).toBe("another process holds the write lock (SQLITE_BUSY)");
+  expect(rest[1].failures).toBeGreaterThan(1);
   await place.leave();
 });

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { crashRepeatedly, enterLoadedPlace, type LoadedPlace } from "./support/crashes.ts";
-import { petstore } from "./support/process.ts";
+import { petstore, type Served } from "./support/process.ts";
 import { call } from "./support/service.ts";
 
 let loaded: LoadedPlace;
@@ -64,11 +64,32 @@ test("on a full disk updates get 503 and reads continue; with space again update
     expect(await Promise.all(clients.map((client) => update(service, client)))).toEqual(
       clients.map(() => 200),
     );
+    // A write that succeeds at once after a failed one may just be smaller.
+    while (!service.written().includes('"store writable again"')) {
+      await update(service, clients[0]!);
+      await Bun.sleep(100);
+    }
   }
   service.kill("SIGTERM");
   expect(await service.exited).toBe(0);
+  // The operating system reports the limit as an error of the disk, not as a full disk.
+  const cause = "the disk reports an error (SQLITE_IOERR_WRITE)";
+  const story = eventsOf(service).filter(({ event }) => event !== "list reloaded");
+  expect(story).toMatchObject([
+    { event: "started" },
+    { level: "error", event: "store not writable", reason: "unreachable", cause },
+    { level: "error", event: "requests failing", reason: "unreachable", cause },
+    ...(Bun.which("prlimit") ? [{ level: "info", event: "store writable again" }] : []),
+    { event: "stopping" },
+    { event: "stopped" },
+  ]);
   expect((await place.run(["verify"])).code).toBe(0);
   const restarted = await place.serve();
   await loaded.expectNothingLost(restarted);
   expect(await update(restarted, clients[0]!)).toBe(200);
 });
+
+function eventsOf(service: Served): Record<string, unknown>[] {
+  const lines = service.written().split("\n");
+  return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+}

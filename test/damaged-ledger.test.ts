@@ -59,7 +59,10 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
     expect((await service.call("GET", "~/healthz")).status).toBe(200);
     expect((await service.call("GET", "/pets/1", { key })).status).toBe(200);
     const error = `the ledger has no row ${row}, but its head is ${head}; run petstore verify`;
-    expect(service.logged).toEqual([JSON.stringify({ event: "ledger damaged", error })]);
+    expect(service.logged.map((line) => JSON.parse(line))).toMatchObject([
+      { event: "ledger damaged", error },
+      { event: "requests failing", reason: "damaged", operation: "listInventory", cause: error },
+    ]);
   }
 
   async function expectRepaired(): Promise<void> {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { unavailable } from "../src/domain/errors.ts";
 import { announceKeyChanges, createHeadWatcher } from "../src/domain/head.ts";
 import type { LedgerRow } from "../src/domain/ledger.ts";
 import type { Head, Store } from "../src/domain/ports.ts";
@@ -12,13 +13,18 @@ const row = (seq: number) => ({ seq, petId: 1n }) as LedgerRow;
 function watch(store: { readHead(): Head | Promise<Head>; cachedHead(): Head | undefined }) {
   const logged: string[] = [];
   const seen: string[] = [];
-  const watcher = createHeadWatcher(store, (event) => void logged.push(event));
+  const polled: unknown[] = [];
+  const watcher = createHeadWatcher(
+    store,
+    (event) => void logged.push(event),
+    (error) => void polled.push(error),
+  );
   watcher.subscribe({
     keysChanged: () => void seen.push("keys"),
     rowsCommitted: (rows, epoch) => void seen.push(`rows ${epoch} ${rows.map(({ seq }) => seq)}`),
     headMoved: ({ epoch, seq }) => void seen.push(`${epoch} ${seq}`),
   });
-  return { watcher, logged, seen, taken: () => seen.splice(0) };
+  return { watcher, logged, polled, seen, taken: () => seen.splice(0) };
 }
 
 /** A database server: the head is only known by reading it, and reads end when the test says so. */
@@ -134,12 +140,13 @@ describe("the head watcher", () => {
     refresh();
     expect(watcher.cachedHead()).toEqual(headAt(0, 1));
     expect(seen).toEqual(["keys", "keys"]);
-    expect(logged).toEqual(["reacting to changed keys failed"]);
+    expect(logged).toEqual(["task failed"]);
     watcher.stop();
   });
 
-  test("polls a database server, one read at a time, and logs when reads start to fail", async () => {
+  test("polls a database server, one read at a time, and reports each result", async () => {
     const heads = [headAt(1), headAt(2)];
+    const lost = unavailable("unreachable", "no connection");
     const polled = Promise.withResolvers<void>();
     let running = 0;
     const store = {
@@ -152,17 +159,18 @@ describe("the head watcher", () => {
         const head = heads.shift();
         if (head) return head;
         setImmediate(polled.resolve);
-        throw new Error("no connection");
+        throw lost;
       },
     };
-    const { watcher, logged, seen } = watch(store);
+    const { watcher, logged, seen, polled: results } = watch(store);
     await polled.promise;
     watcher.stop();
     expect(seen).toEqual(["keys", "keys", "first 1", "first 2"]);
-    expect(logged).toEqual(["reading the head failed"]);
+    expect(results).toEqual([undefined, undefined, lost]);
+    expect(logged).toEqual([]);
   });
 
-  test("polls an embedded engine without logging what the engine has logged", async () => {
+  test("polls an embedded engine and reports each failure", async () => {
     const polledTwice = Promise.withResolvers<void>();
     let polls = 0;
     const store = {
@@ -170,12 +178,13 @@ describe("the head watcher", () => {
       cachedHead(): Head {
         polls += 1;
         if (polls === 2) setImmediate(polledTwice.resolve);
-        throw new Error("the file is damaged");
+        throw unavailable("unreadable", "the file is damaged");
       },
     };
-    const { watcher, logged } = watch(store);
+    const { watcher, logged, polled } = watch(store);
     await polledTwice.promise;
     watcher.stop();
+    expect(polled).toHaveLength(2);
     expect(logged).toEqual([]);
   });
 

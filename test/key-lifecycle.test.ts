@@ -155,21 +155,42 @@ test("a revoked key stays revoked and cannot be rotated", async () => {
   );
 });
 
-test("a key's status has its last use and the ban that is in force", async () => {
+test("a key's status has its last use, today's count and the ban that is in force", async () => {
   const now = clock.now();
   const { key } = await issue();
   const status = () => getKeyStatus(store, now, key.id);
-  expect(await status()).toEqual({ key, lastUsedAt: null, bannedUntil: null });
-  const windows = { minuteStart: 0, minuteCount: 0, dayStart: 0, dayCount: 0 };
+  const secrets = [{ keyId: key.id, createdAt: key.createdAt, expiresAt: null }];
+  const unused = { lastUsedAt: null, usedToday: 0, bannedUntil: null } as const;
+  expect(await status()).toEqual({ key, state: "active", ...unused, secrets });
+  const dayStart = now - (now % 86_400_000);
+  const windows = { minuteStart: 0, minuteCount: 0, dayStart, dayCount: 12 };
   await store.usage.saveUsage([{ keyId: key.id, ...windows, lastUsedAt: now - 1 }]);
   await store.usage.saveBan({ keyId: key.id, startedAt: now - 9, until: now + 9, liftedAt: null });
-  const banned = { key, lastUsedAt: now - 1, bannedUntil: now + 9 };
+  const used = { lastUsedAt: now - 1, usedToday: 12, bannedUntil: now + 9 };
+  const banned = { key, state: "banned", ...used, secrets } as const;
   expect(await status()).toEqual(banned);
   expect(await listKeyStatuses(store, now)).toContainEqual(banned);
   expect((await getKeyStatus(store, now + 9, key.id)).bannedUntil).toBeNull();
+  const tomorrow = await getKeyStatus(store, dayStart + 86_400_000, key.id);
+  expect(tomorrow).toMatchObject({ state: "active", usedToday: 0 });
   expect(await liftBan(store, now, key.id)).toBe(true);
   expect((await status()).bannedUntil).toBeNull();
   expect(await liftBan(store, now, key.id)).toBe(false);
+});
+
+test("a key's status has its state, and the secrets that can still be used", async () => {
+  const now = clock.now();
+  const { key } = await issue({ expiresAt: now + 500 });
+  await rotateKey(store, "production", now + 1, key.id, 100);
+  const at = async (later: number) => {
+    const { state, secrets } = await getKeyStatus(store, now + later, key.id);
+    return [state, secrets.map(({ expiresAt }) => expiresAt)];
+  };
+  expect(await at(2)).toEqual(["active", [now + 101, null]]);
+  expect(await at(101)).toEqual(["active", [null]]);
+  expect(await at(500)).toEqual(["expired", []]);
+  await revokeKey(store, now + 2, key.id);
+  expect(await at(3)).toEqual(["revoked", []]);
 });
 
 test("an id without a key is not found", async () => {

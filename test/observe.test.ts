@@ -165,7 +165,7 @@ describe("an observer", () => {
       expect((await service.call("GET", "/inventory", { key })).status).toBe(200);
       expect((await service.call("GET", "/nothing", { key })).status).toBe(404);
     }
-    const lines = service.logged.filter((line) => line.includes("observing requests failed"));
+    const lines = service.logged.filter((line) => line.includes("observing requests"));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain("the metrics are full");
     await service.stop();

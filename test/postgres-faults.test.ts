@@ -3,6 +3,7 @@ import { SQL } from "bun";
 import { readConfig } from "../src/config.ts";
 import { openStore, systemClock } from "../src/engines.ts";
 import { lockHead } from "../src/store/postgres/engine/head-lock.ts";
+import { sampleOf, scrape } from "./support/metrics.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { startStandby } from "./support/postgres-standby.ts";
 import { startTestService, type TestResponse, type TestService } from "./support/service.ts";
@@ -12,7 +13,11 @@ let service: TestService;
 let key: string;
 beforeAll(async () => {
   server = await startPostgres();
-  service = await startTestService("postgres", { database: await server.freshDatabase() });
+  service = await startTestService(
+    "postgres",
+    { database: await server.freshDatabase() },
+    { failuresQuietMs: 500 },
+  );
   await service.addPets({ petId: 1n, quantity: 5 }, { petId: 2n });
   key = (await service.issueKey()).text;
 });
@@ -43,6 +48,38 @@ async function recovery(ask: () => Promise<TestResponse>): Promise<number> {
   while ((await ask()).status !== 200) await Bun.sleep(20);
   return performance.now() - start;
 }
+
+/** First, because the failures of other tests would be counted with its own. */
+test("the log tells in four lines that the database was stopped and started", async () => {
+  const lines = () => service.logged.map((line) => JSON.parse(line));
+  const wasLogged = (event: string) => lines().some((line) => line.event === event);
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+  expect(await list()).toMatchObject({ status: 200 });
+  await server.stop();
+  const first = await service.call("GET", "/inventory", { key, headers });
+  for (let sent = 0; sent < 10; sent++) await Promise.all([list(), update(1)]);
+  while (!wasLogged("store lost")) await Bun.sleep(20);
+  // The head is read four times a second.
+  await Bun.sleep(600);
+  await server.start();
+  while (!wasLogged("store back") || !wasLogged("requests stopped failing")) await Bun.sleep(20);
+  const story = lines().toSorted((one, other) => one.event.localeCompare(other.event));
+  const reason = "unreachable";
+  const cause = expect.stringMatching(
+    /^connection refused|connection was closed|^terminating connection/,
+  );
+  const requestId = first.headers.get("X-Request-Id");
+  const ended = { failures: expect.any(Number), durationMs: expect.any(Number) };
+  expect(story).toEqual([
+    { event: "requests failing", reason, cause, requestId, operation: "listInventory", traceId },
+    { event: "requests stopped failing", reason, ...ended, failures: 21 },
+    { event: "store back", ...ended },
+    { event: "store lost", reason, cause },
+  ]);
+  expect(story[2].failures).toBeGreaterThan(1);
+  expect(await recovery(list)).toBeLessThan(10_000);
+});
 
 describe.each(["stopped", "killed", "paused"] as const)("a database that was %s", (fault) => {
   test("causes 503 within five seconds, and works again within ten of its return", async () => {
@@ -76,29 +113,6 @@ describe.each(["stopped", "killed", "paused"] as const)("a database that was %s"
     expect((await update(7)).status).toBe(200);
     expect((await list()).text).toContain('{"petId":1,"quantity":7,');
   });
-});
-
-test("a database that is down for seconds is logged once for the head and once for the primary, and once when it is back", async () => {
-  // The outage of the test before may not be over for the timer that reads the head.
-  const isFailing = () =>
-    service.logged.findLast((line) => line.includes("reading the head"))?.includes("failed");
-  while (isFailing()) await Bun.sleep(20);
-  const from = service.logged.length;
-  await server.stop();
-  const logged = () => service.logged.slice(from).map((line) => JSON.parse(line).event as string);
-  while (!logged().includes("database primary cannot be checked")) await Bun.sleep(20);
-  // The head is read four times a second.
-  await Bun.sleep(2_000);
-  await server.start();
-  while (!logged().includes("reading the head succeeded again")) await Bun.sleep(20);
-  expect(logged().toSorted()).toEqual([
-    "database primary cannot be checked",
-    "reading the head failed",
-    "reading the head succeeded again",
-  ]);
-  const last = service.logged.slice(from).find((line) => line.includes("head succeeded again"));
-  expect(JSON.parse(last!).failures).toBeGreaterThan(1);
-  expect(await recovery(list)).toBeLessThan(10_000);
 });
 
 test("a key that the instance does not know gets 503 while the database is down, never 401", async () => {
@@ -189,4 +203,43 @@ test("every acknowledged update is there after a synchronous standby was promote
     await shop.stop();
     await Promise.all([primary.destroy(), standby.destroy()]);
   }
+});
+
+test("a database that is full, and one that is stopped, show in the metrics", async () => {
+  const database = await server.freshDatabase();
+  const flags = { database, "metrics-port": "0" };
+  const watched = await startTestService("postgres", flags, { metricsReadEveryMs: 50 });
+  await watched.addPets({ petId: 1n });
+  const { text } = await watched.issueKey();
+  const change = { key: text, body: '{"quantity":7}' };
+  const changed = async () => (await watched.call("PATCH", "/inventory/1", change)).status;
+  const sample = async (series: string) => sampleOf(await scrape(watched.metricsUrl), series);
+  const untilUp = async (up: number) => {
+    while ((await sample("petstore_database_up")) !== up) await Bun.sleep(20);
+  };
+  const open = 'petstore_database_connections{state="open"}';
+  await untilUp(1);
+  const sql = new SQL(database);
+  await sql.unsafe(`CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'no space left on device' USING ERRCODE = '53100'; END $$;
+    CREATE TRIGGER fill BEFORE INSERT ON ledger EXECUTE FUNCTION fill()`);
+  expect(await changed()).toBe(503);
+  expect(await sample('petstore_commit_failures_total{reason="full"}')).toBe(1);
+  expect(await sample('petstore_refusals_total{code="unavailable",reason="full"}')).toBe(1);
+  await sql.unsafe("DROP TRIGGER fill ON ledger");
+  await sql.close();
+  expect(await changed()).toBe(200);
+  const openBefore = await sample(open);
+  expect(openBefore).toBeGreaterThan(1);
+
+  await server.stop();
+  await untilUp(0);
+  expect(await changed()).toBe(503);
+  expect(await sample(open)).toBe(0);
+  const unreachable = 'petstore_refusals_total{code="unavailable",reason="unreachable"}';
+  expect(await sample(unreachable)).toBeGreaterThan(0);
+  await server.start();
+  await untilUp(1);
+  while ((await sample(open)) !== openBefore) await Bun.sleep(20);
+  await watched.stop();
 });

@@ -47,7 +47,7 @@ export interface Input<Values = unknown, Operands = unknown> {
 interface Definition<F extends Flags, O extends readonly Operand[]> {
   /** One or two words. */
   readonly name: string;
-  /** A sentence for help and for docs/operating.md. */
+  /** A sentence for help and for docs/commands.md. */
   readonly summary: string;
   readonly topic: Topic;
   /** One or two command lines that work as they are, apart from the names in them. */

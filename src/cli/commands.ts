@@ -1,11 +1,14 @@
 import { type SettingName, settings } from "../settings.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
+import { printCompletion, shells } from "./completion.ts";
 import { configCommands } from "./config-commands.ts";
-import { exportPets } from "./export.ts";
+import { exportOrders, exportPets } from "./export.ts";
 import { formats } from "./files.ts";
+import { checkHealth } from "./health.ts";
 import { importOrders, importPets } from "./import.ts";
 import { keyCommands } from "./key-commands.ts";
 import { historyRowsDefault, printHistory, printLedger } from "./ledger.ts";
+import { maintenanceCommands } from "./maintenance-commands.ts";
 import { migrateStore } from "./migrate.ts";
 import { quickstart, serve } from "./serve.ts";
 import { printDiff, printSnapshot } from "./snapshot.ts";
@@ -29,7 +32,7 @@ const outputFile = [
 ] as const;
 
 /**
- * Every command. Dispatch, the checks of flags and operands, help and the table in docs/operating.md
+ * Every command. Dispatch, the checks of flags and operands, help and the tables in docs/commands.md
  * are derived from this list. Every command migrates an old store. Commands that bring content create
  * a store that is missing, and say so. All others reject it.
  */
@@ -57,16 +60,22 @@ export const commands: readonly Command[] = [
     settings: allSettings,
     run: quickstart,
   }),
+  command({
+    name: "health",
+    summary: "Asks a service on this machine whether it is ready.",
+    topic: "maintenance",
+    examples: ["petstore health", "petstore health --port 9000 --json"],
+    operands: [],
+    flags: { json },
+    settings: ["port", "host", "tlsCertFile"],
+    run: checkHealth,
+  }),
   ...keyCommands,
   command({
     name: "pets import",
     summary: "Adds and updates pets and their stock.",
     topic: "pets and orders",
-    examples: [
-      "petstore pets import pets.csv --dry-run",
-      "petstore pets import pets.csv",
-      "petstore pets import - --format ndjson",
-    ],
+    examples: ["petstore pets import pets.csv --dry-run", "petstore pets import - --format ndjson"],
     operands: inputFile,
     flags: { format, "dry-run": dryRun, json },
     changes: true,
@@ -93,6 +102,16 @@ export const commands: readonly Command[] = [
     changes: true,
     settings: storeSettings,
     run: importOrders,
+  }),
+  command({
+    name: "orders export",
+    summary: "Writes all orders to a file, the newest first.",
+    topic: "pets and orders",
+    examples: ["petstore orders export orders.csv"],
+    operands: outputFile,
+    flags: { format },
+    settings: storeSettings,
+    run: withExistingStore(exportOrders),
   }),
   ...webhookCommands,
   command({
@@ -180,6 +199,7 @@ export const commands: readonly Command[] = [
     settings: storeSettings,
     run: withExistingStore(verifyStore),
   }),
+  ...maintenanceCommands,
   command({
     name: "migrate-store",
     summary: "Copies a store to an empty database.",
@@ -199,10 +219,21 @@ export const commands: readonly Command[] = [
         required: true,
         description: "Empty database to copy to: sqlite:PATH or postgres://HOST/NAME.",
       },
+      json,
     },
     changes: true,
     settings: ["environment"],
     run: migrateStore,
   }),
   ...configCommands,
+  command({
+    name: "completion",
+    summary: "Prints a script that completes commands, flags and values in a shell.",
+    topic: "command line",
+    examples: ["petstore completion bash", "petstore completion fish"],
+    operands: [{ name: shells.join("|"), description: "The shell." }],
+    flags: {},
+    settings: [],
+    run: (input) => printCompletion(input, commands),
+  }),
 ];

@@ -1,7 +1,7 @@
 import type { ReadSetting } from "../config/reading.ts";
 import { hideSecrets } from "../config/secrets.ts";
 import { explainConfig } from "../config.ts";
-import { print, printWarning, withoutAddresses } from "../output.ts";
+import { print, printWarning, withoutSecrets } from "../output.ts";
 import { settingGroups } from "../settings.ts";
 import type { Input } from "./command.ts";
 import { lineWidthMax, wrap } from "./paragraphs.ts";
@@ -14,7 +14,7 @@ export async function printConfig({
   settings,
 }: Input<{ readonly json: boolean }>): Promise<number> {
   const { all, problems: found, warnings } = explainConfig(settings);
-  const problems = found.map(withoutAddresses);
+  const problems = found.map(withoutSecrets);
   for (const warning of warnings) printWarning(warning);
   const groups = settingGroups.map(({ title, settings: members }) => ({
     title,
@@ -70,7 +70,7 @@ function toRow({ setting, text, ...read }: ReadSetting, all: readonly ReadSettin
     default: setting.default || null,
     unit: setting.unit ?? null,
     description: setting.description.replaceAll("`", ""),
-    problem: read.problem === undefined ? null : withoutAddresses(read.problem),
+    problem: read.problem === undefined ? null : withoutSecrets(read.problem),
   };
 }
 

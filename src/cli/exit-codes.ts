@@ -7,19 +7,22 @@ export function exitCodeOf(signal: keyof typeof signalNumbers): number {
 
 /** Every exit code and its meaning, for help and for docs/commands.md. */
 export const exitCodes: readonly (readonly [code: string, meaning: string])[] = [
+  ["0", "Success. Also a service or `ledger --follow` that a signal has stopped."],
   [
-    "0",
-    "The command did what it was asked to. A service, or ledger --follow, was stopped by a signal.",
+    "1",
+    "The command ran and found a fault (`verify`, `drill`, `doctor`, `migrate-store`) or refused (`undo`). Also: an unexpected error ended the process, or a second signal ended a stopping service.",
   ],
-  ["1", "The command ran and found a fault, or refused: verify, doctor, drill, undo."],
-  ["2", "The command line was wrong, or the command failed. One line on standard error says why."],
+  [
+    "2",
+    "The command line was wrong, or the command failed. Standard error has one line with the reason.",
+  ],
   [
     "129, 130, 143",
-    "A hangup, Ctrl-C or a request to terminate ended the command (128 and the number of the signal).",
+    "A signal ended the command: the terminal was closed, Ctrl-C, or `kill`. It is 128 and the number of the signal.",
   ],
-  ["137", "The process was killed by the system or by an operator."],
   [
-    "141",
-    "The reader of a pipe, such as head, stopped reading before the command had printed all.",
+    "137",
+    "`serve` and `quickstart`: files of the store were overwritten or replaced. Any command: the system killed the process.",
   ],
+  ["141", "The reader of a pipe, such as `head`, stopped reading before everything was printed."],
 ];

@@ -1,8 +1,10 @@
-import { petColumns } from "../domain/imports.ts";
+import { orderColumns, petColumns } from "../domain/imports.ts";
+import type { Order } from "../domain/orders.ts";
 import type { Pet } from "../domain/pets.ts";
 import type { CatalogueReader } from "../domain/ports.ts";
 import { csvCell } from "./csv.ts";
 import { type Format, formatOf, writeText } from "./files.ts";
+import { createProgress } from "./progress.ts";
 import type { StoreInput } from "./with-store.ts";
 
 const pageRows = 5_000;
@@ -11,51 +13,101 @@ interface ExportFlags {
   readonly format: string | undefined;
 }
 
-/** Writes all pets as of one moment, in the columns that an import reads. */
-export async function exportPets({
-  flags,
-  operands: [file],
-  store,
-}: StoreInput<ExportFlags, readonly [file: string]>) {
-  const format = formatOf(file, flags.format);
-  await store.transfer.snapshot((reader) => writeText(file, pieces(reader, format)));
+type ExportInput = StoreInput<ExportFlags, readonly [file: string]>;
+
+/** What is exported, in the columns that an import reads. */
+interface Content<Row> {
+  readonly columns: readonly string[];
+  /** The rows after `last`, or the first ones. Empty after the last row. */
+  readonly readPage: (
+    reader: CatalogueReader,
+    last: Row | undefined,
+  ) => Promise<readonly Row[]> | readonly Row[];
+  readonly toJson: (row: Row) => string;
+  readonly toCells: (row: Row) => readonly string[];
+}
+
+/** Writes all pets as of one moment. */
+export function exportPets(input: ExportInput): Promise<number> {
+  return exportContent(input, pets);
+}
+
+/** Writes all orders as of one moment, the newest first. */
+export function exportOrders(input: ExportInput): Promise<number> {
+  return exportContent(input, orders);
+}
+
+async function exportContent<Row>(
+  { flags, operands: [file], store }: ExportInput,
+  content: Content<Row>,
+): Promise<number> {
+  const layout = layoutOf(formatOf(file, flags.format), content);
+  // On a terminal, the line would be between the rows.
+  const isShown = file === "-" && process.stdout.isTTY;
+  const progress = isShown ? undefined : createProgress(`Exporting to ${file}`);
+  try {
+    await store.transfer.snapshot((reader) =>
+      writeText(
+        file,
+        pieces(pagesOf(reader, content), layout, (rows) => progress?.advance(rows)),
+      ),
+    );
+  } finally {
+    progress?.end();
+  }
   return 0;
 }
 
-async function* pieces(reader: CatalogueReader, format: Format): AsyncGenerator<string> {
-  const { opening, separator, closing, write } = layouts[format];
-  yield opening;
-  let after: bigint | null = null;
-  let first = true;
+async function* pagesOf<Row>(reader: CatalogueReader, { readPage }: Content<Row>) {
+  let last: Row | undefined;
   for (;;) {
-    const pets: readonly Pet[] = await reader.petsAfter(after, pageRows);
-    if (pets.length === 0) break;
-    yield (first ? "" : separator) + pets.map(write).join(separator);
-    first = false;
-    after = pets.at(-1)!.petId;
+    const page = await readPage(reader, last);
+    if (page.length === 0) return;
+    yield page;
+    last = page.at(-1);
   }
-  yield first ? closing.trimStart() : closing;
 }
 
-interface Layout {
+interface Layout<Row> {
   readonly opening: string;
   readonly separator: string;
   readonly closing: string;
-  readonly write: (pet: Pet) => string;
+  readonly write: (row: Row) => string;
 }
 
-const layouts: Record<Format, Layout> = {
-  json: { opening: "[", separator: ",\n ", closing: "]\n", write: jsonOf },
-  ndjson: { opening: "", separator: "\n", closing: "\n", write: jsonOf },
-  csv: { opening: `${petColumns.join()}\n`, separator: "\n", closing: "\n", write: csvOf },
-};
-
-function jsonOf({ petId, ...rest }: Pet): string {
-  return `{"petId":${petId},${JSON.stringify(rest).slice(1)}`;
+function layoutOf<Row>(format: Format, { columns, toJson, toCells }: Content<Row>): Layout<Row> {
+  switch (format) {
+    case "json":
+      return { opening: "[", separator: ",\n ", closing: "]\n", write: toJson };
+    case "ndjson":
+      return { opening: "", separator: "\n", closing: "\n", write: toJson };
+    case "csv": {
+      const write = (row: Row) => toCells(row).map(csvCell).join();
+      return { opening: `${columns.join()}\n`, separator: "\n", closing: "\n", write };
+    }
+  }
 }
 
-function csvOf(pet: Pet): string {
-  return [
+async function* pieces<Row>(
+  pages: AsyncIterable<readonly Row[]>,
+  { opening, separator, closing, write }: Layout<Row>,
+  advance: (rows: number) => void,
+): AsyncGenerator<string> {
+  yield opening;
+  let isFirst = true;
+  for await (const page of pages) {
+    yield (isFirst ? "" : separator) + page.map(write).join(separator);
+    isFirst = false;
+    advance(page.length);
+  }
+  yield isFirst ? closing.trimStart() : closing;
+}
+
+const pets: Content<Pet> = {
+  columns: petColumns,
+  readPage: (reader, last) => reader.petsAfter(last?.petId ?? null, pageRows),
+  toJson: ({ petId, ...rest }) => `{"petId":${petId},${JSON.stringify(rest).slice(1)}`,
+  toCells: (pet) => [
     String(pet.petId),
     pet.name,
     pet.category ?? "",
@@ -63,9 +115,28 @@ function csvOf(pet: Pet): string {
     listCell(pet.photoUrls),
     pet.status,
     String(pet.quantity),
-  ]
-    .map(csvCell)
-    .join();
+  ],
+};
+
+const orders: Content<Order> = {
+  columns: orderColumns,
+  readPage: (reader, last) => reader.listOrders({ after: last?.id ?? null, limit: pageRows }),
+  toJson: ({ id, petId, shipDate, quantity, status, complete }) => {
+    const rest = { quantity, shipDate: isoOrNull(shipDate), status, complete };
+    return `{"id":${id},"petId":${petId},${JSON.stringify(rest).slice(1)}`;
+  },
+  toCells: (order) => [
+    String(order.id),
+    String(order.petId),
+    String(order.quantity),
+    isoOrNull(order.shipDate) ?? "",
+    order.status,
+    String(order.complete),
+  ],
+};
+
+function isoOrNull(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
 }
 
 /** Joins items with bars. Writes a JSON array if a bar or a bracket in an item would be misread. */

@@ -57,7 +57,9 @@ export function settingsHelp(): string {
 }
 
 export function exitCodesHelp(): string {
-  return page([section("Exit codes", columns(exitCodes.map(([code, text]) => [code, text])))]);
+  return page([
+    section("Exit codes", columns(exitCodes.map(([code, text]) => [code, plain(text)]))),
+  ]);
 }
 
 export function commandHelp(command: Command): string {

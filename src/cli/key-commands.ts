@@ -56,7 +56,8 @@ export const keyCommands: readonly Command[] = [
   }),
   command({
     name: "keys list",
-    summary: "Lists all keys.",
+    summary:
+      "Lists all keys: state, last use, requests counted today, and secrets. Counts may be a second old.",
     topic: "keys",
     examples: ["petstore keys list", "petstore keys list --json"],
     operands: [],
@@ -66,7 +67,7 @@ export const keyCommands: readonly Command[] = [
   }),
   command({
     name: "keys show",
-    summary: "Shows one key, its limits, last use and ban.",
+    summary: "Shows one key: its limits, state, last use, requests counted today, and secrets.",
     topic: "keys",
     examples: ["petstore keys show key_0aBcDeFgHiJkLmNo"],
     operands: id,

@@ -2,15 +2,15 @@ import {
   getKeyStatus,
   type IssuedKey,
   issueKey,
-  type KeyStatus,
   liftBan,
   listKeyStatuses,
   revokeKey,
   rotateKey,
 } from "../domain/key-lifecycle.ts";
-import type { Key } from "../domain/keys.ts";
 import { print } from "../output.ts";
 import { parseCount, parseDuration, parseList, parseTime } from "./flag-values.ts";
+import { describe, fieldsOf, isoOrNull, listColumns } from "./key-rows.ts";
+import { printTable } from "./listing.ts";
 import type { StoreInput } from "./with-store.ts";
 
 interface Json {
@@ -75,58 +75,21 @@ export async function unban({ flags, operands: [id], store }: StoreInput<Json, I
 }
 
 export async function showKey({ flags, operands: [id], store }: StoreInput<Json, Id>) {
-  const shown = describe(await getKeyStatus(store, Date.now(), id));
-  if (flags.json) print(JSON.stringify(shown));
-  else
-    for (const [name, value] of Object.entries(shown)) print(`${name.padEnd(14)} ${asText(value)}`);
+  const status = await getKeyStatus(store, Date.now(), id);
+  if (flags.json) print(JSON.stringify(describe(status)));
+  else for (const [name, text] of fieldsOf(status)) print(`${name.padEnd(14)} ${text}`);
   return 0;
 }
 
 export async function listKeys({ flags, store }: StoreInput<Json>) {
-  const shown = (await listKeyStatuses(store, Date.now())).map(describe);
-  if (flags.json) {
-    print(JSON.stringify(shown));
-    return 0;
-  }
-  for (const key of shown) {
-    const state = key.revokedAt ? "revoked" : key.bannedUntil ? "banned" : "";
-    print([key.id, key.plan.padEnd(10), key.createdAt, key.name, state].join("  ").trimEnd());
-  }
-  if (shown.length === 0) print("There are no keys. Create one with petstore keys create.");
+  const all = await listKeyStatuses(store, Date.now());
+  if (flags.json) print(JSON.stringify(all.map(describe)));
+  else if (all.length === 0) print("There are no keys. Create one with petstore keys create.");
+  else await printTable(all, listColumns);
   return 0;
-}
-
-/** The fields that are printed, in their order. */
-function describe({
-  key,
-  lastUsedAt = null,
-  bannedUntil = null,
-}: { readonly key: Key } & Partial<KeyStatus>) {
-  return {
-    id: key.id,
-    name: key.name,
-    plan: key.plan,
-    perMinute: key.limits.perMinute,
-    perDay: key.limits.perDay,
-    scopes: key.scopes,
-    createdAt: isoOrNull(key.createdAt),
-    expiresAt: isoOrNull(key.expiresAt),
-    revokedAt: isoOrNull(key.revokedAt),
-    lastUsedAt: isoOrNull(lastUsedAt),
-    bannedUntil: isoOrNull(bannedUntil),
-  };
 }
 
 function printSecret({ key, text }: IssuedKey): void {
   print(`Key ${key.id} (${key.name}, ${key.plan}). The key is shown only once:`);
   print(text);
-}
-
-function asText(value: unknown): string {
-  if (value === null) return "-";
-  return Array.isArray(value) ? value.join(", ") : String(value);
-}
-
-function isoOrNull(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
 }

@@ -16,8 +16,23 @@ export function printRows<Row>(
   { columns, toJson }: Listing<Row>,
   asJson: boolean,
 ): Promise<void> {
-  const width = () => (process.stdout.isTTY ? process.stdout.columns : undefined);
-  return writeText("-", asJson ? jsonLines(pages, toJson) : tableLines(pages, columns, width));
+  return writeText("-", asJson ? jsonLines(pages, toJson) : tableLines(pages, columns, widthOf));
+}
+
+/** Prints a few rows as a table. */
+export function printTable<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): Promise<void> {
+  return writeText("-", tableLines(onePage(rows), columns, widthOf));
+}
+
+async function* onePage<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {
+  yield rows;
+}
+
+function widthOf(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns : undefined;
 }
 
 async function* jsonLines<Row>(

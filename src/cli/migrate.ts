@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readConfig } from "../config.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { RowsOf, Store } from "../domain/ports.ts";
-import { verify } from "../domain/verify.ts";
+import type { Verification } from "../domain/verify.ts";
 import {
   assertStoreFile,
   lockStore,
@@ -13,12 +13,15 @@ import {
 import { print } from "../output.ts";
 import { tables } from "../store/tables.ts";
 import type { Input } from "./command.ts";
-import { printFaults } from "./verify.ts";
+import { beginChange, endChange } from "./interruption.ts";
+import { withLedgerProgress } from "./ledger-progress.ts";
+import { printFaults, verifyWithProgress } from "./verify.ts";
 import { printCreated } from "./with-store.ts";
 
 interface MigrateFlags {
   readonly from: string;
   readonly to: string;
+  readonly json: boolean;
 }
 
 /**
@@ -42,28 +45,60 @@ export async function migrateStore({ flags, settings }: Input<MigrateFlags>): Pr
   const to = await openStore(target, systemClock, printCreated);
   opened.defer(() => to.close());
   // Without `await`, the stores would be closed before the copy ends.
-  return await copyAndCompare(from, to);
+  const copied = await copyAndCompare(from, to);
+  const { different, verified } = copied;
+  if (flags.json) print(JSON.stringify(copied));
+  else printCopy(copied);
+  return different.length === 0 && verified.faultCount === 0 ? 0 : 1;
 }
 
-async function copyAndCompare(from: Store, to: Store): Promise<number> {
-  const sent = await from.transfer.snapshot(async ({ rowsOf }) => {
-    const counted = createTally(rowsOf);
-    await to.transfer.importTables(counted.rowsOf);
-    return counted.tallies();
-  });
-  const stored = await to.transfer.snapshot(async ({ rowsOf }) => {
-    const counted = createTally(rowsOf);
-    for (const { name } of tables) for await (const _ of counted.rowsOf(name));
-    return counted.tallies();
-  });
-  const verified = await to.transfer.snapshot((snapshot) => verify(snapshot));
-  const different = tables.filter(({ name }) => sent[name]!.digest !== stored[name]!.digest);
-  for (const { name } of different) print(`table ${name}: the copy differs from the source`);
+interface Copy {
+  /** The number of rows of each table. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** The tables whose rows differ from those of the source. */
+  readonly different: readonly string[];
+  readonly verified: Verification;
+}
+
+async function copyAndCompare(from: Store, to: Store): Promise<Copy> {
+  const sent = await from.transfer.snapshot((snapshot) =>
+    withLedgerProgress("Copying the ledger", snapshot, async (rowsOf) => {
+      const counted = createTally(rowsOf);
+      await to.transfer.importTables(untilCommit(counted.rowsOf));
+      return counted.tallies();
+    }),
+  );
+  endChange();
+  const stored = await to.transfer.snapshot((snapshot) =>
+    withLedgerProgress("Comparing the ledger", snapshot, async (rowsOf) => {
+      const counted = createTally(rowsOf);
+      for (const { name } of tables) for await (const _ of counted.rowsOf(name));
+      return counted.tallies();
+    }),
+  );
+  const verified = await to.transfer.snapshot((snapshot) => verifyWithProgress(snapshot));
+  const names = tables.map(({ name }) => name);
+  return {
+    rows: Object.fromEntries(names.map((name) => [name, sent[name]!.rows])),
+    different: names.filter((name) => sent[name]!.digest !== stored[name]!.digest),
+    verified,
+  };
+}
+
+/** The copy may be interrupted until its last row was read. Then the target commits. */
+function untilCommit(rowsOf: RowsOf): RowsOf {
+  return async function* read(name) {
+    yield* rowsOf(name);
+    if (name === tables.at(-1)!.name) beginChange();
+  };
+}
+
+function printCopy({ rows, different, verified }: Copy): void {
+  for (const name of different) print(`table ${name}: the copy differs from the source`);
   if (verified.faultCount > 0) printFaults(verified);
-  if (different.length > 0 || verified.faultCount > 0) return 1;
-  const counts = tables.map(({ name }) => `${sent[name]!.rows} ${name}`);
+  if (different.length > 0 || verified.faultCount > 0) return;
+  const counts = Object.entries(rows).map(([name, count]) => `${count} ${name}`);
   print(`Copied and compared every row: ${counts.join(", ")}.`);
-  return 0;
 }
 
 interface Tally {

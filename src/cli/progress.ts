@@ -1,3 +1,4 @@
+import type { RowsOf } from "../domain/ports.ts";
 import { printable } from "../output.ts";
 import { isCapable } from "../terminal.ts";
 
@@ -58,6 +59,16 @@ export function createProgress(
     },
   };
   return progress;
+}
+
+/** Returns the same rows, and advances the progress as they are read. */
+export function countingRows(rowsOf: RowsOf, progress: Progress): RowsOf {
+  return async function* (table) {
+    for await (const batch of rowsOf(table)) {
+      yield batch;
+      progress.advance(batch.length);
+    }
+  };
 }
 
 function lineOf(

@@ -1,4 +1,3 @@
-import { checkVariables } from "../config.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { InvalidField } from "../domain/invalid-field.ts";
 import { findNearest } from "../domain/values/nearest.ts";
@@ -23,7 +22,6 @@ export async function run(args: readonly string[]): Promise<number> {
   const command = findCommand(args);
   if (!command) throw unknownCommand(args);
   const input = parseArguments(command, args.slice(command.name.split(" ").length));
-  checkVariables();
   if (command.topic !== "serve") watchSignals(command.changes ?? false);
   try {
     return finalExitCode(await command.run(input));

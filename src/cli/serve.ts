@@ -2,9 +2,12 @@ import type { Service } from "../compose.ts";
 import { type Config, readConfig } from "../config.ts";
 import type { Store } from "../domain/ports.ts";
 import { systemClock } from "../engines.ts";
-import { logToStderr } from "../log.ts";
+import { secretsOf } from "../log/secrets.ts";
+import { openProcessLog, type ServiceLog } from "../log.ts";
 import { print } from "../output.ts";
+import { packageVersion } from "../version.ts";
 import type { Input } from "./command.ts";
+import { currentProgram } from "./program.ts";
 import { fillEmptyStore, samplePlan } from "./sample.ts";
 
 export function serve({ settings }: Input): Promise<number> {
@@ -22,14 +25,31 @@ async function serveUntilStopped(
 ): Promise<number> {
   // Loaded here, because the other commands need no HTTP server and should start fast.
   const { startService } = await import("../compose.ts");
-  const service = await startService({ config, clock: systemClock, log: logToStderr });
+  const { logFormat: format, logLevel: level } = config;
+  const log = openProcessLog({ format, level, secrets: secretsOf(config) });
+  const service = await startService({
+    config,
+    clock: systemClock,
+    log,
+    requestLines: log.requestLines,
+    droppedLines: () => log.droppedLines,
+    program: currentProgram(),
+  });
+  logStart(service, config);
   // Listens for signals before it prints the line that supervisors wait for.
-  const stopped = untilStopped(service);
+  const stopped = untilStopped(service, log);
   // Not before the start: if the port is taken, a new key would be stored and never shown.
   const key = await prepare(service.store, config);
   print(`Petstore inventory (${config.environment}) is serving at ${service.baseUrl}`);
+  if (service.metricsUrl) print(`Metrics are at ${service.metricsUrl}`);
   if (key) for (const line of welcome(service.baseUrl, key)) print(line);
   return stopped;
+}
+
+function logStart({ baseUrl, metricsUrl, engine, log }: Service, { environment }: Config): void {
+  const { name, schema } = engine;
+  const version = packageVersion();
+  log("started", { version, environment, address: baseUrl, metricsUrl, engine: name, schema });
 }
 
 function welcome(baseUrl: string, key: string): readonly string[] {
@@ -48,14 +68,18 @@ API reference, with a form for each operation: ${new URL("/docs", baseUrl)}
 }
 
 /** Resolves when a signal has stopped the service. A second signal ends the process at once. */
-function untilStopped(service: Service): Promise<number> {
+function untilStopped(service: Service, log: ServiceLog): Promise<number> {
   return new Promise((resolve, reject) => {
     let stopping = false;
     const onSignal = (signal: string) => {
       if (stopping) process.exit(1);
       stopping = true;
-      logToStderr("stopping", { signal });
-      service.stop().then(() => {
+      service.log("stopping", { signal });
+      const stoppedService = service.stop().then(() => {
+        log("stopped");
+        return log.flush();
+      });
+      stoppedService.then(() => {
         resolve(0);
         // Sockets that are still open after the grace period would keep the process alive.
         process.exit(0);

@@ -1,7 +1,9 @@
 import { ServiceError } from "../domain/errors.ts";
+import type { Snapshot } from "../domain/ports.ts";
 import type { KeptHash } from "../domain/verification/chain.ts";
 import { type Verification, verify } from "../domain/verify.ts";
 import { print } from "../output.ts";
+import { withLedgerProgress } from "./ledger-progress.ts";
 import type { StoreInput } from "./with-store.ts";
 
 interface VerifyFlags {
@@ -12,7 +14,7 @@ interface VerifyFlags {
 /** Returns exit code 1 if the store has a fault. */
 export async function verifyStore({ flags, store }: StoreInput<VerifyFlags>): Promise<number> {
   const kept = parseKept(flags.expect);
-  const found = await store.transfer.snapshot((snapshot) => verify(snapshot, kept));
+  const found = await store.transfer.snapshot((snapshot) => verifyWithProgress(snapshot, kept));
   if (flags.json) print(JSON.stringify(found));
   else if (found.faultCount > 0) printFaults(found);
   else {
@@ -20,6 +22,12 @@ export async function verifyStore({ flags, store }: StoreInput<VerifyFlags>): Pr
     print(`The ledger ends at ${headOf(found)}`);
   }
   return found.faultCount === 0 ? 0 : 1;
+}
+
+export function verifyWithProgress(snapshot: Snapshot, kept?: KeptHash): Promise<Verification> {
+  return withLedgerProgress("Checking the ledger", snapshot, (rowsOf) =>
+    verify({ ...snapshot, rowsOf }, kept),
+  );
 }
 
 /** A row and its hash, as this command prints them. */

@@ -2,8 +2,7 @@ import { formatCursor } from "../domain/cursors.ts";
 import { resultOf } from "../domain/webhooks/attempts.ts";
 import type { WebhookStatus } from "../domain/webhooks/lifecycle.ts";
 import type { Webhook, WebhookAttempt, WebhookFilter } from "../domain/webhooks/webhook.ts";
-import { writeText } from "./files.ts";
-import { type Column, tableLines } from "./table.ts";
+import type { Column } from "./table.ts";
 
 export const listColumns: readonly Column<WebhookStatus>[] = [
   { title: "ID", align: "left", cell: ({ webhook }) => webhook.id },
@@ -20,18 +19,6 @@ export const attemptColumns: readonly Column<WebhookAttempt>[] = [
   { title: "RESULT", align: "left", cell: resultOf },
   { title: "ANSWER", align: "left", cell: ({ answer }) => answer },
 ];
-
-export function printTable<Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-): Promise<void> {
-  const width = () => (process.stdout.isTTY ? process.stdout.columns : undefined);
-  return writeText("-", tableLines(onePage(rows), columns, width));
-}
-
-async function* onePage<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {
-  yield rows;
-}
 
 /** The fields that are printed, in their order. Never a secret. */
 export function describe({

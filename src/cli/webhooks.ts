@@ -12,13 +12,13 @@ import type { Webhook } from "../domain/webhooks/webhook.ts";
 import { print, printError } from "../output.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
 import { parseCount, parseDuration, parseList } from "./flag-values.ts";
+import { printTable } from "./listing.ts";
 import {
   attemptColumns,
   describe,
   describeAttempt,
   filterText,
   listColumns,
-  printTable,
   stateText,
 } from "./webhook-rows.ts";
 import type { StoreInput } from "./with-store.ts";

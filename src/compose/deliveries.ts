@@ -3,12 +3,14 @@ import { type Deliveries, startDeliveries } from "../domain/webhooks/deliveries.
 import type { Engine } from "../engines.ts";
 import { packageVersion } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
+import type { Metrics } from "./metrics.ts";
 import { monotonicMs, type ServiceOptions } from "./options.ts";
 
 export function openDeliveries(
   { config, clock, log }: ServiceOptions,
   { store, isShared }: Engine,
   tail: LedgerTail,
+  metrics: Metrics | undefined,
 ): Deliveries {
   const { timeoutMs, leaseMs, leaseLeftMinMs, renewEveryMs, renewLocallyEveryMs } = config.webhooks;
   const sender = createWebhookSender({
@@ -20,7 +22,13 @@ export function openDeliveries(
   return startDeliveries({
     store,
     tail,
-    sender,
+    sender: {
+      async send(...attempt) {
+        const answer = await sender.send(...attempt);
+        metrics?.webhookAnswered(answer.status);
+        return answer;
+      },
+    },
     clock,
     monotonicMs,
     random: Math.random,

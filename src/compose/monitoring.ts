@@ -1,15 +1,35 @@
 import type { CommittedGroup } from "../domain/commits.ts";
+import type { Engine } from "../engines.ts";
+import { createFailingRequests } from "../http/failing-requests.ts";
 import type { Observers } from "../http/observe.ts";
+import { createRequestLog } from "../http/request-log.ts";
+import type { Metrics } from "./metrics.ts";
 import type { ServiceOptions } from "./options.ts";
 
-/** What follows the work of a service, for logs, metrics and traces. */
+/** What follows the requests and commits of a service, for logs, metrics and traces. */
 export interface Monitoring {
-  /** Undefined if nobody observes requests. */
-  readonly observers: Observers | undefined;
+  readonly observers: Observers;
   /** Called after every transaction of updates. */
   groupEnded(group: CommittedGroup): void;
 }
 
-export function createMonitoring({ observer }: ServiceOptions): Monitoring {
-  return { observers: observer && { observers: [observer] }, groupEnded() {} };
+/** `opened` closes what is opened here. */
+export function createMonitoring(
+  { config, observer, log, requestLines }: ServiceOptions,
+  metrics: Metrics | undefined,
+  { states }: Pick<Engine, "states">,
+  opened: AsyncDisposableStack,
+): Monitoring {
+  const failing = createFailingRequests(log, config.failuresQuietMs, states);
+  opened.defer(failing.stop);
+  const requestLog = requestLines && createRequestLog(config.logRequests, requestLines);
+  const all = [metrics?.requestEnded, requestLog, observer];
+  const observers = all.filter((one) => one !== undefined);
+  return {
+    observers: { observers, failureObservers: [failing.observe] },
+    groupEnded(group) {
+      states.groupEnded(group);
+      metrics?.groupEnded(group);
+    },
+  };
 }

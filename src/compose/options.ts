@@ -2,6 +2,7 @@ import type { Config } from "../config.ts";
 import type { Log } from "../domain/events.ts";
 import type { Clock } from "../domain/ports.ts";
 import type { Observer } from "../http/observe.ts";
+import type { RequestLines } from "../http/request-log.ts";
 import type { Surface } from "../http/surface.ts";
 
 export const monotonicMs = () => performance.now();
@@ -10,8 +11,14 @@ export interface ServiceOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
+  /** Where the lines of the request log go. Without it there is none. */
+  readonly requestLines?: RequestLines | undefined;
+  /** How many lines of the log could not be written. */
+  readonly droppedLines?: () => number;
   /** Replaces the clock of a PostgreSQL server. By default the server's time counts. */
   readonly databaseClock?: Clock;
+  /** The command line of this program, up to the name of a command. Without it there are no backups. */
+  readonly program?: readonly string[];
   /** Called after every request to a surface. */
   readonly observer?: Observer;
   /** Served in addition to the API. */

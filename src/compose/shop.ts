@@ -19,7 +19,7 @@ export async function openShop(
   store: Store,
   head: HeadWatcher,
   patienceMs: number,
-  monitoring: Monitoring,
+  { groupEnded }: Pick<Monitoring, "groupEnded">,
 ): Promise<Omit<Context, "feed">> {
   const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
   const versions = createInventoryList({
@@ -34,7 +34,7 @@ export async function openShop(
     queueMax: config.writesWaitingMax,
     timeoutMs: config.updateTimeoutMs,
   };
-  const committer = createCommitter(store.inventory, bounds, head.committed, monitoring.groupEnded);
+  const committer = createCommitter(store.inventory, bounds, head.committed, groupEnded);
   const encodings = createListEncodings(monotonicMs);
   const bodies = createListBodies(readers, monotonicMs);
   const snapshots = createSnapshotResponses(config.snapshots, monotonicMs, log);

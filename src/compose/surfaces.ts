@@ -24,8 +24,7 @@ export function serveSurfaces(
     limiter,
     addresses: createAddressLimiter(clock, config.addressPerMinute, config.addressesMax),
     cors: createCors(config.corsOrigins),
-    observation: monitoring.observers && createObservation(monitoring.observers, monotonicMs, log),
-    log,
+    observation: createObservation(monitoring.observers, monotonicMs, log),
     isStopping,
   };
   const served = surfaces.map((surface) => ({

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { findNearest } from "../domain/values/nearest.ts";
+import { reasonOf } from "../file-errors.ts";
 import { kindOf, type Setting } from "../settings/setting.ts";
 import { settings } from "../settings.ts";
 import { parseToml, TomlError, type TomlValue } from "./toml.ts";
@@ -30,8 +31,17 @@ const byFlag: ReadonlyMap<string, Setting<unknown>> = new Map(
   Object.values(settings).map((setting) => [setting.flag, setting]),
 );
 
-/** Reads a settings file. Problems are collected, so that an operator sees all of them. */
+const filesRead = new Map<string, SettingsFile>();
+
+/** Reads a settings file, once in the life of a process: it may be a pipe, which has no second time. */
 export function readSettingsFile(path: string): SettingsFile {
+  const known = filesRead.get(path) ?? readFile(path);
+  filesRead.set(path, known);
+  return known;
+}
+
+/** Problems are collected, so that an operator sees all of them. */
+function readFile(path: string): SettingsFile {
   const entries = new Map<string, FileEntry>();
   const problems: string[] = [];
   try {
@@ -61,13 +71,6 @@ function readUtf8(path: string): string {
   } catch {
     throw new Error(`the settings file ${resolve(path)} is not valid UTF-8`);
   }
-}
-
-function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === "ENOENT") return "no such file";
-  if (code === "EACCES") return "permission denied";
-  return code === "EISDIR" ? "it is a directory" : message;
 }
 
 function unknownKey(key: string): string {

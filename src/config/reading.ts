@@ -1,4 +1,5 @@
 import type { Setting } from "../settings/setting.ts";
+import { findUnknownVariables } from "../settings/unknown-variables.ts";
 import { type SettingName, type SettingValues, settings } from "../settings.ts";
 import { checkTogether } from "./checks.ts";
 import { noSettingsFile, readSettingsFile, type SettingsFile } from "./file.ts";
@@ -49,6 +50,10 @@ export function readSettings(
   return {
     all,
     problems: [
+      ...findUnknownVariables(
+        variables,
+        all.map(({ setting }) => setting.variable),
+      ),
       ...file.problems,
       ...all.flatMap(({ problem }) => problem ?? []),
       ...checkTogether(values),

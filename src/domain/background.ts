@@ -1,4 +1,4 @@
-import { ServiceError } from "./errors.ts";
+import { createTaskCondition, failureDetails, isUnavailable } from "./conditions.ts";
 import type { Log } from "./events.ts";
 import type { MaybePromise } from "./ports.ts";
 
@@ -12,23 +12,14 @@ export function inBackground<A extends unknown[]>(
   log: Log,
   work: (...args: A) => MaybePromise<unknown>,
 ): (...args: A) => void {
-  let failures = 0;
-
-  function failed(error: unknown): void {
-    failures += 1;
-    if (failures === 1) log("task failed", { task: name, error: String(error) });
-  }
-
-  function succeeded(): void {
-    if (failures > 0) log("task succeeded again", { task: name, failures });
-    failures = 0;
-  }
+  const condition = createTaskCondition(log, { task: name });
+  const failed = (error: unknown) => condition.failed(() => failureDetails(error));
 
   return (...args) => {
     try {
       const result = work(...args);
-      if (result instanceof Promise) result.then(succeeded, failed);
-      else succeeded();
+      if (result instanceof Promise) result.then(condition.succeeded, failed);
+      else condition.succeeded();
     } catch (error) {
       failed(error);
     }
@@ -37,14 +28,14 @@ export function inBackground<A extends unknown[]>(
 
 /**
  * Returns the same work. It ends without an error while the store is unavailable, for a task that is
- * tried again later. The head watcher logs that the store is unavailable.
+ * tried again later. `StoreStates` logs that the store is unavailable.
  */
 export function whileAvailable(work: () => Promise<unknown>): () => Promise<void> {
   return async () => {
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof ServiceError && error.code === "unavailable")) throw error;
+      if (!isUnavailable(error)) throw error;
     }
   };
 }

@@ -16,6 +16,79 @@ export interface EventKind {
  * logged when a state changes, not for every request that the state affects.
  */
 export const events = {
+  started: {
+    level: "info",
+    meaning:
+      "The service accepts requests at `address`. Also has its version, environment, engine and schema.",
+  },
+  stopping: { level: "info", meaning: "A signal arrived. The service stops." },
+  stopped: {
+    level: "info",
+    meaning: "Every request has its response, and the store is closed. The process ends.",
+  },
+  "store created": {
+    level: "info",
+    meaning: "There was no store. The service created `store`.",
+    action: "If there should be one, stop the service and correct `--database`.",
+  },
+  "store migrated": {
+    level: "info",
+    meaning: "The schema of the store was brought from version `from` to version `to`.",
+  },
+  "backup before migration": {
+    level: "info",
+    meaning: "The schema of the SQLite store is older. `file` is a verified copy from before.",
+    action: "Delete the file once you will not go back to the earlier version.",
+  },
+  "store lost": {
+    level: "error",
+    meaning: "The store cannot be read. `cause` says why. Requests get 503.",
+    action: "Start or repair the database. The service reconnects by itself.",
+  },
+  "store back": {
+    level: "info",
+    meaning: "The store can be read again, after `failures` failed attempts in `durationMs`.",
+  },
+  "store not writable": {
+    level: "error",
+    meaning:
+      "Updates cannot be stored. `cause` says why, for example that the disk is full. Updates get 503, and reads continue.",
+    action: "Free disk space or repair the disk. The service continues by itself.",
+  },
+  "store writable again": {
+    level: "info",
+    meaning: "Updates are stored again, after `failures` failed writes in `durationMs`.",
+  },
+  "commits slow": {
+    level: "warn",
+    meaning: "A transaction of updates took more than a second: `commitMs`.",
+    action: "Check the disk, or the load of the database server.",
+  },
+  "commits fast again": {
+    level: "info",
+    meaning: "Commits take less than a second again, after `failures` slow ones.",
+  },
+  "requests failing": {
+    level: "error",
+    meaning:
+      "Requests get 503 for this `reason`. `requestId` and `operation` name the first one, and `cause` says why.",
+    action: "See the `cause`, and the events about the store before it.",
+  },
+  "requests stopped failing": {
+    level: "info",
+    meaning:
+      "For ten seconds no request has failed for this `reason`. `failures` is the number of those that did.",
+  },
+  request: {
+    level: "info",
+    meaning: "A request has its response. See [Requests](#requests).",
+  },
+  "log lines dropped": {
+    level: "warn",
+    meaning:
+      "`lines` lines could not be written: too many at once, or the disk of the log is full.",
+    action: "Read standard error faster, free disk space, or log fewer requests.",
+  },
   crash: {
     level: "error",
     meaning: "An unexpected error ended the process.",
@@ -23,10 +96,10 @@ export const events = {
   },
   bug: {
     level: "error",
-    meaning: "An unexpected error in a request, which got a 500.",
+    meaning:
+      "An unexpected error in a request, which got a 500. Further requests with the same error are counted and not logged.",
     action: "Report it. `requestId` is the `X-Request-Id` of the response.",
   },
-  stopping: { level: "info", meaning: "A signal arrived. The service stops." },
   "task failed": {
     level: "warn",
     meaning: "Background work, named by `task`, started to fail. It is tried again.",
@@ -62,8 +135,13 @@ export const events = {
   },
   "database primary cannot be checked": {
     level: "warn",
-    meaning: "No host could be checked. Until a check succeeds, a failover may go unnoticed.",
+    meaning:
+      "The connections work, but no host accepts another one. Until a check succeeds, a failover may go unnoticed.",
     action: "Make the hosts reachable, and keep a connection slot free on each.",
+  },
+  "database primary can be checked": {
+    level: "info",
+    meaning: "A host accepts connections again, after `failures` failed checks.",
   },
   "database primary replaced": {
     level: "warn",
@@ -103,6 +181,11 @@ export const events = {
     meaning: "A ledger row is missing. The list and `/readyz` return 503.",
     action: "Run `petstore verify`. Undo the change or restore a backup.",
   },
+  "list reloaded": {
+    level: "info",
+    meaning:
+      "The list in memory was read again as a whole: after a failover, a restore or many changes at once.",
+  },
   "ledger repaired": { level: "info", meaning: "The ledger has no gap any more." },
   "webhook continues after lost rows": {
     level: "warn",
@@ -125,14 +208,37 @@ export const events = {
     meaning: "The receiver returned 410.",
     action: "If that was a mistake, `petstore webhooks resume ID`.",
   },
-  "store created": {
+  "backup made": {
     level: "info",
-    meaning: "There was no store. The service created `store`.",
-    action: "If there should be one, stop the service and correct `--database`.",
+    meaning: "The service made a backup, after `failures` failures if there were any.",
+  },
+  "backup failed": {
+    level: "error",
+    meaning: "The service started to fail at making backups. It tries again every five minutes.",
+    action: "Free disk space, or correct `--backup-folder` or its permissions.",
+  },
+  "certificate loaded": {
+    level: "info",
+    meaning: "The service uses the TLS certificate `subject`, which ends at `expiresAt`.",
+  },
+  "certificate reloaded": {
+    level: "info",
+    meaning:
+      "The files of the TLS certificate changed. New connections get the new certificate, and open ones continue.",
+  },
+  "certificate not loaded": {
+    level: "error",
+    meaning:
+      "The files of the TLS certificate changed and cannot be used. The last certificate, `inUse`, stays in use.",
+    action: "Correct what `error` names. The files are read again every second.",
   },
 } as const satisfies Record<string, EventKind>;
 
 export type EventName = keyof typeof events;
 
-/** Writes one event to the service's log. Callers never pass secrets. */
-export type Log = (event: EventName, details?: Record<string, unknown>) => void;
+/** Writes one event to the service's log, later. Callers never pass secrets. */
+export interface Log {
+  (event: EventName, details?: Record<string, unknown>): void;
+  /** Resolves when everything is written, or after a bounded time. For the end of the process. */
+  flush?(): Promise<void>;
+}

@@ -18,6 +18,10 @@ export interface Follower {
   headMoved(head: Head): void;
   /** Describes the damage to the ledger, for the operator. */
   readonly fault: string | undefined;
+  /** The last row that the replica contains. It is shown at the latest when it is read. */
+  readonly applied: Position;
+  /** How often the whole store was loaded. */
+  readonly loads: number;
 }
 
 /** How long the replica may stay behind when no request reads it. */
@@ -84,6 +88,7 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
   async function advance(head: Head, replaced: number | undefined): Promise<void> {
     if (replaced === undefined && covers(shown, head)) return;
     isReplaying = true;
+    const { applied, loads } = replay;
     try {
       await replay.advance(head, replaced);
     } catch (error) {
@@ -91,6 +96,10 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
     }
     isReplaying = false;
     if (fault !== undefined) log("ledger repaired");
+    else if (loads > 0 && replay.loads > loads) {
+      const isSame = applied.epoch === head.epoch && replaced === undefined;
+      log("list reloaded", { why: isSame ? "many changes" : "another history", seq: head.seq });
+    }
     fault = undefined;
     await show();
   }
@@ -100,7 +109,7 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
     if (found !== fault) log("ledger damaged", { error: found });
     fault = found;
     shown = nowhere;
-    return unavailable("damaged");
+    return unavailable("damaged", found);
   }
 
   /** Reads the head and shows it. Callers that arrive before the read begins share it. */
@@ -152,6 +161,12 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
     },
     get fault() {
       return fault;
+    },
+    get applied() {
+      return replay.applied;
+    },
+    get loads() {
+      return replay.loads;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { every, inBackground } from "./background.ts";
+import { isUnavailable } from "./conditions.ts";
 import type { Log } from "./events.ts";
 import type { LedgerRow } from "./ledger.ts";
 import type { Head, InventoryStore, MaybePromise, Store } from "./ports.ts";
@@ -49,9 +50,11 @@ export interface HeadWatcher {
 /** How late a change by another process may be announced when no request arrives. */
 const pollEveryMs = 250;
 
+/** `onPolled` is called after every poll, with the error if the store is unavailable. */
 export function createHeadWatcher(
   store: Pick<InventoryStore, "readHead" | "cachedHead">,
   log: Log,
+  onPolled: (error?: unknown) => void = () => {},
 ): HeadWatcher {
   let subscribers: readonly Required<HeadSubscriber>[] = [];
   let known: Head | undefined;
@@ -102,12 +105,18 @@ export function createHeadWatcher(
   /** Notifications of a database server can be lost without an error, so it is polled. */
   function poll(): MaybePromise<unknown> {
     try {
-      if (cachedHead()) return undefined;
-    } catch {
-      // An embedded engine that cannot be read has logged the reason.
-      return undefined;
+      const reading = cachedHead() ?? readHead();
+      if (reading instanceof Promise) return reading.then(() => onPolled(), pollFailed);
+      onPolled();
+    } catch (error) {
+      pollFailed(error);
     }
-    return readHead();
+    return undefined;
+  }
+
+  function pollFailed(error: unknown): void {
+    if (!isUnavailable(error)) throw error;
+    onPolled(error);
   }
 
   const stopPolling = every(pollEveryMs, "reading the head", log, poll);

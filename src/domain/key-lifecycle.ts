@@ -1,7 +1,16 @@
 import { ServiceError } from "./errors.ts";
 import { InvalidField } from "./invalid-field.ts";
 import { checkTerms, type KeyTerms } from "./key-terms.ts";
-import { digestOf, type Environment, generateKeyId, generateKeyText, type Key } from "./keys.ts";
+import {
+  callerOf,
+  digestOf,
+  type Environment,
+  generateKeyId,
+  generateKeyText,
+  type Key,
+  type SecretTimes,
+} from "./keys.ts";
+import { dayMs } from "./limits.ts";
 import type { Store } from "./ports.ts";
 import { isInForce } from "./usage.ts";
 
@@ -23,7 +32,12 @@ export interface RotatedKey extends IssuedKey {
 
 export interface KeyStatus {
   readonly key: Key;
+  readonly state: "active" | "banned" | "expired" | "revoked";
   readonly lastUsedAt: number | null;
+  /** Requests that were counted in this UTC day. A service on SQLite stores its counts each second. */
+  readonly usedToday: number;
+  /** The secrets that can still be used, the oldest first. */
+  readonly secrets: readonly SecretTimes[];
   /** The end of the ban that is in force; null if there is none. */
   readonly bannedUntil: number | null;
 }
@@ -84,7 +98,7 @@ export async function listKeyStatuses(
   { keys, usage }: KeysAndUsage,
   now: number,
 ): Promise<readonly KeyStatus[]> {
-  const statusOf = await loadStatus(usage, now);
+  const statusOf = await loadStatus({ keys, usage }, now);
   return (await keys.listKeys()).map(statusOf);
 }
 
@@ -94,7 +108,7 @@ export async function getKeyStatus(
   id: string,
 ): Promise<KeyStatus> {
   const key = await getKey({ keys }, id);
-  return (await loadStatus(usage, now))(key);
+  return (await loadStatus({ keys, usage }, now))(key);
 }
 
 async function getKey({ keys }: Keys, id: string): Promise<Key> {
@@ -103,17 +117,36 @@ async function getKey({ keys }: Keys, id: string): Promise<Key> {
   return key;
 }
 
-async function loadStatus(usage: Store["usage"], now: number): Promise<(key: Key) => KeyStatus> {
-  const used = new Map((await usage.loadUsage()).map((row) => [row.keyId, row.lastUsedAt]));
+async function loadStatus(
+  { keys, usage }: KeysAndUsage,
+  now: number,
+): Promise<(key: Key) => KeyStatus> {
+  const used = new Map((await usage.loadUsage()).map((row) => [row.keyId, row]));
   const bans = new Map((await usage.loadBans()).map((ban) => [ban.keyId, ban]));
+  const secrets = Map.groupBy(await keys.listSecrets(), ({ keyId }) => keyId);
   return (key) => {
     const ban = bans.get(key.id);
     const isBanned = ban !== undefined && isInForce(ban, now);
+    const usage = used.get(key.id);
     return {
       key,
+      state: stateOf(key, isBanned, now),
       // Stored as 0 if the key was never used.
-      lastUsedAt: used.get(key.id) || null,
+      lastUsedAt: usage?.lastUsedAt || null,
+      usedToday: usage !== undefined && now - usage.dayStart < dayMs ? usage.dayCount : 0,
+      secrets: (secrets.get(key.id) ?? []).filter((secret) => isUsable(key, secret, now)),
       bannedUntil: isBanned ? ban.until : null,
     };
   };
+}
+
+function isUsable(key: Key, { expiresAt }: SecretTimes, now: number): boolean {
+  return callerOf(key, { digest: "", expiresAt }, now) !== undefined;
+}
+
+/** A key that is banned and also revoked or expired is refused as such. */
+function stateOf(key: Key, isBanned: boolean, now: number): KeyStatus["state"] {
+  if (key.revokedAt !== null) return "revoked";
+  if (key.expiresAt !== null && now >= key.expiresAt) return "expired";
+  return isBanned ? "banned" : "active";
 }

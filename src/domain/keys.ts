@@ -49,6 +49,13 @@ export interface Secret {
   readonly expiresAt: number | null;
 }
 
+/** One text of a key, for operators. */
+export interface SecretTimes {
+  readonly keyId: string;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
 /** The client of a request, after authentication. */
 export interface Caller {
   readonly keyId: string;

@@ -2,14 +2,14 @@ import type { EpochStart, Position } from "./epochs.ts";
 import type { Batches, Imported, ImportPreview } from "./import-preview.ts";
 import type { Problems } from "./import-problems.ts";
 import type { Entry } from "./inventory.ts";
-import type { Key, Secret } from "./keys.ts";
+import type { Key, Secret, SecretTimes } from "./keys.ts";
 import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
 import type { LimitDecision } from "./limits.ts";
 import type { MaintenanceStore } from "./maintenance.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetRecord } from "./pets.ts";
 import type { Limits } from "./plans.ts";
-import type { Ban, CountedUsage, SavedUsage, StrikeCount, TakeRequest } from "./usage.ts";
+import type { CountedUsage, StrikeCount, TakeRequest, UsageStore } from "./usage.ts";
 import type { WebhookStore } from "./webhooks/store.ts";
 
 /** A value, or a promise of it. An embedded engine returns values, which keeps requests fast. */
@@ -201,21 +201,12 @@ export interface KeyStore {
   findSecret(digest: string): MaybePromise<{ key: Key; secret: Secret } | undefined>;
   listKeys(): Promise<readonly Key[]>;
   findKey(id: string): Promise<Key | undefined>;
+  /** The secrets of all keys, the oldest of each key first. Expired ones are kept. */
+  listSecrets(): Promise<readonly SecretTimes[]>;
   addKey(key: Key, digest: string): Promise<void>;
   /** Adds a secret. The key's other secrets expire at `othersExpireAt` at the latest. */
   addSecret(keyId: string, digest: string, now: number, othersExpireAt: number): Promise<void>;
   revokeKey(keyId: string, now: number): Promise<void>;
-}
-
-/** Stores request counts and bans, so that they survive a restart. */
-export interface UsageStore {
-  loadUsage(): Promise<readonly SavedUsage[]>;
-  saveUsage(rows: readonly SavedUsage[]): Promise<void>;
-  /** The latest ban of every key that has one. */
-  loadBans(): Promise<readonly Ban[]>;
-  saveBan(ban: Ban): Promise<void>;
-  /** Ends a key's ban. Returns false if none was in force. */
-  liftBan(keyId: string, now: number): Promise<boolean>;
 }
 
 /** Counts requests in a database that several instances share. Each call is one transaction. */

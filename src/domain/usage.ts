@@ -39,3 +39,14 @@ export interface StrikeCount {
   readonly minute: number;
   readonly count: number;
 }
+
+/** Stores request counts and bans, so that they survive a restart. */
+export interface UsageStore {
+  loadUsage(): Promise<readonly SavedUsage[]>;
+  saveUsage(rows: readonly SavedUsage[]): Promise<void>;
+  /** The latest ban of every key that has one. */
+  loadBans(): Promise<readonly Ban[]>;
+  saveBan(ban: Ban): Promise<void>;
+  /** Ends a key's ban. Returns false if none was in force. */
+  liftBan(keyId: string, now: number): Promise<boolean>;
+}

@@ -39,11 +39,10 @@ export function errorReply(
 
 /**
  * Turns anything that was thrown into a reply. A ServiceError has a code and a message for the client.
- * Anything else is a bug: the client receives only the request id, under which the bug is logged.
+ * Anything else is a bug: the client receives only the request id, which the log has if the bug is new.
  */
-export function replyFor(error: unknown, requestId: string, logBug: (bug: unknown) => void): Reply {
+export function replyFor(error: unknown, requestId: string): Reply {
   if (!(error instanceof ServiceError)) {
-    logBug(error);
     return { ...errorReply("internal_error", internalError(requestId)), failure: error };
   }
   const headers: Record<string, string> = {};

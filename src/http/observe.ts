@@ -33,12 +33,16 @@ export type Observer = (request: FinishedRequest) => void;
 /** What follows every request of a service. */
 export interface Observers {
   readonly observers: readonly Observer[];
+  /** Called only for requests that failed: 500 and 503. Without other observers they cost nothing. */
+  readonly failureObservers?: readonly Observer[];
   /** Starts the trace of a request that has just arrived, if it is to be traced. */
   readonly beginTrace?: ((headers: Pick<Headers, "get">) => Trace | undefined) | undefined;
 }
 
 /** The first and the last step of a pipeline. */
 export interface Observation {
+  /** False if only failed requests are observed. They have no times then. */
+  readonly isMeasuring: boolean;
   /** Returns the start time, to be passed to `end`. */
   begin(): number;
   beginTrace(headers: Pick<Headers, "get">): Trace | undefined;
@@ -58,14 +62,17 @@ export interface Finished {
 
 /** An observer that throws does not affect the request. The log records the first failure. */
 export function createObservation(
-  { observers, beginTrace = () => undefined }: Observers,
+  { observers, beginTrace, failureObservers = [] }: Observers,
   monotonicMs: () => number,
   log: Log,
 ): Observation {
-  const notify = observers.map((observer) => inBackground("observing requests", log, observer));
+  const notify = observers.map((observer) => guarded(observer, log));
+  const notifyOfFailure = failureObservers.map((observer) => guarded(observer, log));
+  const isMeasuring = observers.length > 0 || beginTrace !== undefined;
   return {
-    begin: monotonicMs,
-    beginTrace,
+    isMeasuring,
+    begin: isMeasuring ? monotonicMs : () => 0,
+    beginTrace: beginTrace ?? (() => undefined),
     end({ startedMs, requestId, request, operation, caller, reply, trace }) {
       const { method, headers } = request;
       const finished: FinishedRequest = {
@@ -74,7 +81,7 @@ export function createObservation(
         method,
         status: reply.status,
         startedMs,
-        durationMs: monotonicMs() - startedMs,
+        durationMs: isMeasuring ? monotonicMs() - startedMs : 0,
         bytes: method === "HEAD" ? 0 : bytesOf(reply),
         keyId: caller?.keyId,
         errorCode: reply.errorCode,
@@ -83,7 +90,31 @@ export function createObservation(
         trace,
       };
       for (const observer of notify) observer(finished);
+      if (reply.failure === undefined) return;
+      for (const observer of notifyOfFailure) observer(finished);
     },
+  };
+}
+
+/**
+ * Calls an observer and logs when it starts and stops to throw. Same as `inBackground`, which costs
+ * more than counting a request does.
+ */
+function guarded(observer: Observer, log: Log): Observer {
+  let isFailing = false;
+  const report = inBackground("observing requests", log, (error: unknown) => {
+    if (isFailing) throw error;
+  });
+  return (request) => {
+    try {
+      observer(request);
+      if (!isFailing) return;
+      isFailing = false;
+      report(undefined);
+    } catch (error) {
+      isFailing = true;
+      report(error);
+    }
   };
 }
 

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { ServiceError } from "../domain/errors.ts";
-import type { Log } from "../domain/events.ts";
 import type { Caller } from "../domain/keys.ts";
 import type { LimitDecision } from "../domain/limits.ts";
 import type { Head, Limiter, MaybePromise, Trace } from "../domain/ports.ts";
@@ -21,9 +20,7 @@ export interface PipelineParts {
   /** Limits requests without valid credentials. */
   readonly addresses: AddressLimiter;
   readonly cors: Cors | undefined;
-  /** Without it nothing is measured. */
-  readonly observation: Observation | undefined;
-  readonly log: Log;
+  readonly observation: Observation;
   /** True while the service stops. Every response then has `Connection: close`. */
   isStopping(): boolean;
 }
@@ -47,7 +44,7 @@ export type Pipeline = (routed: RoutedRequest) => Promise<Response>;
  */
 export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline {
   const { authenticator } = surface;
-  const { context, limiter, addresses, cors, observation, log } = parts;
+  const { context, limiter, addresses, cors, observation } = parts;
 
   function operate(
     { request, route }: RoutedRequest,
@@ -110,11 +107,6 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     return known ? limiter.lastKnown(known.keyId, known.limits) : addresses.take(routed.address());
   }
 
-  function logBug(bug: unknown, requestId: string): void {
-    log("bug", { requestId, error: bug instanceof Error ? bug.stack : String(bug) });
-  }
-
-  /** An invalid reply is a bug too. The server sends its 500. */
   function respond(
     routed: RoutedRequest,
     requestId: string,
@@ -122,20 +114,15 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     decision: LimitDecision | undefined,
     reply: Reply,
   ): Response {
-    try {
-      const limits = decision ?? lastKnownLimits(routed, caller);
-      const headers = fillTemplate(templateFor(routed, reply), limits, requestId, reply.etag);
-      return new Response(reply.body, { status: reply.status, headers });
-    } catch (bug) {
-      logBug(bug, requestId);
-      throw bug;
-    }
+    const limits = decision ?? lastKnownLimits(routed, caller);
+    const headers = fillTemplate(templateFor(routed, reply), limits, requestId, reply.etag);
+    return new Response(reply.body, { status: reply.status, headers });
   }
 
   return async (routed) => {
-    const startedMs = observation ? observation.begin() : 0;
+    const startedMs = observation.begin();
     const { request, route } = routed;
-    const trace = observation?.beginTrace(request.headers);
+    const trace = observation.beginTrace(request.headers);
     const requestId = nextRequestId();
     let caller: Caller | undefined;
     let decision: LimitDecision | undefined;
@@ -158,12 +145,21 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       else if (request.method === "OPTIONS") reply = optionsReply(route);
       else reply = authenticator.unauthorized(request);
     } catch (error) {
-      reply = replyFor(error, requestId, (bug) => logBug(bug, requestId));
+      reply = replyFor(error, requestId);
     }
-    const response = respond(routed, requestId, caller, decision, reply);
+    let response: Response;
+    try {
+      response = respond(routed, requestId, caller, decision, reply);
+    } catch (bug) {
+      // An invalid reply. The server sends its 500.
+      const operation = route?.operations.get(request.method);
+      const sent = { ...errorReply("internal_error", ""), failure: bug };
+      observation.end({ startedMs, requestId, request, operation, caller, reply: sent, trace });
+      throw bug;
+    }
     if (reply.idleTimeoutSeconds !== undefined) routed.setIdleTimeout(reply.idleTimeoutSeconds);
     if (parts.isStopping()) response.headers.set("Connection", "close");
-    if (observation) {
+    if (observation.isMeasuring || reply.failure !== undefined) {
       const operation = route?.operations.get(request.method);
       observation.end({ startedMs, requestId, request, operation, caller, reply, trace });
     }

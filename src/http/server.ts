@@ -1,3 +1,4 @@
+import { isIPv6 } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BunRequest, Server } from "bun";
 import type { Network } from "../domain/values/networks.ts";
@@ -8,6 +9,8 @@ import { type Page, type Pages, readPage, toResponse, withValidHost } from "./pa
 import type { Pipeline } from "./pipeline.ts";
 import type { AddressLimiter } from "./rate-limits.ts";
 import type { Route } from "./routes.ts";
+import type { Certificate } from "./tls/certificate.ts";
+import { innerHost, startTlsFront, type TlsFront } from "./tls/front.ts";
 
 export interface ServerOptions {
   readonly host: string;
@@ -48,17 +51,35 @@ export interface Served {
   readonly health: Health;
 }
 
-/** Connects pipelines and pages to Bun's HTTP server and router. The only file that uses them. */
-export function startServer(served: Served, options: ServerOptions): RunningServer {
+/**
+ * Connects pipelines and pages to Bun's HTTP server and router. The only file that uses them. With a
+ * certificate, the server listens on this machine only, behind a listener for TLS.
+ */
+export async function startServer(
+  served: Served,
+  options: ServerOptions,
+  certificate?: Certificate,
+): Promise<RunningServer> {
   const { surfaces, pages, pageLimiter, health } = served;
   const readAddress = createAddressReader(options.trustedProxies);
+  let front: TlsFront | undefined;
+  const socketAddressOf = (request: Request): string | undefined => {
+    const peer = server.requestIP(request);
+    return certificate ? front?.findClient(peer?.port) : peer?.address;
+  };
   const addressOf = (request: Request): string =>
-    readAddress(server.requestIP(request)?.address ?? "unknown", request.headers);
+    readAddress(socketAddressOf(request) ?? "unknown", request.headers);
   let arrived = 0;
 
-  const handler =
-    ({ pipeline }: ServedSurface, route: Route | undefined) =>
-    (request: BunRequest) => {
+  /** With a certificate, rejects requests of local programs that did not arrive by TLS. */
+  const secured = <R extends Request>(handle: (request: R) => Promise<Response>) =>
+    certificate
+      ? async (request: R) =>
+          socketAddressOf(request) === undefined ? withoutTls() : handle(request)
+      : handle;
+
+  const handler = ({ pipeline }: ServedSurface, route: Route | undefined) =>
+    secured((request: BunRequest) => {
       arrived += 1;
       return pipeline({
         request,
@@ -66,7 +87,7 @@ export function startServer(served: Served, options: ServerOptions): RunningServ
         address: () => addressOf(request),
         setIdleTimeout: (seconds) => server.timeout(request, seconds),
       });
-    };
+    });
   /** One handler per path for all methods: with a map by method, Bun would answer HEAD itself. */
   const handlersOf = (surface: ServedSurface) => [
     ...surface.routes.map((route) => [route.pattern, handler(surface, route)] as const),
@@ -74,11 +95,12 @@ export function startServer(served: Served, options: ServerOptions): RunningServ
     [`${surface.basePath}/*`, handler(surface, undefined)] as const,
   ];
   /** Pages have the same rules for the Host header and for stopping. */
-  const outside = (page: Page) => async (request: Request) => {
-    const response = await withValidHost(page)(request);
-    if (health.isStopping()) response.headers.set("Connection", "close");
-    return response;
-  };
+  const outside = (page: Page) =>
+    secured(async (request: Request) => {
+      const response = await withValidHost(page)(request);
+      if (health.isStopping()) response.headers.set("Connection", "close");
+      return response;
+    });
   const limited = (page: Page) =>
     outside((request) => readPage(page, request, pageLimiter, addressOf(request)));
 
@@ -87,8 +109,8 @@ export function startServer(served: Served, options: ServerOptions): RunningServ
     development: false,
     // Otherwise Bun shares a port that another process already listens on.
     reusePort: false,
-    hostname: options.host,
-    port: options.port,
+    hostname: certificate ? innerHost : options.host,
+    port: certificate ? 0 : options.port,
     maxRequestBodySize: options.bodyBytesBackstop,
     idleTimeout: options.idleTimeoutSeconds,
     routes: {
@@ -106,20 +128,42 @@ export function startServer(served: Served, options: ServerOptions): RunningServ
     fetch: outside(() => toResponse(errorReply("not_found", pathNotFound))),
     error: () => toResponse(errorReply("internal_error", internalError())),
   });
+  if (certificate) {
+    try {
+      front = await startTlsFront(certificate, { ...options, innerPort: server.port! });
+    } catch (error) {
+      await server.stop(true);
+      throw error;
+    }
+  }
 
   return {
-    url: server.url,
+    url: front ? httpsUrl(options.host, front.port) : server.url,
     async stop(drainMs, graceMs) {
       await sleep(drainMs);
       // Bun's stop closes every idle connection at once, even one whose next request is unread in
       // the kernel. By now busy connections have been closed with a response.
       await untilQuiet(() => arrived);
+      if (front) {
+        front.stopListening();
+        // Connections that were accepted last may still be in their handshake.
+        await untilQuiet(() => arrived);
+      }
       const finished = server.stop();
       const late = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
       await Promise.race([finished, late]);
       await server.stop(true);
+      front?.close();
     },
   };
+}
+
+function httpsUrl(host: string, port: number): URL {
+  return new URL(`https://${isIPv6(host) ? `[${host}]` : host}:${port}`);
+}
+
+function withoutTls(): Response {
+  return new Response(null, { status: 421, headers: { Connection: "close" } });
 }
 
 /** If no request arrives within this time after the signal, no client is busy. */

@@ -1,4 +1,5 @@
 import { every } from "../domain/background.ts";
+import { failureDetails, isUnavailable } from "../domain/conditions.ts";
 import type { Log } from "../domain/events.ts";
 import {
   type BanRules,
@@ -10,8 +11,8 @@ import {
   type Usage,
 } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
-import type { Clock, Limiter, UsageStore } from "../domain/ports.ts";
-import type { Ban, SavedUsage } from "../domain/usage.ts";
+import type { Clock, Limiter } from "../domain/ports.ts";
+import type { Ban, SavedUsage, UsageStore } from "../domain/usage.ts";
 
 /** How often counts are saved. A crash loses at most this much. */
 const saveEveryMs = 1_000;
@@ -71,7 +72,12 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
     save().catch(() => {});
   }
 
-  const stopSaving = every(saveEveryMs, "saving usage and bans", log, save);
+  /** The service logs that the store cannot be written. A lock of another process is not such a state. */
+  const trySave = () =>
+    save().catch((error: unknown) => {
+      if (!isUnavailable(error) || error.reason === "busy") throw error;
+    });
+  const stopSaving = every(saveEveryMs, "saving usage and bans", log, trySave);
 
   function takeNow(keyId: string, limits: Limits): LimitDecision {
     let usage = usages.get(keyId);
@@ -94,7 +100,7 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
         if (usage && ban.liftedAt !== null && usage.banStartedAt === ban.startedAt) lift(usage);
       }
     } catch (error) {
-      log("bans not read", { error: String(error) });
+      log("bans not read", failureDetails(error));
     }
   }
 
@@ -111,7 +117,7 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
     },
     async close() {
       stopSaving();
-      await save().catch((error) => log("usage and bans not saved", { error: String(error) }));
+      await save().catch((error) => log("usage and bans not saved", failureDetails(error)));
     },
   };
 }

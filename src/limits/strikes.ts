@@ -1,4 +1,4 @@
-import { inBackground } from "../domain/background.ts";
+import { inBackground, whileAvailable } from "../domain/background.ts";
 import type { Log } from "../domain/events.ts";
 import { type BanRules, minuteMs, strike, strikesForBan, type Usage } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
@@ -40,7 +40,9 @@ export function createStrikes({ usage: store, rules, log, onCounted }: StrikesOp
   const counted = new Map<string, Count>();
   let timer: Timer | undefined;
   let flushing: Promise<void> = Promise.resolve();
-  const logFlush = inBackground("saving strikes", log, (flushed: Promise<void>) => flushed);
+  const logFlush = inBackground("saving strikes", log, (flushed: Promise<void>) =>
+    whileAvailable(() => flushed)(),
+  );
 
   async function flush(): Promise<void> {
     if (pending.size === 0) return;

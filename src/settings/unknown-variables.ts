@@ -1,4 +1,3 @@
-import { ServiceError } from "../domain/errors.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 
 const prefix = "PETSTORE_";
@@ -11,20 +10,25 @@ const serviceLink = /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP)
 const serviceLinkPort = /^(?:tcp|udp|sctp):\/\//;
 
 /**
- * Rejects a variable that looks like a setting and is none: a misspelt one would have no effect.
- * `known` are the variables of the settings.
+ * What is wrong with variables that look like settings and are none: a misspelt one would have no
+ * effect. `known` are the variables of the settings.
  */
-export function rejectUnknownVariables(
+export function findUnknownVariables(
   variables: Readonly<Record<string, string | undefined>>,
   known: readonly string[],
-): void {
-  for (const name of Object.keys(variables).sort()) {
-    if (!name.startsWith(prefix) || known.includes(name)) continue;
-    if (serviceLink.test(name) || serviceLinkPort.test(variables[name] ?? "")) continue;
-    const meant = findVariable(name, known);
-    const advice = meant ? `did you mean ${meant}?` : "see petstore --help";
-    throw new ServiceError("invalid_request", `unknown variable ${name}; ${advice}`);
-  }
+): readonly string[] {
+  const isUnknown = (name: string) =>
+    name.startsWith(prefix) &&
+    !known.includes(name) &&
+    !serviceLink.test(name) &&
+    !serviceLinkPort.test(variables[name] ?? "");
+  return Object.keys(variables)
+    .filter(isUnknown)
+    .sort()
+    .map((name) => {
+      const meant = findVariable(name, known);
+      return `unknown variable ${name}; ${meant ? `did you mean ${meant}?` : "see petstore --help"}`;
+    });
 }
 
 /** Compares names without the prefix, which the variables PORT, HOST and DATABASE_URL do not have. */

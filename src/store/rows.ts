@@ -1,7 +1,8 @@
 import type { EpochStart } from "../domain/epochs.ts";
 import type { StoredKeys } from "../domain/idempotency.ts";
+import type { EndingSecret } from "../domain/inspection.ts";
 import type { Entry, PetStatus, Stock } from "../domain/inventory.ts";
-import type { Key, Scope } from "../domain/keys.ts";
+import type { Key, Scope, SecretTimes } from "../domain/keys.ts";
 import type { Cause, LedgerRow, StockRow, Tip, UndoRow } from "../domain/ledger.ts";
 import type { Order, OrderStatus } from "../domain/orders.ts";
 import type { Pet } from "../domain/pets.ts";
@@ -33,6 +34,15 @@ export const keyColumns = `keys.id, keys.name, keys.plan, keys.per_minute, keys.
 
 export const usageColumns =
   "key_id, minute_start, minute_count, day_start, day_count, last_used_at";
+
+/** Secrets that end. The condition on their time is added by the engine. */
+export const endingSecretsFrom = `SELECT keys.id, keys.name, secrets.expires_at
+  FROM secrets JOIN keys ON keys.id = secrets.key_id
+  WHERE keys.revoked_at IS NULL AND secrets.expires_at IS NOT NULL`;
+
+export function toEndingSecret(row: Row): EndingSecret {
+  return { keyId: row[0] as string, keyName: row[1] as string, expiresAt: Number(row[2]) };
+}
 
 export const banColumns = "key_id, started_at, until, lifted_at";
 
@@ -142,6 +152,12 @@ export function toKey(row: Row): Key {
     expiresAt: toNumber(row[7]),
     revokedAt: toNumber(row[8]),
   };
+}
+
+export const secretTimesColumns = "key_id, created_at, expires_at";
+
+export function toSecretTimes(row: Row): SecretTimes {
+  return { keyId: row[0] as string, createdAt: Number(row[1]), expiresAt: toNumber(row[2]) };
 }
 
 export function toUsage(row: Row): SavedUsage {

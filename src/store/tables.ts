@@ -16,6 +16,8 @@ export interface Table {
   readonly order: string;
   /** Which rows are transferred; all if undefined. */
   readonly where?: string;
+  /** The columns with bytes. All others are texts and integers. */
+  readonly bytes?: readonly string[];
 }
 
 /**
@@ -25,9 +27,9 @@ export interface Table {
 export const tables: readonly Table[] = [
   { name: "pets", columns: "pet_id, name, category, tags, photo_urls", order: "pet_id" },
   { name: "inventory", columns: entryColumns, order: "pet_id" },
-  { name: "ledger", columns: storedLedgerColumns, order: "seq" },
+  { name: "ledger", columns: storedLedgerColumns, order: "seq", bytes: ["hash"] },
   { name: "chain", columns: "id, from_seq, hash", order: "id" },
-  { name: "remembered_keys", columns: rememberedColumns, order: "seq" },
+  { name: "remembered_keys", columns: rememberedColumns, order: "seq", bytes: ["records"] },
   { name: "orders", columns: orderColumns, order: "id" },
   {
     name: "keys",

@@ -43,7 +43,11 @@ describe("petstore config", () => {
   test("reports every problem, hides secrets and exits with code 1", async () => {
     const text = 'database = "postgres://shop:s3cret@db/shop"\nprot = 1\n';
     writeFileSync(place.path("bad.toml"), text, { mode: 0o644 });
-    const env = { PETSTORE_CONFIG: "bad.toml", OTEL_EXPORTER_OTLP_HEADERS: "key=s3cret" };
+    const env = {
+      PETSTORE_CONFIG: "bad.toml",
+      PETSTORE_LOG_LEVLE: "info",
+      OTEL_EXPORTER_OTLP_HEADERS: "key=s3cret",
+    };
     const { code, out, err } = await place.run(["config", "--json", "--drain-seconds", "x"], {
       env,
     });
@@ -51,6 +55,7 @@ describe("petstore config", () => {
     const shown: Shown = JSON.parse(out);
     expect(shown.valid).toBe(false);
     expect(shown.problems).toEqual([
+      "unknown variable PETSTORE_LOG_LEVLE; did you mean PETSTORE_LOG_LEVEL?",
       "bad.toml:2: unknown key 'prot'; did you mean 'port'?",
       "--drain-seconds must be from 0 to 3600 seconds, not 'x'",
     ]);

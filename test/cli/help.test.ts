@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { withTables } from "../../scripts/operating-tables.ts";
+import { withTables } from "../../scripts/command-table.ts";
 import { topics } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { parseArguments } from "../../src/cli/flags.ts";
@@ -141,20 +141,34 @@ test("no two commands and no two flags of a command have the same name", () => {
   }
 });
 
-describe("the table in docs/operating.md", () => {
-  const page = readRoot("docs/operating.md");
+describe("the tables in docs/commands.md", () => {
+  const page = readRoot("docs/commands.md");
 
-  test("is generated from the code", () => {
+  test("are generated from the code", () => {
     expect(withTables(page)).toBe(page);
   });
 
-  test("is replaced if it differs, and the rest of the page is not changed", () => {
+  test("are replaced if they differ, and the rest of the page is not changed", () => {
     const changed = page.replace(/\n\| `petstore verify.*/, "");
     expect(changed).not.toBe(page);
     expect(withTables(changed)).toBe(page);
   });
 
-  test("cannot be generated into a page without its comments", () => {
-    expect(() => withTables("# Operating\n")).toThrow("no comments for the table of commands");
+  test("cannot be generated into a page without their comments", () => {
+    expect(() => withTables("# Commands\n")).toThrow("no comments for the table of commands");
   });
+});
+
+/** Commands without --json, each with the reason. */
+const withoutJson: Record<string, string> = {
+  serve: "prints its address, for supervisors",
+  quickstart: "prints its address and a welcome",
+  "pets export": "writes the format that --format names",
+  completion: "prints a script",
+  "orders export": "writes the format that --format names",
+};
+
+test("every command that prints data has --json", () => {
+  const missing = commands.filter(({ flags }) => !("json" in flags)).map(({ name }) => name);
+  expect(missing.sort()).toEqual(Object.keys(withoutJson).sort());
 });

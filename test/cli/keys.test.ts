@@ -96,12 +96,17 @@ test("without --json the result is text, with the secret on a separate line", as
   const made = await place.run(["keys", "create", "--name", "by hand", "--plan", "free"]);
   expect(made.out).toMatch(/^Key key_\w+ \(by hand, free\)\. .*\npsk_live_\w+\n$/);
   const [, id] = /Key (key_\w+)/.exec(made.out)!;
-  expect((await place.run(["keys", "list"])).out).toContain(`${id}  free`);
+  const until = "20\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ";
+  const row = (text: string) => new RegExp(`^${id}  by hand +free +${text}$`, "m");
+  const listed = () => place.run(["keys", "list"]).then(({ out }) => out);
+  expect(await listed()).toMatch(/^ID +NAME +PLAN +STATE +LAST USED +TODAY +SECRETS\nkey_/);
+  expect(await listed()).toMatch(row("active +- +0 of 1000 +1: no end"));
   expect((await place.run(["keys", "show", id!])).out).toMatch(/^id +key_\w+\nname +by hand\n/);
   expect((await place.run(["keys", "rotate", id!])).out).toContain("The old key is valid until 20");
+  expect(await listed()).toMatch(row(`active +- +0 of 1000 +2: until ${until}, no end`));
   expect((await place.run(["keys", "unban", id!])).out).toBe(`Key ${id} was not banned.\n`);
   expect((await place.run(["keys", "revoke", id!])).out).toBe(`Key ${id} (by hand) is revoked.\n`);
-  expect((await place.run(["keys", "list"])).out).toMatch(new RegExp(`${id} .*revoked\n`));
+  expect(await listed()).toMatch(row("revoked +- +0 of 1000 +0"));
 });
 
 test("no secret is in a file of the database or in the output of the service", async () => {

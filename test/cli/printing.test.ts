@@ -69,12 +69,14 @@ test("a key name with bidirectional controls is listed escaped, and is exact as 
 });
 
 test("a log line is escaped and has the same value as JSON", async () => {
-  const script = `import { logToStderr } from "${join(import.meta.dir, "../../src/log.ts")}";
-    logToStderr("bug", { error: ${JSON.stringify(hostile)}, seq: 5n,
-      driver: "cannot reach postgres://me:hunter@zwei@db/shop" });`;
+  const script = `import { createLog } from "${join(import.meta.dir, "../../src/log.ts")}";
+    const log = createLog({ format: "json", level: "info" });
+    log("bug", { error: ${JSON.stringify(hostile)}, seq: 5n,
+      driver: "cannot reach postgres://me:hunter@zwei@db/shop" });
+    await log.flush();`;
   const { err } = await place.run(["-e", script], { command: [process.execPath] });
   expect(err).not.toMatch(raw);
-  const line = { event: "bug", error: hostile, seq: "5" };
+  const line = { level: "error", event: "bug", error: hostile, seq: "5" };
   expect(JSON.parse(err)).toMatchObject({ ...line, driver: "cannot reach postgres://[hidden]" });
 });
 

@@ -114,7 +114,7 @@ idle-timeout-seconds = 999
   test("a file that is missing, is a folder or is not text is named with its path", () => {
     const missing = join(folder, "none.toml");
     expect(explainConfig({ config: missing }, {}).problems).toEqual([
-      `cannot read the settings file ${missing}: no such file`,
+      `cannot read the settings file ${missing}: no such file or folder`,
     ]);
     expect(explainConfig({ config: folder }, {}).problems).toEqual([
       `cannot read the settings file ${folder}: it is a directory`,

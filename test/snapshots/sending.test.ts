@@ -105,7 +105,9 @@ test("a client that does not read its snapshot is cut off when another needs the
   expect(other.status).toBe(200);
   expect(other.json).toHaveLength(entries);
   expect(await slow.received()).not.toEndWith("0\r\n\r\n");
-  expect(service.logged).toEqual([JSON.stringify({ event: "slow reader of a snapshot cut off" })]);
+  expect(loggedBy(service)).toEqual([
+    JSON.stringify({ event: "slow reader of a snapshot cut off" }),
+  ]);
   await service.stop();
 }, 30_000);
 
@@ -119,7 +121,7 @@ test("a client that leaves stops its snapshot and frees the place", async () => 
     const other = await service.call("GET", "/snapshots/1", { key });
     expect(other.text).toBe('[{"petId":0,"quantity":0,"status":"available"}]');
   }
-  expect(service.logged).toEqual([]);
+  expect(loggedBy(service)).toEqual([]);
   await service.stop();
 }, 30_000);
 
@@ -150,8 +152,13 @@ test.each(engines)(
     expect(response.status).toBe(200);
     expect(response.text()).rejects.toThrow();
     await response.text().catch(silent);
-    expect(service.logged).toEqual([expect.stringContaining("snapshot failed")]);
+    expect(loggedBy(service)).toEqual([expect.stringContaining("snapshot failed")]);
     expect((await service.call("GET", "/snapshots/1", { key })).status).toBe(200);
     await service.stop();
   },
 );
+
+/** What was logged after the import, which makes the service read the list again. */
+function loggedBy({ logged }: TestService): readonly string[] {
+  return logged.filter((line) => !line.includes("list reloaded"));
+}

@@ -15,14 +15,14 @@ import { call, engines, startTestService } from "../support/service.ts";
 import { verifyStore } from "../support/stocking.ts";
 
 /** Every release whose stores must open. A new release adds its version and its fixtures. */
-const releases = ["0.1.0", "0.2.0", "0.3.0", "0.4.0"];
+const releases = ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0"];
 /** Their rows have no hashes, and their keys cannot read the ledger. */
 const releasesWithoutHashes = ["0.1.0", "0.2.0", "0.3.0"];
 
 describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, engine }))))(
   "a store of $release on $engine",
   ({ release, engine }) => {
-    const { keys, listed } = readKeys(release, engine);
+    const { keys, listed, webhooks } = readKeys(release, engine);
     const textOf = (name: string) => keys[name]!.texts[0]!;
     const hasHashes = !releasesWithoutHashes.includes(release);
     let place: Workspace;
@@ -77,11 +77,15 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       }
     });
 
-    test("keeps every key and every pet", async () => {
+    test("keeps every key, every webhook and every pet", async () => {
       const words = ["keys", "list", "--database", database];
       const listedNow = await place.json<ReleaseKeys["listed"]>(...words);
       expect(listedNow).toMatchObject(listed as never);
       expect(listedNow).toHaveLength(9);
+      if (webhooks.length > 0) {
+        const now = await place.json("webhooks", "list", "--database", database);
+        expect(now).toEqual(webhooks as never);
+      }
       const exporting = ["pets", "export", "-", "--format", "ndjson", "--database", database];
       const { out } = await place.run(exporting);
       const exported = out.trimEnd().split("\n");

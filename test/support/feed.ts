@@ -1,5 +1,6 @@
 import { checkAgainstContract } from "./contract/response-check.ts";
 import { until } from "./instances/fleet.ts";
+import { fetchTrust } from "./tls.ts";
 
 /** A client of the feed that shows every event, for tests. */
 export interface TestFeed {
@@ -60,6 +61,7 @@ export async function requestFeed(
       ...headers,
     },
     signal: leaving.signal,
+    ...fetchTrust(url),
   });
   const events: FeedEvent[] = [];
   let read = 0;

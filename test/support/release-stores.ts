@@ -12,6 +12,8 @@ export interface ReleaseKeys {
   readonly keys: Readonly<Record<string, { id: string; texts: readonly string[] }>>;
   /** What `petstore keys list --json` of the release printed. */
   readonly listed: readonly { name: string; lastUsedAt: string | null }[];
+  /** What `petstore webhooks list --json` of the release printed. Earlier ones have no webhooks. */
+  readonly webhooks: readonly unknown[];
 }
 
 const fixture = (name: string) => resolve(import.meta.dir, "../fixtures", name);
@@ -19,7 +21,7 @@ const extensions: Record<Engine, string> = { sqlite: "db", postgres: "sql" };
 
 export function readKeys(release: string, engine: Engine): ReleaseKeys {
   const name = `store-${release}.${extensions[engine]}.json`;
-  return JSON.parse(readFileSync(fixture(name), "utf8"));
+  return { webhooks: [], ...JSON.parse(readFileSync(fixture(name), "utf8")) };
 }
 
 /** Copies the store of a release to a new database and returns its address. */

@@ -13,6 +13,7 @@ import { createTestClock, type TestClock } from "./clock.ts";
 import { checkAgainstContract } from "./contract/response-check.ts";
 import { petRow } from "./pets.ts";
 import { migratedDatabase } from "./postgres-template.ts";
+import { fetchTrust } from "./tls.ts";
 
 /** The engines that the service supports. HTTP suites run on each of them. */
 export const engines = ["sqlite", "postgres"] as const;
@@ -35,10 +36,12 @@ export interface CallOptions {
 /** The composed service on a real database and a real socket, with a clock that tests move. */
 export interface TestService {
   readonly baseUrl: string;
+  /** Undefined unless the flag `metrics-port` is given. */
+  readonly metricsUrl: string | undefined;
   readonly databaseUrl: string;
   readonly clock: TestClock;
   readonly store: Store;
-  /** What the service wrote to its log. */
+  /** What the service wrote to its log, except that it created the store. */
   readonly logged: readonly string[];
   /** `path` is relative to the base address, or to the server's root when it starts with "~". */
   call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
@@ -56,7 +59,9 @@ export async function startTestService(
   engine: Engine = "sqlite",
   flags: Record<string, string> = {},
   bounds: Partial<Config> = {},
-  extras: Pick<ServiceOptions, "observer" | "surfaces"> & { readonly clock?: TestClock } = {},
+  extras: Pick<ServiceOptions, "observer" | "surfaces" | "requestLines" | "program"> & {
+    readonly clock?: TestClock;
+  } = {},
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), `petstore-${engine}-`));
   const databaseUrl =
@@ -64,14 +69,18 @@ export async function startTestService(
   const config = { ...readConfig({ port: "0", ...flags, database: databaseUrl }, {}), ...bounds };
   const { clock = createTestClock() } = extras;
   const logged: string[] = [];
-  const log = (event: string, details?: Record<string, unknown>) =>
-    void logged.push(JSON.stringify({ event, ...details }));
+  const log = (event: string, details?: Record<string, unknown>) => {
+    if (event !== "store created") logged.push(JSON.stringify({ event, ...details }));
+  };
   const options = { config, log, databaseClock: clock, ...extras, clock };
   let service: Service = await startService(options);
 
   return {
     get baseUrl() {
       return service.baseUrl;
+    },
+    get metricsUrl() {
+      return service.metricsUrl;
     },
     get store() {
       return service.store;
@@ -131,6 +140,7 @@ export async function call(
     headers,
     signal: leaving.signal,
     ...(options.body === undefined ? {} : { body: options.body }),
+    ...fetchTrust(url),
   });
   const isStream = response.headers.get("content-type") === "text/event-stream";
   const text = isStream ? "" : await response.text();

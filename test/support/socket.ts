@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { connect as connectTls, TLSSocket } from "node:tls";
 import type { TestResponse } from "./service.ts";
 
 /** A client that sends raw bytes, for requests that no HTTP library sends. */
@@ -15,15 +16,22 @@ export interface RawClient {
   end(): void;
   /** Resets the connection. */
   abort(): void;
+  /** The common name in the server's certificate. */
+  readonly certificateName: string | undefined;
 }
 
+/** Uses TLS if the address does, and accepts any certificate then. */
 export async function connectRaw(baseUrl: string): Promise<RawClient> {
-  const { hostname, port } = new URL(baseUrl);
+  const { hostname, port, protocol } = new URL(baseUrl);
   let received = Buffer.alloc(0);
   let isClosed = false;
   let wake = () => {};
   const socket = await new Promise<Socket>((resolve, reject) => {
-    const opening = connect(Number(port), hostname, () => resolve(opening));
+    const options = { port: Number(port), host: hostname, rejectUnauthorized: false };
+    const opening: Socket =
+      protocol === "https:"
+        ? connectTls(options, () => resolve(opening))
+        : connect(options, () => resolve(opening));
     opening.once("error", reject);
   });
   socket.on("data", (chunk: Buffer) => {
@@ -63,6 +71,8 @@ export async function connectRaw(baseUrl: string): Promise<RawClient> {
     resume: () => void socket.resume(),
     end: () => void socket.end(),
     abort: () => void socket.resetAndDestroy(),
+    certificateName:
+      socket instanceof TLSSocket ? String(socket.getPeerCertificate().subject.CN) : undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 import { createAlarm } from "../background.ts";
+import { createTaskCondition, failureDetails, isUnavailable } from "../conditions.ts";
 import { formatCursor } from "../cursors.ts";
 import { type EpochStart, lastCommonSeq, type Position } from "../epochs.ts";
-import { ServiceError } from "../errors.ts";
 import type { Log } from "../events.ts";
 import type { Clock, MaybePromise } from "../ports.ts";
 import type { LedgerTail } from "../tail.ts";
@@ -79,6 +79,7 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
   const matches = matcherOf(initial.filter);
   const alarm = createAlarm();
   const unsaved = createUnsaved(monotonicMs);
+  const working = createTaskCondition(log, { task: "delivering a webhook", id, name });
   let webhook = initial;
   let progress: WebhookProgress = initial;
   let pending: Pending | undefined;
@@ -97,7 +98,6 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
   /** Counts reads of the progress. Results of work that began before the last read are ignored. */
   let generation = 0;
   let ending: Delivered["ended"];
-  let hasFaulted = false;
 
   /** Continues with the progress that was read. */
   function restart(read: Webhook): void {
@@ -218,19 +218,20 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
     return ending ? Infinity : delayMs;
   }
 
+  function stepped(delayMs: number): number {
+    working.succeeded();
+    return delayMs;
+  }
+
   function faulted(error: unknown): number {
-    const isTemporary = error instanceof ServiceError && error.code === "unavailable";
-    if (!isTemporary && !hasFaulted) {
-      hasFaulted = true;
-      log("task failed", { task: "delivering a webhook", id, name, error: String(error) });
-    }
+    if (!isUnavailable(error)) working.failed(() => failureDetails(error));
     hasRows = true;
     return faultDelayMs;
   }
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      const delayMs = await step().catch(faulted);
+      const delayMs = await step().then(stepped, faulted);
       if (delayMs > 0 && !isReleased && !signal.aborted) await alarm.wait(delayMs);
       // The result of the last attempt is saved even if an operator has paused the webhook.
       if (isReleased && unsaved.saveAt < Infinity) await parts.save();

@@ -1,4 +1,4 @@
-import { every } from "../../domain/background.ts";
+import { every, whileAvailable } from "../../domain/background.ts";
 import type { Cursor } from "../../domain/cursors.ts";
 import { unavailable } from "../../domain/errors.ts";
 import type { Log } from "../../domain/events.ts";
@@ -18,6 +18,9 @@ export interface Feed {
   open(request: StreamRequest): Promise<ReadableStream<Uint8Array> | undefined>;
   /** Ends all streams at once. Their clients reconnect to another instance, or after the restart. */
   close(): void;
+  readonly streamsOpen: number;
+  /** Streams whose client stalled. */
+  readonly streamsCutOff: number;
 }
 
 export interface StreamRequest {
@@ -60,6 +63,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   const { wake, historyChanged, forget } = createRounds(streams, tail, monotonicMs, log);
   /** Open streams by key, including those that are being opened. */
   const opened = new Map<string, number>();
+  let streamsCutOff = 0;
   let isClosed = false;
 
   /** Sends heartbeats, and cuts off clients that stall. Does not wait for the store. */
@@ -71,6 +75,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       const now = monotonicMs();
       if (stream.stalledSince !== undefined && now - stream.stalledSince > bounds.stallMs) {
         stream.cutOff();
+        streamsCutOff += 1;
       } else if (stream.isWritable && now - (stream.idleSince ?? now) >= bounds.heartbeatMs) {
         stream.sendHeartbeat();
       }
@@ -130,7 +135,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   // connection because it is idle.
   const stopChecks = [
     every(checkEveryMs, "checking the clients of the feed", log, checkClients),
-    every(checkEveryMs, "checking the keys of the feed", log, checkKeys),
+    every(checkEveryMs, "checking the keys of the feed", log, whileAvailable(checkKeys)),
   ];
 
   return {
@@ -151,6 +156,12 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       isClosed = true;
       for (const stop of stopChecks) stop();
       for (const stream of streams.keys()) stream.end();
+    },
+    get streamsOpen() {
+      return streams.size;
+    },
+    get streamsCutOff() {
+      return streamsCutOff;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { failureDetails } from "../../domain/conditions.ts";
 import { unavailable } from "../../domain/errors.ts";
 import type { Log } from "../../domain/events.ts";
 
@@ -108,7 +109,7 @@ export function createSnapshotResponses(
         try {
           await send(body, one, controller, signal);
         } catch (error) {
-          log("snapshot failed", { error: String(error) });
+          log("snapshot failed", failureDetails(error));
           one.isCutOff = true;
         } finally {
           end();

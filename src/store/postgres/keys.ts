@@ -1,5 +1,5 @@
 import type { KeyStore } from "../../domain/ports.ts";
-import { keyColumns, toKey, toNumber } from "../rows.ts";
+import { keyColumns, secretTimesColumns, toKey, toNumber, toSecretTimes } from "../rows.ts";
 import type { Query } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";
 
@@ -43,6 +43,10 @@ export function createKeys(quick: Query, long: Query): KeyStore {
     async listKeys() {
       const text = `SELECT ${keyColumns} FROM keys ORDER BY created_at, id`;
       return (await long(text)).map(toKey);
+    },
+    async listSecrets() {
+      const text = `SELECT ${secretTimesColumns} FROM secrets ORDER BY key_id, created_at, digest`;
+      return (await long(text)).map(toSecretTimes);
     },
     async addKey(key, digest) {
       const { perMinute, perDay } = key.limits;

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
+import type { Migration } from "../../domain/upgrades.ts";
+import { madeByNewer, schemaOf } from "../schema-versions.ts";
 import { textArray } from "./engine/arrays.ts";
 import type { Session } from "./engine/session.ts";
 import { assertCommitted, begin } from "./engine/transaction.ts";
@@ -9,48 +11,47 @@ import { steps } from "./schema/steps.ts";
 /** The key of an advisory lock. Arbitrary, but no other application on the server may use it. */
 const migrationLock = 7_381_002;
 
+export const versionTable = `CREATE TABLE IF NOT EXISTS petstore_schema (
+  id int2 PRIMARY KEY CHECK (id = 1), version int4 NOT NULL, fits int4 NOT NULL)`;
+
 /**
  * Migrates the schema, then checks the rights of the role and the environment of the store. Of
  * several instances that start together one migrates; the others wait for the lock and find nothing
- * to do. Returns whether it created the store.
+ * to do. Returns what this one did; version 0 is an empty database.
  */
-export async function migrate(session: Session, environment: Environment): Promise<boolean> {
-  const { version } = await readVersion(session);
-  const isNew = version < steps.length && (await applySteps(session, environment));
-  if ((await readVersion(session)).fits > steps.length) {
-    throw new ServiceError("unavailable", "the database was made for a newer version of petstore");
-  }
+export async function migrate(
+  session: Session,
+  environment: Environment,
+): Promise<Migration | undefined> {
+  const isOlder = (await readVersion(session)).version < steps.length;
+  const migration = isOlder ? await migrateStore(session, environment) : undefined;
+  const { version, fits } = await readVersion(session);
+  if (fits > steps.length) throw madeByNewer(steps, version);
   await checkRights(session);
   await checkEnvironment(session, environment);
-  return isNew;
+  return migration;
 }
 
 /**
- * Applies the missing steps and adds the row of the store, in one transaction. Returns whether there
- * was no store.
+ * Applies the missing steps and adds the row of the store, in one transaction. Returns undefined if
+ * another instance has done so.
  */
-async function applySteps(session: Session, environment: Environment): Promise<boolean> {
+async function migrateStore(
+  session: Session,
+  environment: Environment,
+): Promise<Migration | undefined> {
+  const startedAt = performance.now();
   const { sql, query } = session;
   await query(begin);
   await query("SELECT pg_advisory_xact_lock($1::int8)", [migrationLock]);
   // Not in an upgrade: IF NOT EXISTS looks only into the first schema of the search path, and a second
   // version there would make other instances apply a step again. In an empty database it is needed,
   // because another instance may have created the table while this one waited for the lock.
-  if (!(await hasStore(session))) {
-    await sql.unsafe(`CREATE TABLE IF NOT EXISTS petstore_schema (
-      id int2 PRIMARY KEY CHECK (id = 1), version int4 NOT NULL, fits int4 NOT NULL)`);
-  }
+  if (!(await hasStore(session))) await sql.unsafe(versionTable);
   // Read again under the lock: another instance may have migrated meanwhile.
-  const first = (await readVersion(session)).version;
-  for (let version = first; version < steps.length; version++) {
-    const { text, fits } = steps[version]!;
-    await sql.unsafe(text);
-    await query(
-      `INSERT INTO petstore_schema VALUES (1, $1::int4, $2::int4)
-       ON CONFLICT (id) DO UPDATE SET version = excluded.version, fits = excluded.fits`,
-      [version + 1, fits],
-    );
-  }
+  const { version } = await readVersion(session);
+  if (version > 1) await checkEnvironment(session, environment);
+  await applySteps(session, version, steps.length);
   await query(
     `INSERT INTO store (id, environment, epoch, keys_version)
      VALUES (1, $1::text, $2::text, 0) ON CONFLICT DO NOTHING`,
@@ -61,10 +62,33 @@ async function applySteps(session: Session, environment: Environment): Promise<b
      WHERE NOT EXISTS (SELECT FROM ledger_end WHERE seq >= 0)`,
   );
   assertCommitted(await sql`COMMIT`);
-  return first === 0;
+  const [from, to] = [schemaOf(steps, version), schemaOf(steps, steps.length)];
+  return version < steps.length
+    ? { from, to, durationMs: performance.now() - startedAt }
+    : undefined;
 }
 
-async function checkEnvironment({ query }: Session, environment: Environment): Promise<void> {
+/** Applies the steps after one version, up to another, in the caller's transaction. */
+export async function applySteps(
+  { sql, query }: Session,
+  after: number,
+  upTo: number,
+): Promise<void> {
+  for (let version = after; version < upTo; version++) {
+    const { text, fits } = steps[version]!;
+    await sql.unsafe(text);
+    await query(
+      `INSERT INTO petstore_schema VALUES (1, $1::int4, $2::int4)
+       ON CONFLICT (id) DO UPDATE SET version = excluded.version, fits = excluded.fits`,
+      [version + 1, fits],
+    );
+  }
+}
+
+export async function checkEnvironment(
+  { query }: Session,
+  environment: Environment,
+): Promise<void> {
   const [row] = await query("SELECT environment FROM store WHERE id = 1");
   if (!row) throw new ServiceError("unavailable", "the database has no head row; restore a backup");
   const [owner] = row;
@@ -111,7 +135,7 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Throws if a right is missing. Otherwise the first use of the right would fail with a 500. */
-async function checkRights({ query }: Session): Promise<void> {
+export async function checkRights({ query }: Session): Promise<void> {
   const needed = Object.entries(neededRights).flatMap(([name, rights]) =>
     rights.map((right) => [name, right]),
   );
@@ -132,7 +156,7 @@ export async function hasStore({ query }: Session): Promise<boolean> {
   return found?.[0] !== null;
 }
 
-async function readVersion(session: Session): Promise<{ version: number; fits: number }> {
+export async function readVersion(session: Session): Promise<{ version: number; fits: number }> {
   if (!(await hasStore(session))) return { version: 0, fits: 0 };
   const [row] = await session.query("SELECT version, fits FROM petstore_schema WHERE id = 1");
   return { version: Number(row?.[0] ?? 0), fits: Number(row?.[1] ?? 0) };

@@ -1,9 +1,12 @@
+import { createCondition } from "../../domain/conditions.ts";
 import { ServiceError } from "../../domain/errors.ts";
+import type { Log } from "../../domain/events.ts";
 import { createProblems } from "../../domain/import-problems.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
+import type { Migration } from "../../domain/upgrades.ts";
 import { createCatalogueReader } from "./catalogue.ts";
-import { createCheckpointReader, createCheckpoints } from "./checkpoints.ts";
+import { createCheckpoints } from "./checkpoints.ts";
 import { commit } from "./commit.ts";
 import type { Database } from "./engine/database.ts";
 import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.ts";
@@ -17,11 +20,12 @@ import { createKeyMemory } from "./idempotency.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
+
 import { createMaintenance } from "./maintenance.ts";
 import { hasStore, migrate } from "./migrations.ts";
 import { createPreview } from "./previews.ts";
-import { checkStructure } from "./structure.ts";
-import { importTables, rowsFrom } from "./transfer.ts";
+import { steps } from "./schema/steps.ts";
+import { createSnapshot, importTables } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
 import { createWebhooks } from "./webhooks.ts";
 
@@ -35,7 +39,13 @@ export interface PostgresOptions {
   /** Whether the tables are created in a database that has none. True unless given. */
   readonly mayCreate?: boolean;
   readonly onCreated?: (() => void) | undefined;
+  /** Called after the schema was migrated. */
+  readonly onMigrated?: ((migration: Migration) => void) | undefined;
+  readonly log?: Log | undefined;
 }
+
+/** The version of the schema that this version of petstore uses. */
+export const postgresSchema = steps.length;
 
 /**
  * Deadlines. A request that waits behind a call that hangs still gets its response within five
@@ -106,16 +116,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     transfer: {
       snapshot: (work) =>
         onOwnSession(async (session) => {
-          const { sql, query } = session;
-          await sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
-          return work({
-            ...createInventoryReader(epochs, database.guard, query, query),
-            ...createHistoryReader(database.guard, query, query),
-            ...createCatalogueReader(query, query),
-            ...createCheckpointReader(database.guard, query),
-            rowsOf: rowsFrom(session),
-            checkStructure: () => checkStructure(session),
-          });
+          await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
+          return work(createSnapshot(session, epochs, database.guard));
         }),
       importTables: (rowsOf) => onOwnSession((session) => importTables(session, rowsOf)),
     },
@@ -130,7 +132,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
  * but not if a retry cannot help.
  */
 async function prepare(options: PostgresOptions): Promise<Epochs> {
-  const { database, environment, patienceMs, mayCreate = true, onCreated } = options;
+  const { database, environment, patienceMs, mayCreate = true, log = () => {} } = options;
+  const reachable = createCondition(log, { began: "store lost", ended: "store back" });
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
     try {
@@ -138,14 +141,18 @@ async function prepare(options: PostgresOptions): Promise<Epochs> {
       const epochs = createEpochs(session.server);
       const preparing = withinDeadline(session, ownSessionMs, async (own) => {
         if (!mayCreate && !(await hasStore(own))) throw noStore(database);
-        const isNew = await migrate(own, environment);
+        const migration = await migrate(own, environment);
         await recordEpoch(own, epochs);
-        return isNew;
+        return migration;
       });
-      if (await preparing.finally(() => session.close())) onCreated?.();
+      const migration = await preparing.finally(() => session.close());
+      reachable.succeeded();
+      if (migration?.from.version === 0) options.onCreated?.();
+      else if (migration) options.onMigrated?.(migration);
       return epochs;
     } catch (error) {
       if (!isTemporary(error) || performance.now() > giveUpAt) throw cannotOpen(database, error);
+      reachable.failed(() => ({ cause: describeFailure(error) }));
       await Bun.sleep(retryMs);
     }
   }

@@ -1,15 +1,35 @@
 import { ServiceError } from "../../domain/errors.ts";
-import type { RowsOf } from "../../domain/ports.ts";
+import type { RowsOf, Snapshot } from "../../domain/ports.ts";
 import { anyRow, batchRows, selectAll, tables } from "../tables.ts";
+import { createCatalogueReader } from "./catalogue.ts";
+import { createCheckpointReader } from "./checkpoints.ts";
 import { copyIn, type Value } from "./engine/copy.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
+import type { PrimaryGuard } from "./engine/primary.ts";
 import type { Session } from "./engine/session.ts";
 import { assertCommitted, begin } from "./engine/transaction.ts";
+import type { Epochs } from "./epochs.ts";
+import { createHistoryReader } from "./history.ts";
+import { createInventoryReader } from "./inventory.ts";
 import { touchKeys } from "./keys.ts";
+import { checkStructure } from "./structure.ts";
 
 /** Tables that have another name here than in SQLite. */
 const names: Readonly<Record<string, string>> = { usage: "counts", head: "store" };
 const storedIn = (name: string) => names[name] ?? name;
+
+/** Reads a whole store. The session must be in a transaction that sees one state of it. */
+export function createSnapshot(session: Session, epochs: Epochs, guard: PrimaryGuard): Snapshot {
+  const { query } = session;
+  return {
+    ...createInventoryReader(epochs, guard, query, query),
+    ...createHistoryReader(guard, query, query),
+    ...createCatalogueReader(query, query),
+    ...createCheckpointReader(guard, query),
+    rowsOf: rowsFrom(session),
+    checkStructure: () => checkStructure(session),
+  };
+}
 
 /** Reads whole tables. The session must be in a transaction that sees one state of the store. */
 export function rowsFrom({ sql, query }: Session): RowsOf {

@@ -1,6 +1,6 @@
 import type { Usage } from "../../domain/limits.ts";
-import type { Clock, SharedUsageStore, UsageStore } from "../../domain/ports.ts";
-import type { CountedUsage } from "../../domain/usage.ts";
+import type { Clock, SharedUsageStore } from "../../domain/ports.ts";
+import type { CountedUsage, UsageStore } from "../../domain/usage.ts";
 import { banColumns, type Row, toBan, toUsage, usageColumns } from "../rows.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
 import { nowMs } from "./engine/clock.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { Key, Secret } from "../../domain/keys.ts";
-import { keyColumns, toKey, toNumber } from "../rows.ts";
+import type { Key, Secret, SecretTimes } from "../../domain/keys.ts";
+import { keyColumns, secretTimesColumns, toKey, toNumber, toSecretTimes } from "../rows.ts";
 import { inTransaction } from "./engine/connection.ts";
 
 /** Reads keys. Every method returns a value, not a promise. */
@@ -11,6 +11,9 @@ export function createKeyReader(database: Database) {
   );
   const key = database.query(`SELECT ${keyColumns} FROM keys WHERE id = ?`);
   const keys = database.query(`SELECT ${keyColumns} FROM keys ORDER BY created_at, id`);
+  const secrets = database.query(
+    `SELECT ${secretTimesColumns} FROM secrets ORDER BY key_id, created_at, digest`,
+  );
   return {
     findSecret(digest: string): { key: Key; secret: Secret } | undefined {
       const row = opened.values(digest)[0];
@@ -21,6 +24,7 @@ export function createKeyReader(database: Database) {
       return row && toKey(row);
     },
     listKeys: (): Key[] => keys.values().map(toKey),
+    listSecrets: (): SecretTimes[] => secrets.values().map(toSecretTimes),
   };
 }
 

@@ -2,18 +2,33 @@ import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/keys.ts";
+import { madeByNewer } from "../schema-versions.ts";
 import { completeEpochs } from "./epochs.ts";
 import { steps } from "./schema/steps.ts";
 
-/** Brings the schema up to date and checks that the file belongs to this environment. */
+/**
+ * Creates the schema in a new file, and checks that an existing one has the current schema and belongs
+ * to this environment. An older schema is migrated before (`engine/upgrade.ts`).
+ */
 export function migrate(database: Database, environment: Environment): void {
   assertOurs(database);
-  if (needsMigration(database)) {
+  if (versionOf(database) === 0) {
     database.transaction(() => applySteps(database, environment)).immediate();
   }
-  if (versionOf(database) > steps.length) {
-    throw new ServiceError("unavailable", "the database was made by a newer version of petstore");
+  const version = versionOf(database);
+  if (version > steps.length) throw madeByNewer(steps, version);
+  if (version < steps.length) {
+    throw new ServiceError(
+      "unavailable",
+      "the store was replaced by one of an older version; start again",
+    );
   }
+  assertEnvironment(database, environment);
+  completeEpochs(database);
+}
+
+/** Rejects a store of the other environment. */
+export function assertEnvironment(database: Database, environment: Environment): void {
   const head = database.query("SELECT environment FROM head").values()[0];
   if (!head)
     throw new ServiceError("unavailable", "the database has no head row; restore a backup");
@@ -23,7 +38,6 @@ export function migrate(database: Database, environment: Environment): void {
       `the database belongs to the ${head[0]} environment, not to ${environment}`,
     );
   }
-  completeEpochs(database);
 }
 
 /** Whether the schema of a store is older than this version of petstore. */
@@ -32,7 +46,7 @@ export function needsMigration(database: Database): boolean {
 }
 
 /** Rejects the database of another program. */
-function assertOurs(database: Database): void {
+export function assertOurs(database: Database): void {
   const [tables, heads] = database
     .query(
       "SELECT count(*), coalesce(sum(name = 'head'), 0) FROM sqlite_schema WHERE type = 'table'",
@@ -54,18 +68,20 @@ function journalModeOf(database: Database): unknown {
   return (database.query("PRAGMA journal_mode").values()[0] as unknown[])[0];
 }
 
-function versionOf(database: Database): number {
+/** The number of steps that were applied. */
+export function versionOf(database: Database): number {
   const row = database.query("PRAGMA user_version").get() as { user_version: number | bigint };
   return Number(row.user_version);
 }
 
-function applySteps(database: Database, environment: Environment): void {
+/** Applies the missing steps in the caller's transaction, and adds the head of a new store. */
+export function applySteps(database: Database, environment: Environment): void {
   // Read under the lock: another process may have applied steps since.
   const first = versionOf(database);
   for (let version = first; version < steps.length; version++) {
-    const step = steps[version]!;
-    if (typeof step === "string") database.run(step);
-    else step(database);
+    const { apply } = steps[version]!;
+    if (typeof apply === "string") database.run(apply);
+    else apply(database);
     database.run(`PRAGMA user_version = ${version + 1}`);
   }
   // An existing store without a head is damaged. A new head would hide that.

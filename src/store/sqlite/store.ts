@@ -1,23 +1,20 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../domain/errors.ts";
-import type { Log } from "../../domain/events.ts";
 import type { ImportPreview } from "../../domain/import-preview.ts";
 import { createProblems } from "../../domain/import-problems.ts";
-import type { Environment } from "../../domain/keys.ts";
 import type { MaintenanceStore } from "../../domain/maintenance.ts";
 import type {
   CatalogueStore,
   CheckpointStore,
-  Clock,
   Head,
   IdempotencyStore,
   InventoryStore,
   KeyStore,
   Store,
   TransferStore,
-  UsageStore,
 } from "../../domain/ports.ts";
+import type { UsageStore } from "../../domain/usage.ts";
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
@@ -32,7 +29,9 @@ import {
 import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
 import { endWithoutClosing, guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
+import type { SqliteOptions } from "./engine/options.ts";
 import { isServed } from "./engine/serving-lock.ts";
+import { upgradeFile } from "./engine/upgrade.ts";
 import {
   busyWaitMs,
   openInlineWriter,
@@ -48,26 +47,14 @@ import { createInventoryReader } from "./inventory.ts";
 import { createKeyReader } from "./keys.ts";
 import { createMaintenanceReader } from "./maintenance.ts";
 import { createPreview } from "./previews.ts";
+import { steps } from "./schema/steps.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
 import { createWebhookReader, createWebhooks } from "./webhooks.ts";
 
-export interface SqliteOptions {
-  readonly path: string;
-  readonly environment: Environment;
-  readonly clock: Clock;
-  /**
-   * Whether writes run on a thread, so that reads continue during a disk flush. True for the
-   * service. A command does one thing and ends, so it does not need a thread.
-   */
-  readonly threaded: boolean;
-  /** Gets a line about damaged files if the store has a thread. Otherwise damage throws. */
-  readonly log?: Log | undefined;
-  /** Whether a missing store is created. True unless given. */
-  readonly mayCreate?: boolean;
-  readonly onCreated?: (() => void) | undefined;
-}
+/** The version of the schema that this version of petstore uses. */
+export const sqliteSchema = steps.length;
 
 /** How long an import waits for the write lock. No client is waiting for a command. */
 const importWaitMs = 60_000;
@@ -81,6 +68,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     assertNotServedByOlderVersion(path);
   }
   const isNew = !hasContent(path);
+  const migration = upgradeFile(path, environment, options.clock.now());
+  if (migration) options.onMigrated?.(migration);
   const writer = threaded
     ? await startWriterThread(path, environment, log)
     : openInlineWriter(path, environment);
@@ -137,7 +126,7 @@ function createStore(parts: Parts): Store {
     maintenance: createMaintenanceStore(parts),
     transfer: createTransferStore(parts),
     async close() {
-      if (!access.close()) endWithoutClosing(options.log);
+      if (!access.close()) await endWithoutClosing(options.log);
       // The writer closes last: only a connection that can write can checkpoint the log.
       database.close();
       await writer.close();
@@ -211,11 +200,12 @@ function createCatalogueStore(parts: Parts): CatalogueStore {
 }
 
 function createKeyStore(parts: Parts): KeyStore {
-  const { findSecret, findKey, listKeys } = readable(parts, createKeyReader(parts.database));
+  const reader = readable(parts, createKeyReader(parts.database));
   return {
-    findSecret,
-    findKey: async (id) => findKey(id),
-    listKeys: async () => listKeys(),
+    findSecret: reader.findSecret,
+    findKey: async (id) => reader.findKey(id),
+    listKeys: async () => reader.listKeys(),
+    listSecrets: async () => reader.listSecrets(),
     addKey: write(parts, "addKey"),
     addSecret: write(parts, "addSecret"),
     revokeKey: write(parts, "revokeKey"),

@@ -36,6 +36,17 @@ export function describeKeys(suite: StoreSuite): void {
         testStart + 500,
         null,
       ]);
+      const listed = (await suite.store.keys.listSecrets()).filter(
+        ({ keyId }) => keyId === "key_a",
+      );
+      expect(listed.map(({ expiresAt }) => expiresAt).toSorted()).toEqual(
+        [testStart + 100, testStart + 500, null].toSorted(),
+      );
+      expect(listed[0]).toEqual({
+        keyId: "key_a",
+        createdAt: testStart,
+        expiresAt: expect.any(Number),
+      });
     });
 
     test("that are revoked keep the time of the first revocation", async () => {

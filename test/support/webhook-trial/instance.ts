@@ -5,7 +5,7 @@
 import { startService } from "../../../src/compose.ts";
 import { readConfig } from "../../../src/config.ts";
 import { systemClock } from "../../../src/engines.ts";
-import { logToStderr } from "../../../src/log.ts";
+import { createLog } from "../../../src/log.ts";
 import { trialBounds } from "./bounds.ts";
 
 /** The first bound for the jitter is 5 s. */
@@ -21,7 +21,11 @@ const flags = Object.fromEntries(
   ]),
 );
 const config = { ...readConfig(flags), webhooks: trialBounds };
-const service = await startService({ config, clock: systemClock, log: logToStderr });
+const service = await startService({
+  config,
+  clock: systemClock,
+  log: createLog({ format: "json", level: "info" }),
+});
 process.on("SIGTERM", async () => {
   await service.stop();
   process.exit(0);

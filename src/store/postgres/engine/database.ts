@@ -1,4 +1,5 @@
 import { every, inBackground } from "../../../domain/background.ts";
+import { createCondition } from "../../../domain/conditions.ts";
 import type { Log } from "../../../domain/events.ts";
 import { parseAddress } from "./address.ts";
 import { describeFailure } from "./failures.ts";
@@ -8,7 +9,7 @@ import {
   createReconnectingConnection,
   type ReconnectingConnection,
 } from "./reconnecting-connection.ts";
-import type { Session } from "./session.ts";
+import type { Session, Traffic } from "./session.ts";
 
 /** The database at an address, on the host that is the primary at the moment. */
 export interface Database {
@@ -29,6 +30,9 @@ export interface Database {
   watch(): void;
   /** Closes every connection. */
   close(): void;
+  readonly traffic: Readonly<Traffic>;
+  /** How many of the connections are open, and how many are not. */
+  countConnections(): { readonly open: number; readonly closed: number };
 }
 
 const watchEveryMs = 1_000;
@@ -36,10 +40,14 @@ const watchEveryMs = 1_000;
 export function createDatabase(url: string, log: Log = () => {}): Database {
   const address = parseAddress(url);
   const guard = createPrimaryGuard(log);
-  const { connect, isCurrent, check } = createHosts(address, guard);
+  const traffic: Traffic = { statements: 0, roundTrips: 0 };
+  const { connect, isCurrent, check: checkHosts } = createHosts(address, guard, traffic);
   const connections: ReconnectingConnection[] = [];
   let stopWatching: (() => void) | undefined;
-  let canCheck = true;
+  const check = createCondition(log, {
+    began: "database primary cannot be checked",
+    ended: "database primary can be checked",
+  });
   let isUnpreparedLogged = false;
 
   /** Logs once, because clients get a 503 without the reason. */
@@ -55,16 +63,15 @@ export function createDatabase(url: string, log: Log = () => {}): Database {
   }
 
   async function watchOnce(): Promise<void> {
-    try {
-      await check();
-      canCheck = true;
-    } catch (failure) {
-      // Logged once: without this check a replaced primary may stay unnoticed.
-      const errors = (failure as AggregateError).errors.map(String);
-      if (canCheck) log("database primary cannot be checked", { errors });
-      canCheck = false;
-    }
-    await openConnections();
+    const failure = await checkHosts().then(
+      () => undefined,
+      (error: AggregateError) => error,
+    );
+    const isOpen = await openConnections();
+    if (!failure) check.succeeded();
+    // Without this check a replaced primary may stay unnoticed. If the connections are lost too, the
+    // store is lost, which is logged elsewhere.
+    else if (isOpen) check.failed(() => ({ errors: failure.errors.map(describeFailure) }));
   }
 
   return {
@@ -91,6 +98,11 @@ export function createDatabase(url: string, log: Log = () => {}): Database {
     close() {
       stopWatching?.();
       for (const connection of connections) connection.close();
+    },
+    traffic,
+    countConnections() {
+      const open = connections.filter(({ isOpen }) => isOpen).length;
+      return { open, closed: connections.length - open };
     },
   };
 }

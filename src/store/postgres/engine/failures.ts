@@ -28,10 +28,40 @@ export function isUnprepared(error: unknown): boolean {
   return /^(26000|42P05)$/.test(sqlState(error) ?? "");
 }
 
+/**
+ * Whether a statement was refused because it was prepared before a change of the schema, and its
+ * result has other types now. It did nothing. The client would send it again and again on this
+ * connection (oven-sh/bun#29484), but a new connection prepares it anew.
+ */
+export function isOutdated(error: unknown): boolean {
+  return sqlState(error) === "0A000" && /cached plan/.test((error as Error).message);
+}
+
+/** What Bun's client means, in common words. */
+const clientFailures: Readonly<Record<string, string>> = {
+  ERR_POSTGRES_CONNECTION_REFUSED: "connection refused, or the host is unknown",
+  ERR_POSTGRES_CONNECTION_CLOSED: "the connection was closed",
+  ERR_POSTGRES_CONNECTION_FAILED: "the server did not accept the connection",
+  ERR_POSTGRES_CONNECTION_TIMEOUT: "the server did not accept the connection in time",
+};
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as { code?: unknown };
+  return (typeof code === "string" && clientFailures[code]) || error.message;
+}
+
+/** The cause of a failure for the log, with the server's code. */
+function causeOf(error: unknown): string {
+  const state = sqlState(error);
+  const text = describeFailure(error);
+  return state === undefined ? text : `${text} (SQLSTATE ${state})`;
+}
+
 /** The text of a failure for the operator, with advice where there is some. */
 export function describeFailure(error: unknown): string {
   if (error instanceof UnwritableServer) return String(error.cause);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (isUnprepared(error)) {
     return `${message}: the server, perhaps a pooler, does not keep prepared statements; add prepare=false to the address`;
   }
@@ -57,7 +87,9 @@ export function isConflict(error: unknown): boolean {
   return /^(40001|40P01)$/.test(sqlState(error) ?? "");
 }
 
-/** No space, a lock timeout, a cancelled statement, a deadlock, an I/O error. */
+const diskFull = "53100";
+
+/** No memory or connection, a lock timeout, a cancelled statement, a deadlock, an I/O error. */
 const temporaryStates = /^(53...|40...|55P03|57014|58...)$/;
 
 /**
@@ -65,8 +97,15 @@ const temporaryStates = /^(53...|40...|55P03|57014|58...)$/;
  * clients. Everything else is a bug and is returned unchanged.
  */
 export function toUnavailable(error: unknown): unknown {
-  if (isLost(error)) return unavailable("unreachable");
-  return temporaryStates.test(sqlState(error) ?? "") ? unavailable("busy") : error;
+  if (isLost(error)) return unavailable("unreachable", causeOf(error));
+  const state = sqlState(error) ?? "";
+  if (state === diskFull) return unavailable("full", causeOf(error));
+  return temporaryStates.test(state) ? unavailable("busy", causeOf(error)) : error;
+}
+
+/** Converts any failure to connect. A server that rejects the login is unreachable for callers too. */
+export function unreachable(error: unknown): ServiceError {
+  return error instanceof ServiceError ? error : unavailable("unreachable", causeOf(error));
 }
 
 /** Whether a retry may help. It does not with a wrong password or an unknown database. */

@@ -1,7 +1,7 @@
 import type { Address } from "./address.ts";
-import { isTemporary, UnwritableServer } from "./failures.ts";
+import { describeFailure, isTemporary, UnwritableServer } from "./failures.ts";
 import type { PrimaryGuard } from "./primary.ts";
-import { openSession, type Session } from "./session.ts";
+import { openSession, type Session, type Traffic } from "./session.ts";
 
 /** The hosts of an address. One of them is the primary. */
 export interface Hosts {
@@ -29,14 +29,18 @@ const othersWaitMs = 200;
  * accept writes, one is an old primary that does not know that it was replaced. The guard compares
  * their timelines, whichever responds first.
  */
-export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard): Hosts {
+export function createHosts(
+  { urls, prepare }: Address,
+  guard: PrimaryGuard,
+  traffic: Traffic,
+): Hosts {
   let current: string | undefined;
   let foundAt = Number.NEGATIVE_INFINITY;
   let finding: Promise<string> | undefined;
 
   async function open(url: string): Promise<Session> {
     const before = guard.newestTimeline;
-    const session = await openSession(url, prepare, guard);
+    const session = await openSession(url, prepare, guard, traffic);
     if (guard.newestTimeline > before || current === undefined) current = url;
     return session;
   }
@@ -60,7 +64,9 @@ export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard): Ho
     } catch (failure) {
       // A wrong password is more useful to an operator than the fact that no host is usable.
       const errors = (failure as AggregateError).errors as unknown[];
-      throw errors.find((error) => !isTemporary(error)) ?? new UnwritableServer();
+      throw (
+        errors.find((error) => !isTemporary(error)) ?? new UnwritableServer(describeAll(errors))
+      );
     }
     await Promise.race([all, Bun.sleep(waitMs)]);
     const usable = responses.filter(({ server }) => server.timeline === guard.newestTimeline);
@@ -94,4 +100,9 @@ export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard): Ho
     },
     check: async () => void (await probeAll(() => {}).first),
   };
+}
+
+/** The reasons why no host is usable, each once. */
+function describeAll(errors: readonly unknown[]): string {
+  return [...new Set(errors.map(describeFailure))].join("; ");
 }

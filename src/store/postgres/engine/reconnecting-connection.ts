@@ -1,5 +1,5 @@
-import { ServiceError, unavailable } from "../../../domain/errors.ts";
-import { isLost, isUnprepared, toUnavailable } from "./failures.ts";
+import { unavailable } from "../../../domain/errors.ts";
+import { isLost, isOutdated, isUnprepared, toUnavailable, unreachable } from "./failures.ts";
 import { WrongServer } from "./primary.ts";
 import { type Rows, type Session, withinDeadline } from "./session.ts";
 import { runStatement } from "./transaction.ts";
@@ -23,6 +23,7 @@ export interface ReconnectingConnection {
   /** Connects unless there is a usable session. */
   open(): Promise<void>;
   close(): void;
+  readonly isOpen: boolean;
 }
 
 export interface ReconnectingOptions {
@@ -36,6 +37,7 @@ export interface ReconnectingOptions {
 
 /** How long a call waits for a new session. */
 const connectTimeoutMs = 1_000;
+const lateCause = "no connection within a second";
 
 /** After a failed attempt to connect, calls fail for this long without another attempt. */
 const retryDelayMs = 100;
@@ -45,11 +47,17 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
   let session: Session | undefined;
   let connecting: Promise<Session> | undefined;
   let retryAt = 0;
+  /** Why the last attempt to connect failed. */
+  let lastCause: unknown;
   let closed = false;
+  /** Sessions that are replaced, but still finish the statements of other callers. */
+  const retired = new Set<Session>();
   let queue: Promise<unknown> = Promise.resolve();
 
   function newSession(): Promise<Session> {
-    if (closed || performance.now() < retryAt) return Promise.reject(unavailable("unreachable"));
+    if (closed || performance.now() < retryAt) {
+      return Promise.reject(unavailable("unreachable", lastCause));
+    }
     connecting ??= connect()
       .then(
         (opened) => {
@@ -59,9 +67,9 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
         },
         (error) => {
           retryAt = performance.now() + retryDelayMs;
-          // A server that rejects the login, after a changed password or a renamed database, is
-          // unreachable for callers too.
-          throw error instanceof ServiceError ? error : unavailable("unreachable");
+          const failure = unreachable(error);
+          lastCause = failure.cause;
+          throw failure;
         },
       )
       .finally(() => {
@@ -75,6 +83,18 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
     if (session === lost) session = undefined;
   }
 
+  /** Replaces a session without failing its other statements, which end within the deadline. */
+  function retire(outdated: Session): void {
+    if (session === outdated) session = undefined;
+    if (retired.has(outdated)) return;
+    retired.add(outdated);
+    const end = () => {
+      retired.delete(outdated);
+      outdated.close();
+    };
+    setTimeout(end, deadlineMs).unref();
+  }
+
   /**
    * Returns the session unless it has ended or its server was replaced, so that no caller has to
    * fail to detect that.
@@ -84,7 +104,11 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
     return session;
   }
 
-  async function run<T>(work: (session: Session) => Promise<T>, isExclusive: boolean): Promise<T> {
+  async function run<T>(
+    work: (session: Session) => Promise<T>,
+    isExclusive: boolean,
+    isRepeated = false,
+  ): Promise<T> {
     let used: Session | undefined;
     try {
       used = usableSession() ?? (await newSession());
@@ -93,6 +117,12 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
       if (!isCurrent(used)) throw new WrongServer();
       return result;
     } catch (error) {
+      // The server rolled back all of the work, so it is safe to run it again.
+      if (used && isOutdated(error) && !isRepeated) {
+        if (isExclusive) drop(used);
+        else retire(used);
+        return run(work, isExclusive, true);
+      }
       if (isUnprepared(error)) onUnprepared?.(error);
       if (used && (isExclusive || isLost(error) || error instanceof WrongServer)) drop(used);
       throw toUnavailable(error);
@@ -112,13 +142,17 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
     close() {
       closed = true;
       session?.close();
+      for (const one of retired) one.close();
+    },
+    get isOpen() {
+      return session?.isOpen === true;
     },
   };
 }
 
 async function withConnectTimeout(connecting: Promise<Session>): Promise<Session> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(unavailable("unreachable")), connectTimeoutMs);
+  const timer = setTimeout(() => reject(unavailable("unreachable", lateCause)), connectTimeoutMs);
   try {
     return await Promise.race([connecting, timeout]);
   } finally {

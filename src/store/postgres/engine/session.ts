@@ -1,6 +1,6 @@
 import { type ReservedSQL, SQL } from "bun";
 import { connectionOptions } from "./address.ts";
-import { isLost, UnwritableServer } from "./failures.ts";
+import { isLost, isOutdated, UnwritableServer } from "./failures.ts";
 import { type PrimaryGuard, type ServerIdentity, timelineNow } from "./primary.ts";
 
 export type Rows = readonly (readonly unknown[])[];
@@ -27,6 +27,14 @@ export interface Session {
   readonly isOpen: boolean;
 }
 
+/** What all sessions of a database have sent, for metrics. */
+export interface Traffic {
+  /** Without COMMIT and ROLLBACK. */
+  statements: number;
+  /** Statements that are sent in the same turn of a session share one. */
+  roundTrips: number;
+}
+
 /** How long a server may take to accept a connection, or to respond to the first statement. */
 const connectSeconds = 2;
 
@@ -42,8 +50,21 @@ export async function openSession(
   url: string,
   prepare: boolean,
   guard: PrimaryGuard,
+  traffic: Traffic = { statements: 0, roundTrips: 0 },
 ): Promise<Session> {
   let isOpen = true;
+  let isSending = false;
+
+  function count(): void {
+    traffic.statements += 1;
+    if (isSending) return;
+    isSending = true;
+    traffic.roundTrips += 1;
+    queueMicrotask(() => {
+      isSending = false;
+    });
+  }
+
   const pool = new SQL(url, {
     ...connectionOptions(url),
     max: 1,
@@ -63,8 +84,10 @@ export async function openSession(
   const timer = setTimeout(close, 1.5 * connectSeconds * 1_000);
   try {
     const sql = await pool.reserve();
-    const query = (text: string, values?: readonly unknown[]) =>
-      (values ? sql.unsafe(text, values as unknown[]) : sql(asTemplate(text))).values();
+    const query = (text: string, values?: readonly unknown[]) => {
+      count();
+      return (values ? sql.unsafe(text, values as unknown[]) : sql(asTemplate(text))).values();
+    };
     const [[isStandby, readOnly, isReadCommitted, system, databaseOid, timeline] = []] =
       await query(identifyServer);
     if (isStandby) {
@@ -130,7 +153,8 @@ export async function withinDeadline<T>(
   try {
     return await work(session);
   } catch (error) {
-    if (isLost(error)) session.close();
+    // Other statements still work beside an outdated one.
+    if (isLost(error) && !isOutdated(error)) session.close();
     throw error;
   } finally {
     clearTimeout(timer);

@@ -1,3 +1,4 @@
+import type { StepTerms } from "../../schema-versions.ts";
 import { initial } from "./1-initial.ts";
 import { boundedRows } from "./2-bounded-rows.ts";
 import { epochs } from "./3-epochs.ts";
@@ -9,7 +10,7 @@ import { webhooks } from "./8-webhooks.ts";
 import { maintenance } from "./9-maintenance.ts";
 
 /** One step of the schema. */
-export interface Step {
+export interface Step extends StepTerms {
   readonly text: string;
   /**
    * The oldest version of the schema whose code still works after this step. While instances are
@@ -21,15 +22,30 @@ export interface Step {
 
 /** Numbered from 1, applied in order and never edited once released. */
 export const steps: readonly Step[] = [
-  { text: initial, fits: 1 },
+  { text: initial, fits: 1, release: "0.1.0", summary: "Creates the tables." },
   // 0.1.0 reads the head and counts requests in rows that this step removes.
-  { text: boundedRows, fits: 2 },
-  { text: epochs, fits: 2 },
+  {
+    text: boundedRows,
+    fits: 2,
+    release: "0.2.0",
+    summary: "Gives rows that change often a second key, and splits the table usage.",
+  },
+  { text: epochs, fits: 2, release: "0.3.0", summary: "Adds the table epochs." },
   // Earlier releases add rows without a hash.
-  { text: chain, fits: 4 },
-  { text: rememberedKeys, fits: 4 },
-  { text: entries, fits: 4 },
-  { text: checkpoints, fits: 4 },
-  { text: webhooks, fits: 4 },
-  { text: maintenance, fits: 4 },
+  {
+    text: chain,
+    fits: 4,
+    release: "0.4.0",
+    summary: "Computes one hash over all ledger rows. Takes longer the more rows there are.",
+  },
+  {
+    text: rememberedKeys,
+    fits: 4,
+    release: "0.4.0",
+    summary: "Adds the table remembered_keys.",
+  },
+  { text: entries, fits: 4, release: "0.4.0", summary: "Adds functions that read by key." },
+  { text: checkpoints, fits: 4, release: "0.4.0", summary: "Adds the tables of checkpoints." },
+  { text: webhooks, fits: 4, release: "0.5.0", summary: "Adds the tables of webhooks." },
+  { text: maintenance, fits: 4, release: "0.6.0", summary: "Adds the table maintenance." },
 ];

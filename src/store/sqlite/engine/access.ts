@@ -4,7 +4,7 @@ import { ServiceError, unavailable } from "../../../domain/errors.ts";
 import type { Log } from "../../../domain/events.ts";
 import { type ChangeReceiver, createChangeReceiver, createChangeSender } from "./change-signal.ts";
 import { createDataVersionReader } from "./connection.ts";
-import { createDamageCheck, type Damage, type DamageCheck } from "./damage.ts";
+import { createDamageCheck, type Damage, type DamageCheck, describeDamage } from "./damage.ts";
 import type { StoreFiles } from "./files.ts";
 import { relockForServing } from "./serving-lock.ts";
 import type { Writer } from "./writer.ts";
@@ -52,7 +52,8 @@ export function openServiceAccess(
   /** Inspects at once, so that the reason is logged with the first error. */
   function unreadable(): ServiceError {
     handler.inspect();
-    return unavailable("unreadable");
+    const damage = handler.damage();
+    return unavailable("unreadable", damage && describeDamage(damage));
   }
 
   const stopInspecting = every(
@@ -159,7 +160,7 @@ function createDamageHandler(
     /** Rejects once the updates that were acknowledged before the damage are safe, if they can be. */
     async rejectWrite(): Promise<never> {
       await savingWal;
-      throw unavailable("unwritable");
+      throw unavailable("unwritable", damage && describeDamage(damage));
     },
     close(): void {
       isClosed = true;
@@ -192,9 +193,9 @@ export function openCommandAccess(database: Database, files: StoreFiles): Access
   };
 }
 
-function mayBeLost({ file, what }: Damage): ServiceError {
+function mayBeLost(damage: Damage): ServiceError {
   return new ServiceError(
     "unavailable",
-    `${file} ${what} during the write; the change may be lost`,
+    `${describeDamage(damage)} during the write; the change may be lost`,
   );
 }

@@ -18,6 +18,11 @@ export interface Damage {
   readonly isCheckpointUnsafe: boolean;
 }
 
+/** The damage as the cause of a failure. */
+export function describeDamage({ file, what }: Damage): string {
+  return `${file} ${what}`;
+}
+
 /**
  * Compares the files of a store with those that this process opened. A file that was deleted, moved
  * or replaced can still be written, and what is written to it is lost.

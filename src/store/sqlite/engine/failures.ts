@@ -2,14 +2,17 @@ import { SQLiteError } from "bun:sqlite";
 import { ServiceError, type UnavailableReason, unavailable } from "../../../domain/errors.ts";
 import type { Log } from "../../../domain/events.ts";
 
-/** SQLite's primary result codes for a missing lock, missing disk space and disk errors. */
-const reasons: Readonly<Record<number, UnavailableReason>> = {
-  5: "busy", // SQLITE_BUSY
-  6: "busy", // SQLITE_LOCKED
-  8: "unwritable", // SQLITE_READONLY
-  10: "unreachable", // SQLITE_IOERR
-  13: "full", // SQLITE_FULL
-  14: "cannotOpen", // SQLITE_CANTOPEN
+/**
+ * SQLite's primary result codes for a missing lock, missing disk space and disk errors, each with
+ * the cause in words for the log.
+ */
+const reasons: Readonly<Record<number, readonly [UnavailableReason, string]>> = {
+  5: ["busy", "another process holds the write lock"], // SQLITE_BUSY
+  6: ["busy", "another connection holds a lock"], // SQLITE_LOCKED
+  8: ["unwritable", "the file of the store is read-only"], // SQLITE_READONLY
+  10: ["unreachable", "the disk reports an error"], // SQLITE_IOERR
+  13: ["full", "no space left on the device"], // SQLITE_FULL
+  14: ["cannotOpen", "a file of the store cannot be opened"], // SQLITE_CANTOPEN
 };
 
 /** Result codes that only a person can act on, in the words of the command line. */
@@ -22,10 +25,10 @@ const fileMessages: Readonly<Record<number, string>> = {
 export function unavailableOr(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error;
   const code = error.errno & 0xff;
-  const reason = reasons[code];
-  if (reason) return unavailable(reason);
+  const found = reasons[code];
+  if (found) return unavailable(found[0], `${found[1]} (${error.code ?? `SQLite ${error.errno}`})`);
   const message = fileMessages[code];
-  return message ? new ServiceError("unavailable", message) : error;
+  return message ? new ServiceError("unavailable", message, { reason: "damaged" }) : error;
 }
 
 /** Returns `work` with its SQLite errors converted, so that callers do not depend on the engine. */
@@ -51,7 +54,8 @@ export function wrapMethods<T extends object>(methods: T, wrap: Wrap): T {
  * Ends the process at once. Closing the last connection runs a checkpoint and deletes the log by its
  * name, which would destroy the log of another process. Bun closes every connection on any other exit.
  */
-export function endWithoutClosing(log?: Log): void {
+export async function endWithoutClosing(log?: Log): Promise<void> {
   log?.("ending without closing the store");
+  await log?.flush?.();
   process.kill(process.pid, "SIGKILL");
 }

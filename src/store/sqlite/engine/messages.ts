@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../../domain/errors.ts";
+import type { ErrorCode, UnavailableReason } from "../../../domain/errors.ts";
 import { type Entry, type PetStatus, petStatuses } from "../../../domain/inventory.ts";
 import type { Environment } from "../../../domain/keys.ts";
 import type {
@@ -19,9 +19,17 @@ export type WriterRequest =
   | { kind: "call"; method: WriterMethod; args: WriterArgs<WriterMethod> };
 
 /** A reply of the writing thread to the request with the same id. */
+/** A ServiceError. Its cause is sent as text. */
+export interface SentError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly reason: UnavailableReason | undefined;
+  readonly cause: string | undefined;
+}
+
 export type WriterReply =
   | { id: number; result: unknown }
-  | { id: number; error: { code: ErrorCode; message: string }; damage: Damage | undefined }
+  | { id: number; error: SentError; damage: Damage | undefined }
   | { id: number; bug: string };
 
 /**

@@ -17,6 +17,8 @@ interface Pending {
   reject(error: unknown): void;
 }
 
+const endedCause = "the writing thread has ended";
+
 /** Opens the writing connection on a thread, which handles requests in the order they were sent. */
 export async function startWriterThread(
   path: string,
@@ -39,7 +41,8 @@ export async function startWriterThread(
     if ("result" in reply) caller?.resolve(reply.result);
     else if ("error" in reply) {
       damage ??= reply.damage;
-      caller?.reject(new ServiceError(reply.error.code, reply.error.message));
+      const { code, message, reason, cause } = reply.error;
+      caller?.reject(new ServiceError(code, message, { reason, cause }));
     } else caller?.reject(new Error(reply.bug));
   }
 
@@ -50,12 +53,12 @@ export async function startWriterThread(
   function handleEnd(event: ErrorEvent): void {
     log("writing thread ended", { error: event.message });
     hasEnded = true;
-    for (const caller of pending.values()) caller.reject(unavailable("unwritable"));
+    for (const caller of pending.values()) caller.reject(unavailable("unwritable", endedCause));
     pending.clear();
   }
 
   function send<T>(request: WriterRequest): Promise<T> {
-    if (hasEnded) return Promise.reject(unavailable("unwritable"));
+    if (hasEnded) return Promise.reject(unavailable("unwritable", endedCause));
     const id = ++lastId;
     return new Promise<T>((resolve, reject) => {
       pending.set(id, { resolve, reject });

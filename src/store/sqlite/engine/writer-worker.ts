@@ -27,8 +27,9 @@ self.onmessage = (event: MessageEvent<{ id: number; request: WriterRequest }>) =
     reply = { id, result: handle(request) };
   } catch (error) {
     if (error instanceof ServiceError) {
-      const { code, message } = error;
-      reply = { id, error: { code, message }, damage: writer?.findDamage() };
+      const { code, message, reason } = error;
+      const cause = error.cause === undefined ? undefined : String(error.cause);
+      reply = { id, error: { code, message, reason, cause }, damage: writer?.findDamage() };
     } else {
       reply = { id, bug: error instanceof Error ? (error.stack ?? error.message) : String(error) };
     }

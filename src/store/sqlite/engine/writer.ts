@@ -8,7 +8,7 @@ import { createMaintenanceWriter } from "../maintenance.ts";
 import { createUsageWriter } from "../usage.ts";
 import { createDeliveryWriter, createWebhookWriter } from "../webhooks.ts";
 import { openForWriting } from "./connection.ts";
-import { createDamageCheck, type Damage } from "./damage.ts";
+import { createDamageCheck, type Damage, describeDamage } from "./damage.ts";
 import { guarded, wrapMethods } from "./failures.ts";
 import { filesOf, prepareFiles } from "./files.ts";
 import { isServed } from "./serving-lock.ts";
@@ -82,7 +82,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
     }
     if (!found) return;
     saveStrandedWal();
-    throw unavailable("unwritable");
+    throw unavailable("unwritable", describeDamage(found));
   }
 
   /**

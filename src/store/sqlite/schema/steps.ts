@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import type { StepTerms } from "../../schema-versions.ts";
 import { initial } from "./1-initial.ts";
 import { epochs } from "./2-epochs.ts";
 import { chain } from "./3-chain.ts";
@@ -7,19 +8,26 @@ import { checkpoints } from "./5-checkpoints.ts";
 import { webhooks } from "./6-webhooks.ts";
 import { maintenance } from "./7-maintenance.ts";
 
-/** SQL, or a function for what SQL cannot do. It runs inside the transaction of the migration. */
-export type Step = string | ((database: Database) => void);
+/** One step of the schema. It runs inside the transaction of the migration. */
+export interface Step extends StepTerms {
+  /** SQL, or a function for what SQL cannot do. */
+  readonly apply: string | ((database: Database) => void);
+}
 
 /**
  * The steps of the schema, in order. A released step never changes. `PRAGMA user_version` is the
  * number of steps that were applied.
  */
 export const steps: readonly Step[] = [
-  initial,
-  epochs,
-  chain,
-  rememberedKeys,
-  checkpoints,
-  webhooks,
-  maintenance,
+  { apply: initial, release: "0.1.0", summary: "Creates the tables." },
+  { apply: epochs, release: "0.3.0", summary: "Adds the table epochs." },
+  {
+    apply: chain,
+    release: "0.4.0",
+    summary: "Computes one hash over all ledger rows. Takes longer the more rows there are.",
+  },
+  { apply: rememberedKeys, release: "0.4.0", summary: "Adds the table remembered_keys." },
+  { apply: checkpoints, release: "0.4.0", summary: "Adds the tables of checkpoints." },
+  { apply: webhooks, release: "0.5.0", summary: "Adds the tables of webhooks." },
+  { apply: maintenance, release: "0.6.0", summary: "Adds the table maintenance." },
 ];

@@ -1,0 +1,64 @@
+import { lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+
+/** The folder with the backups that the service makes. Several environments may share it. */
+export interface BackupFolder {
+  readonly path: string;
+  readonly environment: string;
+}
+
+/** Only the owner may read backups. They contain stock, key digests and webhook secrets. */
+export async function prepareFolder({ path }: BackupFolder): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+}
+
+/** The path of a backup that starts now, such as `production-20261116T014015Z.petstore`. */
+export function backupPath({ path, environment }: BackupFolder, now: number): string {
+  const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
+  return join(path, `${environment}-${time}.petstore`);
+}
+
+const timePattern = "\\d{8}T\\d{6}Z";
+
+/** Removes all but the newest backups of this environment. Returns the number of removed files. */
+export async function removeOldBackups(folder: BackupFolder, keep: number): Promise<number> {
+  const pattern = new RegExp(`^${folder.environment}-${timePattern}\\.petstore$`);
+  const names = (await readdir(folder.path)).filter((name) => pattern.test(name));
+  const old = names.sort().reverse().slice(keep);
+  let removed = 0;
+  for (const name of old) if (await removeFile(join(folder.path, name))) removed += 1;
+  return removed;
+}
+
+/** How a file is called until it is complete, for a name that may be a pattern. */
+const temporaryPattern = (name: string) => new RegExp(`^\\.${name}\\.[0-9a-f-]{36}\\.tmp$`);
+
+/** Removes what a killed process has left of one backup. */
+export async function removeUnfinished({ path }: BackupFolder, backup: string): Promise<void> {
+  const pattern = temporaryPattern(RegExp.escape(basename(backup)));
+  for (const name of await readdir(path))
+    if (pattern.test(name)) await removeFile(join(path, name));
+}
+
+/**
+ * Removes what killed processes have left of backups that started before a time. Another instance may
+ * be making a later one.
+ */
+export async function removeAbandoned(folder: BackupFolder, before: number): Promise<void> {
+  const pattern = temporaryPattern(`${folder.environment}-${timePattern}\\.petstore`);
+  const first = `.${basename(backupPath(folder, before))}`;
+  for (const name of await readdir(folder.path)) {
+    if (pattern.test(name) && name < first) await removeFile(join(folder.path, name));
+  }
+}
+
+/** Returns false if somebody else has removed it, or if it is not a file. */
+async function removeFile(path: string): Promise<boolean> {
+  try {
+    if (!(await lstat(path)).isFile()) return false;
+    await rm(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

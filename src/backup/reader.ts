@@ -1,0 +1,189 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import type { RowsOf, StoredRow } from "../domain/ports.ts";
+import { readLines } from "./content.ts";
+import {
+  damagedBackup,
+  firstLine,
+  hasTables,
+  invalidBackup,
+  type Manifest,
+  manifestBytesMax,
+  newerFormat,
+  otherTables,
+  parseManifest,
+  uncheckedBytes,
+} from "./manifest.ts";
+import { type BackupTable, backupTables, endLine, parseRow, tableLine } from "./rows.ts";
+
+/** A backup whose checksum is right. */
+export interface Backup {
+  readonly manifest: Manifest;
+  /** Reads the tables. They must be read once, completely, and in the order of the file. */
+  readonly rowsOf: RowsOf;
+}
+
+/** Called while the checksum is computed. `total` is the size of the file. */
+export type OnChecked = (bytes: number, total: number) => void;
+
+/**
+ * Reads the manifest of a backup and checks the checksum of the whole file. Rows are checked as they
+ * are read. A file that is not a valid backup is rejected with one sentence that names it.
+ */
+export async function openBackup(
+  file: string,
+  environment: string,
+  onChecked?: OnChecked,
+): Promise<Backup> {
+  const handle = await open(file, "r");
+  try {
+    const { size } = await handle.stat();
+    await checkFirstLine(file, handle);
+    const line = await readLastLine(file, handle, size);
+    const { manifest, checksum } = parseManifest(file, line);
+    if (firstLine.length + manifest.bytes + 1 + Buffer.byteLength(line) !== size) {
+      throw damagedBackup(file, "its size differs from the size in its manifest");
+    }
+    if (manifest.environment !== environment) {
+      const problem = `is a backup of ${manifest.environment}, not of ${environment}`;
+      throw invalidBackup(file, `${problem}; add --env ${manifest.environment}`);
+    }
+    if (!hasTables(manifest)) throw otherTables(file, manifest);
+    if ((await computeChecksum(handle, size, onChecked)) !== checksum) {
+      throw damagedBackup(file, "its checksum is wrong");
+    }
+    return { manifest, rowsOf: rowsFrom(file, manifest) };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readAt(handle: FileHandle, start: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, start);
+  return buffer.subarray(0, bytesRead);
+}
+
+async function checkFirstLine(file: string, handle: FileHandle): Promise<void> {
+  const start = (await readAt(handle, 0, 64)).toString("latin1");
+  if (start.startsWith(firstLine)) return;
+  if (/^petstore backup [0-9]+\n/.test(start)) throw newerFormat(file);
+  if (start.startsWith("SQLite format 3\0")) {
+    throw invalidBackup(
+      file,
+      "is a SQLite database and not a backup; to use it, give its path to --database",
+    );
+  }
+  throw invalidBackup(file, "is not a petstore backup");
+}
+
+/** The last line with its line feed, or an empty text. */
+async function readLastLine(file: string, handle: FileHandle, size: number): Promise<string> {
+  const length = Math.min(size, manifestBytesMax);
+  const end = await readAt(handle, size - length, length);
+  const start = end.lastIndexOf("\n", -2) + 1;
+  if (start === 0) throw damagedBackup(file, "it has no manifest, so it may be incomplete");
+  return end.subarray(start).toString("utf8");
+}
+
+const checksumChunkBytes = 1024 * 1024;
+
+async function computeChecksum(
+  handle: FileHandle,
+  size: number,
+  onChecked: OnChecked | undefined,
+): Promise<string> {
+  const checksum = createHash("sha256");
+  const end = size - uncheckedBytes;
+  for (let at = 0; at < end; ) {
+    const bytes = await readAt(handle, at, Math.min(checksumChunkBytes, end - at));
+    // A file that became shorter meanwhile gets another checksum.
+    if (bytes.length === 0) break;
+    checksum.update(bytes);
+    at += bytes.length;
+    onChecked?.(bytes.length, size);
+  }
+  return checksum.digest("hex");
+}
+
+function rowsFrom(file: string, manifest: Manifest): RowsOf {
+  const end = firstLine.length + manifest.bytes - 1;
+  const stream = () => createReadStream(file, { start: firstLine.length, end });
+  let lines: LineReader | undefined;
+  let tablesRead = 0;
+
+  /** Reads the rows of the next table. After the last one, nothing may follow. */
+  async function* readTable(table: BackupTable): AsyncGenerator<readonly StoredRow[]> {
+    lines ??= createLineReader(readLines(file, stream(), manifest.bytes));
+    const header = await lines.next();
+    if (header !== tableLine(table)) {
+      if (isTableLine(header, table.name)) throw otherTables(file, manifest);
+      throw damagedBackup(file, `table ${table.name} is missing`);
+    }
+    const expected = manifest.rows[table.name]!;
+    let count = 0;
+    for (;;) {
+      const batch = await lines.takeRows();
+      if (batch.length === 0) break;
+      count += batch.length;
+      if (count > expected) break;
+      yield batch.map((line, index) => {
+        const row = parseRow(table, line);
+        if (row) return row;
+        const number = count - batch.length + index + 1;
+        throw damagedBackup(file, `row ${number} of table ${table.name} is invalid`);
+      });
+    }
+    if (count !== expected || (await lines.next()) !== endLine(table, count)) {
+      const found = `table ${table.name} does not have the ${expected} rows of the manifest`;
+      throw damagedBackup(file, found);
+    }
+    tablesRead += 1;
+    if (tablesRead === backupTables.length && (await lines.next()) !== undefined) {
+      throw damagedBackup(file, "its content continues after the last table");
+    }
+  }
+
+  return (name) => {
+    const table = backupTables[tablesRead];
+    if (table?.name !== name) throw new Error(`the next table is ${table?.name}, not ${name}`);
+    return readTable(table);
+  };
+}
+
+function isTableLine(line: string | undefined, name: string): boolean {
+  return line?.startsWith(`{"table":${JSON.stringify(name)},`) === true;
+}
+
+interface LineReader {
+  /** The next line; undefined at the end. */
+  next(): Promise<string | undefined>;
+  /** The next lines that have a row, in batches. Empty if the next line has none. */
+  takeRows(): Promise<readonly string[]>;
+}
+
+function createLineReader(blocks: AsyncGenerator<readonly string[]>): LineReader {
+  let block: readonly string[] = [];
+  let at = 0;
+
+  /** Whether there is a line. Reads the next block if necessary. */
+  async function fill(): Promise<boolean> {
+    while (at === block.length) {
+      const next = await blocks.next();
+      if (next.done) return false;
+      block = next.value;
+      at = 0;
+    }
+    return true;
+  }
+
+  return {
+    next: async () => ((await fill()) ? block[at++] : undefined),
+    async takeRows() {
+      if (!(await fill())) return [];
+      const start = at;
+      while (at < block.length && block[at]!.startsWith("[")) at += 1;
+      return block.slice(start, at);
+    },
+  };
+}

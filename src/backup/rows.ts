@@ -1,0 +1,88 @@
+import type { StoredRow } from "../domain/ports.ts";
+import { int64Max, int64Min } from "../domain/values/int64.ts";
+import { type Table, tables } from "../store/tables.ts";
+
+/** A table as a backup has it. */
+export interface BackupTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** Whether each column has bytes, which are written in hexadecimal digits. */
+  readonly isBytes: readonly boolean[];
+}
+
+export const backupTables: readonly BackupTable[] = tables.map(toBackupTable);
+
+function toBackupTable({ name, columns, bytes = [] }: Table): BackupTable {
+  const names = columns.split(",").map((column) => column.trim());
+  return { name, columns: names, isBytes: names.map((column) => bytes.includes(column)) };
+}
+
+/** The line before the rows of a table. */
+export function tableLine({ name, columns }: BackupTable): string {
+  return JSON.stringify({ table: name, columns });
+}
+
+/** The line after the rows of a table. */
+export function endLine({ name }: BackupTable, rows: number): string {
+  return JSON.stringify({ end: name, rows });
+}
+
+/** One row as a JSON array. 64-bit integers keep all digits. */
+export function rowLine(row: StoredRow): string {
+  let text = "[";
+  for (let index = 0; index < row.length; index++) {
+    if (index > 0) text += ",";
+    text += valueText(row[index]);
+  }
+  return `${text}]`;
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (value instanceof Uint8Array) return `"${Buffer.from(value).toString("hex")}"`;
+  // Null and integers of any size. Booleans do not occur: SQLite has none.
+  return String(value);
+}
+
+/** Reads a line that `rowLine` wrote. Returns undefined for any other line. */
+export function parseRow({ isBytes }: BackupTable, line: string): StoredRow | undefined {
+  const values = parseArray(line, isBytes.length);
+  if (!values) return undefined;
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index];
+    if (value === null) continue;
+    if (isBytes[index]) {
+      const bytes = parseHex(value);
+      if (!bytes) return undefined;
+      values[index] = bytes;
+    } else if (typeof value === "string") continue;
+    else if (typeof value === "bigint") {
+      if (value < int64Min || value > int64Max) return undefined;
+    } else if (!Number.isSafeInteger(value)) return undefined;
+  }
+  return values;
+}
+
+function parseArray(line: string, length: number): unknown[] | undefined {
+  try {
+    const values: unknown = JSON.parse(line);
+    if (!Array.isArray(values) || values.length !== length) return undefined;
+    const isExact = values.every(
+      (value) => typeof value !== "number" || Number.isSafeInteger(value),
+    );
+    // Reading the digits of every number would take several times as long.
+    return isExact ? values : (JSON.parse(line, toExact) as unknown[]);
+  } catch {
+    return undefined;
+  }
+}
+
+function toExact(_key: string, value: unknown, context?: { source: string }): unknown {
+  const isLong = typeof value === "number" && !Number.isSafeInteger(value);
+  return isLong && /^-?[0-9]{1,19}$/.test(context!.source) ? BigInt(context!.source) : value;
+}
+
+function parseHex(value: unknown): Uint8Array | undefined {
+  if (typeof value !== "string" || !/^(?:[0-9a-f]{2})*$/.test(value)) return undefined;
+  return Buffer.from(value, "hex");
+}

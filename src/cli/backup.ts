@@ -1,0 +1,113 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Manifest } from "../backup/manifest.ts";
+import { type Sink, writeBackup } from "../backup/writer.ts";
+import type { Config } from "../config.ts";
+import { ServiceError } from "../domain/errors.ts";
+import type { Snapshot, Store } from "../domain/ports.ts";
+import { systemClock } from "../engines.ts";
+import { reasonOf } from "../file-errors.ts";
+import { print, printWarning } from "../output.ts";
+import { packageVersion } from "../version.ts";
+import { elapsedText } from "./elapsed.ts";
+import { createProgress } from "./progress.ts";
+import { replaceFile } from "./replacement.ts";
+import type { StoreInput } from "./with-store.ts";
+
+interface BackupFlags {
+  readonly json: boolean;
+}
+
+type BackupInput = StoreInput<BackupFlags, readonly [file: string]>;
+
+/** Writes the whole store as of one moment to a new file. The service may run meanwhile. */
+export async function backup({ flags, operands: [file], config, store }: BackupInput) {
+  assertNew(file);
+  const startedMs = performance.now();
+  const manifest = await store.transfer.snapshot(async (snapshot) => {
+    const progress = createProgress("Backing up", await estimateRows(snapshot));
+    const write = (sink: Sink) =>
+      writeBackup(snapshot, originOf(config), systemClock, sink, progress.advance);
+    try {
+      return await (file === "-" ? write(writeToStdout) : writeFile(file, write));
+    } finally {
+      progress.end();
+    }
+  });
+  const { at, seq, hash, rows, bytes } = manifest;
+  const durationMs = Math.round(performance.now() - startedMs);
+  const result = { file: file === "-" ? file : resolve(file), at, seq, hash, bytes, durationMs };
+  await record(store, JSON.stringify(result));
+  if (file === "-") return 0;
+  if (flags.json) print(JSON.stringify({ ...result, rows }));
+  else printSummary(file, manifest, durationMs);
+  return 0;
+}
+
+function originOf({ environment, databaseUrl }: Config) {
+  const engine = databaseUrl.startsWith("sqlite:") ? "sqlite" : "postgresql";
+  return { version: packageVersion(), environment, engine };
+}
+
+/** A backup that replaced another one would leave none if it turned out to be bad. */
+function assertNew(file: string): void {
+  if (file === "-") {
+    if (!process.stdout.isTTY) return;
+    throw new ServiceError("invalid_request", "a terminal cannot show a backup; redirect stdout");
+  }
+  if (!existsSync(file)) return;
+  throw new ServiceError("invalid_request", `${file} exists; a backup never replaces a file`);
+}
+
+/**
+ * About how many rows a backup has, for the progress. The last checkpoint knows the number of entries,
+ * and every pet has one entry. Backups of stores without a checkpoint take less than a second.
+ */
+async function estimateRows(snapshot: Snapshot): Promise<number> {
+  const { seq } = await snapshot.readTip();
+  const checkpoint = await snapshot.findCheckpoint(seq);
+  return seq + 2 * (checkpoint?.entries ?? 0);
+}
+
+async function writeFile(
+  file: string,
+  write: (sink: Sink) => Promise<Manifest>,
+): Promise<Manifest> {
+  let manifest: Manifest | undefined;
+  try {
+    await replaceFile(file, async (handle) => {
+      manifest = await write((bytes) => handle.writeFile(bytes));
+    });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined || error instanceof ServiceError) throw error;
+    const reason = code === "ENOENT" ? "no such folder" : reasonOf(error);
+    throw new ServiceError("invalid_request", `cannot write ${file}: ${reason}`);
+  }
+  return manifest!;
+}
+
+function writeToStdout(bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** The store remembers its last backup, for metrics and for the schedule of the service. */
+async function record({ maintenance }: Store, result: string): Promise<void> {
+  try {
+    await maintenance.endTask("backup", systemClock.now(), result);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    printWarning(`the backup is complete, but the store could not record it: ${reason}`);
+  }
+}
+
+function printSummary(file: string, manifest: Manifest, durationMs: number): void {
+  const { at, seq, hash, rows, bytes } = manifest;
+  const size = `${(bytes / 1e6).toFixed(1)} MB`;
+  const content = `${rows.pets} pets, ${rows.ledger} ledger rows and ${rows.keys} keys`;
+  print(`Backed up ${content} to ${file} (${size}) in ${elapsedText(durationMs)}.`);
+  print(`It has every update up to ${at}. The ledger ends at ${seq}:${hash}`);
+  print(`To check that it can be restored: petstore drill ${file}`);
+}

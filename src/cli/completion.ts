@@ -1,0 +1,31 @@
+import { ServiceError } from "../domain/errors.ts";
+import type { Command, Input } from "./command.ts";
+import { bashScript } from "./completion/bash.ts";
+import { fishScript } from "./completion/fish.ts";
+import { wordsOf } from "./completion/words.ts";
+import { zshScript } from "./completion/zsh.ts";
+
+const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
+
+export type Shell = keyof typeof scripts;
+
+export const shells = Object.keys(scripts) as readonly Shell[];
+
+/** The script that completes these commands in a shell. */
+export function completionScript(shell: Shell, commands: readonly Command[]): string {
+  return scripts[shell](wordsOf(commands));
+}
+
+/** Prints the completion script of a shell. */
+export async function printCompletion(
+  { operands: [name] }: Input<unknown, readonly [shell: string]>,
+  commands: readonly Command[],
+): Promise<number> {
+  const shell = shells.find((one) => one === name);
+  if (shell === undefined) {
+    const rule = `must be one of ${shells.join(", ")}, not '${name}'`;
+    throw new ServiceError("invalid_request", `SHELL ${rule}`);
+  }
+  process.stdout.write(completionScript(shell, commands));
+  return 0;
+}

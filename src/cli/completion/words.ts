@@ -1,0 +1,78 @@
+import type { Setting } from "../../settings/setting.ts";
+import { settings } from "../../settings.ts";
+import type { Command } from "../command.ts";
+
+/** What can be typed where, for the scripts of all shells. */
+
+/** What a flag or an operand can be: one of some words, a file, or anything. */
+export type Value =
+  | { readonly kind: "words"; readonly words: readonly string[] }
+  | { readonly kind: "file" }
+  | { readonly kind: "any" };
+
+export interface FlagWord {
+  readonly flag: string;
+  readonly description: string;
+  /** Undefined for a flag that takes no value. */
+  readonly value: Value | undefined;
+}
+
+export interface CommandWords {
+  /** One or two words. */
+  readonly name: string;
+  readonly description: string;
+  readonly flags: readonly FlagWord[];
+  readonly operands: readonly Value[];
+}
+
+export interface Choice {
+  readonly word: string;
+  readonly description: string;
+}
+
+export function wordsOf(commands: readonly Command[]): readonly CommandWords[] {
+  return commands.map(({ name, summary, flags, operands, settings: names }) => ({
+    name,
+    description: plain(summary),
+    flags: [
+      ...Object.entries(flags).map(([flag, { description, placeholder }]) => ({
+        flag: `--${flag}`,
+        description: plain(description),
+        value: placeholder === undefined ? undefined : possibleValue(placeholder),
+      })),
+      ...names.map((setting) => {
+        const { flag, description, placeholder }: Setting<unknown> = settings[setting];
+        const value = placeholder === undefined ? undefined : possibleValue(placeholder);
+        return { flag: `--${flag}`, description: plain(description), value };
+      }),
+      { flag: "--help", description: "Print help.", value: undefined },
+    ],
+    operands: operands.map((operand) => possibleValue(operand.name)),
+  }));
+}
+
+/** The first words of all commands, and the second words of each group. */
+export function choicesOf(commands: readonly CommandWords[]) {
+  const groups = new Map<string, Choice[]>();
+  const first: Choice[] = [];
+  for (const { name, description } of commands) {
+    const [group, word] = name.split(" ") as [string, string | undefined];
+    if (word === undefined) first.push({ word: group, description });
+    else {
+      if (!groups.has(group)) first.push({ word: group, description: `Commands for ${group}.` });
+      groups.set(group, [...(groups.get(group) ?? []), { word, description }]);
+    }
+  }
+  first.push({ word: "help", description: "Prints help." });
+  return { first, groups };
+}
+
+/** `a|b` in help names the words that are possible. */
+function possibleValue(placeholder: string): Value {
+  if (placeholder.includes("|")) return { kind: "words", words: placeholder.split("|") };
+  return { kind: placeholder === "FILE" || placeholder === "FOLDER" ? "file" : "any" };
+}
+
+function plain(text: string): string {
+  return text.replaceAll("`", "");
+}

@@ -1,0 +1,85 @@
+import { existsSync, realpathSync } from "node:fs";
+import { explainConfig } from "../config.ts";
+import { sqlitePath } from "../engines.ts";
+import { print, withoutSecrets } from "../output.ts";
+import type { Input } from "./command.ts";
+import { type Bounds, defaultBounds } from "./doctor/bounds.ts";
+import { checkFiles, storeBytes } from "./doctor/files.ts";
+import { attempt, type Finding, ok, problem, warning } from "./doctor/finding.ts";
+import { inspectStore } from "./doctor/inspection.ts";
+import { checkMachine } from "./doctor/machine.ts";
+import { checkPorts } from "./doctor/ports.ts";
+import { checkStore } from "./doctor/store.ts";
+import { wrap } from "./paragraphs.ts";
+
+/** Returns exit code 1 if there is a problem. Warnings do not count. */
+export async function doctor({
+  flags,
+  settings,
+}: Input<{ readonly json: boolean }>): Promise<number> {
+  const checks = (await examine(settings)).map(scrubbed);
+  const count = (result: Finding["result"]) => checks.filter((one) => one.result === result).length;
+  const problems = count("problem");
+  const warnings = count("warning");
+  if (flags.json) print(JSON.stringify({ ok: problems === 0, problems, warnings, checks }));
+  else {
+    const width = Math.max(...checks.map(({ name }) => name.length));
+    for (const finding of checks) for (const line of linesOf(finding, width)) print(line);
+    print("");
+    print(`${counted(problems, "problem")}, ${counted(warnings, "warning")}.`);
+  }
+  return problems === 0 ? 0 : 1;
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/** Runs every check that the state of the store allows. Changes nothing. */
+export async function examine(
+  flags: Readonly<Record<string, string>>,
+  variables?: Readonly<Record<string, string | undefined>>,
+  bounds: Bounds = defaultBounds,
+): Promise<readonly Finding[]> {
+  const { all, problems, warnings, config } = explainConfig(flags, variables);
+  if (!config) {
+    const advice = "Correct it first: the other checks need valid settings.";
+    return problems.map((found) => problem("configuration", found, advice));
+  }
+  const changed = all.filter(({ origin }) => origin !== "default").length;
+  const path = sqlitePath(config);
+  const isMissing = path !== undefined && !existsSync(path);
+  const size = path === undefined || isMissing ? 0 : storeBytes(realpathSync(path));
+  return [
+    ok("configuration", `${all.length} settings are valid, ${changed} are not the default`),
+    ...warnings.map((found) => warning("configuration", found, "Make the file private.")),
+    ...(path === undefined || isMissing ? [] : await checkFiles(path, bounds)),
+    ...(await attempt("store", storeAdvice(path), async () => {
+      const inspection = await inspectStore(config, bounds.databaseMs);
+      try {
+        return await checkStore(inspection, config, bounds);
+      } finally {
+        inspection.close();
+      }
+    })),
+    ...(await checkMachine(config, bounds, size)),
+    ...(await checkPorts(config)),
+  ];
+}
+
+function storeAdvice(path: string | undefined): string {
+  return path === undefined
+    ? "Check --database, the network, and that the server runs and accepts this user."
+    : "Check --database and --env, and the current folder: a relative path starts there.";
+}
+
+function scrubbed({ found, ...finding }: Finding): Finding {
+  return { ...finding, found: withoutSecrets(found) };
+}
+
+function linesOf({ name, result, found, advice }: Finding, width: number): readonly string[] {
+  const indent = " ".repeat("warning".length + 2 + width + 2);
+  const first = `${result.padEnd("warning".length)}  ${name.padEnd(width)}  `;
+  const text = wrap(found, indent, first) + (advice ? `\n${wrap(advice, indent, indent)}` : "");
+  return text.split("\n");
+}

@@ -1,0 +1,126 @@
+import type { Config } from "../../config.ts";
+import type { StoreInspection } from "../../domain/inspection.ts";
+import type { MaintenanceTask } from "../../domain/maintenance.ts";
+import { isInForce } from "../../domain/usage.ts";
+import { formatInstant } from "../../domain/values/instants.ts";
+import type { Bounds } from "./bounds.ts";
+import { attempt, day, type Finding, formatAge, listed, ok, warning } from "./finding.ts";
+
+const verify = "Run petstore verify.";
+
+/** Checks what the store remembers: backups, keys, bans and webhooks. */
+export async function checkContent(
+  inspection: StoreInspection,
+  config: Config,
+  bounds: Bounds,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  // One after another: they share a connection.
+  for (const [name, check] of [
+    ["backup", () => checkBackup(inspection, config, bounds)],
+    ["drill", () => checkDrill(inspection, bounds)],
+    ["keys", () => checkKeys(inspection, bounds)],
+    ["secrets", () => checkSecrets(inspection)],
+    ["bans", () => checkBans(inspection)],
+    ["webhooks", () => checkWebhooks(inspection)],
+  ] as const) {
+    findings.push(...(await attempt(name, verify, check)));
+  }
+  return findings;
+}
+
+async function findRecord(inspection: StoreInspection, task: MaintenanceTask) {
+  return (await inspection.listMaintenance()).find((record) => record.task === task);
+}
+
+async function checkBackup(
+  inspection: StoreInspection,
+  { backupEveryMs }: Config,
+  { backupAgeMsMax }: Bounds,
+): Promise<Finding> {
+  const record = await findRecord(inspection, "backup");
+  const { succeededAt = null, failedAt = null, error } = record ?? {};
+  const advice = "Run petstore backup FILE, or serve with --backup-every 1h.";
+  if (failedAt !== null && failedAt > (succeededAt ?? 0)) {
+    return warning("backup", `the last one failed at ${formatInstant(failedAt)}: ${error}`, advice);
+  }
+  if (succeededAt === null) return warning("backup", "there is none", advice);
+  const ageMs = Date.now() - succeededAt;
+  const found = `the last one is ${formatAge(ageMs)} old`;
+  const ageMsMax = backupEveryMs ? 2 * backupEveryMs : backupAgeMsMax;
+  return ageMs > ageMsMax ? warning("backup", found, advice) : ok("backup", found);
+}
+
+async function checkDrill(
+  inspection: StoreInspection,
+  { drillAgeMsMax }: Bounds,
+): Promise<Finding> {
+  const {
+    succeededAt = null,
+    failedAt = null,
+    error,
+  } = (await findRecord(inspection, "drill")) ?? {};
+  const advice =
+    "Run petstore drill FILE with the last backup, which shows that it can be restored.";
+  if (failedAt !== null && failedAt > (succeededAt ?? 0)) {
+    return warning("drill", `the last one failed at ${formatInstant(failedAt)}: ${error}`, advice);
+  }
+  if (succeededAt === null) return warning("drill", "no backup was ever tried", advice);
+  const ageMs = Date.now() - succeededAt;
+  const found = `a backup was restored and verified ${formatAge(ageMs)} ago`;
+  return ageMs > drillAgeMsMax ? warning("drill", found, advice) : ok("drill", found);
+}
+
+async function checkKeys(inspection: StoreInspection, { endingMs }: Bounds): Promise<Finding> {
+  const now = Date.now();
+  const usable = (await inspection.listKeys()).filter(
+    ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt ?? Infinity) > now,
+  );
+  const ending = usable.filter(({ expiresAt }) => (expiresAt ?? Infinity) <= now + endingMs);
+  if (ending.length === 0) return ok("keys", `${usable.length} usable, none expires soon`);
+  const names = ending.map(({ id, name, expiresAt }) => `${id} (${name}) on ${day(expiresAt!)}`);
+  return warning(
+    "keys",
+    `expire soon: ${listed(names)}`,
+    "Create new keys with petstore keys create and give them to their users.",
+  );
+}
+
+async function checkSecrets(inspection: StoreInspection): Promise<Finding> {
+  const ending = await inspection.listEndingSecrets(Date.now());
+  const names = ending.map(
+    ({ keyId, keyName, expiresAt }) => `${keyId} (${keyName}) until ${formatInstant(expiresAt)}`,
+  );
+  return ok(
+    "secrets",
+    names.length === 0 ? "no old secret is still valid" : `old ones still valid: ${listed(names)}`,
+  );
+}
+
+async function checkBans(inspection: StoreInspection): Promise<Finding> {
+  const now = Date.now();
+  const banned = (await inspection.listBans()).filter((ban) => isInForce(ban, now));
+  if (banned.length === 0) return ok("bans", "no key is banned");
+  const names = banned.map(({ keyId, until }) => `${keyId} until ${formatInstant(until)}`);
+  return warning(
+    "bans",
+    `banned: ${listed(names)}`,
+    "Tell their users to respect Retry-After. petstore keys unban ID ends a ban.",
+  );
+}
+
+async function checkWebhooks(inspection: StoreInspection): Promise<Finding> {
+  const webhooks = await inspection.listWebhooks();
+  const bad = webhooks.flatMap(({ id, state, failures, failingSince }) => {
+    if (state !== "active") return [`${id} is ${state}`];
+    return failingSince === null
+      ? []
+      : [`${id} has failed ${failures} times since ${formatInstant(failingSince)}`];
+  });
+  if (bad.length === 0) return ok("webhooks", `${webhooks.length} webhooks, none fails`);
+  return warning(
+    "webhooks",
+    listed(bad),
+    "petstore webhooks show ID has the reason, petstore webhooks resume ID starts a stopped one.",
+  );
+}

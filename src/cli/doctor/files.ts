@@ -1,0 +1,151 @@
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  realpathSync,
+  type Stats,
+  statfsSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { type Bounds, defaultBounds } from "./bounds.ts";
+import { attempt, type Finding, formatBytes, ok, problem, warning } from "./finding.ts";
+import { isFileServed } from "./inspection.ts";
+
+/** Checks the files of a SQLite store that exists: who can use them, and whether they can grow. */
+export async function checkFiles(path: string, bounds: Bounds): Promise<readonly Finding[]> {
+  const real = realpathSync(path);
+  const folder = dirname(real);
+  const advice = "Check the path and the rights of the user that runs the service.";
+  const checks = await Promise.all([
+    attempt("file names", advice, () => checkNames(path, real)),
+    attempt("permissions", advice, () => checkRights(real, folder)),
+    attempt("disk space", advice, () => checkSpace("disk space", folder, storeBytes(real), bounds)),
+    attempt("flush time", "Check that the folder is writable and has space.", () =>
+      checkFlush(folder, bounds),
+    ),
+    attempt("serving", advice, () =>
+      ok("serving", isFileServed(path) ? "a service uses the store now" : "no service runs"),
+    ),
+  ]);
+  return checks.flat();
+}
+
+/** The size of the database and of its write-ahead log. */
+export function storeBytes(real: string): number {
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return sizeOf(real) + sizeOf(`${real}-wal`);
+}
+
+function checkNames(path: string, real: string): Finding {
+  const { nlink } = statSync(real);
+  if (nlink > 1) {
+    return problem(
+      "file names",
+      `${real} has ${nlink} names (hard links)`,
+      "Remove the others, or copy the file: changes through one name destroy the others.",
+    );
+  }
+  const isLink = lstatSync(path).isSymbolicLink();
+  return ok("file names", isLink ? `${path} is a link to ${real}` : "one name, no link");
+}
+
+const sideFiles = ["", "-wal", "-shm", "-serving", "-changes"];
+
+function checkRights(real: string, folder: string): readonly Finding[] {
+  const files = sideFiles.map((ending) => real + ending).flatMap((file) => statOf(file));
+  const open = files.filter(({ found }) => (found.mode & 0o077) !== 0).map(({ file }) => file);
+  const me = process.getuid?.();
+  const strange = [...files, ...statOf(folder)].filter(({ found }) => found.uid !== me);
+  const { mode } = statSync(folder);
+  const findings: Finding[] = [];
+  if (open.length > 0) {
+    findings.push(
+      warning(
+        "permissions",
+        `other users can read or write ${open.join(", ")}`,
+        `Run chmod 600 ${open.join(" ")}. The files contain stock and digests of keys.`,
+      ),
+    );
+  }
+  if ((mode & 0o022) !== 0) {
+    findings.push(
+      warning(
+        "permissions",
+        `other users can replace files in ${folder}`,
+        `Run chmod 700 ${folder}, or move the store to a folder of its own.`,
+      ),
+    );
+  }
+  if (me !== undefined && strange.length > 0) {
+    const [{ file, found }] = strange as [(typeof strange)[number]];
+    findings.push(
+      warning(
+        "owner",
+        `${file} belongs to user ${found.uid}, and this command runs as user ${me}`,
+        "Run the service and its commands as the owner of the store.",
+      ),
+    );
+  }
+  if (findings.length > 0) return findings;
+  return [ok("permissions", "only the owner, which is the current user, can use the files")];
+}
+
+function statOf(file: string): { file: string; found: Stats }[] {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found ? [{ file, found }] : [];
+}
+
+/** `neededBytes` is what a copy of the store takes: a backup or a migration makes one. */
+export function checkSpace(
+  name: string,
+  folder: string,
+  neededBytes: number,
+  { diskBytesMin, inodesMin }: Bounds,
+): Finding {
+  const { bavail, bsize, files, ffree } = statfsSync(folder);
+  const freeBytes = bavail * bsize;
+  const found = `${formatBytes(freeBytes)} free in ${folder}, the store has ${formatBytes(neededBytes)}`;
+  if (freeBytes < diskBytesMin) {
+    return problem(name, found, "Free some space: a full disk stops all updates.");
+  }
+  // A file system without a table of inodes reports none at all.
+  if (files > 0 && ffree < inodesMin) {
+    return problem(name, `${ffree} inodes free in ${folder}`, "Delete files that are not needed.");
+  }
+  return freeBytes < neededBytes
+    ? warning(name, found, "Free some space: a backup or a migration needs a copy of the store.")
+    : ok(name, found);
+}
+
+const flushes = 7;
+
+/** Flushes a small file beside the database, as every commit flushes the log, and removes it. */
+function checkFlush(folder: string, { flushMsMax }: Bounds): Finding {
+  const file = join(folder, `.petstore-doctor-${process.pid}`);
+  const handle = openSync(file, "wx", 0o600);
+  const times: number[] = [];
+  try {
+    for (let turn = 0; turn < flushes; turn++) {
+      const startedAt = performance.now();
+      writeSync(handle, new Uint8Array(4096));
+      fsyncSync(handle);
+      times.push(performance.now() - startedAt);
+    }
+  } finally {
+    closeSync(handle);
+    unlinkSync(file);
+  }
+  const medianMs = times.sort((one, other) => one - other)[Math.floor(flushes / 2)]!;
+  const found = `a flush takes ${medianMs.toFixed(1)} ms (median of ${flushes})`;
+  return medianMs > flushMsMax
+    ? warning(
+        "flush time",
+        found,
+        `Use a faster disk: over ${defaultBounds.flushMsMax} ms, updates wait for it noticeably.`,
+      )
+    : ok("flush time", found);
+}

@@ -1,0 +1,58 @@
+import type { EngineFact } from "../../domain/inspection.ts";
+import type { MaybePromise } from "../../domain/ports.ts";
+import { formatInstant } from "../../domain/values/instants.ts";
+
+/** What one check found. Advice says what to do about a warning or a problem. */
+export type Finding = EngineFact;
+
+export function ok(name: string, found: string): Finding {
+  return { name, result: "ok", found };
+}
+
+export function warning(name: string, found: string, advice: string): Finding {
+  return { name, result: "warning", found, advice };
+}
+
+export function problem(name: string, found: string, advice: string): Finding {
+  return { name, result: "problem", found, advice };
+}
+
+/** Runs one check. A check that fails is a problem itself, and the other checks still run. */
+export async function attempt(
+  name: string,
+  advice: string,
+  check: () => MaybePromise<Finding | readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  try {
+    const found = await check();
+    return [found].flat();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [problem(name, reason.split("\n")[0]!, advice)];
+  }
+}
+
+/** Up to five names, and how many there are besides. */
+export function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(", ");
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
+}
+
+export function day(time: number): string {
+  return formatInstant(time).slice(0, 10);
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+  let at = 0;
+  let value = bytes;
+  for (; value >= 1024 && at < units.length - 1; at++) value /= 1024;
+  return `${at === 0 ? value : value.toFixed(1)} ${units[at]}`;
+}
+
+export function formatAge(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 120) return `${Math.max(0, minutes)} minutes`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
+}

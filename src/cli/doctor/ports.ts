@@ -1,0 +1,78 @@
+import { createServer } from "node:net";
+import type { Config } from "../../config.ts";
+import { reachable } from "../health.ts";
+import { attempt, type Finding, ok, problem } from "./finding.ts";
+
+const responseMs = 1_000;
+
+/** Checks that the service can listen, or that it does already. */
+export async function checkPorts(config: Config): Promise<readonly Finding[]> {
+  const { host, port, metricsHost, metricsPort, tlsCertFile } = config;
+  const advice = "Check the address and the port.";
+  const checks = [
+    attempt("port", advice, () =>
+      checkPort("port", host, port, "/healthz", '"status"', Boolean(tlsCertFile)),
+    ),
+  ];
+  if (metricsPort !== undefined) {
+    checks.push(
+      attempt("metrics port", advice, () =>
+        checkPort("metrics port", metricsHost, metricsPort, "/metrics", "petstore_", false),
+      ),
+    );
+  }
+  return (await Promise.all(checks)).flat();
+}
+
+async function checkPort(
+  name: string,
+  host: string,
+  port: number,
+  path: string,
+  expected: string,
+  isTls: boolean,
+): Promise<Finding> {
+  const where = `${host}:${port}`;
+  if (port === 0) return ok(name, "the system picks a free one");
+  const code = await tryListening(host, port);
+  if (code === undefined) return ok(name, `${where} is free`);
+  if (code === "EADDRINUSE") {
+    const text = await get(`${isTls ? "https" : "http"}://${reachable(host)}:${port}${path}`);
+    return text.includes(expected)
+      ? ok(name, `a petstore service listens on ${where}`)
+      : problem(
+          name,
+          `another program uses ${where}`,
+          `Stop that program, or set another ${name === "port" ? "--port" : "--metrics-port"}.`,
+        );
+  }
+  if (code === "EACCES") {
+    return problem(
+      name,
+      `the current user may not listen on ${where}`,
+      "Use a port from 1024, or give the service CAP_NET_BIND_SERVICE.",
+    );
+  }
+  return problem(name, `cannot listen on ${where}: ${code}`, "Set the address of this machine.");
+}
+
+/** Returns the code of the error, or undefined if the port is free. */
+function tryListening(host: string, port: number): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const probe = createServer();
+  probe.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+  probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(undefined)));
+  return promise;
+}
+
+/** The body of the response, or an empty text if there is none. */
+async function get(url: string): Promise<string> {
+  try {
+    const signal = AbortSignal.timeout(responseMs);
+    // The certificate is for another name than that of this machine.
+    const tls = { rejectUnauthorized: false };
+    return await (await fetch(url, { signal, redirect: "manual", tls })).text();
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,93 @@
+import { dirname, join, resolve } from "node:path";
+import { type Config, readConfig } from "../config.ts";
+import { ServiceError } from "../domain/errors.ts";
+import { openExistingStore, systemClock } from "../engines.ts";
+import { print, printError, printWarning } from "../output.ts";
+import type { Input } from "./command.ts";
+import { elapsedText } from "./elapsed.ts";
+import { type Restored, restoreToFile } from "./restored-store.ts";
+import { inScratchFolder } from "./scratch.ts";
+
+interface DrillFlags {
+  readonly json: boolean;
+  readonly scratch: string | undefined;
+}
+
+/**
+ * Restores a backup to a scratch folder, verifies it and removes it. Returns exit code 1 if the backup
+ * cannot be restored. The outcome is recorded in the store, if there is one.
+ */
+export async function drill({
+  flags,
+  operands: [file],
+  settings,
+}: Input<DrillFlags, readonly [file: string]>): Promise<number> {
+  const config = readConfig(settings);
+  const startedMs = performance.now();
+  const parent = flags.scratch ?? dirname(resolve(file));
+  let restored: Restored;
+  try {
+    restored = await inScratchFolder(parent, (folder) =>
+      restoreToFile(file, join(folder, "store.db"), config),
+    );
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { message } = error;
+    const recorded = await record(config, { file, error: message });
+    if (flags.json) print(JSON.stringify({ file, succeeded: false, error: message, recorded }));
+    else printError(message);
+    return 1;
+  }
+  const durationMs = Math.round(performance.now() - startedMs);
+  const result = resultOf(resolve(file), restored, durationMs);
+  const recorded = await record(config, result);
+  if (flags.json) print(JSON.stringify({ ...result, succeeded: true, recorded }));
+  else printResult(file, restored, durationMs);
+  return 0;
+}
+
+function resultOf(file: string, { manifest, durations }: Restored, durationMs: number) {
+  const { at, version, engine, seq, hash, rows } = manifest;
+  const ageMs = Math.max(0, systemClock.now() - Date.parse(at));
+  return { file, at, ageMs, version, engine, seq, hash, rows, durationMs, ...durations };
+}
+
+function printResult(file: string, restored: Restored, durationMs: number): void {
+  const { manifest, verification, durations } = restored;
+  const { rows, entries, pets, seq, hash } = verification;
+  const age = elapsedText(Math.max(0, systemClock.now() - Date.parse(manifest.at)));
+  const steps = [
+    `checksum ${elapsedText(durations.checkMs)}`,
+    `restore ${elapsedText(durations.loadMs)}`,
+    `verify ${elapsedText(durations.verifyMs)}`,
+  ];
+  print(
+    `${file} can be restored. The drill took ${elapsedText(durationMs)} (${steps.join(", ")}).`,
+  );
+  print(`The backup is ${age} old: it has every update up to ${manifest.at}.`);
+  print(`No faults found in ${rows} ledger rows, ${entries} entries, ${pets} pets.`);
+  print(`The ledger ends at ${seq}:${hash}`);
+}
+
+/** Returns whether the outcome was recorded, and says why not. */
+async function record(
+  config: Config,
+  outcome: { readonly file: string; readonly error?: string },
+): Promise<boolean> {
+  try {
+    const store = await openExistingStore(config, systemClock);
+    try {
+      const { maintenance } = store;
+      const now = systemClock.now();
+      if (outcome.error !== undefined) await maintenance.failTask("drill", now, outcome.error);
+      else await maintenance.endTask("drill", now, JSON.stringify(outcome));
+    } finally {
+      await store.close();
+    }
+    return true;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    printWarning(`the drill was not recorded: ${error.message}`);
+    return false;
+  }
+}

@@ -1,0 +1,77 @@
+import type { KeyStatus } from "../domain/key-lifecycle.ts";
+import type { Key } from "../domain/keys.ts";
+import type { Column } from "./table.ts";
+
+export const listColumns: readonly Column<KeyStatus>[] = [
+  { title: "ID", align: "left", cell: ({ key }) => key.id },
+  { title: "NAME", align: "left", cell: ({ key }) => key.name },
+  { title: "PLAN", align: "left", cell: ({ key }) => key.plan },
+  { title: "STATE", align: "left", cell: stateText },
+  { title: "LAST USED", align: "left", cell: ({ lastUsedAt }) => timeText(lastUsedAt) },
+  { title: "TODAY", align: "right", cell: todayText },
+  { title: "SECRETS", align: "left", cell: secretsText },
+];
+
+/** The fields that are printed as JSON, in their order. A key that was not read has no status. */
+export function describe({ key, ...status }: { readonly key: Key } & Partial<KeyStatus>) {
+  const { state, lastUsedAt = null, usedToday, secrets, bannedUntil = null } = status;
+  return {
+    id: key.id,
+    name: key.name,
+    plan: key.plan,
+    state,
+    perMinute: key.limits.perMinute,
+    perDay: key.limits.perDay,
+    scopes: key.scopes,
+    createdAt: isoOrNull(key.createdAt),
+    expiresAt: isoOrNull(key.expiresAt),
+    revokedAt: isoOrNull(key.revokedAt),
+    lastUsedAt: isoOrNull(lastUsedAt),
+    usedToday,
+    bannedUntil: isoOrNull(bannedUntil),
+    secrets: secrets?.map(({ createdAt, expiresAt }) => ({
+      createdAt: isoOrNull(createdAt),
+      expiresAt: isoOrNull(expiresAt),
+    })),
+  };
+}
+
+/** The same fields as texts, for people. */
+export function fieldsOf(status: KeyStatus): readonly (readonly [name: string, text: string])[] {
+  const texts: Record<string, string> = {
+    state: stateText(status),
+    scopes: status.key.scopes.join(", "),
+    usedToday: todayText(status),
+    secrets: secretsText(status),
+  };
+  return Object.entries(describe(status)).map(([name, value]) => [
+    name,
+    texts[name] ?? String(value ?? "-"),
+  ]);
+}
+
+function stateText({ state, bannedUntil }: KeyStatus): string {
+  return state === "banned" ? `banned until ${timeText(bannedUntil)}` : state;
+}
+
+function todayText({ key, usedToday }: KeyStatus): string {
+  return `${usedToday} of ${key.limits.perDay}`;
+}
+
+/** The number of secrets, and when each ends. */
+function secretsText({ key, secrets }: KeyStatus): string {
+  const ends = secrets.map((secret) => {
+    const end = Math.min(secret.expiresAt ?? Infinity, key.expiresAt ?? Infinity);
+    return end === Infinity ? "no end" : `until ${timeText(end)}`;
+  });
+  return ends.length === 0 ? "0" : `${ends.length}: ${ends.join(", ")}`;
+}
+
+/** A time to the second. */
+function timeText(time: number | null): string {
+  return time === null ? "-" : `${new Date(time).toISOString().slice(0, 19)}Z`;
+}
+
+export function isoOrNull(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}

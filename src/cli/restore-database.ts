@@ -1,0 +1,87 @@
+import { join } from "node:path";
+import { countAllRows, type Manifest } from "../backup/manifest.ts";
+import type { Config } from "../config.ts";
+import { ServiceError } from "../domain/errors.ts";
+import type { Store } from "../domain/ports.ts";
+import { verify } from "../domain/verify.ts";
+import { openExistingStore, openStore, systemClock } from "../engines.ts";
+import { beginChange, endChange } from "./interruption.ts";
+import { countingRows, createProgress } from "./progress.ts";
+import { restoreToFile } from "./restored-store.ts";
+import { inScratchFolder } from "./scratch.ts";
+import { printFaults } from "./verify.ts";
+import { printCreated } from "./with-store.ts";
+
+/**
+ * Restores a backup to an empty PostgreSQL database. It is first restored to a SQLite file in a
+ * scratch folder, and copied from there in one transaction. Then the database is verified too. Returns
+ * undefined if that finds faults.
+ */
+export async function restoreToDatabase(
+  file: string,
+  config: Config,
+  scratchParent: string,
+): Promise<Manifest | undefined> {
+  await assertEmpty(config);
+  return inScratchFolder(scratchParent, async (folder) => {
+    const path = join(folder, "store.db");
+    const { manifest } = await restoreToFile(file, path, config);
+    await using opened = new AsyncDisposableStack();
+    const source = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
+    opened.defer(() => source.close());
+    const target = await openStore(config, systemClock, printCreated);
+    opened.defer(() => target.close());
+    beginChange();
+    await copy(source, target, countAllRows(manifest));
+    endChange();
+    return (await isSame(target, manifest)) ? manifest : undefined;
+  });
+}
+
+/** Tables of which any row makes a store worth keeping. */
+const contentTables = ["ledger", "pets", "keys", "orders", "webhooks"];
+
+/** Checked before the long work, and again by the copy. */
+async function assertEmpty(config: Config): Promise<void> {
+  let store: Store;
+  try {
+    store = await openExistingStore(config, systemClock);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "not_found") return;
+    throw error;
+  }
+  try {
+    await store.transfer.snapshot(async ({ rowsOf }) => {
+      for (const table of contentTables) {
+        for await (const _ of rowsOf(table)) throw notEmpty(table);
+      }
+    });
+  } finally {
+    await store.close();
+  }
+}
+
+function notEmpty(table: string): ServiceError {
+  const remedy = "restore to a new database, and give its address to --database";
+  return new ServiceError(
+    "invalid_request",
+    `the database is not empty: ${table} has rows; ${remedy}`,
+  );
+}
+
+async function copy(source: Store, target: Store, rows: number): Promise<void> {
+  const progress = createProgress("Copying to the database", rows);
+  try {
+    await source.transfer.snapshot(({ rowsOf }) =>
+      target.transfer.importTables(countingRows(rowsOf, progress)),
+    );
+  } finally {
+    progress.end();
+  }
+}
+
+async function isSame(target: Store, { seq, hash }: Manifest): Promise<boolean> {
+  const found = await target.transfer.snapshot((snapshot) => verify(snapshot));
+  if (found.faultCount > 0) printFaults(found);
+  return found.faultCount === 0 && found.seq === seq && found.hash === hash;
+}

@@ -1,0 +1,77 @@
+import { existsSync, lstatSync } from "node:fs";
+import { link, mkdir, open, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Manifest } from "../backup/manifest.ts";
+import type { Config } from "../config.ts";
+import { ServiceError } from "../domain/errors.ts";
+import { reasonOf } from "../file-errors.ts";
+import { filesOf } from "../store/sqlite/engine/files.ts";
+import { isServed } from "../store/sqlite/engine/serving-lock.ts";
+import { beginChange } from "./interruption.ts";
+import { restoreToFile } from "./restored-store.ts";
+import { inScratchFolder } from "./scratch.ts";
+import { printCreated } from "./with-store.ts";
+
+/**
+ * Restores a backup to a SQLite file that does not exist. The scratch folder is beside the file, so
+ * that the verified file only gets another name.
+ */
+export async function restoreToPath(file: string, config: Config, path: string): Promise<Manifest> {
+  assertFree(path);
+  const parent = dirname(path);
+  await makeFolder(parent);
+  return inScratchFolder(parent, async (folder) => {
+    const scratch = join(folder, "store.db");
+    const { manifest } = await restoreToFile(file, scratch, config);
+    const { wal } = filesOf(scratch);
+    // Closing the last connection has moved the whole log into the file.
+    if (existsSync(wal)) throw new Error(`${wal} still exists`);
+    await flush(scratch);
+    assertFree(path);
+    beginChange();
+    await putInPlace(scratch, path);
+    await flush(parent);
+    printCreated(path);
+    return manifest;
+  });
+}
+
+/** SQLite would apply a log that an earlier store has left to the restored file. */
+function assertFree(path: string): void {
+  const { wal, walIndex } = filesOf(path);
+  if (isServed(filesOf(path))) {
+    throw new ServiceError("unavailable", `a service is running on ${path}; stop it first`);
+  }
+  const found = [path, wal, walIndex].find((one) => lstatSync(one, { throwIfNoEntry: false }));
+  if (found === undefined) return;
+  const remedy = `move ${path}, ${path}-wal and ${path}-shm away, or choose another --database`;
+  throw new ServiceError("invalid_request", `${found} exists; ${remedy}`);
+}
+
+/** Gives the file its name without replacing a file that appeared meanwhile. */
+async function putInPlace(scratch: string, path: string): Promise<void> {
+  try {
+    await link(scratch, path);
+    // A store must have exactly one name.
+    await unlink(scratch);
+  } catch (error) {
+    throw new ServiceError("unavailable", `cannot create ${path}: ${reasonOf(error)}`);
+  }
+}
+
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new ServiceError("unavailable", `cannot create ${path}: ${reasonOf(error)}`);
+  }
+}

@@ -1,0 +1,59 @@
+import { dirname, resolve } from "node:path";
+import type { Manifest } from "../backup/manifest.ts";
+import { readConfig } from "../config.ts";
+import { sqlitePath, systemClock } from "../engines.ts";
+import { print, printError } from "../output.ts";
+import type { Input } from "./command.ts";
+import { elapsedText } from "./elapsed.ts";
+import { restoreToDatabase } from "./restore-database.ts";
+import { restoreToPath } from "./restore-file.ts";
+
+interface RestoreFlags {
+  readonly json: boolean;
+  readonly scratch: string | undefined;
+}
+
+/**
+ * Restores a backup to a place where there is no store. The backup is first restored to a scratch
+ * store and verified there, so a bad backup changes nothing.
+ */
+export async function restore({
+  flags,
+  operands: [file],
+  settings,
+}: Input<RestoreFlags, readonly [file: string]>): Promise<number> {
+  const config = readConfig(settings);
+  const startedMs = performance.now();
+  const path = sqlitePath(config);
+  const manifest =
+    path === undefined
+      ? await restoreToDatabase(file, config, flags.scratch ?? dirname(resolve(file)))
+      : await restoreToPath(file, config, path);
+  if (!manifest) {
+    printError("the restored database has faults; do not serve it");
+    return 1;
+  }
+  const durationMs = Math.round(performance.now() - startedMs);
+  const { at, version, engine, seq, hash, rows } = manifest;
+  if (flags.json) {
+    print(JSON.stringify({ file, path, at, version, engine, seq, hash, rows, durationMs }));
+  } else printSummary(file, path, manifest, durationMs);
+  return 0;
+}
+
+function printSummary(
+  file: string,
+  path: string | undefined,
+  manifest: Manifest,
+  ms: number,
+): void {
+  const { at, seq, hash, rows, environment } = manifest;
+  const age = elapsedText(Math.max(0, systemClock.now() - Date.parse(at)));
+  const content = `${rows.pets} pets, ${rows.ledger} ledger rows and ${rows.keys} keys`;
+  print(`Restored and verified ${content} from ${file} in ${elapsedText(ms)}.`);
+  print(`They are in ${path ?? "the database"}. The ledger ends at ${seq}:${hash}`);
+  print(`The backup is from ${at}, ${age} ago. Later updates are not in it.`);
+  const database = path === undefined ? "" : ` --database sqlite:${path}`;
+  print(`Next: petstore serve --env ${environment}${database}`);
+  if (rows.webhooks) print("Tell the receivers of webhooks: they may have got later updates.");
+}

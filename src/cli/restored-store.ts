@@ -1,0 +1,100 @@
+import { countAllRows, damagedBackup, type Manifest } from "../backup/manifest.ts";
+import { type Backup, openBackup } from "../backup/reader.ts";
+import type { Config } from "../config.ts";
+import { ServiceError } from "../domain/errors.ts";
+import type { Store } from "../domain/ports.ts";
+import { type Verification, verify } from "../domain/verify.ts";
+import { openStore, systemClock } from "../engines.ts";
+import { reasonOf } from "../file-errors.ts";
+import { countingRows, createProgress, type Progress } from "./progress.ts";
+
+/** A backup in a SQLite store, in which no fault was found. */
+export interface Restored {
+  readonly manifest: Manifest;
+  readonly verification: Verification;
+  /** How long each step took. */
+  readonly durations: {
+    readonly checkMs: number;
+    readonly loadMs: number;
+    readonly verifyMs: number;
+  };
+}
+
+/**
+ * Restores a backup to a new SQLite file and checks everything: the checksum of the backup, the rows
+ * of each table, the whole store as `petstore verify` does, and the end of the ledger against the
+ * manifest.
+ */
+export async function restoreToFile(file: string, path: string, config: Config): Promise<Restored> {
+  const start = performance.now();
+  const backup = await open(file, config);
+  const checked = performance.now();
+  const store = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
+  try {
+    await load(file, backup, store);
+    const loaded = performance.now();
+    const verification = await verifyAgainst(file, backup.manifest, store);
+    const durations = {
+      checkMs: Math.round(checked - start),
+      loadMs: Math.round(loaded - checked),
+      verifyMs: Math.round(performance.now() - loaded),
+    };
+    return { manifest: backup.manifest, verification, durations };
+  } finally {
+    await store.close();
+  }
+}
+
+async function open(file: string, { environment }: Config): Promise<Backup> {
+  let progress: Progress | undefined;
+  try {
+    return await openBackup(file, environment, (bytes, total) => {
+      progress ??= createProgress(`Checking ${file}`, total, { unit: "bytes" });
+      progress.advance(bytes);
+    });
+  } catch (error) {
+    throw namingFile(file, error);
+  } finally {
+    progress?.end();
+  }
+}
+
+async function load(file: string, { manifest, rowsOf }: Backup, store: Store): Promise<void> {
+  const progress = createProgress(`Reading ${file}`, countAllRows(manifest));
+  try {
+    await store.transfer.importTables(countingRows(rowsOf, progress));
+  } catch (error) {
+    throw namingFile(file, error);
+  } finally {
+    progress.end();
+  }
+}
+
+/** Errors of the operating system and of the store do not name the file. */
+function namingFile(file: string, error: unknown): unknown {
+  if (error instanceof ServiceError) return error;
+  if ((error as NodeJS.ErrnoException).syscall !== undefined) {
+    return new ServiceError("invalid_request", `cannot read ${file}: ${reasonOf(error)}`);
+  }
+  return damagedBackup(file, `the store does not accept a row (${(error as Error).message})`);
+}
+
+async function verifyAgainst(
+  file: string,
+  { seq, hash }: Manifest,
+  store: Store,
+): Promise<Verification> {
+  const found = await store.transfer.snapshot((snapshot) => verify(snapshot));
+  if (found.faultCount > 0) {
+    const count = `${found.faultCount} ${found.faultCount === 1 ? "fault" : "faults"}`;
+    throw damagedBackup(file, `its content has ${count}, the first one: ${found.faults[0]}`);
+  }
+  if (found.seq !== seq || found.hash !== hash) {
+    const claimed = `${seq}:${hash}`;
+    throw damagedBackup(
+      file,
+      `its ledger ends at ${found.seq}:${found.hash}, but its manifest says ${claimed}`,
+    );
+  }
+  return found;
+}

@@ -1,0 +1,81 @@
+import { readConfig } from "../config.ts";
+import { ServiceError } from "../domain/errors.ts";
+import type { UpgradePlan, UpgradeTrial } from "../domain/upgrades.ts";
+import { openUpgradeCheck } from "../engines.ts";
+import { print } from "../output.ts";
+import type { Input } from "./command.ts";
+
+interface UpgradeFlags {
+  readonly check: boolean;
+  readonly json: boolean;
+}
+
+/**
+ * Says what a start would migrate, and tries it on a copy. Returns exit code 1 if a start would fail
+ * or would leave a store with faults.
+ */
+export async function upgrade({ flags, settings }: Input<UpgradeFlags>): Promise<number> {
+  if (!flags.check) {
+    throw new ServiceError(
+      "invalid_request",
+      "a start of the new version migrates the store; petstore upgrade --check says what it would do",
+    );
+  }
+  await using check = await openUpgradeCheck(readConfig(settings));
+  const { plan } = check;
+  const trial = plan.steps.length === 0 ? undefined : await attempt(check.tryOnCopy);
+  const hasRoom = !plan.room || plan.room.freeBytes >= plan.room.neededBytes;
+  const isSound = trial === undefined || (!("failure" in trial) && trial.faultCount === 0);
+  if (flags.json) print(JSON.stringify({ ...plan, trial: trial ?? null }));
+  else for (const line of [...describePlan(plan), ...describeTrial(trial)]) print(line);
+  return isSound && (hasRoom || plan.steps.length === 0) ? 0 : 1;
+}
+
+type Attempt = UpgradeTrial | { readonly failure: string };
+
+async function attempt(tryOnCopy: () => Promise<UpgradeTrial>): Promise<Attempt> {
+  try {
+    return await tryOnCopy();
+  } catch (error) {
+    return { failure: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function* describePlan({ store, current, steps, room }: UpgradePlan): Generator<string> {
+  yield `The store has schema ${store.version}, of ${store.release}. This version uses schema ${current.version}, of ${current.release}.`;
+  if (steps.length === 0) {
+    yield "A start migrates nothing.";
+    return;
+  }
+  yield `A start applies ${steps.length === 1 ? "1 step" : `${steps.length} steps`}:`;
+  for (const { version, summary, fitsRelease } of steps) {
+    const others =
+      fitsRelease === null ? "" : ` Instances of ${fitsRelease} or later keep running.`;
+    yield `  ${version}. ${summary}${others}`;
+  }
+  if (!room) return;
+  yield "Stop the older version before the start. It cannot open the store afterwards.";
+  const [needed, free] = [inMegabytes(room.neededBytes), inMegabytes(room.freeBytes)];
+  yield room.freeBytes >= room.neededBytes
+    ? `The start first makes a backup of ${needed} in ${room.folder}, where ${free} are free.`
+    : `There is no room for the backup that the start makes first: it needs ${needed} in ${room.folder}, where ${free} are free.`;
+}
+
+function* describeTrial(trial: Attempt | undefined): Generator<string> {
+  if (!trial) return;
+  if ("failure" in trial) {
+    yield `The migration of a copy failed: ${trial.failure}`;
+    return;
+  }
+  for (const fault of trial.faults) yield fault;
+  const result = trial.faultCount === 0 ? "no faults found" : `${trial.faultCount} faults found`;
+  yield `Tried on a copy with ${trial.rows} ledger rows: copied in ${inSeconds(trial.copyMs)}, migrated in ${inSeconds(trial.migrateMs)}, verified in ${inSeconds(trial.verifyMs)}; ${result}.`;
+}
+
+function inSeconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(2)} s`;
+}
+
+function inMegabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,46 @@
+import { runCommand } from "../backup/child.ts";
+import {
+  backupPath,
+  prepareFolder,
+  removeAbandoned,
+  removeOldBackups,
+  removeUnfinished,
+} from "../backup/folder.ts";
+import { childVariables } from "../config.ts";
+import { type Backups, backupMsMax, startBackups } from "../domain/backups.ts";
+import type { Store } from "../domain/ports.ts";
+import type { ServiceOptions } from "./options.ts";
+
+/**
+ * Makes backups with the command that operators use, in a process of its own: compressing takes
+ * computing time, and reading a SQLite file blocks.
+ */
+export function openBackups(
+  { config, clock, log, program }: ServiceOptions,
+  { maintenance }: Store,
+): Backups | undefined {
+  const { backupEveryMs: everyMs, backupKeep: keep, environment } = config;
+  if (everyMs === undefined || program === undefined) return undefined;
+  const folder = { path: config.backupFolder, environment };
+  const variables = childVariables(config);
+
+  async function make(stopping: AbortSignal): Promise<Record<string, unknown>> {
+    await prepareFolder(folder);
+    const now = clock.now();
+    const path = backupPath(folder, now);
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(backupMsMax)]);
+    try {
+      const words = ["backup", path, "--json"];
+      const out = await runCommand({ command: program!, variables }, words, signal);
+      const { file, seq, bytes, durationMs } = JSON.parse(out) as Record<string, unknown>;
+      const removed = await removeOldBackups(folder, keep);
+      await removeAbandoned(folder, now - backupMsMax);
+      return { file, seq, bytes, durationMs, removed };
+    } catch (error) {
+      await removeUnfinished(folder, path);
+      throw error;
+    }
+  }
+
+  return startBackups({ maintenance, clock, random: Math.random, log, everyMs, make });
+}

@@ -1,0 +1,78 @@
+import { stat, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Config } from "../config.ts";
+import type { Engine, EngineFigures } from "../engines.ts";
+import type { Context } from "../http/operation.ts";
+import type { Registry } from "../metrics/registry.ts";
+import { metrics } from "../metrics/table.ts";
+import { packageVersion } from "../version.ts";
+
+/** The parts of a running service whose numbers are metrics. */
+export interface WatchedParts {
+  readonly engine: Engine;
+  readonly context: Context;
+  isStopping(): boolean;
+}
+
+/** Adds the numbers that the parts of a service have at any time. */
+export function addServiceMetrics(
+  registry: Registry,
+  config: Config,
+  { engine, context, isStopping }: WatchedParts,
+  seq: () => number,
+): void {
+  const { committer, follower, feed, list } = context;
+  registry.read(metrics.waitingChanges, () => committer.waiting);
+  registry.gauge(metrics.waitingChangesMax).value = config.writesWaitingMax;
+  registry.read(metrics.ledgerSeq, seq);
+  registry.read(metrics.entries, () => list.versions.size);
+  registry.read(metrics.followerDistance, () => Math.max(0, seq() - follower.applied.seq));
+  registry.read(metrics.followerLoads, () => follower.loads);
+  registry.read(metrics.streamsOpen, () => feed.streamsOpen);
+  registry.read(metrics.streamsCutOff, () => feed.streamsCutOff);
+  registry.read(metrics.stopping, () => (isStopping() ? 1 : 0));
+  const { engine: name } = engine.figures;
+  const labels = [packageVersion(), process.versions.bun ?? "", name, config.environment];
+  registry.gauge(metrics.buildInfo, ...labels).value = 1;
+}
+
+/** Adds the numbers of the engine. Returns what reads the sizes of files. */
+export function addEngineMetrics(registry: Registry, figures: EngineFigures): () => Promise<void> {
+  if (figures.engine === "postgres") {
+    const { traffic, countConnections } = figures;
+    registry.read(metrics.statements, () => traffic.statements);
+    registry.read(metrics.roundTrips, () => traffic.roundTrips);
+    for (const state of ["open", "closed"] as const) {
+      registry.read(metrics.connections, () => countConnections()[state], state);
+    }
+    return async () => {};
+  }
+  const { database, wal } = figures.files;
+  const fileBytes = registry.gauge(metrics.fileBytes);
+  const walBytes = registry.gauge(metrics.walBytes);
+  const diskFreeBytes = registry.gauge(metrics.diskFreeBytes);
+  return async () => {
+    fileBytes.value = await sizeOf(database);
+    walBytes.value = await sizeOf(wal);
+    diskFreeBytes.value = await freeBytesAt(dirname(database));
+  };
+}
+
+/** Undefined if the folder is gone. */
+async function freeBytesAt(folder: string): Promise<number | undefined> {
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  } catch {
+    return undefined;
+  }
+}
+
+/** 0 if there is no such file. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return 0;
+  }
+}

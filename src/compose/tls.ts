@@ -1,0 +1,15 @@
+import { ServiceError } from "../domain/errors.ts";
+import { type Certificate, openCertificate } from "../http/tls/certificate.ts";
+import type { ServiceOptions } from "./options.ts";
+
+/** Loads the certificate if there is one. Before the store is opened: a wrong path creates nothing. */
+export async function openTls({ config, log }: ServiceOptions): Promise<Certificate | undefined> {
+  const { tlsCertFile: certFile, tlsKeyFile: keyFile, certificateCheckMs } = config;
+  if (certFile === "" && keyFile === "") return undefined;
+  if (certFile === "" || keyFile === "") {
+    const [set, missing] =
+      certFile === "" ? ["--tls-key", "--tls-cert"] : ["--tls-cert", "--tls-key"];
+    throw new ServiceError("invalid_request", `${set} needs ${missing}`);
+  }
+  return await openCertificate({ certFile, keyFile }, log, certificateCheckMs);
+}

@@ -1,0 +1,73 @@
+import { every } from "../domain/background.ts";
+import { type Condition, createCondition, failureDetails } from "../domain/conditions.ts";
+import { ServiceError } from "../domain/errors.ts";
+import type { Log } from "../domain/events.ts";
+import { traceIdOf } from "../domain/values/traceparent.ts";
+import type { FinishedRequest } from "./observe.ts";
+
+/** Logs failures of the service that clients see as 500 or 503: the first of each kind, and their end. */
+export interface FailingRequests {
+  observe(request: FinishedRequest): void;
+  stop(): void;
+}
+
+/** Different bugs at a time. Those beyond are counted together. */
+const kindsMax = 50;
+
+/**
+ * Requests have stopped failing if none has failed for `quietMs`. Not while the store fails: then
+ * there were just no requests.
+ */
+export function createFailingRequests(
+  log: Log,
+  quietMs: number,
+  store: { readonly isFailing: boolean },
+): FailingRequests {
+  const conditions = new Map<string, Condition>();
+
+  /** Conditions with the same kind are one story. */
+  function conditionOf(kind: string, subject: Record<string, unknown>, isBug: boolean): Condition {
+    let condition = conditions.get(kind);
+    if (!condition) {
+      condition = createCondition(log, {
+        began: isBug ? "bug" : "requests failing",
+        ended: "requests stopped failing",
+        subject,
+        quietMs,
+      });
+      conditions.set(kind, condition);
+    }
+    return condition;
+  }
+
+  function observe(request: FinishedRequest): void {
+    const { failure, operation } = request;
+    if (failure === undefined) return;
+    if (failure instanceof ServiceError) {
+      const { reason = "other" } = failure;
+      // The service has logged that it stops.
+      if (reason === "stopping") return;
+      const { cause } = failureDetails(failure);
+      conditionOf(reason, { reason }, false).failed(() => ({ cause, ...firstOf(request) }));
+    } else {
+      const bug = `${operation} ${String(failure)}`;
+      const kind = conditions.has(bug) || conditions.size < kindsMax ? bug : "other bugs";
+      const error = failure instanceof Error ? failure.stack : String(failure);
+      conditionOf(kind, { reason: "bug" }, true).failed(() => ({ error, ...firstOf(request) }));
+    }
+  }
+
+  function endQuiet(): void {
+    if (store.isFailing) return;
+    for (const [kind, condition] of conditions) {
+      condition.succeeded();
+      if (!condition.isFailing) conditions.delete(kind);
+    }
+  }
+
+  return { observe, stop: every(quietMs / 10, "counting failing requests", log, endQuiet) };
+}
+
+function firstOf({ requestId, operation, headers }: FinishedRequest): Record<string, unknown> {
+  return { requestId, operation, traceId: traceIdOf(headers) };
+}

@@ -1,0 +1,86 @@
+import { once } from "node:events";
+import { type AddressInfo, connect } from "node:net";
+import { createServer, type TLSSocket } from "node:tls";
+import type { Certificate } from "./certificate.ts";
+
+export interface TlsFrontOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly idleTimeoutSeconds: number;
+  /** The port of the HTTP server, on this machine only. */
+  readonly innerPort: number;
+}
+
+/**
+ * Listens for TLS connections and passes the bytes between each of them and a connection to the HTTP
+ * server. Bun's HTTP server cannot change its certificate, and a listener of `node:tls` can. See
+ * docs/decisions/0029-reloading-certificates.md.
+ */
+export interface TlsFront {
+  readonly port: number;
+  /** The client whose bytes arrive from this port. Undefined if the port is not one of ours. */
+  findClient(innerPort: number | undefined): string | undefined;
+  /** Accepts no more connections. Open ones continue. */
+  stopListening(): void;
+  /** Closes all connections. */
+  close(): void;
+}
+
+export const innerHost = "127.0.0.1";
+
+export async function startTlsFront(
+  certificate: Certificate,
+  { host, port, idleTimeoutSeconds, innerPort }: TlsFrontOptions,
+): Promise<TlsFront> {
+  const idleTimeoutMs = idleTimeoutSeconds * 1_000;
+  const tlsOptions = { minVersion: "TLSv1.2", ALPNProtocols: ["http/1.1"] } as const;
+  const clients = new Set<TLSSocket>();
+  const addresses = new Map<number, string>();
+
+  function accept(client: TLSSocket): void {
+    clients.add(client);
+    const inner = connect({ host: innerHost, port: innerPort, noDelay: true });
+    let ownPort: number | undefined;
+    inner.once("connect", () => {
+      ownPort = inner.localPort;
+      // Before the first byte of a request reaches the HTTP server, which asks for it.
+      if (ownPort !== undefined) addresses.set(ownPort, client.remoteAddress ?? "unknown");
+      client.pipe(inner);
+      inner.pipe(client);
+    });
+    // An error is followed by "close".
+    inner.on("error", () => {});
+    client.on("error", () => {});
+    client.once("close", () => {
+      clients.delete(client);
+      inner.destroy();
+    });
+    inner.once("close", () => {
+      if (ownPort !== undefined) addresses.delete(ownPort);
+      if (!inner.readableEnded) return client.destroy();
+      // The client gets what was sent before the end, as long as it reads.
+      client.setTimeout(idleTimeoutMs, () => client.destroy());
+      client.destroySoon();
+    });
+  }
+
+  const server = createServer(
+    { ...certificate.text, ...tlsOptions, handshakeTimeout: idleTimeoutMs, noDelay: true },
+    accept,
+  );
+  // The handshake failed or took too long. Scanners cause many of these, so they are not logged.
+  server.on("tlsClientError", (_error, client) => client.destroy());
+  certificate.subscribe((text) => server.setSecureContext({ ...text, ...tlsOptions }));
+  server.listen({ host, port });
+  await once(server, "listening");
+  server.on("error", () => {});
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    findClient: (innerPort) => addresses.get(innerPort ?? 0),
+    stopListening: () => void server.close(),
+    close() {
+      for (const client of clients) client.destroy();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { MaintenanceRecord, MaintenanceTask } from "../domain/maintenance.ts";
+import { type Webhook, webhookStates } from "../domain/webhooks/webhook.ts";
+import type { Registry } from "./registry.ts";
+import { metrics } from "./table.ts";
+
+/** Shows the state of webhooks as it was last read. */
+export function createWebhookMetrics(registry: Registry) {
+  const byState = webhookStates.map(
+    (state) => [state, registry.gauge(metrics.webhooks, state)] as const,
+  );
+  const failing = registry.gauge(metrics.webhooksFailing);
+  const behind = registry.gauge(metrics.webhookRowsBehind);
+  return (webhooks: readonly Webhook[], seq: number): void => {
+    for (const [state, gauge] of byState) {
+      gauge.value = webhooks.filter((one) => one.state === state).length;
+    }
+    const active = webhooks.filter(({ state }) => state === "active");
+    failing.value = active.filter(({ failures }) => failures > 0).length;
+    behind.value = active.reduce((most, { cursor }) => Math.max(most, seq - cursor.seq), 0);
+  };
+}
+
+const attemptResults = ["2xx", "3xx", "4xx", "5xx", "none"] as const;
+
+/** Counts attempts to deliver a webhook. `none` is one without a complete response. */
+export function createAttemptMetrics(registry: Registry): (status: number | null) => void {
+  const counters = new Map(
+    attemptResults.map((result) => [
+      result as string,
+      registry.counter(metrics.webhookAttempts, result),
+    ]),
+  );
+  return (status) => {
+    const result = status === null ? "none" : `${Math.trunc(status / 100)}xx`;
+    (counters.get(result) ?? counters.get("none")!).value += 1;
+  };
+}
+
+const nothing = { startedAt: 0, succeededAt: null };
+
+/** Shows the last backups and drills as they were last read. */
+export function createMaintenanceMetrics(registry: Registry, now: () => number) {
+  let records: readonly MaintenanceRecord[] | undefined;
+  let backupMs: number | undefined;
+  const last = (task: MaintenanceTask, field: "succeededAt" | "failedAt") => {
+    if (!records) return undefined;
+    return (records.find((one) => one.task === task)?.[field] ?? 0) / 1_000;
+  };
+  registry.read(metrics.backupSuccess, () => last("backup", "succeededAt"));
+  registry.read(metrics.backupFailure, () => last("backup", "failedAt"));
+  registry.read(metrics.backupAge, () => {
+    const at = last("backup", "succeededAt");
+    return at ? Math.max(0, now() / 1_000 - at) : undefined;
+  });
+  registry.read(metrics.backupDuration, () => backupMs && backupMs / 1_000);
+  registry.read(metrics.drillSuccess, () => last("drill", "succeededAt"));
+  registry.read(metrics.drillFailure, () => last("drill", "failedAt"));
+  return (found: readonly MaintenanceRecord[]): void => {
+    records = found;
+    const { startedAt, succeededAt } = found.find(({ task }) => task === "backup") ?? nothing;
+    // While the next one runs, the duration of the last one stays.
+    if (succeededAt !== null && succeededAt >= startedAt) backupMs = succeededAt - startedAt;
+  };
+}

@@ -1,0 +1,154 @@
+import { ServiceError } from "../../domain/errors.ts";
+import type { EngineFact, StoreInspection } from "../../domain/inspection.ts";
+import { endingSecretsFrom, toEndingSecret } from "../rows.ts";
+import { createDatabase } from "./engine/database.ts";
+import { describeFailure } from "./engine/failures.ts";
+import type { Session } from "./engine/session.ts";
+import { createKeys } from "./keys.ts";
+import { createMaintenance } from "./maintenance.ts";
+import { checkRights, readVersion } from "./migrations.ts";
+import { steps } from "./schema/steps.ts";
+import { createUsage } from "./usage.ts";
+import { createWebhooks } from "./webhooks.ts";
+
+/** The oldest server version that was tested. */
+const versionMin = 15;
+/** Connections that one more instance and a command need. */
+const connectionsFreeMin = 8;
+
+/** For one statement, so that a lock of another session does not stop the inspection. */
+const statementMs = 2_000;
+
+/** Connects to the primary. Everything ends within `deadlineMs`, also if the server hangs. */
+export async function openInspection(url: string, deadlineMs: number): Promise<StoreInspection> {
+  const database = createDatabase(url);
+  try {
+    const session = await database.connect();
+    const timer = setTimeout(session.close, deadlineMs);
+    const close = () => {
+      clearTimeout(timer);
+      session.close();
+      database.close();
+    };
+    await session.query(`SET statement_timeout = ${statementMs}`);
+    return createInspection(database.label, session, close);
+  } catch (error) {
+    database.close();
+    throw describe(database.label, error);
+  }
+}
+
+function describe(label: string, error: unknown): unknown {
+  if (error instanceof ServiceError && error.cause === undefined) return error;
+  return new ServiceError("unavailable", `${label}: ${describeFailure(error)}`);
+}
+
+function createInspection(label: string, session: Session, close: () => void): StoreInspection {
+  const query: Session["query"] = async (text, values) => {
+    try {
+      return await session.query(text, values);
+    } catch (error) {
+      throw describe(label, error);
+    }
+  };
+  const now = () => null;
+
+  return {
+    label,
+    async readSchema() {
+      const { version, fits } = await readVersion({ ...session, query });
+      return { version, current: steps.length, isTooNew: fits > steps.length };
+    },
+    async findEnvironment() {
+      const { version } = await readVersion({ ...session, query });
+      const table = version < 2 ? "head" : "store";
+      const [row] = await query(`SELECT environment FROM ${table} WHERE id = 1`);
+      return row?.[0] as string | undefined;
+    },
+    // A server that accepts no writes was rejected when the session was opened.
+    checkWritable: () => checkRights({ ...session, query }),
+    async readTimes() {
+      const sentAt = Date.now();
+      const [row] = await query(`SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8,
+        (SELECT max(at) FROM ledger_end), (SELECT max(minute_start) FROM counts)`);
+      // The server read its clock about half a round trip ago.
+      const halfTripMs = (Date.now() - sentAt) / 2;
+      return {
+        serverNow: Number(row![0]) + halfTripMs,
+        lastRowAt: Number(row![1] ?? 0),
+        lastWindowAt: Number(row![2] ?? 0),
+      };
+    },
+    listFacts: async () => toFacts((await query(factsText))[0]!),
+    listKeys: () => createKeys(query, query).listKeys(),
+    listEndingSecrets: async (time) =>
+      (await query(`${endingSecretsFrom} AND secrets.expires_at > $1::int8`, [time])).map(
+        toEndingSecret,
+      ),
+    listBans: () => createUsage(query).loadBans(),
+    listWebhooks: () => createWebhooks(query, now).listWebhooks(),
+    listMaintenance: () => createMaintenance(query).listMaintenance(),
+    close,
+  };
+}
+
+const factsText = `SELECT current_setting('server_version'),
+  current_setting('server_version_num')::int4 / 10000,
+  current_setting('fsync'), current_setting('full_page_writes'),
+  current_setting('synchronous_commit'), current_setting('transaction_isolation'),
+  current_setting('max_connections')::int4 - current_setting('superuser_reserved_connections')::int4
+    - (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::int4,
+  (SELECT count(*) FROM pg_stat_activity
+   WHERE datname = current_database() AND backend_type = 'client backend'
+     AND pid <> pg_backend_pid())::int4`;
+
+function toFacts(row: readonly unknown[]): readonly EngineFact[] {
+  const [version, major, fsync, fullPages, synchronous, isolation, free, others] = row;
+  const fact = (name: string, found: string, bad?: Pick<EngineFact, "result" | "advice">) => ({
+    name,
+    found,
+    ...(bad ?? { result: "ok" as const }),
+  });
+  const warning = (isBad: boolean, advice: string) =>
+    isBad ? ({ result: "warning", advice } as const) : undefined;
+  const problem = (isBad: boolean, advice: string) =>
+    isBad ? ({ result: "problem", advice } as const) : undefined;
+  return [
+    fact(
+      "PostgreSQL version",
+      String(version),
+      warning(
+        Number(major) < versionMin,
+        `Upgrade the server: ${versionMin} is the oldest tested.`,
+      ),
+    ),
+    fact(
+      "fsync",
+      `fsync is ${fsync}`,
+      problem(fsync !== "on", "Set fsync to on: a power failure can destroy the whole database."),
+    ),
+    fact(
+      "full_page_writes",
+      `full_page_writes is ${fullPages}`,
+      warning(
+        fullPages !== "on",
+        "Set full_page_writes to on, unless the file system never tears pages.",
+      ),
+    ),
+    fact(
+      "synchronous_commit",
+      synchronous === "off"
+        ? "off; the service waits for the disk anyway before it acknowledges an update"
+        : String(synchronous),
+    ),
+    fact("isolation level", `${isolation}; the service sets its own for writes`),
+    fact(
+      "connections",
+      `${free} free on the server, ${others} others on this database`,
+      warning(
+        Number(free) < connectionsFreeMin,
+        "Raise max_connections, or end sessions: an instance uses four connections and one more each second.",
+      ),
+    ),
+  ];
+}

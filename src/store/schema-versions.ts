@@ -1,0 +1,24 @@
+import { ServiceError } from "../domain/errors.ts";
+import type { Schema } from "../domain/upgrades.ts";
+
+/** What operators are told about a step of the schema. */
+export interface StepTerms {
+  /** The first release that has this step. */
+  readonly release: string;
+  /** What the step does, in a sentence. */
+  readonly summary: string;
+}
+
+/** The schema after so many steps. */
+export function schemaOf(steps: readonly StepTerms[], version: number): Schema {
+  return { version, release: steps[version - 1]?.release ?? "a later release" };
+}
+
+/** The error for a store that this version of petstore cannot open. */
+export function madeByNewer(steps: readonly StepTerms[], version: number): ServiceError {
+  const { version: known, release } = schemaOf(steps, steps.length);
+  return new ServiceError(
+    "unavailable",
+    `the database was made for a newer version of petstore: it has schema ${version}, and this version knows schema ${known}, of ${release}; use the newer version, or restore a backup from before its migration`,
+  );
+}

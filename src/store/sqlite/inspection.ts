@@ -1,0 +1,97 @@
+import { Database } from "bun:sqlite";
+import type { EngineFact, StoreInspection } from "../../domain/inspection.ts";
+import { endingSecretsFrom, toEndingSecret } from "../rows.ts";
+import { assertUndamaged } from "./engine/change-signal.ts";
+import { unavailableOr } from "./engine/failures.ts";
+import { filesOf } from "./engine/files.ts";
+import { createKeyReader } from "./keys.ts";
+import { createMaintenanceReader } from "./maintenance.ts";
+import { assertOurs, versionOf } from "./migrations.ts";
+import { steps } from "./schema/steps.ts";
+import { createUsageReader } from "./usage.ts";
+import { createWebhookReader } from "./webhooks.ts";
+
+/** How long to wait for the locks of other processes. An import holds the write lock for longer. */
+const busyWaitMs = 1_000;
+
+/** Opens an existing file. Like every command it may check in the log that a killed process left. */
+export function openInspection(path: string): StoreInspection {
+  // First: opening a store whose service has lost track of its files adds more damage.
+  assertUndamaged(filesOf(path));
+  let database: Database | undefined;
+  try {
+    database = new Database(path, { readwrite: true, create: false, safeIntegers: true });
+    database.run(`PRAGMA busy_timeout = ${busyWaitMs}`);
+    assertOurs(database);
+    return createInspection(path, database);
+  } catch (error) {
+    database?.close();
+    throw unavailableOr(error);
+  }
+}
+
+function createInspection(path: string, database: Database): StoreInspection {
+  /** Prepares the statements of a reader when they are needed: an old schema lacks tables. */
+  const read = async <T>(work: () => T): Promise<T> => {
+    try {
+      return work();
+    } catch (error) {
+      throw unavailableOr(error);
+    }
+  };
+  const first = (text: string) => database.query(text).values()[0] ?? [];
+
+  return {
+    label: path,
+    readSchema: () =>
+      read(() => {
+        const version = versionOf(database);
+        return { version, current: steps.length, isTooNew: version > steps.length };
+      }),
+    findEnvironment: () => read(() => first("SELECT environment FROM head")[0] as string),
+    checkWritable: () =>
+      read(() => {
+        database.run("BEGIN IMMEDIATE");
+        database.run("ROLLBACK");
+      }),
+    readTimes: () =>
+      read(() => {
+        const [lastRowAt, lastWindowAt] = first(
+          "SELECT at, (SELECT coalesce(max(minute_start), 0) FROM usage) FROM head",
+        ).map(Number);
+        return {
+          serverNow: undefined,
+          lastRowAt: lastRowAt ?? 0,
+          lastWindowAt: lastWindowAt ?? 0,
+        };
+      }),
+    listFacts: () => read(() => listFacts(first)),
+    listKeys: () => read(() => createKeyReader(database).listKeys()),
+    listEndingSecrets: (now) =>
+      read(() =>
+        database
+          .query(`${endingSecretsFrom} AND secrets.expires_at > ?`)
+          .values(now)
+          .map(toEndingSecret),
+      ),
+    listBans: () => read(() => createUsageReader(database).loadBans()),
+    listWebhooks: () => read(() => createWebhookReader(database).listWebhooks()),
+    listMaintenance: () => read(() => createMaintenanceReader(database).listMaintenance()),
+    close: () => database.close(),
+  };
+}
+
+function listFacts(first: (text: string) => unknown[]): readonly EngineFact[] {
+  const mode = String(first("PRAGMA journal_mode")[0]);
+  return [
+    { name: "SQLite version", result: "ok", found: String(first("SELECT sqlite_version()")[0]) },
+    mode === "wal"
+      ? { name: "journal mode", result: "ok", found: mode }
+      : {
+          name: "journal mode",
+          result: "warning",
+          found: `${mode} instead of wal`,
+          advice: "The next start sets it. Check that no other program opens this file.",
+        },
+  ];
+}

@@ -1,0 +1,79 @@
+import { Database } from "bun:sqlite";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Environment } from "../../domain/keys.ts";
+import type { Clock } from "../../domain/ports.ts";
+import type { UpgradeCheck, UpgradePlan, UpgradeTrial } from "../../domain/upgrades.ts";
+import { verify } from "../../domain/verify.ts";
+import { madeByNewer, schemaOf } from "../schema-versions.ts";
+import { openForReading } from "./engine/connection.ts";
+import { guarded, unavailableOr } from "./engine/failures.ts";
+import { filesOf } from "./engine/files.ts";
+import { copyFile, roomForCopy } from "./engine/upgrade.ts";
+import { applySteps, assertEnvironment, assertOurs, versionOf } from "./migrations.ts";
+import { steps } from "./schema/steps.ts";
+import { openSqlite } from "./store.ts";
+
+/** Tells what a start would migrate in a file. Services of any version may use it meanwhile. */
+export function checkSqliteUpgrade(
+  path: string,
+  environment: Environment,
+  clock: Clock,
+): UpgradeCheck {
+  const plan = readPlan(path, environment);
+  return { plan, tryOnCopy: () => tryOnCopy(path, environment, clock) };
+}
+
+const readPlan = guarded((path: string, environment: Environment): UpgradePlan => {
+  using database = openForReading(path);
+  assertOurs(database);
+  const version = versionOf(database);
+  if (version > steps.length) throw madeByNewer(steps, version);
+  assertEnvironment(database, environment);
+  const { folder, needed, free } = roomForCopy(path);
+  return {
+    store: schemaOf(steps, version),
+    current: schemaOf(steps, steps.length),
+    // One process serves a file, and it is stopped for every upgrade.
+    steps: steps
+      .map(({ summary }, at) => ({ ...schemaOf(steps, at + 1), summary, fitsRelease: null }))
+      .slice(version),
+    room: { folder, neededBytes: needed, freeBytes: free },
+  };
+});
+
+/** Migrates a copy beside the store, because there is the room for the backup of a start. */
+async function tryOnCopy(
+  path: string,
+  environment: Environment,
+  clock: Clock,
+): Promise<UpgradeTrial> {
+  const scratch = join(roomForCopy(path).folder, `.upgrade-check-${crypto.randomUUID()}.tmp`);
+  try {
+    const startedAt = performance.now();
+    copyFile(path, scratch);
+    const copiedAt = performance.now();
+    migrateCopy(scratch, environment);
+    const migratedAt = performance.now();
+    const store = await openSqlite({ path: scratch, environment, clock, threaded: false });
+    const found = await store.transfer.snapshot(verify).finally(() => store.close());
+    return {
+      copyMs: copiedAt - startedAt,
+      migrateMs: migratedAt - copiedAt,
+      verifyMs: performance.now() - migratedAt,
+      rows: found.rows,
+      faults: found.faults,
+      faultCount: found.faultCount,
+    };
+  } catch (error) {
+    throw unavailableOr(error);
+  } finally {
+    for (const file of Object.values(filesOf(scratch))) rmSync(file, { force: true });
+  }
+}
+
+function migrateCopy(path: string, environment: Environment): void {
+  using database = new Database(path, { readwrite: true, safeIntegers: true, strict: true });
+  database.run("PRAGMA foreign_keys = ON");
+  database.transaction(() => applySteps(database, environment)).immediate();
+}

@@ -1,0 +1,75 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { exportOrders } from "../../src/cli/export.ts";
+import { formats } from "../../src/cli/files.ts";
+import { importOrders } from "../../src/cli/import.ts";
+import { readConfig } from "../../src/config.ts";
+import type { OrderRecord } from "../../src/domain/orders.ts";
+import type { Store } from "../../src/domain/ports.ts";
+import { openStore, systemClock } from "../../src/engines.ts";
+import { engines } from "../support/service.ts";
+import { openStoreWorkspace } from "../support/workspaces.ts";
+
+const least = -(2n ** 63n);
+const greatest = 2n ** 63n - 1n;
+
+/** More than one page, with the smallest and the largest ids. */
+const records: readonly OrderRecord[] = Array.from({ length: 5_003 }, (_, at) => ({
+  line: at + 1,
+  id: at === 0 ? least : at === 1 ? greatest : BigInt(at),
+  petId: at === 0 ? greatest : BigInt(-at),
+  quantity: at,
+  shipDate: at % 3 === 0 ? null : Date.UTC(2026, 10, 16, 1, 2, 3, at % 1000),
+  status: (["placed", "approved", "delivered"] as const)[at % 3]!,
+  complete: at % 2 === 0,
+}));
+
+async function* once<T>(value: T): AsyncGenerator<T> {
+  yield value;
+}
+
+for (const engine of engines) {
+  describe(`orders export on ${engine}`, async () => {
+    const place = await openStoreWorkspace(engine);
+    afterAll(() => place.leave());
+    const input = (store: Store, file: string, format?: string) =>
+      ({
+        flags: { format, json: true },
+        operands: [place.path(file)],
+        settings: {},
+        config: readConfig({}, {}),
+        store,
+      }) as const;
+
+    test("an empty store exports an empty file that an import reads", async () => {
+      await place.withStore(async (store) => {
+        for (const [format, text] of [
+          ["csv", "id,petId,quantity,shipDate,status,complete\n"],
+          ["ndjson", ""],
+          ["json", "[]\n"],
+        ] as const) {
+          await exportOrders(input(store, `none.${format}`));
+          expect(readFileSync(place.path(`none.${format}`), "utf8")).toBe(text);
+        }
+      });
+    });
+
+    for (const format of formats) {
+      test(`what is exported as ${format} and imported elsewhere is identical`, async () => {
+        const orders = await place.withStore(async (store) => {
+          await store.catalogue.importOrders(once(records));
+          await exportOrders(input(store, `orders.${format}`));
+          return store.catalogue.listOrders({ after: null, limit: 10_000 });
+        });
+        expect(orders).toHaveLength(records.length);
+        const database = `sqlite:${place.path(`${format}.db`)}`;
+        const file = place.path(`orders.${format}`);
+        const flags = { format: undefined, "dry-run": false, json: true } as const;
+        await importOrders({ flags, operands: [file], settings: { database } });
+        const copy = await openStore(readConfig({ database }, {}), systemClock);
+        expect(await copy.catalogue.listOrders({ after: null, limit: 10_000 })).toEqual(orders);
+        await copy.close();
+      });
+    }
+  });
+}

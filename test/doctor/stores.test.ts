@@ -1,0 +1,191 @@
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Finding } from "../../src/cli/doctor/finding.ts";
+import { readConfig } from "../../src/config.ts";
+import { issueKey, rotateKey } from "../../src/domain/key-lifecycle.ts";
+import { openStore } from "../../src/engines.ts";
+import { createTestClock } from "../support/clock.ts";
+import {
+  complaints,
+  examineStore,
+  findingsOf,
+  makeHealthy,
+  recordTasks,
+} from "../support/doctor.ts";
+import { petRow } from "../support/pets.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
+import { openWorkspace } from "../support/process.ts";
+import { readRows, restore } from "../support/release-stores.ts";
+import { type Engine, engines, startTestService } from "../support/service.ts";
+import { createKey, withStoreAt } from "../support/stocking.ts";
+import { webhookNamed } from "../support/webhooks.ts";
+
+const dayMs = 86_400_000;
+const place = openWorkspace();
+afterAll(() => place.leave());
+let filesMade = 0;
+const fresh: Record<Engine, () => Promise<string>> = {
+  sqlite: async () => `sqlite:${place.path(`private/${++filesMade}.db`)}`,
+  postgres: () => migratedDatabase(),
+};
+
+for (const engine of engines) {
+  describe(`petstore doctor on ${engine}`, () => {
+    test("names keys that expire, old secrets, bans and webhooks that do not deliver", async () => {
+      const database = await fresh[engine]();
+      await makeHealthy(database);
+      const now = Date.now();
+      const [ending, rotated] = await withStoreAt(database, async (store) => {
+        const terms = { name: "till", plan: "free", expiresAt: now + 13 * dayMs };
+        const made = await issueKey(store, "production", now, terms);
+        await issueKey(store, "production", now, { ...terms, expiresAt: now + 15 * dayMs });
+        const other = await issueKey(store, "production", now, { name: "web", plan: "pro" });
+        await rotateKey(store, "production", now, other.key.id, dayMs);
+        const ban = { keyId: other.key.id, startedAt: now, until: now + dayMs, liftedAt: null };
+        await store.usage.saveBan(ban);
+        return [made.key.id, other.key.id];
+      });
+      await withStoreAt(database, async ({ webhooks }) => {
+        await webhooks.addWebhook(webhookNamed("wh_paused", { state: "paused" }));
+        const failing = { failures: 3, failingSince: now };
+        await webhooks.addWebhook(webhookNamed("wh_failing", failing));
+      });
+      const findings = complaints(await examineStore(database));
+      expect(findings.map(({ name, result }) => [name, result])).toEqual([
+        ["keys", "warning"],
+        ["bans", "warning"],
+        ["webhooks", "warning"],
+      ]);
+      const [keys, bans, webhooks] = findings;
+      expect(keys!.found).toMatch(new RegExp(`^expire soon: ${ending} \\(till\\) on [0-9-]{10}$`));
+      expect(keys!.advice).toContain("petstore keys create");
+      expect(bans!.found).toContain(`banned: ${rotated} until `);
+      expect(bans!.advice).toContain("petstore keys unban");
+      expect(webhooks!.found).toContain("wh_paused is paused");
+      expect(webhooks!.found).toContain("wh_failing has failed 3 times since ");
+      const [secrets] = findingsOf(await examineStore(database), "secrets");
+      expect(secrets!.found).toContain(`old ones still valid: ${rotated} (web) until `);
+    });
+
+    test("warns of backups that are missing, old or failed", async () => {
+      const database = await fresh[engine]();
+      await createKey(database, { name: "shop", plan: "free" });
+      const found = async (flags = {}) =>
+        complaints(await examineStore(database, flags)).map((one) => `${one.name}: ${one.found}`);
+      expect(await found()).toEqual(["backup: there is none", "drill: no backup was ever tried"]);
+      await recordTasks(database, Date.now() - 3 * 3_600_000);
+      expect(await found()).toEqual([]);
+      expect(await found({ "backup-every": "2h" })).toEqual([]);
+      expect(await found({ "backup-every": "1h" })).toEqual([
+        "backup: the last one is 3 hours old",
+      ]);
+      await recordTasks(database, Date.now() - 40 * dayMs);
+      expect(await found()).toEqual([
+        "backup: the last one is 40 days old",
+        "drill: a backup was restored and verified 40 days ago",
+      ]);
+      await withStoreAt(database, ({ maintenance }) =>
+        maintenance.failTask("backup", Date.now(), "no space left"),
+      );
+      expect((await found())[0]).toMatch(/^backup: the last one failed at .*: no space left$/);
+    });
+
+    test("warns of an older schema and does not migrate it", async () => {
+      for (const release of ["0.1.0", "0.4.0"]) {
+        const database = await restore[engine](release, place);
+        const bytes = () =>
+          engine === "sqlite" ? readFileSync(database.slice("sqlite:".length)) : undefined;
+        const before = bytes();
+        const findings = await examineStore(database);
+        const [schema] = findingsOf(findings, "schema");
+        expect(schema).toMatchObject({ result: "warning" });
+        expect(schema!.found).toMatch(/^version \d of \d: the next start or command migrates/);
+        expect(schema!.advice).toContain("petstore upgrade --check");
+        expect(findingsOf(findings, "environment")).toMatchObject([{ result: "ok" }]);
+        expect(bytes()).toEqual(before!);
+        if (engine === "postgres") {
+          const tables = await readRows(database, "SELECT to_regclass('maintenance')::text");
+          expect(tables).toEqual([[null]]);
+        }
+      }
+    });
+
+    test("refuses a newer schema, an empty database and another environment", async () => {
+      const database = await fresh[engine]();
+      await makeHealthy(database);
+      const staging = await examineStore(database, { env: "staging" });
+      expect(complaints(staging)).toEqual([
+        {
+          name: "environment",
+          result: "problem",
+          found: "the store belongs to production, not to staging",
+          advice: "Set --env production, or --database to the other store.",
+        },
+      ]);
+      if (engine === "sqlite") new Database(database.slice(7)).run("PRAGMA user_version = 99");
+      else await readRows(database, "UPDATE petstore_schema SET version = 99, fits = 99");
+      const [newer] = findingsOf(await examineStore(database), "schema");
+      expect(newer).toMatchObject({ result: "problem" });
+      expect(newer!.found).toMatch(/^version 99, and this petstore knows \d$/);
+      const empty = await createEmpty[engine]();
+      const [none] = complaints(await examineStore(empty)).filter(isProblem);
+      expect(none!.found).toMatch(/the database is empty|the file is empty/);
+      expect(none!.advice).toContain("Check --database and --env");
+    });
+
+    test("warns of a ledger row in the future", async () => {
+      const database = await fresh[engine]();
+      await makeHealthy(database);
+      if (engine === "sqlite") {
+        const clock = createTestClock(Date.now() + dayMs);
+        const store = await openStore(readConfig({ database }, {}), clock);
+        await store.catalogue.importPets(rows(), "test");
+        await store.close();
+      } else {
+        const ahead = `UPDATE ledger_end SET at = ${Date.now() + dayMs} WHERE seq = 0`;
+        await readRows(database, ahead);
+      }
+      const findings = complaints(await examineStore(database));
+      expect(findings).toMatchObject([{ name: "clock", result: "warning" }]);
+      expect(findings[0]!.found).toStartWith("the last ledger row is in the future: ");
+      expect(findings[0]!.advice).toContain("Synchronise the clocks");
+    });
+
+    test("works while the service runs, and finds it on its port", async () => {
+      const database = await fresh[engine]();
+      await makeHealthy(database);
+      const service = await startTestService(engine, { database });
+      try {
+        const { port } = new URL(service.baseUrl);
+        const findings = await examineStore(database, { port });
+        expect(complaints(findings)).toEqual([]);
+        expect(findingsOf(findings, "port")[0]!.found).toBe(
+          `a petstore service listens on 127.0.0.1:${port}`,
+        );
+        if (engine === "sqlite") {
+          expect(findingsOf(findings, "serving")[0]!.found).toBe("a service uses the store now");
+        }
+      } finally {
+        await service.stop();
+      }
+    });
+  });
+}
+
+function isProblem({ result }: Finding): boolean {
+  return result === "problem";
+}
+
+const createEmpty: Record<Engine, () => Promise<string>> = {
+  async sqlite() {
+    new Database(place.path("empty.db"), { create: true }).close();
+    return `sqlite:${place.path("empty.db")}`;
+  },
+  postgres: async () => (await sharedPostgres()).freshDatabase(),
+};
+
+async function* rows() {
+  yield [petRow({ petId: 1n })];
+}

@@ -1,0 +1,103 @@
+import { Database, SQLiteError } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { renameSync } from "node:fs";
+import { createStoreStates } from "../../src/domain/store-states.ts";
+import { unavailableOr } from "../../src/store/sqlite/engine/failures.ts";
+import { startTestService } from "../support/service.ts";
+
+/** Fast, so that the test does not wait. */
+const bounds = { failuresQuietMs: 100 };
+
+test("the log tells in three lines that the file was moved, and nothing more until a restart", async () => {
+  const service = await startTestService("sqlite", {}, bounds);
+  await service.addPets({ petId: 1n });
+  const { text: key } = await service.issueKey();
+  const update = () => service.call("PATCH", "/inventory/1", { key, body: '{"quantity":4}' });
+  expect((await update()).status).toBe(200);
+  const file = service.databaseUrl.slice("sqlite:".length);
+  const events = () => service.logged.map((line) => JSON.parse(line));
+  renameSync(file, `${file}.moved`);
+  while (events().length === 0) await Bun.sleep(10);
+  const refused = await update();
+  expect(refused.status).toBe(503);
+  for (let sent = 0; sent < 20; sent++) expect((await update()).status).toBe(503);
+  // Longer than the time after which requests count as no longer failing, and usage is saved.
+  await Bun.sleep(1_100);
+  expect((await update()).status).toBe(503);
+  const requestId = refused.headers.get("X-Request-Id");
+  const cause = `${file} was deleted or moved away`;
+  expect(events()).toMatchObject([
+    { event: "store file damaged", file, todo: expect.stringContaining("estart") },
+    { event: "updates saved into the database file" },
+    { event: "requests failing", reason: "unwritable", cause, requestId },
+  ]);
+  renameSync(`${file}.moved`, file);
+  await service.restart();
+  expect((await update()).status).toBe(200);
+  expect(events().slice(3)).toMatchObject([{ event: "usage and bans not saved", cause }]);
+  await service.stop();
+});
+
+test("a bug that fails many requests is logged once with its stack, and its end with the number", async () => {
+  const service = await startTestService("sqlite", {}, bounds);
+  const { text: key } = await service.issueKey();
+  const database = new Database(service.databaseUrl.slice("sqlite:".length));
+  database.run("ALTER TABLE orders RENAME TO elsewhere");
+  const ask = () => service.call("GET", "/store/orders", { key });
+  const first = await ask();
+  for (let sent = 0; sent < 9; sent++) expect((await ask()).status).toBe(500);
+  database.run("ALTER TABLE elsewhere RENAME TO orders");
+  database.close();
+  while (service.logged.length < 2) await Bun.sleep(10);
+  expect((await ask()).status).toBe(200);
+  const requestId = first.headers.get("X-Request-Id");
+  expect(service.logged.map((line) => JSON.parse(line))).toMatchObject([
+    {
+      event: "bug",
+      requestId,
+      operation: "listOrders",
+      error: expect.stringMatching(/no such table.*\n/),
+    },
+    { event: "requests stopped failing", reason: "bug", failures: 10 },
+  ]);
+  await service.stop();
+});
+
+test("a full disk is named as the cause, and a write that succeeds meanwhile is not the end", async () => {
+  const database = new Database(":memory:");
+  database.run("PRAGMA max_page_count = 2");
+  let full: unknown;
+  try {
+    database.run("CREATE TABLE one (a)");
+    for (;;) database.run("INSERT INTO one VALUES (zeroblob(500))");
+  } catch (error) {
+    expect(error).toBeInstanceOf(SQLiteError);
+    full = unavailableOr(error);
+  }
+  const logged: unknown[] = [];
+  const states = createStoreStates({
+    log: (event, details) => void logged.push({ event, ...details }),
+    isShared: false,
+    canWrite: () => true,
+  });
+  for (let round = 0; round < 5; round++) {
+    states.groupEnded({ changes: 1, durationMs: 1, error: full });
+    states.groupEnded({ changes: 1, durationMs: 1 });
+  }
+  const cause = "no space left on the device (SQLITE_FULL)";
+  expect(logged).toEqual([{ event: "store not writable", reason: "full", cause }]);
+  expect(states.isFailing).toBe(true);
+});
+
+test("a slow commit is logged once, while commits stay slow", () => {
+  const logged: unknown[] = [];
+  const states = createStoreStates({
+    log: (event, details) => void logged.push({ event, ...details }),
+    isShared: true,
+    canWrite: () => true,
+  });
+  for (const durationMs of [900, 1_500, 2_000, 3, 1_200]) {
+    states.groupEnded({ changes: 7, durationMs });
+  }
+  expect(logged).toEqual([{ event: "commits slow", changes: 7, commitMs: 1_500 }]);
+});

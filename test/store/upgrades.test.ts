@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
+import { SQL } from "bun";
+import { readConfig } from "../../src/config.ts";
+import { openUpgradeCheck } from "../../src/engines.ts";
+import { steps as postgresSteps } from "../../src/store/postgres/schema/steps.ts";
+import { steps as sqliteSteps } from "../../src/store/sqlite/schema/steps.ts";
+import { ledger } from "../fixtures/expected.ts";
+import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
+import { unpackRelease } from "../support/release-code.ts";
+import { readLedger, readRows, restore } from "../support/release-stores.ts";
+import { engines, startTestService } from "../support/service.ts";
+import { verifyStore } from "../support/stocking.ts";
+
+let place: Workspace;
+beforeEach(() => {
+  place = openWorkspace();
+});
+afterEach(() => place.leave());
+
+const backups = () => readdirSync(place.folder).filter((name) => name.includes("before"));
+const versionOf = async (database: string) => (await readRows(database, "PRAGMA user_version"))[0];
+
+describe("a SQLite store of 0.5.0", () => {
+  test("is copied before a start migrates it, once, and 0.5.0 opens the copy", async () => {
+    const database = await restore.sqlite("0.5.0", place);
+    const before = await readRows(database, "SELECT * FROM head");
+    const service = await startTestService("sqlite", { database });
+    service.clock.set(Date.parse("2026-12-01T10:00:00Z"));
+    await service.restart();
+    await service.stop();
+    const [name = "", ...others] = backups();
+    expect(others).toEqual([]);
+    expect(name).toMatch(/^store\.before-0\.6\.0-\d{8}T\d{6}Z\.db$/);
+    expect(service.logged.map((line) => JSON.parse(line)).slice(0, 2)).toMatchObject([
+      { event: "backup before migration", file: place.path(name), bytes: expect.any(Number) },
+      { event: "store migrated", from: 6, to: 7, durationMs: expect.any(Number) },
+    ]);
+    expect(statSync(place.path(name)).mode & 0o777).toBe(0o600);
+    const backup = `sqlite:${place.path(name)}`;
+    expect(await versionOf(backup)).toEqual([6n]);
+    expect(await readRows(backup, "SELECT * FROM head")).toEqual(before);
+    expect(await readLedger(backup)).toEqual(ledger);
+    // To go back, the copy takes the place of the store.
+    renameSync(place.path(name), place.path("store.db"));
+    const command = unpackRelease("0.5.0", place);
+    const ran = await place.run(["verify", "--json", "--database", database], { command });
+    expect({ ...ran, out: JSON.parse(ran.out) }).toMatchObject({
+      code: 0,
+      out: { rows: 12, faultCount: 0 },
+    });
+  });
+
+  test("is not migrated if the copy cannot be made, and the message says what to do", async () => {
+    const database = await restore.sqlite("0.5.0", place);
+    const bytes = readFileSync(place.path("store.db"));
+    // The name of the unfinished copy is taken, so that no file can be created under it.
+    mkdirSync(place.path(".store.before-migration.tmp/taken"), { recursive: true });
+    const ran = await place.run(["keys", "list", "--database", database]);
+    expectUsageError(ran, `cannot make a backup in ${place.folder} before the migration: `);
+    expect(ran.err).toMatch(
+      /; nothing was changed: free \d+ bytes there or make the folder writable, then start again$/m,
+    );
+    expect(await versionOf(database)).toEqual([6n]);
+    expect(readFileSync(place.path("store.db"))).toEqual(bytes);
+    expect(backups()).toEqual([".store.before-migration.tmp"]);
+  });
+
+  test("of the other environment is neither copied nor migrated", async () => {
+    const database = await restore.sqlite("0.5.0", place);
+    const ran = await place.run(["keys", "list", "--env", "staging", "--database", database]);
+    expectUsageError(ran, "the database belongs to the production environment, not to staging");
+    expect(await versionOf(database)).toEqual([6n]);
+    expect(backups()).toEqual([]);
+  });
+
+  test("that a service of 0.5.0 serves is not served by this version, and stays as it is", async () => {
+    const database = await restore.sqlite("0.5.0", place);
+    const command = unpackRelease("0.5.0", place);
+    await place.serve(["serve", "--database", database], { command });
+    const ran = await place.run(["serve", "--port", "0", "--database", database]);
+    expectUsageError(ran, `another process is already serving ${place.path("store.db")}`);
+    const check = await place.json<{ trial: unknown }>(
+      "upgrade",
+      "--check",
+      "--database",
+      database,
+    );
+    expect(check.trial).toMatchObject({ rows: 12, faultCount: 0 });
+    expect(await versionOf(database)).toEqual([6n]);
+    expect(backups()).toEqual([]);
+  });
+});
+
+describe.each([...engines])("an upgrade check on %s", (engine) => {
+  const current = { sqlite: sqliteSteps, postgres: postgresSteps }[engine].length;
+  const open = (database: string) => openUpgradeCheck(readConfig({ database }, {}));
+  const files = () => readdirSync(place.folder).filter((name) => !/-(wal|shm)$/.test(name));
+  const content = async (database: string) =>
+    engine === "sqlite"
+      ? readRows(database, "SELECT name, sql FROM sqlite_schema ORDER BY name")
+      : readRows(
+          database,
+          `SELECT nspname::text, relname::text, relfilenode::int8 FROM pg_class
+           JOIN pg_namespace ON pg_namespace.oid = relnamespace
+           WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema' ORDER BY 1, 2`,
+        );
+
+  test.each(["0.1.0", "0.5.0"])(
+    "migrates a copy of a store of %s and leaves nothing behind",
+    async (release) => {
+      const database = await restore[engine](release, place);
+      const [before, filesBefore] = [await content(database), files()];
+      await using check = await open(database);
+      const { store, current: newest, steps } = check.plan;
+      expect(newest).toEqual({ version: current, release: "0.6.0" });
+      expect(store).toMatchObject({ release });
+      expect(steps.map(({ version }) => version)).toEqual(
+        Array.from({ length: current - store.version }, (_, at) => store.version + 1 + at),
+      );
+      expect(steps.at(-1)!.fitsRelease).toBe(engine === "sqlite" ? null : "0.4.0");
+      expect(await check.tryOnCopy()).toMatchObject({ rows: 12, faults: [], faultCount: 0 });
+      expect(await content(database)).toEqual(before);
+      expect(files()).toEqual(filesBefore);
+    },
+  );
+
+  test("finds what is wrong with a store, prints it and ends with exit code 1", async () => {
+    const database = await restore[engine]("0.5.0", place);
+    await readRows(database, "UPDATE inventory SET quantity = 77 WHERE pet_id = 2");
+    const ran = await place.run(["upgrade", "--check", "--database", database]);
+    expect(ran).toMatchObject({ code: 1, err: "" });
+    expect(ran.out).toContain(`  ${current}. Adds the table maintenance.`);
+    expect(ran.out).toMatch(
+      /77.*\n(.*\n)*Tried on a copy with 12 ledger rows: .* faults? found\.\n$/,
+    );
+  });
+
+  test("of a current store has nothing to do, and a newer store is refused with both versions", async () => {
+    const database = await restore[engine]("0.5.0", place);
+    await verifyStore(database);
+    const words = ["upgrade", "--check", "--database", database];
+    const ran = await place.run(words);
+    expect(ran).toMatchObject({ code: 0, err: "" });
+    expect(ran.out).toEndWith("A start migrates nothing.\n");
+    await readRows(
+      database,
+      engine === "sqlite"
+        ? "PRAGMA user_version = 99"
+        : "UPDATE petstore_schema SET version = 99, fits = 98",
+    );
+    const refusal = `it has schema 99, and this version knows schema ${current}, of 0.6.0; use the newer version`;
+    for (const refused of [words, ["keys", "list", "--database", database]]) {
+      expectUsageError(await place.run(refused), refusal);
+    }
+    await expect(startTestService(engine, { database })).rejects.toThrow(refusal);
+  });
+});
+
+test("an upgrade check on PostgreSQL waits for no writer, and no reader or writer waits for it", async () => {
+  const database = await restore.postgres("0.5.0");
+  await using sql = new SQL(database, { max: 1 });
+  const tables = await sql`SELECT string_agg(relname, ', ') FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`.values();
+  await using check = await openUpgradeCheck(readConfig({ database }, {}));
+  await sql.begin(async (locking) => {
+    // Conflicts with every lock but that of a SELECT.
+    await locking.unsafe(`LOCK TABLE ${tables[0][0]} IN EXCLUSIVE MODE`);
+    expect(await check.tryOnCopy()).toMatchObject({ rows: 12, faultCount: 0 });
+  });
+});
+
+test("upgrade without --check changes nothing and says what does", async () => {
+  const ran = await place.run(["upgrade", "--database", "sqlite:missing.db"]);
+  expectUsageError(ran, "a start of the new version migrates the store; petstore upgrade --check");
+  expect(readdirSync(place.folder)).not.toContain("missing.db");
+});
