@@ -51,6 +51,16 @@ const fixedBounds = {
   failuresQuietMs: 10_000,
   /** How often metrics read the store: whether it responds, webhooks, backups, sizes of files. */
   metricsReadEveryMs: 5_000,
+  traces: {
+    /** Spans that wait to be sent. Further ones are dropped. */
+    queueMax: 4_096,
+    batchMax: 512,
+    delayMs: 2_000,
+    timeoutMs: 10_000,
+    retryMsMax: 60_000,
+    /** How long a stop waits for the collector. */
+    stopMs: 900,
+  },
   /** How often the files of the certificate are read. */
   certificateCheckMs: 1_000,
   /** How long requests in flight may take once the listener is closed. */

@@ -7,7 +7,6 @@ import type { Clock, Limiter, Store } from "./domain/ports.ts";
 import { createStoreStates, type StoreStates } from "./domain/store-states.ts";
 import type { Migration, UpgradeCheck } from "./domain/upgrades.ts";
 import { isFileError, reasonOf } from "./file-errors.ts";
-
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
 import { printError } from "./output.ts";

@@ -76,15 +76,22 @@ export function createScrubber(secrets: readonly string[]): (text: string) => st
   return (text) => withoutSecrets(text.replace(pattern, "[hidden]"));
 }
 
+let clearLine: (() => void) | undefined;
+
+/** Sets what removes an unfinished line, such as progress, before anything is printed. */
+export function beforePrinting(clear: () => void): void {
+  clearLine = clear;
+}
+
 /** Prints one line for people, or one JSON value. */
 export function print(line: string): void {
+  clearLine?.();
   process.stdout.write(`${printable(line)}\n`);
 }
 
 /** Prints an error as one line on standard error. */
 export function printError(message: string): void {
-  const name = coloured(process.stderr, "red", "petstore:");
-  process.stderr.write(`${name} ${printable(withoutSecrets(message))}\n`);
+  writeError(coloured(process.stderr, "red", "petstore:"), message);
 }
 
 /** Prints one line of a longer message on standard error. */
@@ -94,7 +101,17 @@ export function printDetail(line: string): void {
 
 /** Prints a warning as one line on standard error. The command continues. */
 export function printWarning(message: string): void {
-  printError(`warning: ${message}`);
+  writeError(coloured(process.stderr, "yellow", "petstore:"), `warning: ${message}`);
+}
+
+/** Prints what a command has done besides its result, as one line on standard error. */
+export function printNote(message: string): void {
+  writeError("petstore:", message);
+}
+
+function writeError(name: string, message: string): void {
+  clearLine?.();
+  process.stderr.write(`${name} ${printable(withoutSecrets(message))}\n`);
 }
 
 /** Standard output is a pipe whose reader, such as `head`, has stopped reading. */

@@ -37,6 +37,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/store/": ["src/domain/", "node:", "bun"],
   "src/limits/": ["src/domain/", "node:", "bun"],
   "src/webhooks/": ["src/domain/", "node:"],
+  "src/traces/": ["src/domain/", "node:"],
   "src/metrics/": ["src/domain/", "node:"],
   "src/backup/": ["src/domain/", "src/store/tables.ts", "node:"],
   "src/http/": ["src/domain/", "node:"],
@@ -184,6 +185,8 @@ const longFiles: Record<string, string> = {
   "test/fixtures/store-0.3.0.sql": "written by pg_dump",
   "test/fixtures/store-0.4.0.sql": "written by pg_dump",
   "deploy/grafana/petstore.json": "written by scripts/dashboard.ts",
+  "test/fixtures/store-0.5.0.sql": "written by pg_dump",
+  "test/fixtures/releases/petstore-0.5.0.json.zst": "compressed code of a release",
   "client/README.md": "the manual of the package, of which npm shows one page",
   "src/http/docs/style.css": "the style sheet of one page, read by selector",
 };

@@ -11,6 +11,9 @@ import { freePort } from "../start-server.ts";
 const entries = 20;
 const connections = 64;
 const warmUpRuns = 3;
+/** Many short runs: the shorter a round, the less the machine drifts in it. */
+const repeatsMin = 36;
+const runMs = 300;
 
 interface Variant {
   name: string;
@@ -28,8 +31,7 @@ export async function monitoring(bench: Bench): Promise<void> {
   const services = await startAll(bench, variants);
   const { expected } = services;
   const measured = new Map<Variant, Measured[]>(variants.map((variant) => [variant, []]));
-  const repeats = bench.options.quick ? 2 : Math.max(bench.options.repeats, 24);
-  const runMs = bench.options.runMs / 2;
+  const repeats = bench.options.quick ? 2 : Math.max(bench.options.repeats, repeatsMin);
   for (const { variant, service } of services.running) {
     await measureOne(bench, variant, service, expected, warmUpRuns * runMs);
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { printError } from "../output.ts";
+import { printError, printNote } from "../output.ts";
 import { exitCodeOf, signalNumbers } from "./exit-codes.ts";
 import { clearProgress } from "./progress.ts";
 
@@ -54,7 +54,7 @@ function onSignal(signal: Signal): void {
   clearProgress();
   if (phase === "changing" && !received) {
     received = signal;
-    printError("the change is being stored; the command ends when the store has answered");
+    printNote("the change is being stored; the command ends when the store has answered");
     return;
   }
   for (const cleanUp of cleanUps) cleanUp();

@@ -1,5 +1,5 @@
 import type { RowsOf } from "../domain/ports.ts";
-import { printable } from "../output.ts";
+import { beforePrinting, printable } from "../output.ts";
 import { isCapable } from "../terminal.ts";
 
 /** How far a long piece of work is. Call `end` also if the work fails. */
@@ -23,10 +23,13 @@ const refreshMs = 200;
 /** The progress whose line is on the terminal. */
 let shown: Progress | undefined;
 
-/** Removes the line of unfinished work, so that a message does not continue it. */
+/** Removes the line of unfinished work. */
 export function clearProgress(): void {
   shown?.end();
 }
+
+// A message must not continue the line.
+beforePrinting(clearProgress);
 
 /**
  * Shows the progress of work that takes longer than a second: the percentage if the total is known,
@@ -39,17 +42,20 @@ export function createProgress(
   { unit = "rows", terminal = process.stderr, now = () => performance.now() }: ProgressOptions = {},
 ): Progress {
   if (!isCapable(terminal)) return { advance() {}, end() {} };
-  const startMs = now();
-  let nextMs = startMs + quietMs;
+  let nextMs = now() + quietMs;
   let count = 0;
+  /** The rate is measured from the first rows on: other work may come before them. */
+  let first: { readonly count: number; readonly ms: number } | undefined;
   const progress: Progress = {
     advance(more) {
       count += more;
       const nowMs = now();
+      first ??= { count, ms: nowMs };
       if (nowMs < nextMs) return;
       nextMs = nowMs + refreshMs;
       shown = progress;
-      const line = lineOf(printable(label), count, total, unit, nowMs - startMs);
+      const rate = (1_000 * (count - first.count)) / (nowMs - first.ms);
+      const line = lineOf(printable(label), count, total, unit, rate);
       terminal.write(`\r\x1b[K${line.slice(0, (terminal.columns || 80) - 1)}`);
     },
     end() {
@@ -76,12 +82,13 @@ function lineOf(
   count: number,
   total: number | undefined,
   unit: "rows" | "bytes",
-  elapsedMs: number,
+  rate: number,
 ): string {
   const amount = unit === "bytes" ? bytesText : rowsText;
   // The total may be an estimate, so the work may be longer.
   const share = total ? ` ${Math.min(99, Math.floor((100 * count) / total))} %,` : "";
-  return `${label}:${share} ${amount(count)}, ${amount((1_000 * count) / elapsedMs)}/s`;
+  const speed = rate > 0 ? `, ${amount(rate)}/s` : "";
+  return `${label}:${share} ${amount(count)}${speed}`;
 }
 
 function rowsText(count: number): string {

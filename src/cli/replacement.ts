@@ -26,6 +26,7 @@ export async function replaceFile(
     await file.sync();
     await file.close();
     await rename(temporary, target);
+    await flushFolder(dirname(target));
   } catch (error) {
     await file.close().catch(() => {});
     remove();
@@ -33,6 +34,14 @@ export async function replaceFile(
   } finally {
     stopListening();
   }
+}
+
+/** A crash of the machine may otherwise undo the new name. */
+async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  // Some file systems cannot flush a folder. The file is complete all the same.
+  await folder.sync().catch(() => {});
+  await folder.close();
 }
 
 /** True for a device or a pipe, which is written to and not replaced. */

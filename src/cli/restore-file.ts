@@ -1,5 +1,5 @@
 import { existsSync, lstatSync } from "node:fs";
-import { link, mkdir, open, unlink } from "node:fs/promises";
+import { link, mkdir, open, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Manifest } from "../backup/manifest.ts";
 import type { Config } from "../config.ts";
@@ -48,6 +48,9 @@ function assertFree(path: string): void {
   throw new ServiceError("invalid_request", `${found} exists; ${remedy}`);
 }
 
+/** The file system has no hard links. */
+const withoutLinks: readonly string[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
+
 /** Gives the file its name without replacing a file that appeared meanwhile. */
 async function putInPlace(scratch: string, path: string): Promise<void> {
   try {
@@ -55,6 +58,8 @@ async function putInPlace(scratch: string, path: string): Promise<void> {
     // A store must have exactly one name.
     await unlink(scratch);
   } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (withoutLinks.includes(code)) return rename(scratch, path);
     throw new ServiceError("unavailable", `cannot create ${path}: ${reasonOf(error)}`);
   }
 }

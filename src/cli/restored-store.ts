@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { countAllRows, damagedBackup, type Manifest } from "../backup/manifest.ts";
 import { type Backup, openBackup } from "../backup/reader.ts";
 import type { Config } from "../config.ts";
@@ -40,9 +41,18 @@ export async function restoreToFile(file: string, path: string, config: Config):
       verifyMs: Math.round(performance.now() - loaded),
     };
     return { manifest: backup.manifest, verification, durations };
+  } catch (error) {
+    throw namingFolder(dirname(path), error);
   } finally {
     await store.close();
   }
+}
+
+/** The scratch store has no space, or its disk fails. The backup may be good. */
+function namingFolder(folder: string, error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.reason === undefined) return error;
+  const reason = typeof error.cause === "string" ? error.cause : error.message;
+  return new ServiceError("unavailable", `cannot write to ${folder}: ${reason}`);
 }
 
 async function open(file: string, { environment }: Config): Promise<Backup> {

@@ -1,5 +1,4 @@
-import { rmSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ServiceError } from "../domain/errors.ts";
 import { reasonOf } from "../file-errors.ts";
@@ -13,7 +12,8 @@ export async function inScratchFolder<T>(
   parent: string,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const folder = await createFolder(parent);
+  // Synchronous, so that no signal arrives between this and the next lines.
+  const folder = createFolder(parent);
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const stopListening = onInterrupt(remove);
   try {
@@ -24,9 +24,9 @@ export async function inScratchFolder<T>(
   }
 }
 
-async function createFolder(parent: string): Promise<string> {
+function createFolder(parent: string): string {
   try {
-    return await mkdtemp(join(parent, ".petstore-scratch-"));
+    return mkdtempSync(join(parent, ".petstore-scratch-"));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === "ENOENT" ? "no such folder" : reasonOf(error);

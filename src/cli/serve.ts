@@ -1,6 +1,5 @@
 import type { Service } from "../compose.ts";
 import { type Config, readConfig } from "../config.ts";
-import type { Store } from "../domain/ports.ts";
 import { systemClock } from "../engines.ts";
 import { secretsOf } from "../log/secrets.ts";
 import { openProcessLog, type ServiceLog } from "../log.ts";
@@ -8,20 +7,28 @@ import { print } from "../output.ts";
 import { packageVersion } from "../version.ts";
 import type { Input } from "./command.ts";
 import { currentProgram } from "./program.ts";
-import { fillEmptyStore, samplePlan } from "./sample.ts";
+import { fillEmptyStore } from "./sample.ts";
+import { firstWelcome, laterWelcome } from "./welcome.ts";
 
 export function serve({ settings }: Input): Promise<number> {
-  return serveUntilStopped(readConfig(settings), async () => undefined);
+  return serveUntilStopped(readConfig(settings), async () => []);
 }
 
-/** Serves like `serve`, after adding sample data and a key to an empty store. `npm start` runs it. */
+/**
+ * Serves like `serve`, after adding sample data and a key to an empty store. Says what to do next.
+ * `npm start` runs it.
+ */
 export function quickstart({ settings }: Input): Promise<number> {
-  return serveUntilStopped(readConfig(settings), fillEmptyStore);
+  return serveUntilStopped(readConfig(settings), async ({ store, baseUrl }, config) => {
+    const key = await fillEmptyStore(store, config);
+    return key ? firstWelcome(baseUrl, key) : laterWelcome(baseUrl, config, settings);
+  });
 }
 
 async function serveUntilStopped(
   config: Config,
-  prepare: (store: Store, config: Config) => Promise<string | undefined>,
+  /** Returns the lines to print after the address. */
+  prepare: (service: Service, config: Config) => Promise<readonly string[]>,
 ): Promise<number> {
   // Loaded here, because the other commands need no HTTP server and should start fast.
   const { startService } = await import("../compose.ts");
@@ -39,10 +46,10 @@ async function serveUntilStopped(
   // Listens for signals before it prints the line that supervisors wait for.
   const stopped = untilStopped(service, log);
   // Not before the start: if the port is taken, a new key would be stored and never shown.
-  const key = await prepare(service.store, config);
+  const lines = await prepare(service, config);
   print(`Petstore inventory (${config.environment}) is serving at ${service.baseUrl}`);
   if (service.metricsUrl) print(`Metrics are at ${service.metricsUrl}`);
-  if (key) for (const line of welcome(service.baseUrl, key)) print(line);
+  for (const line of lines) print(line);
   return stopped;
 }
 
@@ -50,21 +57,6 @@ function logStart({ baseUrl, metricsUrl, engine, log }: Service, { environment }
   const { name, schema } = engine;
   const version = packageVersion();
   log("started", { version, environment, address: baseUrl, metricsUrl, engine: name, schema });
-}
-
-function welcome(baseUrl: string, key: string): readonly string[] {
-  return `
-The store was empty. It now has sample data and an API key (plan ${samplePlan}).
-The key is shown only once:
-
-  ${key}
-
-Try it:
-
-  curl -H "Authorization: Bearer ${key}" ${baseUrl}/inventory
-
-API reference, with a form for each operation: ${new URL("/docs", baseUrl)}
-`.split("\n");
 }
 
 /** Resolves when a signal has stopped the service. A second signal ends the process at once. */

@@ -1,7 +1,7 @@
 import { type Config, readConfig } from "../config.ts";
 import type { Store } from "../domain/ports.ts";
 import { openExistingStore, openStore, systemClock, withStorePath } from "../engines.ts";
-import { printError } from "../output.ts";
+import { printNote } from "../output.ts";
 import type { Input } from "./command.ts";
 import { beginChange } from "./interruption.ts";
 
@@ -30,7 +30,7 @@ export function withExistingStore<Values, Operands>(
 }
 
 export function printCreated(place: string): void {
-  printError(`created the store ${place}`);
+  printNote(`created the store ${place}`);
 }
 
 function runWith<Values, Operands>(

@@ -49,6 +49,8 @@ export async function openMetrics(
       expose: () => expose(registry.families),
     }),
   );
+  // The first time takes milliseconds, in which the process could not handle requests.
+  expose(registry.families);
   // First in, last out: the end of a stop can be seen.
   opened.defer(server.stop);
   opened.defer(measureEventLoop(registry, monotonicMs, log));

@@ -5,6 +5,7 @@ import type { Observers } from "../http/observe.ts";
 import { createRequestLog } from "../http/request-log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ServiceOptions } from "./options.ts";
+import type { Traces } from "./traces.ts";
 
 /** What follows the requests and commits of a service, for logs, metrics and traces. */
 export interface Monitoring {
@@ -17,16 +18,17 @@ export interface Monitoring {
 export function createMonitoring(
   { config, observer, log, requestLines }: ServiceOptions,
   metrics: Metrics | undefined,
+  traces: Traces | undefined,
   { states }: Pick<Engine, "states">,
   opened: AsyncDisposableStack,
 ): Monitoring {
   const failing = createFailingRequests(log, config.failuresQuietMs, states);
   opened.defer(failing.stop);
   const requestLog = requestLines && createRequestLog(config.logRequests, requestLines);
-  const all = [metrics?.requestEnded, requestLog, observer];
+  const all = [metrics?.requestEnded, requestLog, traces?.requestEnded, observer];
   const observers = all.filter((one) => one !== undefined);
   return {
-    observers: { observers, failureObservers: [failing.observe] },
+    observers: { observers, beginTrace: traces?.beginTrace, failureObservers: [failing.observe] },
     groupEnded(group) {
       states.groupEnded(group);
       metrics?.groupEnded(group);

@@ -40,12 +40,14 @@ export interface EngineFact {
 
 /**
  * Looks at a store without creating, migrating or changing anything. Every method may throw, because
- * the store may be broken in any way. `schema` works on every store that can be opened, the others on
+ * the store may be broken in any way. `readSchema` works on every store that can be opened, the others on
  * one that has the current schema.
  */
 export interface StoreInspection {
   /** Which database this is, without a password. */
   readonly label: string;
+  /** False once the connection was lost. Nothing else can be read then. */
+  readonly isOpen: boolean;
   readSchema(): Promise<SchemaState>;
   /** The environment that the store belongs to. */
   findEnvironment(): Promise<string | undefined>;

@@ -158,6 +158,11 @@ test("a backup that is killed, interrupted or out of space leaves no file under 
   const drilled = place.path("private.petstore");
   await place.json("backup", drilled, "--database", database);
   expect(statSync(drilled).mode & 0o777).toBe(0o600);
+  const cramped = await place.run(["drill", drilled, "--database", database], {
+    command: ["sh", "-c", limited, "sh"],
+  });
+  expect(cramped.code).toBe(1);
+  expect(cramped.err).toMatch(/cannot write to .*scratch/);
   // A drill that is interrupted removes its scratch folder.
   const scratch = () => readdirSync(place.folder).filter((name) => name.includes("scratch"));
   const drill = place.start(["drill", drilled, "--database", database]);

@@ -16,6 +16,7 @@ for (const engine of engines) {
   describe(`a signal on ${engine}`, async () => {
     const place = await openStoreWorkspace(engine);
     afterAll(() => place.leave());
+    await place.withStore(async () => {});
     const pets = () => place.withStore(async ({ catalogue }) => catalogue.petsAfter(null, 10));
 
     for (const [signal, code] of [

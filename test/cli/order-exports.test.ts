@@ -2,7 +2,6 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { exportOrders } from "../../src/cli/export.ts";
 import { formats } from "../../src/cli/files.ts";
-import { importOrders } from "../../src/cli/import.ts";
 import { readConfig } from "../../src/config.ts";
 import type { OrderRecord } from "../../src/domain/orders.ts";
 import type { Store } from "../../src/domain/ports.ts";
@@ -32,9 +31,9 @@ for (const engine of engines) {
   describe(`orders export on ${engine}`, async () => {
     const place = await openStoreWorkspace(engine);
     afterAll(() => place.leave());
-    const input = (store: Store, file: string, format?: string) =>
+    const input = (store: Store, file: string) =>
       ({
-        flags: { format, json: true },
+        flags: { format: undefined },
         operands: [place.path(file)],
         settings: {},
         config: readConfig({}, {}),
@@ -63,9 +62,8 @@ for (const engine of engines) {
         });
         expect(orders).toHaveLength(records.length);
         const database = `sqlite:${place.path(`${format}.db`)}`;
-        const file = place.path(`orders.${format}`);
-        const flags = { format: undefined, "dry-run": false, json: true } as const;
-        await importOrders({ flags, operands: [file], settings: { database } });
+        const words = ["orders", "import", `orders.${format}`, "--database", database];
+        expect(await place.run(words)).toMatchObject({ code: 0 });
         const copy = await openStore(readConfig({ database }, {}), systemClock);
         expect(await copy.catalogue.listOrders({ after: null, limit: 10_000 })).toEqual(orders);
         await copy.close();

@@ -1,6 +1,14 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, linkSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
 import { call } from "../support/service.ts";
@@ -177,6 +185,14 @@ describe("quickstart", () => {
     const catalogue = await place.run(["pets", "export", "-"]);
     const second = await place.serve(["quickstart"]);
     expect((await call(second.baseUrl, "GET", "/inventory", { key })).status).toBe(200);
+    await second.wrote("--plan business\n");
+    expect(second.written()).toContain(
+      `${second.baseUrl}
+API reference:  ${new URL("/docs", second.baseUrl)}
+Database:       ${realpathSync(place.path("data/production.db"))}
+Another key:    petstore keys create --name NAME --plan business
+`,
+    );
     second.kill("SIGTERM");
     expect(await second.exited).toBe(0);
     expect(second.written()).not.toContain("psk_live_");

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { examineStore, findingsOf, makeHealthy } from "../support/doctor.ts";
+import { inspectStore } from "../../src/cli/doctor/inspection.ts";
+import { checkStore } from "../../src/cli/doctor/store.ts";
+import { readConfig } from "../../src/config.ts";
+import { examineStore, findingsOf, makeHealthy, patientBounds } from "../support/doctor.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 
 /** A server with the settings of a production server, apart from the number of connections. */
@@ -63,6 +66,26 @@ test("a server without fsync is a problem", async () => {
     found: "fsync is off",
     advice: "Set fsync to on: a power failure can destroy the whole database.",
   });
+});
+
+test("a server that stops responding is one problem, and the checks end in time", async () => {
+  const config = readConfig({ database }, {});
+  const inspection = await inspectStore(config, 500);
+  const startedAt = performance.now();
+  server.pause();
+  try {
+    const findings = await checkStore(inspection, config, patientBounds);
+    expect(findings.at(-1)).toMatchObject({
+      name: "store",
+      result: "problem",
+      found: "the database stopped responding",
+    });
+    expect(findings.filter(({ result }) => result === "problem").length).toBeLessThan(3);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  } finally {
+    server.resume();
+    inspection.close();
+  }
 });
 
 test("a server that is stopped, or that accepts connections and says nothing, is a problem in time", async () => {

@@ -87,6 +87,9 @@ test("instances of 0.5.0 and of this version serve one database through the migr
   );
   expect(newer.written()).not.toMatch(/"bug"|"crash"/);
 
+  // An instance of 0.5.0 can be started again.
+  const verified = await run(["verify", "--json", "--database", database], { command });
+  expect(JSON.parse(verified.out)).toMatchObject({ faultCount: 0 });
   const updates = loads.reduce((sum, load) => sum + load.updates(), 1);
   const seqs = await readLedger(database, "seq");
   expect(seqs).toEqual(Array.from({ length: 12 + updates }, (_, at) => `${at + 1}`));

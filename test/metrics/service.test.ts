@@ -59,6 +59,7 @@ describe.each(engines)("on %s", (engine) => {
 
   test("requests, refusals, bytes and commits are counted, and no request adds a series", async () => {
     const narrow = await service.issueKey({ scopes: ["pets:read"] });
+    const spent = await service.issueKey({ limits: { perMinute: 1, perDay: 1 } });
     const start = await scrape(service.metricsUrl);
     const list = await service.call("GET", "/inventory", { key });
     const update = { key, body: '{"quantity":7}' };
@@ -67,6 +68,8 @@ describe.each(engines)("on %s", (engine) => {
     await service.call("GET", "/no/such/path", { key });
     await service.call("DELETE", "/inventory", { key });
     for (let sent = 0; sent < 3; sent++) await service.call("GET", "/inventory");
+    for (let sent = 0; sent < 2; sent++)
+      await service.call("GET", "/inventory", { key: spent.text });
     const end = await scrape(service.metricsUrl);
     const grown = (series: string) => sampleOf(end, series)! - sampleOf(start, series)!;
     const requests = (operation: string, status: string) =>
@@ -81,19 +84,21 @@ describe.each(engines)("on %s", (engine) => {
       measured: grown('petstore_request_duration_seconds_count{operation="updateInventory"}'),
       unauthorized: refusals("unauthorized"),
       address: refusals("rate_limit_exceeded", "address"),
+      key: refusals("rate_limit_exceeded", "key"),
       scope: refusals("insufficient_scope"),
       path: refusals("not_found"),
       method: refusals("method_not_allowed"),
       commits: grown("petstore_commit_duration_seconds_count"),
       changes: grown("petstore_commit_changes_sum"),
     }).toEqual({
-      listed: 1,
-      refused: 4,
+      listed: 2,
+      refused: 5,
       updated: 3,
       unknown: 2,
       measured: 3,
       unauthorized: 2,
       address: 1,
+      key: 1,
       scope: 1,
       path: 1,
       method: 1,

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { lockForServing } from "../../src/store/sqlite/engine/serving-lock.ts";
 import { inventory, ledger, orders, pets } from "../fixtures/expected.ts";
+import { createTestClock } from "../support/clock.ts";
 import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
 import {
   hashesOf,
@@ -12,7 +13,7 @@ import {
 } from "../support/release-stores.ts";
 import { expectError, limitsOf } from "../support/responses.ts";
 import { call, engines, startTestService } from "../support/service.ts";
-import { verifyStore } from "../support/stocking.ts";
+import { importPets, verifyStore } from "../support/stocking.ts";
 
 /** Every release whose stores must open. A new release adds its version and its fixtures. */
 const releases = ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0"];
@@ -32,6 +33,10 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       database = await restore[engine](release, place);
     });
     afterEach(() => place.leave());
+
+    /** In this process, at the current time: a process for each would take most of the time. */
+    const serve = () =>
+      startTestService(engine, { database }, {}, { clock: createTestClock(Date.now()) });
 
     async function sound(rows: number) {
       const hash = (await hashesOf(database)).at(-1)!;
@@ -55,17 +60,15 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       expect(await readRows(database, "SELECT from_seq, hash FROM chain")).toEqual([
         [BigInt(start), digest],
       ]);
-      const { baseUrl, kill, exited } = await place.serve(["serve", "--database", database]);
+      const { baseUrl, stop } = await serve();
       const updated = await call(baseUrl, "PATCH", "/inventory/1", {
         key: textOf("all scopes"),
         headers: { "Content-Type": "application/json" },
         body: '{"quantity":11}',
       });
       expect(updated.status).toBe(200);
-      kill("SIGTERM");
-      await exited;
-      const imported = { stdin: '{"petId":8,"name":"Ben"}\n' };
-      await place.run(["pets", "import", "-", "--database", database], imported);
+      await stop();
+      await importPets(database, '{"petId":8,"name":"Ben"}');
       const hashes = await hashesOf(database);
       const stored = await readRows(database, "SELECT hash FROM ledger ORDER BY seq");
       expect(
@@ -97,7 +100,7 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
     });
 
     test("is served unchanged, and an update continues its ledger", async () => {
-      const { baseUrl, kill, exited } = await place.serve(["serve", "--database", database]);
+      const { baseUrl, stop } = await serve();
       const key = textOf("all scopes");
       const list = await call(baseUrl, "GET", "/inventory", { key });
       expect(list.text).toBe(`[${inventory.join()}]`);
@@ -115,8 +118,7 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       const after = await call(baseUrl, "GET", "/inventory", { key });
       expect(after.text).toBe(`[${[changed, ...inventory.slice(1)].join()}]`);
       expect(after.headers.get("ETag")).not.toBe(list.headers.get("ETag"));
-      kill("SIGTERM");
-      expect(await exited).toBe(0);
+      await stop();
       expect(await verifyStore(database)).toEqual(await sound(14));
       expect(await readLedger(database)).toEqual([
         ...ledger,
@@ -126,7 +128,7 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
     });
 
     test("accepts its valid keys with their scopes and limits, and refuses expired and revoked ones", async () => {
-      const { baseUrl, kill, exited } = await place.serve(["serve", "--database", database]);
+      const { baseUrl, stop } = await serve();
       const list = (key: string) => call(baseUrl, "GET", "/inventory", { key });
       for (const [name, perMinute] of [
         ["all scopes", 1_000],
@@ -150,20 +152,18 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       const changes = await call(baseUrl, "GET", "/changes", all);
       if (hasHashes) expect(changes.status).toBe(200);
       else expectError(changes, "insufficient_scope");
-      kill("SIGTERM");
-      await exited;
+      await stop();
       expect(await verifyStore(database)).toEqual(await sound(12));
     });
 
     test("keeps a ban in force until it is lifted, and a lifted ban lifted", async () => {
       const request = async (...names: string[]) => {
-        const { baseUrl, kill, exited } = await place.serve(["serve", "--database", database]);
+        const { baseUrl, stop } = await serve();
         const responses = [];
         for (const name of names) {
           responses.push(await call(baseUrl, "GET", "/inventory", { key: textOf(name) }));
         }
-        kill("SIGTERM");
-        await exited;
+        await stop();
         return responses;
       };
       const [banned, unbanned] = await request("banned", "unbanned");

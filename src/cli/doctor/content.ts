@@ -4,29 +4,24 @@ import type { MaintenanceTask } from "../../domain/maintenance.ts";
 import { isInForce } from "../../domain/usage.ts";
 import { formatInstant } from "../../domain/values/instants.ts";
 import type { Bounds } from "./bounds.ts";
-import { attempt, day, type Finding, formatAge, listed, ok, warning } from "./finding.ts";
+import { type Check, day, type Finding, formatAge, listed, ok, warning } from "./finding.ts";
 
-const verify = "Run petstore verify.";
+const advice = "Another session may hold a lock. If not, run petstore verify.";
 
-/** Checks what the store remembers: backups, keys, bans and webhooks. */
-export async function checkContent(
+/** Checks of what the store remembers: backups, keys, bans and webhooks. */
+export function contentChecks(
   inspection: StoreInspection,
   config: Config,
   bounds: Bounds,
-): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
-  // One after another: they share a connection.
-  for (const [name, check] of [
-    ["backup", () => checkBackup(inspection, config, bounds)],
-    ["drill", () => checkDrill(inspection, bounds)],
-    ["keys", () => checkKeys(inspection, bounds)],
-    ["secrets", () => checkSecrets(inspection)],
-    ["bans", () => checkBans(inspection)],
-    ["webhooks", () => checkWebhooks(inspection)],
-  ] as const) {
-    findings.push(...(await attempt(name, verify, check)));
-  }
-  return findings;
+): readonly Check[] {
+  return [
+    ["backup", advice, () => checkBackup(inspection, config, bounds)],
+    ["drill", advice, () => checkDrill(inspection, bounds)],
+    ["keys", advice, () => checkKeys(inspection, bounds)],
+    ["secrets", advice, () => checkSecrets(inspection)],
+    ["bans", advice, () => checkBans(inspection)],
+    ["webhooks", advice, () => checkWebhooks(inspection)],
+  ];
 }
 
 async function findRecord(inspection: StoreInspection, task: MaintenanceTask) {

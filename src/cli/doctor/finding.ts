@@ -17,6 +17,13 @@ export function problem(name: string, found: string, advice: string): Finding {
   return { name, result: "problem", found, advice };
 }
 
+/** One check: its name, what to do if it fails, and its work. */
+export type Check = readonly [
+  name: string,
+  advice: string,
+  work: () => MaybePromise<Finding | readonly Finding[]>,
+];
+
 /** Runs one check. A check that fails is a problem itself, and the other checks still run. */
 export async function attempt(
   name: string,

@@ -2,12 +2,12 @@ import type { Config } from "../../config.ts";
 import type { StoreInspection } from "../../domain/inspection.ts";
 import { formatInstant } from "../../domain/values/instants.ts";
 import type { Bounds } from "./bounds.ts";
-import { checkContent } from "./content.ts";
-import { attempt, type Finding, ok, problem, warning } from "./finding.ts";
+import { contentChecks } from "./content.ts";
+import { attempt, type Check, type Finding, ok, problem, warning } from "./finding.ts";
 
 const restore = "See docs/troubleshooting.md, or restore a backup.";
 
-/** Checks an open store: schema, environment, writes, clock, engine and content. */
+/** Checks an open store: schema, environment, engine, writes, clock and content. */
 export async function checkStore(
   inspection: StoreInspection,
   config: Config,
@@ -15,25 +15,45 @@ export async function checkStore(
 ): Promise<readonly Finding[]> {
   const schema = await attempt("schema", restore, () => checkSchema(inspection));
   const findings = [ok("store", inspection.label), ...schema];
-  const hasStore = schema[0]?.result !== "problem";
-  if (hasStore) {
-    const check = () => checkEnvironment(inspection, config);
-    findings.push(...(await attempt("environment", restore, check)));
-  }
-  findings.push(
-    ...(await attempt("engine", "Check the database server.", () => inspection.listFacts())),
-  );
   // Older and newer schemas lack tables or have other ones.
-  if (schema[0]?.result !== "ok") return findings;
-  findings.push(
-    ...(await attempt("writable", writableAdvice, async () => {
-      await inspection.checkWritable();
-      return ok("writable", "the store accepts writes");
-    })),
-    ...(await attempt("clock", restore, () => checkClock(inspection, bounds))),
-    ...(await checkContent(inspection, config, bounds)),
-  );
+  const isCurrent = schema[0]?.result === "ok";
+  const hasStore = schema[0]?.result !== "problem";
+  const environment: Check = ["environment", restore, () => checkEnvironment(inspection, config)];
+  const checks: readonly Check[] = [
+    ...(hasStore ? [environment] : []),
+    ["engine", "Check the database server.", () => inspection.listFacts()],
+    ...(isCurrent ? currentChecks(inspection, config, bounds) : []),
+  ];
+  // One after another: they share a connection.
+  for (const [name, advice, work] of checks) {
+    const found = await attempt(name, advice, work);
+    if (!inspection.isOpen) return [...findings, lost];
+    findings.push(...found);
+  }
   return findings;
+}
+
+const lost = problem(
+  "store",
+  "the database stopped responding",
+  "Check the load, the disk and the log of the database server, and the network.",
+);
+
+/** The checks of a store with the current schema. */
+function currentChecks(
+  inspection: StoreInspection,
+  config: Config,
+  bounds: Bounds,
+): readonly Check[] {
+  const checkWrites = async () => {
+    await inspection.checkWritable();
+    return ok("writable", "the store accepts writes");
+  };
+  return [
+    ["writable", writableAdvice, checkWrites],
+    ["clock", restore, () => checkClock(inspection, bounds)],
+    ...contentChecks(inspection, config, bounds),
+  ];
 }
 
 const writableAdvice =

@@ -55,6 +55,9 @@ function createInspection(label: string, session: Session, close: () => void): S
 
   return {
     label,
+    get isOpen() {
+      return session.isOpen;
+    },
     async readSchema() {
       const { version, fits } = await readVersion({ ...session, query });
       return { version, current: steps.length, isTooNew: fits > steps.length };

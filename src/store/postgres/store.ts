@@ -20,7 +20,6 @@ import { createKeyMemory } from "./idempotency.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
-
 import { createMaintenance } from "./maintenance.ts";
 import { hasStore, migrate } from "./migrations.ts";
 import { createPreview } from "./previews.ts";

@@ -43,6 +43,7 @@ function createInspection(path: string, database: Database): StoreInspection {
 
   return {
     label: path,
+    isOpen: true,
     readSchema: () =>
       read(() => {
         const version = versionOf(database);

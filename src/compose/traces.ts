@@ -1,0 +1,62 @@
+import type { Observer, Observers } from "../http/observe.ts";
+import type { Operation } from "../http/operation.ts";
+import { packageVersion } from "../version.ts";
+import { monotonicMs, type ServiceOptions } from "./options.ts";
+
+export interface Traces {
+  readonly beginTrace: NonNullable<Observers["beginTrace"]>;
+  readonly requestEnded: Observer;
+  /** Spans that were never sent. */
+  readonly spansDropped: number;
+}
+
+/** Operations under the base path of their surface. */
+interface Described {
+  readonly basePath: string;
+  readonly operations: readonly Pick<Operation, "id" | "path">[];
+}
+
+/** Loads the code for traces only if there is a collector to send them to. */
+export async function openTraces(
+  { config, clock, log }: ServiceOptions,
+  surfaces: readonly Described[],
+  opened: AsyncDisposableStack,
+): Promise<Traces | undefined> {
+  if (config.otlpEndpoint === undefined) return undefined;
+  const { parseHeaders, tracesUrl } = await import("../traces/otlp.ts");
+  const { startExporter } = await import("../traces/exporter.ts");
+  const { createTracer } = await import("../traces/tracer.ts");
+  const exporter = startExporter({
+    url: tracesUrl(config.otlpEndpoint),
+    headers: parseHeaders(config.otlpHeaders),
+    resource: {
+      serviceName: config.serviceName,
+      serviceVersion: packageVersion(),
+      environment: config.environment,
+    },
+    bounds: config.traces,
+    log,
+  });
+  opened.defer(exporter.stop);
+  const tracer = createTracer({
+    ratio: config.traceRatio,
+    random: Math.random,
+    now: clock.now,
+    monotonicMs,
+    finished: exporter.add,
+  });
+  const routes = new Map(
+    surfaces.flatMap(({ basePath, operations }) =>
+      operations.map(({ id, path }) => [id, basePath + path] as const),
+    ),
+  );
+  return {
+    beginTrace: tracer.begin,
+    requestEnded({ trace, operation, ...request }) {
+      if (trace) tracer.end(trace, { ...request, route: routes.get(operation ?? "") });
+    },
+    get spansDropped() {
+      return exporter.dropped;
+    },
+  };
+}
