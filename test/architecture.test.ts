@@ -37,6 +37,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/store/": ["src/domain/", "node:", "bun"],
   "src/limits/": ["src/domain/", "node:", "bun"],
   "src/webhooks/": ["src/domain/", "node:"],
+  "src/traces/": ["src/domain/", "node:"],
   "src/metrics/": ["src/domain/", "node:"],
   "src/backup/": ["src/domain/", "src/store/tables.ts", "node:"],
   "src/http/": ["src/domain/", "node:"],
@@ -55,7 +56,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/output.ts": ["src/terminal.ts"],
   "src/terminal.ts": [],
   "src/file-errors.ts": [],
-  "src/version.ts": ["node:"],
+  "src/version.ts": ["package.json"],
   "client/src/": [],
 };
 

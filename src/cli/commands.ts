@@ -75,11 +75,7 @@ export const commands: readonly Command[] = [
     name: "pets import",
     summary: "Adds and updates pets and their stock.",
     topic: "pets and orders",
-    examples: [
-      "petstore pets import pets.csv --dry-run",
-      "petstore pets import pets.csv",
-      "petstore pets import - --format ndjson",
-    ],
+    examples: ["petstore pets import pets.csv --dry-run", "petstore pets import - --format ndjson"],
     operands: inputFile,
     flags: { format, "dry-run": dryRun, json },
     changes: true,
