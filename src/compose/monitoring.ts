@@ -25,10 +25,15 @@ export function createMonitoring(
   const failing = createFailingRequests(log, config.failuresQuietMs, states);
   opened.defer(failing.stop);
   const requestLog = requestLines && createRequestLog(config.logRequests, requestLines);
-  const all = [metrics?.requestEnded, requestLog, traces?.requestEnded, observer];
+  const all = [requestLog, traces?.requestEnded, observer];
   const observers = all.filter((one) => one !== undefined);
   return {
-    observers: { observers, beginTrace: traces?.beginTrace, failureObservers: [failing.observe] },
+    observers: {
+      observers,
+      counter: metrics?.requestEnded,
+      beginTrace: traces?.beginTrace,
+      failureObservers: [failing.observe],
+    },
     groupEnded(group) {
       states.groupEnded(group);
       metrics?.groupEnded(group);

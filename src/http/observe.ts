@@ -30,9 +30,17 @@ export interface FinishedRequest {
 
 export type Observer = (request: FinishedRequest) => void;
 
+/** The fields of a finished request that are counted. */
+export type CountedRequest = Pick<
+  FinishedRequest,
+  "operation" | "status" | "durationMs" | "bytes" | "keyId" | "errorCode" | "failure"
+>;
+
 /** What follows every request of a service. */
 export interface Observers {
   readonly observers: readonly Observer[];
+  /** Gets the same object for every request, because a new one would cost more than counting. */
+  readonly counter?: ((request: CountedRequest) => void) | undefined;
   /** Called only for requests that failed: 500 and 503. Without other observers they cost nothing. */
   readonly failureObservers?: readonly Observer[];
   /** Starts the trace of a request that has just arrived, if it is to be traced. */
@@ -60,33 +68,58 @@ export interface Finished {
   readonly trace: Trace | undefined;
 }
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** An observer that throws does not affect the request. The log records the first failure. */
 export function createObservation(
-  { observers, beginTrace, failureObservers = [] }: Observers,
+  { observers, counter, beginTrace, failureObservers = [] }: Observers,
   monotonicMs: () => number,
   log: Log,
 ): Observation {
   const notify = observers.map((observer) => guarded(observer, log));
   const notifyOfFailure = failureObservers.map((observer) => guarded(observer, log));
-  const isMeasuring = observers.length > 0 || beginTrace !== undefined;
+  const count = counter && guarded(counter, log);
+  const counted: Mutable<CountedRequest> = {
+    operation: undefined,
+    status: 0,
+    durationMs: 0,
+    bytes: 0,
+    keyId: undefined,
+    errorCode: undefined,
+    failure: undefined,
+  };
+  const isMeasuring = observers.length > 0 || count !== undefined || beginTrace !== undefined;
   return {
     isMeasuring,
     begin: isMeasuring ? monotonicMs : () => 0,
     beginTrace: beginTrace ?? (() => undefined),
     end({ startedMs, requestId, request, operation, caller, reply, trace }) {
-      const { method, headers } = request;
+      const durationMs = isMeasuring ? monotonicMs() - startedMs : 0;
+      const { method } = request;
+      const bytes = method === "HEAD" ? 0 : bytesOf(reply);
+      if (count) {
+        counted.operation = operation?.id;
+        counted.status = reply.status;
+        counted.durationMs = durationMs;
+        counted.bytes = bytes;
+        counted.keyId = caller?.keyId;
+        counted.errorCode = reply.errorCode;
+        counted.failure = reply.failure;
+        count(counted);
+      }
+      if (notify.length === 0 && reply.failure === undefined) return;
       const finished: FinishedRequest = {
         requestId,
         operation: operation?.id,
         method,
         status: reply.status,
         startedMs,
-        durationMs: isMeasuring ? monotonicMs() - startedMs : 0,
-        bytes: method === "HEAD" ? 0 : bytesOf(reply),
+        durationMs,
+        bytes,
         keyId: caller?.keyId,
         errorCode: reply.errorCode,
         failure: reply.failure,
-        headers,
+        headers: request.headers,
         trace,
       };
       for (const observer of notify) observer(finished);
@@ -100,7 +133,7 @@ export function createObservation(
  * Calls an observer and logs when it starts and stops to throw. Same as `inBackground`, which costs
  * more than counting a request does.
  */
-function guarded(observer: Observer, log: Log): Observer {
+function guarded<T>(observer: (request: T) => void, log: Log): (request: T) => void {
   let isFailing = false;
   const report = inBackground("observing requests", log, (error: unknown) => {
     if (isFailing) throw error;

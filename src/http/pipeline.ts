@@ -9,7 +9,7 @@ import { createTemplate, fillTemplate, type HeaderTemplate } from "./headers.ts"
 import { hasValidHost } from "./host.ts";
 import { invalidHost, methodNotAllowed, operationGone, pathNotFound } from "./messages.ts";
 import type { Observation } from "./observe.ts";
-import type { Context, IncomingRequest, Reply } from "./operation.ts";
+import type { Context, IncomingRequest, Reply, RoutedOperation } from "./operation.ts";
 import { type AddressLimiter, rateLimitError } from "./rate-limits.ts";
 import { jsonHeaders, type Route } from "./routes.ts";
 import type { Surface } from "./surface.ts";
@@ -48,13 +48,13 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
 
   function operate(
     { request, route }: RoutedRequest,
+    operation: RoutedOperation | undefined,
     requestId: string,
     caller: Caller,
     head: Head | undefined,
     trace: Trace | undefined,
   ): MaybePromise<Reply> {
     if (!route) throw new ServiceError("not_found", pathNotFound);
-    const operation = route.operations.get(request.method);
     if (!operation) return methodError(route);
     const { scope, deprecation } = operation;
     if (!caller.scopes.includes(scope)) return authenticator.insufficientScope(scope);
@@ -72,9 +72,12 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     });
   }
 
-  function templateFor({ request, route }: RoutedRequest, reply: Reply): HeaderTemplate {
+  function templateFor(
+    { request, route }: RoutedRequest,
+    operation: RoutedOperation | undefined,
+    reply: Reply,
+  ): HeaderTemplate {
     if (!cors && reply.template) return reply.template;
-    const operation = route?.operations.get(request.method);
     if (!cors && !reply.headers && operation) {
       return reply.etag === undefined ? operation.defaultTemplate : operation.taggedTemplate;
     }
@@ -109,13 +112,15 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
 
   function respond(
     routed: RoutedRequest,
+    operation: RoutedOperation | undefined,
     requestId: string,
     caller: Caller | undefined,
     decision: LimitDecision | undefined,
     reply: Reply,
   ): Response {
     const limits = decision ?? lastKnownLimits(routed, caller);
-    const headers = fillTemplate(templateFor(routed, reply), limits, requestId, reply.etag);
+    const template = templateFor(routed, operation, reply);
+    const headers = fillTemplate(template, limits, requestId, reply.etag);
     return new Response(reply.body, { status: reply.status, headers });
   }
 
@@ -123,6 +128,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     const startedMs = observation.begin();
     const { request, route } = routed;
     const trace = observation.beginTrace(request.headers);
+    const operation = route?.operations.get(request.method);
     const requestId = nextRequestId();
     let caller: Caller | undefined;
     let decision: LimitDecision | undefined;
@@ -139,7 +145,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       trace?.span("limit", limitedMs, performance.now());
       if (decision.outcome !== "admitted") reply = rateLimitError(decision);
       else if (caller) {
-        const operated = operate(routed, requestId, caller, head, trace);
+        const operated = operate(routed, operation, requestId, caller, head, trace);
         reply = operated instanceof Promise ? await operated : operated;
       } else if (!isHostValid) reply = errorReply("invalid_request", invalidHost);
       else if (request.method === "OPTIONS") reply = optionsReply(route);
@@ -149,10 +155,9 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     }
     let response: Response;
     try {
-      response = respond(routed, requestId, caller, decision, reply);
+      response = respond(routed, operation, requestId, caller, decision, reply);
     } catch (bug) {
       // An invalid reply. The server sends its 500.
-      const operation = route?.operations.get(request.method);
       const sent = { ...errorReply("internal_error", ""), failure: bug };
       observation.end({ startedMs, requestId, request, operation, caller, reply: sent, trace });
       throw bug;
@@ -160,7 +165,6 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     if (reply.idleTimeoutSeconds !== undefined) routed.setIdleTimeout(reply.idleTimeoutSeconds);
     if (parts.isStopping()) response.headers.set("Connection", "close");
     if (observation.isMeasuring || reply.failure !== undefined) {
-      const operation = route?.operations.get(request.method);
       observation.end({ startedMs, requestId, request, operation, caller, reply, trace });
     }
     return response;
