@@ -49,6 +49,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     panel("Events of the log", "short", {
       "{{level}}": "sum by (level) (increase(petstore_log_events_total{$at}[$__rate_interval]))",
       "dropped lines": "sum(increase(petstore_log_lines_dropped_total{$at}[$__rate_interval]))",
+      "dropped spans": "sum(increase(petstore_trace_spans_dropped_total{$at}[$__rate_interval]))",
     }),
   ],
   Latency: [

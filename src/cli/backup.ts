@@ -61,12 +61,12 @@ function assertNew(file: string): void {
 
 /**
  * About how many rows a backup has, for the progress. The last checkpoint knows the number of entries,
- * and every pet has one entry. Backups of stores without a checkpoint take less than a second.
+ * and every pet has one entry. A store without a checkpoint was only imported: one row for each entry.
  */
 async function estimateRows(snapshot: Snapshot): Promise<number> {
   const { seq } = await snapshot.readTip();
   const checkpoint = await snapshot.findCheckpoint(seq);
-  return seq + 2 * (checkpoint?.entries ?? 0);
+  return seq + 2 * (checkpoint?.entries ?? seq);
 }
 
 async function writeFile(

@@ -3,14 +3,18 @@ import { dirname } from "node:path";
 import type { Config } from "../config.ts";
 import type { Engine, EngineFigures } from "../engines.ts";
 import type { Context } from "../http/operation.ts";
+import type { Certificate } from "../http/tls/certificate.ts";
 import type { Registry } from "../metrics/registry.ts";
 import { metrics } from "../metrics/table.ts";
 import { packageVersion } from "../version.ts";
+import type { Traces } from "./traces.ts";
 
 /** The parts of a running service whose numbers are metrics. */
 export interface WatchedParts {
   readonly engine: Engine;
   readonly context: Context;
+  readonly certificate: Pick<Certificate, "expiresAt"> | undefined;
+  readonly traces: Pick<Traces, "spansDropped"> | undefined;
   isStopping(): boolean;
 }
 
@@ -18,7 +22,7 @@ export interface WatchedParts {
 export function addServiceMetrics(
   registry: Registry,
   config: Config,
-  { engine, context, isStopping }: WatchedParts,
+  { engine, context, certificate, traces, isStopping }: WatchedParts,
   seq: () => number,
 ): void {
   const { committer, follower, feed, list } = context;
@@ -30,6 +34,8 @@ export function addServiceMetrics(
   registry.read(metrics.followerLoads, () => follower.loads);
   registry.read(metrics.streamsOpen, () => feed.streamsOpen);
   registry.read(metrics.streamsCutOff, () => feed.streamsCutOff);
+  registry.read(metrics.spansDropped, () => traces?.spansDropped ?? 0);
+  registry.read(metrics.certificateExpiry, () => certificate && certificate.expiresAt / 1_000);
   registry.read(metrics.stopping, () => (isStopping() ? 1 : 0));
   const { engine: name } = engine.figures;
   const labels = [packageVersion(), process.versions.bun ?? "", name, config.environment];

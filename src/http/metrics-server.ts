@@ -15,6 +15,7 @@ export interface MetricsServerOptions {
 }
 
 const path = "/metrics";
+const idleSeconds = 120;
 
 /** Serves metrics on a port of their own, which is not reachable through the API. Needs no key. */
 export function startMetricsServer(options: MetricsServerOptions): MetricsServer {
@@ -23,6 +24,8 @@ export function startMetricsServer(options: MetricsServerOptions): MetricsServer
   const server = Bun.serve({
     development: false,
     reusePort: false,
+    // Longer than usual between two scrapes, which share a connection.
+    idleTimeout: idleSeconds,
     hostname: host,
     port,
     routes: {

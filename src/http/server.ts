@@ -52,8 +52,8 @@ export interface Served {
 }
 
 /**
- * Connects pipelines and pages to Bun's HTTP server and router. The only file that uses them. With a
- * certificate, the server listens on this machine only, behind a listener for TLS.
+ * Connects pipelines and pages to Bun's HTTP server and router. With a certificate, the server
+ * listens on this machine only, behind a listener for TLS.
  */
 export async function startServer(
   served: Served,

@@ -134,6 +134,14 @@ export const metrics = {
     "petstore_log_lines_dropped_total",
     "Lines of the log that could not be written or were too many.",
   ),
+  spansDropped: counter(
+    "petstore_trace_spans_dropped_total",
+    "Spans of traces that were never sent: too many waited, or the collector rejected them.",
+  ),
+  certificateExpiry: gauge(
+    "petstore_certificate_expiry_timestamp_seconds",
+    "When the TLS certificate in use expires. No value without a certificate.",
+  ),
   eventLoopDelay: histogram(
     "petstore_event_loop_delay_seconds",
     "How late a timer fires, measured 20 times a second.",

@@ -1,6 +1,4 @@
 import type { Database } from "bun:sqlite";
-import { randomUUID } from "node:crypto";
-import { ServiceError } from "../../domain/errors.ts";
 import type { ImportPreview } from "../../domain/import-preview.ts";
 import { createProblems } from "../../domain/import-problems.ts";
 import type { MaintenanceStore } from "../../domain/maintenance.ts";
@@ -35,6 +33,7 @@ import { upgradeFile } from "./engine/upgrade.ts";
 import {
   busyWaitMs,
   openInlineWriter,
+  startEpoch,
   type Writer,
   type WriterArgs,
   type WriterMethod,
@@ -74,7 +73,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     ? await startWriterThread(path, environment, log)
     : openInlineWriter(path, environment);
   try {
-    if (threaded) await beginEpoch(writer);
+    if (threaded) await startEpoch(writer);
     const files = prepareFiles(path);
     const database = openForReading(path);
     const access = threaded
@@ -87,19 +86,6 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     // A thread that is left running would keep a process that failed to start from ending.
     await writer.close();
     throw error;
-  }
-}
-
-/**
- * Begins an epoch at every start of the service. A store that was restored from a copy continues with
- * other rows under the same numbers, and a list from before must not pass for one from after.
- */
-async function beginEpoch(writer: Writer): Promise<void> {
-  try {
-    await writer.call("beginEpoch", randomUUID());
-  } catch (error) {
-    // The service can still read a store on a full disk. The next commit begins the epoch.
-    if (!(error instanceof ServiceError && error.code === "unavailable")) throw error;
   }
 }
 
