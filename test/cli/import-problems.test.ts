@@ -193,6 +193,8 @@ for (const engine of engines) {
         ...{ file: "stdin", line: 3, column: "quantity", value: "few" },
         rule: "must be an integer from 0 to 9007199254740991",
       });
+      const dry = await fresh.run(["pets", "import", "pets.csv", "--dry-run", "--json"]);
+      expect(JSON.parse(dry.out)).toMatchObject({ problemCount: 4 });
       expect((await fresh.run(["verify"])).err).toContain("there is no store");
       // The runtime keeps files of its own in the home folder.
       const names = readdirSync(fresh.folder).filter((name) => !name.startsWith("."));
