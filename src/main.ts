@@ -54,6 +54,7 @@ try {
   const code = await run(process.argv.slice(2));
   if (!isReported) process.exitCode = code;
 } catch (error) {
+  // What the log says about the failure comes first.
+  await flushProcessLog();
   report(error);
 }
-await flushProcessLog();
