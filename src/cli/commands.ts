@@ -1,11 +1,11 @@
 import { type SettingName, settings } from "../settings.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
-import { printCompletion, shells } from "./completion.ts";
+import { printCompletion, shells } from "./completion/completion.ts";
 import { configCommands } from "./config-commands.ts";
 import { exportOrders, exportPets } from "./export.ts";
 import { formats } from "./files.ts";
 import { checkHealth } from "./health.ts";
-import { importOrders, importPets } from "./import.ts";
+import { importOrders, importPets } from "./imports/import.ts";
 import { keyCommands } from "./key-commands.ts";
 import { historyRowsDefault, printHistory, printLedger } from "./ledger.ts";
 import { maintenanceCommands } from "./maintenance-commands.ts";
