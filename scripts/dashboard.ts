@@ -46,10 +46,10 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     panel("Refusals", "reqps", {
       "{{code}} {{reason}}": `${rate("petstore_refusals_total", "code, reason")} > 0`,
     }),
-    panel("Events of the log, and what was dropped", "short", {
+    panel("Events of the log", "short", {
       "{{level}}": "sum by (level) (increase(petstore_log_events_total{$at}[$__rate_interval]))",
       "dropped lines": "sum(increase(petstore_log_lines_dropped_total{$at}[$__rate_interval]))",
-      "dropped spans": "sum(increase(petstore_spans_dropped_total{$at}[$__rate_interval]))",
+      "dropped spans": "sum(increase(petstore_trace_spans_dropped_total{$at}[$__rate_interval]))",
     }),
   ],
   Latency: [

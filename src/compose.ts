@@ -86,7 +86,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   let stopping = false;
   const isStopping = () => stopping;
   const surfaces = [api, ...(options.surfaces ?? [])];
-  if (metrics) opened.defer(metrics.watch({ engine, context, traces, isStopping }));
+  if (metrics) opened.defer(metrics.watch({ engine, context, certificate, traces, isStopping }));
   const served: Served = {
     surfaces: serveSurfaces(surfaces, options, engine, context, monitoring, isStopping),
     pages: referencePages(api.operations, { ...config, basePath: api.basePath }),

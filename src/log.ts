@@ -29,7 +29,7 @@ export interface ServiceLog extends Log {
 const waitingMax = 2 * 1024 * 1024;
 
 /** How long the line of a request waits for others. */
-const gatherMs = 50;
+const gatherMs = 100;
 
 /** The longest time that the end of the process waits for the last lines. */
 const flushMs = 1_000;

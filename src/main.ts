@@ -47,10 +47,14 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   report(error.code === "EPIPE" ? new ReaderGone() : `cannot write to stdout: ${reasonOf(error)}`);
 });
 
+// If nobody reads the messages, the exit code still tells.
+process.stderr.on("error", () => {});
+
 try {
   const code = await run(process.argv.slice(2));
   if (!isReported) process.exitCode = code;
 } catch (error) {
+  // What the log says about the failure comes first.
+  await flushProcessLog();
   report(error);
 }
-await flushProcessLog();

@@ -56,7 +56,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/output.ts": ["src/terminal.ts"],
   "src/terminal.ts": [],
   "src/file-errors.ts": [],
-  "src/version.ts": ["node:"],
+  "src/version.ts": ["package.json"],
   "client/src/": [],
 };
 
@@ -184,9 +184,9 @@ const longFiles: Record<string, string> = {
   "test/fixtures/store-0.2.0.sql": "written by pg_dump",
   "test/fixtures/store-0.3.0.sql": "written by pg_dump",
   "test/fixtures/store-0.4.0.sql": "written by pg_dump",
-  "deploy/grafana/petstore.json": "written by scripts/dashboard.ts",
   "test/fixtures/store-0.5.0.sql": "written by pg_dump",
   "test/fixtures/releases/petstore-0.5.0.json.zst": "compressed code of a release",
+  "deploy/grafana/petstore.json": "written by scripts/dashboard.ts",
   "client/README.md": "the manual of the package, of which npm shows one page",
   "src/http/docs/style.css": "the style sheet of one page, read by selector",
 };

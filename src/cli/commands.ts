@@ -1,11 +1,11 @@
 import { type SettingName, settings } from "../settings.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
-import { printCompletion, shells } from "./completion.ts";
+import { printCompletion, shells } from "./completion/completion.ts";
 import { configCommands } from "./config-commands.ts";
 import { exportOrders, exportPets } from "./export.ts";
 import { formats } from "./files.ts";
 import { checkHealth } from "./health.ts";
-import { importOrders, importPets } from "./import.ts";
+import { importOrders, importPets } from "./imports/import.ts";
 import { keyCommands } from "./key-commands.ts";
 import { historyRowsDefault, printHistory, printLedger } from "./ledger.ts";
 import { maintenanceCommands } from "./maintenance-commands.ts";
@@ -75,11 +75,7 @@ export const commands: readonly Command[] = [
     name: "pets import",
     summary: "Adds and updates pets and their stock.",
     topic: "pets and orders",
-    examples: [
-      "petstore pets import pets.csv --dry-run",
-      "petstore pets import pets.csv",
-      "petstore pets import - --format ndjson",
-    ],
+    examples: ["petstore pets import pets.csv --dry-run", "petstore pets import - --format ndjson"],
     operands: inputFile,
     flags: { format, "dry-run": dryRun, json },
     changes: true,

@@ -10,7 +10,7 @@ export const exitCodes: readonly (readonly [code: string, meaning: string])[] = 
   ["0", "Success. Also a service or `ledger --follow` that a signal has stopped."],
   [
     "1",
-    "The command ran and found a fault (`verify`, `drill`, `doctor`, `migrate-store`) or refused (`undo`). Also: an unexpected error ended the process, or a second signal ended a stopping service.",
+    "The command ran and found a fault (`verify`, `drill`, `doctor`, `upgrade --check`, `migrate-store`) or refused (`undo`). Also: an unexpected error ended the process, or a second signal ended a stopping service.",
   ],
   [
     "2",

@@ -59,6 +59,16 @@ export async function writeText(file: string, pieces: AsyncIterable<string>): Pr
   }
 }
 
+/** Writes one of many pieces to standard output, and waits if the reader is slow. */
+export function writeToStdout(piece: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(piece, (error) => {
+      if (!error) resolve();
+      else reject((error as NodeJS.ErrnoException).code === "EPIPE" ? new ReaderGone() : error);
+    });
+  });
+}
+
 async function* escapedPieces(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const piece of pieces) yield printableLines(piece);
 }

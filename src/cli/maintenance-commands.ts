@@ -1,9 +1,9 @@
 import { type SettingName, settings } from "../settings.ts";
-import { backup } from "./backup.ts";
+import { backup } from "./backups/backup.ts";
+import { drill } from "./backups/drill.ts";
+import { restore } from "./backups/restore.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
-import { doctor } from "./doctor.ts";
-import { drill } from "./drill.ts";
-import { restore } from "./restore.ts";
+import { doctor } from "./doctor/doctor.ts";
 import { upgrade } from "./upgrade.ts";
 import { withExistingStore } from "./with-store.ts";
 

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import type { Config } from "../config.ts";
 import type { Engine, EngineFigures } from "../engines.ts";
 import type { Context } from "../http/operation.ts";
+import type { Certificate } from "../http/tls/certificate.ts";
 import type { Registry } from "../metrics/registry.ts";
 import { metrics } from "../metrics/table.ts";
 import { packageVersion } from "../version.ts";
@@ -12,7 +13,7 @@ import type { Traces } from "./traces.ts";
 export interface WatchedParts {
   readonly engine: Engine;
   readonly context: Context;
-  /** Undefined without traces. */
+  readonly certificate: Pick<Certificate, "expiresAt"> | undefined;
   readonly traces: Pick<Traces, "spansDropped"> | undefined;
   isStopping(): boolean;
 }
@@ -21,7 +22,7 @@ export interface WatchedParts {
 export function addServiceMetrics(
   registry: Registry,
   config: Config,
-  { engine, context, traces, isStopping }: WatchedParts,
+  { engine, context, certificate, traces, isStopping }: WatchedParts,
   seq: () => number,
 ): void {
   const { committer, follower, feed, list } = context;
@@ -34,6 +35,7 @@ export function addServiceMetrics(
   registry.read(metrics.streamsOpen, () => feed.streamsOpen);
   registry.read(metrics.streamsCutOff, () => feed.streamsCutOff);
   registry.read(metrics.spansDropped, () => traces?.spansDropped ?? 0);
+  registry.read(metrics.certificateExpiry, () => certificate && certificate.expiresAt / 1_000);
   registry.read(metrics.stopping, () => (isStopping() ? 1 : 0));
   const { engine: name } = engine.figures;
   const labels = [packageVersion(), process.versions.bun ?? "", name, config.environment];

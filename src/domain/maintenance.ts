@@ -14,6 +14,19 @@ export interface MaintenanceRecord {
 }
 
 /**
+ * How long the last success took, as its result says. The time since the last start would be wrong: an
+ * operator's backup has no start of its own.
+ */
+export function durationMsOf({ result }: MaintenanceRecord): number | undefined {
+  try {
+    const { durationMs } = JSON.parse(result ?? "{}") as { durationMs?: unknown };
+    return typeof durationMs === "number" ? durationMs : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
  * How far the clocks of instances may be apart. A start that lies further in the future was recorded
  * by a clock that was wrong and has been corrected since.
  */

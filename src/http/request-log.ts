@@ -99,7 +99,10 @@ function methodOf({ method }: FinishedRequest): string {
   return methods.has(method) ? method : "other";
 }
 
-/** To microseconds. */
-function rounded(ms: number): number {
-  return Math.round(ms * 1_000) / 1_000;
+/** To microseconds. Whole numbers are written several times as fast as others. */
+function rounded(ms: number): string {
+  const microseconds = Math.round(ms * 1_000);
+  const whole = Math.floor(microseconds / 1_000);
+  const rest = microseconds - whole * 1_000;
+  return `${whole}.${rest < 10 ? "00" : rest < 100 ? "0" : ""}${rest}`;
 }

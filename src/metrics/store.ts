@@ -1,4 +1,8 @@
-import type { MaintenanceRecord, MaintenanceTask } from "../domain/maintenance.ts";
+import {
+  durationMsOf,
+  type MaintenanceRecord,
+  type MaintenanceTask,
+} from "../domain/maintenance.ts";
 import { type Webhook, webhookStates } from "../domain/webhooks/webhook.ts";
 import type { Registry } from "./registry.ts";
 import { metrics } from "./table.ts";
@@ -36,12 +40,9 @@ export function createAttemptMetrics(registry: Registry): (status: number | null
   };
 }
 
-const nothing = { startedAt: 0, succeededAt: null };
-
 /** Shows the last backups and drills as they were last read. */
 export function createMaintenanceMetrics(registry: Registry, now: () => number) {
   let records: readonly MaintenanceRecord[] | undefined;
-  let backupMs: number | undefined;
   const last = (task: MaintenanceTask, field: "succeededAt" | "failedAt") => {
     if (!records) return undefined;
     return (records.find((one) => one.task === task)?.[field] ?? 0) / 1_000;
@@ -52,13 +53,14 @@ export function createMaintenanceMetrics(registry: Registry, now: () => number) 
     const at = last("backup", "succeededAt");
     return at ? Math.max(0, now() / 1_000 - at) : undefined;
   });
-  registry.read(metrics.backupDuration, () => backupMs && backupMs / 1_000);
+  registry.read(metrics.backupDuration, () => {
+    const record = records?.find(({ task }) => task === "backup");
+    const durationMs = record && durationMsOf(record);
+    return durationMs && durationMs / 1_000;
+  });
   registry.read(metrics.drillSuccess, () => last("drill", "succeededAt"));
   registry.read(metrics.drillFailure, () => last("drill", "failedAt"));
   return (found: readonly MaintenanceRecord[]): void => {
     records = found;
-    const { startedAt, succeededAt } = found.find(({ task }) => task === "backup") ?? nothing;
-    // While the next one runs, the duration of the last one stays.
-    if (succeededAt !== null && succeededAt >= startedAt) backupMs = succeededAt - startedAt;
   };
 }

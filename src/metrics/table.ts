@@ -135,8 +135,12 @@ export const metrics = {
     "Lines of the log that could not be written or were too many.",
   ),
   spansDropped: counter(
-    "petstore_spans_dropped_total",
-    "Spans of traces that could not be sent. 0 without traces.",
+    "petstore_trace_spans_dropped_total",
+    "Spans of traces that were never sent: too many waited, or the collector rejected them.",
+  ),
+  certificateExpiry: gauge(
+    "petstore_certificate_expiry_timestamp_seconds",
+    "When the TLS certificate in use expires. No value without a certificate.",
   ),
   eventLoopDelay: histogram(
     "petstore_event_loop_delay_seconds",

@@ -18,7 +18,7 @@ interface Made {
   readonly rows: Record<string, number>;
 }
 
-const pairs = 400;
+const pairs = 200;
 
 const targets: Record<Engine, (name: string) => Promise<string>> = {
   sqlite: async (name) => `sqlite:${place.path(`restored/${name}.db`)}`,
@@ -36,8 +36,8 @@ for (const engine of engines) {
     const service = await startTestService(engine);
     await service.addPets(...pairsOf(pairs));
     const { text: key } = await service.issueKey({ limits: unlimited });
-    const updates = startUpdates(service.baseUrl, key, pairs, 4);
-    await until(() => updates.acknowledged.length > 200, 20_000, "updates");
+    const updates = startUpdates(service.baseUrl, key, pairs, 2);
+    await until(() => updates.acknowledged.length > 100, 20_000, "updates");
     const file = place.path(`${engine}.petstore`);
     const startedMs = Date.now();
     const made = await place.json<Made>("backup", file, "--database", service.databaseUrl);
@@ -133,7 +133,7 @@ test("a bad backup leaves nothing in place, and a drill of it fails and is recor
 
 test("a backup that is killed, interrupted or out of space leaves no file under its name", async () => {
   const database = `sqlite:${place.path("large.db")}`;
-  const pets = Array.from({ length: 30_000 }, (_, at) => `{"petId":${at},"name":"Pet ${at}"}`);
+  const pets = Array.from({ length: 20_000 }, (_, at) => `{"petId":${at},"name":"Pet ${at}"}`);
   await importPets(database, ...pets);
   const words = (name: string) => ["backup", place.path(name), "--database", database];
   const temporary = (name: string) =>

@@ -131,6 +131,12 @@ describe("a command that fails prints one line and exits with code 2", () => {
     const { err } = await place.run(["keys", "list"], { command });
     // The reader may close the pipe before or after the write.
     expect(err).toBeOneOf(["code 0\n", "code 141\n"]);
+    const unheard = [
+      ...["sh", "-c"],
+      `{ "${petstore}" "$@" 2>&1; echo "code $?" >&3; } 3>&2 | true`,
+      "sh",
+    ];
+    expect((await place.run(["fly"], { command: unheard })).err).toBe("code 2\n");
   });
 
   test("a database of the other environment", async () => {

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { withSettings } from "../../scripts/configuration.ts";
 import { hideSecrets } from "../../src/config/secrets.ts";
 import { settings } from "../../src/settings.ts";
 import { expectUsageError, openWorkspace } from "../support/process.ts";
@@ -98,14 +97,6 @@ test("secrets are hidden wherever an address may have one", () => {
 
 describe("the tables in docs/configuration.md", () => {
   const page = readFileSync(new URL("../../docs/configuration.md", import.meta.url), "utf8");
-
-  test("are generated from the code, and the rest of the page is not changed", () => {
-    expect(withSettings(page)).toBe(page);
-    const changed = page.replace("| `--port` | `PORT` | `8080` |", "| `--port` | `PORT` | `80` |");
-    expect(changed).not.toBe(page);
-    expect(withSettings(changed)).toBe(page);
-    expect(() => withSettings("# Configuration\n")).toThrow("no comments for the table");
-  });
 
   test("has an example of a settings file that is valid", async () => {
     const example = /```toml\n(.*?)```/s.exec(page)![1]!;

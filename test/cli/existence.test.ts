@@ -59,7 +59,7 @@ const bringContent = [
 ];
 
 /** Commands that work without a store. */
-const needNoStore = ["config", "completion", "doctor", "drill"];
+const needNoStore = ["config", "completion", "doctor", "drill", "health"];
 
 test("every command is known to need a store, to bring content, or to need none", () => {
   const known = [...Object.keys(needStore), ...bringContent, ...needNoStore];

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { withTables } from "../../scripts/command-table.ts";
 import { topics } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { parseArguments } from "../../src/cli/flags.ts";
@@ -139,24 +138,6 @@ test("no two commands and no two flags of a command have the same name", () => {
   for (const { flags } of commands) {
     expect(Object.keys(flags).filter((name) => settingFlags.includes(name))).toEqual([]);
   }
-});
-
-describe("the tables in docs/commands.md", () => {
-  const page = readRoot("docs/commands.md");
-
-  test("are generated from the code", () => {
-    expect(withTables(page)).toBe(page);
-  });
-
-  test("are replaced if they differ, and the rest of the page is not changed", () => {
-    const changed = page.replace(/\n\| `petstore verify.*/, "");
-    expect(changed).not.toBe(page);
-    expect(withTables(changed)).toBe(page);
-  });
-
-  test("cannot be generated into a page without their comments", () => {
-    expect(() => withTables("# Commands\n")).toThrow("no comments for the table of commands");
-  });
 });
 
 /** Commands without --json, each with the reason. */

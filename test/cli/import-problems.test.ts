@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import type { Format } from "../../src/cli/files.ts";
-import { type ImportKind, orders, pets } from "../../src/cli/import-kinds.ts";
-import { decodeText } from "../../src/cli/input-text.ts";
-import { readRows } from "../../src/cli/rows.ts";
+import { type ImportKind, orders, pets } from "../../src/cli/imports/kinds.ts";
+import { readRows } from "../../src/cli/imports/rows.ts";
+import { decodeText } from "../../src/cli/imports/text.ts";
 import { readConfig } from "../../src/config.ts";
 import { createProblems, problemText } from "../../src/domain/import-problems.ts";
 import { orderColumns } from "../../src/domain/imports.ts";
@@ -193,6 +193,8 @@ for (const engine of engines) {
         ...{ file: "stdin", line: 3, column: "quantity", value: "few" },
         rule: "must be an integer from 0 to 9007199254740991",
       });
+      const dry = await fresh.run(["pets", "import", "pets.csv", "--dry-run", "--json"]);
+      expect(JSON.parse(dry.out)).toMatchObject({ problemCount: 4 });
       expect((await fresh.run(["verify"])).err).toContain("there is no store");
       // The runtime keeps files of its own in the home folder.
       const names = readdirSync(fresh.folder).filter((name) => !name.startsWith("."));

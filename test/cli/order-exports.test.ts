@@ -53,7 +53,8 @@ for (const engine of engines) {
       });
     });
 
-    for (const format of formats) {
+    // The formats do not depend on the engine.
+    for (const format of engine === "sqlite" ? formats : (["csv"] as const)) {
       test(`what is exported as ${format} and imported elsewhere is identical`, async () => {
         const orders = await place.withStore(async (store) => {
           await store.catalogue.importOrders(once(records));

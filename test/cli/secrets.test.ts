@@ -1,7 +1,9 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openWorkspace, type Ran } from "../support/process.ts";
+import { createStore } from "../support/stocking.ts";
 
 const place = openWorkspace();
+beforeAll(() => createStore(`sqlite:${place.path("a.db")}`));
 afterAll(() => place.leave());
 
 /** Port 1 refuses every connection, so a valid address fails at once. */

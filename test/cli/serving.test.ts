@@ -12,7 +12,7 @@ import {
 import { join, resolve } from "node:path";
 import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
 import { call } from "../support/service.ts";
-import { createKey, importPets } from "../support/stocking.ts";
+import { createKey, createStore, importPets } from "../support/stocking.ts";
 
 let place: Workspace;
 beforeEach(() => {
@@ -70,6 +70,7 @@ describe("serve", () => {
   test("fails on a port that is in use", async () => {
     const service = await place.serve();
     const { port } = new URL(service.baseUrl);
+    await createStore(`sqlite:${place.path("other.db")}`);
     const refused = await place.run(["serve", "--port", port, "--database", "sqlite:./other.db"]);
     expectUsageError(refused, `cannot listen on 127.0.0.1:${port}`);
   });
@@ -203,6 +204,7 @@ Another key:    petstore keys create --name NAME --plan business
   test("creates no key if it cannot listen, so that the next run can print one", async () => {
     const other = openWorkspace();
     const taken = new URL((await other.serve()).baseUrl).port;
+    await createStore(database());
     expectUsageError(await place.run(["quickstart", "--port", taken]), "cannot listen");
     await other.leave();
     const service = await place.serve(["quickstart"]);

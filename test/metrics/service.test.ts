@@ -128,8 +128,8 @@ describe.each(engines)("on %s", (engine) => {
     const { webhooks, maintenance, inventory } = service.store;
     const at = service.clock.now();
     const { epoch, seq } = await inventory.readHead();
-    await maintenance.startTask("backup", at - 90_000, 0);
-    await maintenance.endTask("backup", at - 60_000, "{}");
+    await maintenance.startTask("backup", at - 900_000, 0);
+    await maintenance.endTask("backup", at - 60_000, '{"durationMs":30000}');
     await maintenance.startTask("drill", at - 20_000, 0);
     await maintenance.failTask("drill", at - 10_000, "no space");
     await webhooks.addWebhook(webhookNamed("wh_paused", { state: "paused" }));

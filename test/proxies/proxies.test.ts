@@ -70,7 +70,7 @@ for (const name of proxies) {
     };
     const first = await startTestService("postgres", { ...flags, port: String(ports[1]) });
     const database = first.databaseUrl;
-    const again = { ...flags, database, port: String(ports[2]) };
+    const again = { ...flags, database, port: String(ports[2]), "drain-seconds": "0" };
     const second = await startTestService("postgres", again);
     const proxy = await startProxy(name, program, ports[0], [ports[1], ports[2]]);
     await checkThroughProxy(proxy.baseUrl, first);

@@ -1,5 +1,5 @@
 // Fills and checks a store as the commands do, without a process for each.
-import { readRows } from "../../src/cli/rows.ts";
+import { readRows } from "../../src/cli/imports/rows.ts";
 import { readConfig } from "../../src/config.ts";
 import { createProblems } from "../../src/domain/import-problems.ts";
 import { petColumns, toPetRecord } from "../../src/domain/imports.ts";

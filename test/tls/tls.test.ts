@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { connect } from "node:tls";
 import { openFeed } from "../support/feed.ts";
 import { until } from "../support/instances/fleet.ts";
+import { sampleOf, scrape } from "../support/metrics.ts";
 import { startTestService } from "../support/service.ts";
 import { connectRaw, type RawClient } from "../support/socket.ts";
 import { openCertificateFolder, testFile } from "../support/tls.ts";
@@ -37,7 +38,11 @@ async function startTls(flags: Record<string, string> = {}) {
 }
 
 test("with a certificate the service speaks HTTPS, and sees the address of the client", async () => {
-  const proxied = { "trusted-proxies": "127.0.0.1", "address-per-minute": "2" };
+  const proxied = {
+    "trusted-proxies": "127.0.0.1",
+    "address-per-minute": "2",
+    "metrics-port": "0",
+  };
   const { service, key, loggedEvents, stop } = await startTls(proxied);
   expect(service.baseUrl).toStartWith("https://127.0.0.1:");
   expect((await service.call("GET", "~/readyz")).status).toBe(200);
@@ -51,6 +56,10 @@ test("with a certificate the service speaks HTTPS, and sees the address of the c
   };
   for (const status of [401, 401, 429]) expect(await anonymous("192.0.2.1")).toBe(status);
   expect(await anonymous("192.0.2.2")).toBe(401);
+  const exposed = await scrape(service.metricsUrl);
+  expect(sampleOf(exposed, "petstore_certificate_expiry_timestamp_seconds")).toBe(
+    Date.parse("2126-10-23T01:57:37Z") / 1_000,
+  );
   expect(loggedEvents()).toContainEqual({
     event: "certificate loaded",
     subject: "CN=first.petstore.example",
@@ -164,6 +173,10 @@ test("plain HTTP, old versions of TLS and unfinished handshakes get no response,
   });
   expect(await outcome).toBe("refused");
   expect(await unfinished.closed()).toBe("");
+  const last = await connectRaw(service.baseUrl);
+  last.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+  last.end();
+  expect(await last.closed()).toContain('{"status":"ok"}');
   expect((await service.call("GET", "/inventory/1", { key })).status).toBe(200);
   await stop();
 });

@@ -65,7 +65,14 @@ export async function startTlsFront(
   }
 
   const server = createServer(
-    { ...certificate.text, ...tlsOptions, handshakeTimeout: idleTimeoutMs, noDelay: true },
+    {
+      ...certificate.text,
+      ...tlsOptions,
+      handshakeTimeout: idleTimeoutMs,
+      noDelay: true,
+      // A client that has sent its last request and closes its side still gets the response.
+      allowHalfOpen: true,
+    },
     accept,
   );
   // The handshake failed or took too long. Scanners cause many of these, so they are not logged.

@@ -22,10 +22,8 @@ export interface CertificateInfo {
 }
 
 export async function readKeyPair({ certFile, keyFile }: KeyPairFiles): Promise<KeyPairText> {
-  const [cert, key] = await Promise.all([
-    readText("certificate", certFile),
-    readText("key", keyFile),
-  ]);
+  const cert = await readText("certificate", certFile);
+  const key = await readText("key", keyFile);
   return { cert, key };
 }
 

@@ -1,15 +1,10 @@
 import type { Database } from "bun:sqlite";
-import { randomUUID } from "node:crypto";
-import { ServiceError } from "../../domain/errors.ts";
-import type { Log } from "../../domain/events.ts";
 import type { ImportPreview } from "../../domain/import-preview.ts";
 import { createProblems } from "../../domain/import-problems.ts";
-import type { Environment } from "../../domain/keys.ts";
 import type { MaintenanceStore } from "../../domain/maintenance.ts";
 import type {
   CatalogueStore,
   CheckpointStore,
-  Clock,
   Head,
   IdempotencyStore,
   InventoryStore,
@@ -17,7 +12,6 @@ import type {
   Store,
   TransferStore,
 } from "../../domain/ports.ts";
-import type { Migration } from "../../domain/upgrades.ts";
 import type { UsageStore } from "../../domain/usage.ts";
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
 import { createCatalogueReader } from "./catalogue.ts";
@@ -33,11 +27,13 @@ import {
 import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
 import { endWithoutClosing, guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
+import type { SqliteOptions } from "./engine/options.ts";
 import { isServed } from "./engine/serving-lock.ts";
 import { upgradeFile } from "./engine/upgrade.ts";
 import {
   busyWaitMs,
   openInlineWriter,
+  startEpoch,
   type Writer,
   type WriterArgs,
   type WriterMethod,
@@ -55,24 +51,6 @@ import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
 import { createWebhookReader, createWebhooks } from "./webhooks.ts";
-
-export interface SqliteOptions {
-  readonly path: string;
-  readonly environment: Environment;
-  readonly clock: Clock;
-  /**
-   * Whether writes run on a thread, so that reads continue during a disk flush. True for the
-   * service. A command does one thing and ends, so it does not need a thread.
-   */
-  readonly threaded: boolean;
-  /** Gets a line about damaged files if the store has a thread. Otherwise damage throws. */
-  readonly log?: Log | undefined;
-  /** Whether a missing store is created. True unless given. */
-  readonly mayCreate?: boolean;
-  readonly onCreated?: (() => void) | undefined;
-  /** Called after the schema was migrated. */
-  readonly onMigrated?: ((migration: Migration) => void) | undefined;
-}
 
 /** The version of the schema that this version of petstore uses. */
 export const sqliteSchema = steps.length;
@@ -95,7 +73,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     ? await startWriterThread(path, environment, log)
     : openInlineWriter(path, environment);
   try {
-    if (threaded) await beginEpoch(writer);
+    if (threaded) await startEpoch(writer);
     const files = prepareFiles(path);
     const database = openForReading(path);
     const access = threaded
@@ -108,19 +86,6 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     // A thread that is left running would keep a process that failed to start from ending.
     await writer.close();
     throw error;
-  }
-}
-
-/**
- * Begins an epoch at every start of the service. A store that was restored from a copy continues with
- * other rows under the same numbers, and a list from before must not pass for one from after.
- */
-async function beginEpoch(writer: Writer): Promise<void> {
-  try {
-    await writer.call("beginEpoch", randomUUID());
-  } catch (error) {
-    // The service can still read a store on a full disk. The next commit begins the epoch.
-    if (!(error instanceof ServiceError && error.code === "unavailable")) throw error;
   }
 }
 

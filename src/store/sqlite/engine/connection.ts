@@ -51,6 +51,9 @@ export function openForWriting(
     // the log cannot pass for a store that was never filled.
     migrate(database, environment);
     setPragma(database, "journal_mode", "wal");
+    // The first read creates the log of a new store. Damage to a file is found only if it existed when
+    // the checks began.
+    database.query("SELECT count(*) FROM sqlite_schema").get();
     return database;
   } catch (error) {
     database?.close();

@@ -1,4 +1,5 @@
-import { unavailable } from "../../../domain/errors.ts";
+import { randomUUID } from "node:crypto";
+import { ServiceError, unavailable } from "../../../domain/errors.ts";
 import type { Environment } from "../../../domain/keys.ts";
 import type { Committed, Unit } from "../../../domain/ledger.ts";
 import { createCheckpointWriter } from "../checkpoints.ts";
@@ -158,6 +159,19 @@ export function openInlineWriter(path: string, environment: Environment): Writer
     isAlive: () => true,
     close: async () => writer.methods.close(),
   };
+}
+
+/**
+ * Begins an epoch at every start of the service. A store that was restored from a copy continues with
+ * other rows under the same numbers, and a list from before must not pass for one from after.
+ */
+export async function startEpoch(writer: Writer): Promise<void> {
+  try {
+    await writer.call("beginEpoch", randomUUID());
+  } catch (error) {
+    // The service can still read a store on a full disk. The next commit begins the epoch.
+    if (!(error instanceof ServiceError && error.code === "unavailable")) throw error;
+  }
 }
 
 type Callable = {

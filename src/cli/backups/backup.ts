@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Manifest } from "../backup/manifest.ts";
-import { type Sink, writeBackup } from "../backup/writer.ts";
-import type { Config } from "../config.ts";
-import { ServiceError } from "../domain/errors.ts";
-import type { Snapshot, Store } from "../domain/ports.ts";
-import { systemClock } from "../engines.ts";
-import { reasonOf } from "../file-errors.ts";
-import { print, printWarning } from "../output.ts";
-import { packageVersion } from "../version.ts";
-import { elapsedText } from "./elapsed.ts";
-import { createProgress } from "./progress.ts";
-import { replaceFile } from "./replacement.ts";
-import type { StoreInput } from "./with-store.ts";
+import type { Manifest } from "../../backup/manifest.ts";
+import { type Sink, writeBackup } from "../../backup/writer.ts";
+import type { Config } from "../../config.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Snapshot, Store } from "../../domain/ports.ts";
+import { systemClock } from "../../engines.ts";
+import { reasonOf } from "../../file-errors.ts";
+import { print, printWarning } from "../../output.ts";
+import { packageVersion } from "../../version.ts";
+import { elapsedText } from "../elapsed.ts";
+import { createProgress } from "../progress.ts";
+import { replaceFile } from "../replacement.ts";
+import type { StoreInput } from "../with-store.ts";
 
 interface BackupFlags {
   readonly json: boolean;
@@ -61,12 +61,12 @@ function assertNew(file: string): void {
 
 /**
  * About how many rows a backup has, for the progress. The last checkpoint knows the number of entries,
- * and every pet has one entry. Backups of stores without a checkpoint take less than a second.
+ * and every pet has one entry. A store without a checkpoint was only imported: one row for each entry.
  */
 async function estimateRows(snapshot: Snapshot): Promise<number> {
   const { seq } = await snapshot.readTip();
   const checkpoint = await snapshot.findCheckpoint(seq);
-  return seq + 2 * (checkpoint?.entries ?? 0);
+  return seq + 2 * (checkpoint?.entries ?? seq);
 }
 
 async function writeFile(

@@ -1,16 +1,15 @@
 import { join } from "node:path";
-import { countAllRows, type Manifest } from "../backup/manifest.ts";
-import type { Config } from "../config.ts";
-import { ServiceError } from "../domain/errors.ts";
-import type { Store } from "../domain/ports.ts";
-import { verify } from "../domain/verify.ts";
-import { openExistingStore, openStore, systemClock } from "../engines.ts";
-import { beginChange, endChange } from "./interruption.ts";
-import { countingRows, createProgress } from "./progress.ts";
+import { countAllRows, type Manifest } from "../../backup/manifest.ts";
+import type { Config } from "../../config.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Store } from "../../domain/ports.ts";
+import { openExistingStore, openStore, systemClock } from "../../engines.ts";
+import { beginChange, endChange } from "../interruption.ts";
+import { countingRows, createProgress } from "../progress.ts";
+import { printFaults, verifyWithProgress } from "../verify.ts";
+import { printCreated } from "../with-store.ts";
 import { restoreToFile } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
-import { printFaults } from "./verify.ts";
-import { printCreated } from "./with-store.ts";
 
 /**
  * Restores a backup to an empty PostgreSQL database. It is first restored to a SQLite file in a
@@ -81,7 +80,7 @@ async function copy(source: Store, target: Store, rows: number): Promise<void> {
 }
 
 async function isSame(target: Store, { seq, hash }: Manifest): Promise<boolean> {
-  const found = await target.transfer.snapshot((snapshot) => verify(snapshot));
+  const found = await target.transfer.snapshot((snapshot) => verifyWithProgress(snapshot));
   if (found.faultCount > 0) printFaults(found);
   return found.faultCount === 0 && found.seq === seq && found.hash === hash;
 }

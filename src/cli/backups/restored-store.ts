@@ -1,13 +1,14 @@
 import { dirname } from "node:path";
-import { countAllRows, damagedBackup, type Manifest } from "../backup/manifest.ts";
-import { type Backup, openBackup } from "../backup/reader.ts";
-import type { Config } from "../config.ts";
-import { ServiceError } from "../domain/errors.ts";
-import type { Store } from "../domain/ports.ts";
-import { type Verification, verify } from "../domain/verify.ts";
-import { openStore, systemClock } from "../engines.ts";
-import { reasonOf } from "../file-errors.ts";
-import { countingRows, createProgress, type Progress } from "./progress.ts";
+import { countAllRows, damagedBackup, type Manifest } from "../../backup/manifest.ts";
+import { type Backup, openBackup } from "../../backup/reader.ts";
+import type { Config } from "../../config.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Store } from "../../domain/ports.ts";
+import type { Verification } from "../../domain/verify.ts";
+import { openStore, systemClock } from "../../engines.ts";
+import { reasonOf } from "../../file-errors.ts";
+import { countingRows, createProgress, type Progress } from "../progress.ts";
+import { verifyWithProgress } from "../verify.ts";
 
 /** A backup in a SQLite store, in which no fault was found. */
 export interface Restored {
@@ -94,7 +95,7 @@ async function verifyAgainst(
   { seq, hash }: Manifest,
   store: Store,
 ): Promise<Verification> {
-  const found = await store.transfer.snapshot((snapshot) => verify(snapshot));
+  const found = await store.transfer.snapshot((snapshot) => verifyWithProgress(snapshot));
   if (found.faultCount > 0) {
     const count = `${found.faultCount} ${found.faultCount === 1 ? "fault" : "faults"}`;
     throw damagedBackup(file, `its content has ${count}, the first one: ${found.faults[0]}`);

@@ -1,10 +1,10 @@
-import type { ImportDifference, Imported, TakeDifferences } from "../domain/import-preview.ts";
-import { shownValue } from "../domain/import-problems.ts";
-import { print, printable } from "../output.ts";
-import { writeText } from "./files.ts";
-import type { ImportKind } from "./import-kinds.ts";
-import type { Column } from "./table.ts";
-import { tableLines } from "./table.ts";
+import type { ImportDifference, Imported, TakeDifferences } from "../../domain/import-preview.ts";
+import { shownValue } from "../../domain/import-problems.ts";
+import { print, printable } from "../../output.ts";
+import { writeText, writeToStdout } from "../files.ts";
+import type { Column } from "../table.ts";
+import { tableLines } from "../table.ts";
+import type { ImportKind } from "./kinds.ts";
 
 const differencesShownMax = 50;
 
@@ -37,23 +37,25 @@ async function printText(
   print(`Would import ${what}: ${counts}. Nothing was changed.`);
 }
 
-/** Written as it is read, because a million pets may differ. */
+/**
+ * Written as it is read, because a million pets may differ. Nothing is written before the file is
+ * known to have no problems.
+ */
 async function printJson(
   id: string,
   preview: (take: TakeDifferences) => Promise<Imported>,
 ): Promise<void> {
-  let separator = "";
-  await writePiece('{"dryRun":true,"differences":[');
+  const opening = '{"dryRun":true,"differences":[';
+  let separator = opening;
   const imported = await preview(async (differences) => {
     if (differences.length === 0) return;
     const rows = differences.map((difference) => differenceJson(id, difference));
-    await writePiece(`${separator}${printable(rows.join())}`);
+    await writeToStdout(`${separator}${printable(rows.join())}`);
     separator = ",";
   });
-  await writePiece(`],${JSON.stringify(imported).slice(1)}\n`);
+  const start = separator === opening ? opening : "";
+  await writeToStdout(`${start}],${JSON.stringify(imported).slice(1)}\n`);
 }
-
-const writePiece = (piece: string) => writeText("-", once(piece));
 
 async function* once<T>(value: T): AsyncGenerator<T> {
   yield value;

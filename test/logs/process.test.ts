@@ -1,0 +1,57 @@
+import { afterAll, expect, test } from "bun:test";
+import { closeSync, constants, openSync } from "node:fs";
+import { openWorkspace, petstore } from "../support/process.ts";
+
+const place = openWorkspace();
+afterAll(() => place.leave());
+
+test("a service whose standard error nobody reads serves as before, and stops within seconds", async () => {
+  const pipe = place.path("stderr");
+  Bun.spawnSync(["mkfifo", pipe]);
+  const unread = openSync(pipe, constants.O_RDWR);
+  const child = Bun.spawn([petstore, "serve", "--port", "0", "--log-requests", "all"], {
+    cwd: place.folder,
+    env: { PATH: process.env.PATH ?? "", HOME: place.folder },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: unread,
+  });
+  let written = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of child.stdout) {
+    written += decoder.decode(chunk, { stream: true });
+    if (written.includes("is serving at")) break;
+  }
+  const [, baseUrl] = /is serving at (\S+)/.exec(written)!;
+  // More lines than a pipe takes, which is 64 KiB.
+  const ask = async () => (await fetch(`${baseUrl}/inventory`)).status;
+  for (let sent = 0; sent < 500; sent++) expect([401, 429]).toContain(await ask());
+  const stoppedAt = performance.now();
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+  expect(performance.now() - stoppedAt).toBeLessThan(5_000);
+  closeSync(unread);
+});
+
+test("the log has the format and the level of the settings, and the start and the stop", async () => {
+  const service = await place.serve(["serve", "--log-format", "text", "--env", "staging"]);
+  await service.wrote("INFO  started");
+  service.kill("SIGTERM");
+  expect(await service.exited).toBe(0);
+  const lines = service.written().split("\n");
+  const logged = lines
+    .filter((line) => /^\d{4}-\d\d-\d\dT/.test(line))
+    .map((line) => line.slice(25));
+  expect(logged).toEqual([
+    expect.stringMatching(/^INFO {2}store created store=\S+ schema=\d+$/),
+    expect.stringMatching(
+      /^INFO {2}started version=\S+ environment=staging address=\S+ engine=SQLite schema=\d+$/,
+    ),
+    "INFO  stopping signal=SIGTERM",
+    "INFO  stopped",
+  ]);
+  const quiet = await place.serve(["serve", "--log-level", "error"]);
+  quiet.kill("SIGTERM");
+  expect(await quiet.exited).toBe(0);
+  expect(quiet.written()).not.toContain('"level"');
+});
