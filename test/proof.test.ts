@@ -7,7 +7,7 @@ import { digestOf, scopes } from "../src/domain/keys.ts";
 import { plans } from "../src/domain/plans.ts";
 import type { Store } from "../src/domain/ports.ts";
 import { verify } from "../src/domain/verify.ts";
-import { openStore } from "../src/engines.ts";
+import { openStore } from "../src/stores.ts";
 import { createTestClock, testStart } from "./support/clock.ts";
 import { petRow } from "./support/pets.ts";
 import { migratedDatabase } from "./support/postgres-template.ts";

@@ -1,8 +1,8 @@
 import { readConfig } from "../config.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { UpgradePlan, UpgradeTrial } from "../domain/upgrades.ts";
-import { openUpgradeCheck } from "../engines.ts";
 import { print } from "../output.ts";
+import { openUpgradeCheck } from "../stores.ts";
 import type { Input } from "./command.ts";
 
 interface UpgradeFlags {

@@ -8,7 +8,7 @@ import { decodeText } from "../../src/cli/imports/text.ts";
 import { readConfig } from "../../src/config.ts";
 import { createProblems, problemText } from "../../src/domain/import-problems.ts";
 import { orderColumns } from "../../src/domain/imports.ts";
-import { withEmptyStore } from "../../src/engines.ts";
+import { withEmptyStore } from "../../src/stores.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { openWorkspace } from "../support/process.ts";
 import { engines } from "../support/service.ts";

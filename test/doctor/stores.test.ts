@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { readConfig } from "../../src/config.ts";
 import { issueKey, rotateKey } from "../../src/domain/key-lifecycle.ts";
-import { openStore } from "../../src/engines.ts";
+import { openStore } from "../../src/stores.ts";
 import { createTestClock } from "../support/clock.ts";
 import {
   complaints,

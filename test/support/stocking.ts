@@ -8,7 +8,8 @@ import type { KeyTerms } from "../../src/domain/key-terms.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import type { KeptHash } from "../../src/domain/verification/chain.ts";
 import { type Verification, verify } from "../../src/domain/verify.ts";
-import { openStore, systemClock } from "../../src/engines.ts";
+import { systemClock } from "../../src/engines.ts";
+import { openStore } from "../../src/stores.ts";
 
 /** Opens the store at an address as a command does, and closes it after the work. */
 export async function withStoreAt<T>(

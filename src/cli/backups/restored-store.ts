@@ -5,8 +5,9 @@ import type { Config } from "../../config.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Store } from "../../domain/ports.ts";
 import type { Verification } from "../../domain/verify.ts";
-import { openStore, systemClock } from "../../engines.ts";
+import { systemClock } from "../../engines.ts";
 import { reasonOf } from "../../file-errors.ts";
+import { openStore } from "../../stores.ts";
 import { countingRows, createProgress, type Progress } from "../progress.ts";
 import { verifyWithProgress } from "../verify.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { explainConfig } from "../../config.ts";
-import { sqlitePath } from "../../engines.ts";
 import { print, withoutSecrets } from "../../output.ts";
+import { sqlitePath } from "../../store-file.ts";
 import type { Input } from "../command.ts";
 import { wrap } from "../paragraphs.ts";
 import { type Bounds, defaultBounds } from "./bounds.ts";
