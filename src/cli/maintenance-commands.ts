@@ -20,7 +20,7 @@ export const maintenanceCommands: readonly Command[] = [
     topic: "maintenance",
     examples: [
       "petstore backup /var/backups/petstore/monday.petstore",
-      "petstore backup - | ssh backup.example 'cat > monday.petstore'",
+      "petstore backup monday.petstore --env staging",
     ],
     operands: [{ name: "FILE", description: "File to create. - writes to standard output." }],
     flags: { json },
