@@ -212,7 +212,7 @@ describe.each(engines)("the ledger on %s", (engine) => {
       const faults = await faultsAfter(rewrite, kept(seq));
       expect(faults).toHaveLength(1);
       expect(faults[0]).toStartWith(`ledger row ${seq}: its hash is `);
-      expect(faults[0]).toEndWith(`; expected ${before[seq]}, the hash to check`);
+      expect(faults[0]).toEndWith(`; expected ${before[seq]}, the hash that was given`);
     }
   });
 

@@ -59,7 +59,7 @@ describe("in bash", () => {
     expect(keys).toEqual(["keys"]);
     expect(sub).toEqual(["rotate", "revoke"]);
     expect(help).toEqual(["resume", "replay"]);
-    expect(flags).toEqual(["--overlap", "--json", "--env", "--database", "--help"]);
+    expect(flags).toEqual(["--overlap", "--json", "--config", "--env", "--database", "--help"]);
     expect(plans).toEqual([...planNames]);
     expect(joined).toEqual(["business"]);
     expect(env).toEqual(["staging"]);

@@ -56,7 +56,10 @@ function assertNew(file: string): void {
     throw new ServiceError("invalid_request", "a terminal cannot show a backup; redirect stdout");
   }
   if (!existsSync(file)) return;
-  throw new ServiceError("invalid_request", `${file} exists; a backup never replaces a file`);
+  throw new ServiceError(
+    "invalid_request",
+    `${file} exists, and a backup never replaces a file; choose another name`,
+  );
 }
 
 /**
