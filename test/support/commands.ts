@@ -1,24 +1,28 @@
 // Runs commands in the process of the tests, where no process is under test.
-import { parseArguments } from "../../src/cli/flags.ts";
-import { findCommand } from "../../src/cli/run.ts";
-import type { Ran } from "./process.ts";
+import { Readable } from "node:stream";
+import { messageOf } from "../../src/cli/failure.ts";
+import { unwatchSignals } from "../../src/cli/interruption.ts";
+import { run } from "../../src/cli/run.ts";
+import { printError } from "../../src/output.ts";
+import type { Ran, RunOptions } from "./process.ts";
+
+export interface HereOptions extends Omit<RunOptions, "command"> {
+  /** The folder that the command runs in. That of the tests unless given. */
+  readonly folder?: string;
+}
+
+let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a command and returns what it printed. Rejects where the command would print an error and end
- * with exit code 2. Files are relative to the folder of the tests, so `words` should name whole paths
- * and the database.
+ * Runs a command as src/main.ts does, and returns what it printed and its exit code. A process takes a
+ * tenth of a second of processor time, and this none. Not for commands that serve, that a signal ends, or
+ * that another process of this one must not be: those run as processes.
  */
-export async function runHere(words: readonly string[]): Promise<Ran> {
-  const command = findCommand(words);
-  if (!command) throw new Error(`there is no command ${words.join(" ")}`);
-  const input = parseArguments(command, words.slice(command.name.split(" ").length));
-  const streams = { out: collect(process.stdout), err: collect(process.stderr) };
-  try {
-    const code = await command.run(input);
-    return { code, out: streams.out.written(), err: streams.err.written() };
-  } finally {
-    for (const stream of Object.values(streams)) stream.release();
-  }
+export function runHere(words: readonly string[], options: HereOptions = {}): Promise<Ran> {
+  // One after another, because they share the streams, the folder and the variables of this process.
+  const running = last.then(() => runAlone(words, options));
+  last = running.catch(() => {});
+  return running;
 }
 
 /** Runs a command with --json and returns the parsed output. Rejects if the command fails. */
@@ -28,8 +32,53 @@ export async function jsonHere<T = Record<string, unknown>>(...words: string[]):
   return JSON.parse(out) as T;
 }
 
-/** Takes what is written to a stream, until it is released. */
-function collect(stream: NodeJS.WriteStream) {
+async function runAlone(
+  words: readonly string[],
+  { folder = process.cwd(), env = {}, stdin = "" }: HereOptions,
+): Promise<Ran> {
+  using _folder = inFolder(folder);
+  using _variables = withVariables({ TZ: "UTC", ...env });
+  using _input = withInput(Readable.from([Buffer.from(stdin as string)]));
+  using out = collect(process.stdout);
+  using err = collect(process.stderr);
+  let code = 2;
+  try {
+    code = await run(words);
+  } catch (error) {
+    printError(messageOf(error));
+  } finally {
+    unwatchSignals();
+  }
+  return { code, out: out.written(), err: err.written() };
+}
+
+function inFolder(folder: string): Disposable {
+  const before = process.cwd();
+  process.chdir(folder);
+  return { [Symbol.dispose]: () => process.chdir(before) };
+}
+
+function withVariables(variables: Record<string, string>): Disposable {
+  const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, variables);
+  return {
+    [Symbol.dispose]() {
+      for (const [name, value] of before) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    },
+  };
+}
+
+function withInput(input: Readable): Disposable {
+  const before = Object.getOwnPropertyDescriptor(process, "stdin")!;
+  Object.defineProperty(process, "stdin", { configurable: true, value: input });
+  return { [Symbol.dispose]: () => void Object.defineProperty(process, "stdin", before) };
+}
+
+/** Takes what is written to a stream. */
+function collect(stream: NodeJS.WriteStream): Disposable & { written(): string } {
   const chunks: Uint8Array[] = [];
   const { write } = stream;
   stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
@@ -40,7 +89,7 @@ function collect(stream: NodeJS.WriteStream) {
   };
   return {
     written: () => Buffer.concat(chunks).toString(),
-    release: () => {
+    [Symbol.dispose]: () => {
       stream.write = write;
     },
   };
