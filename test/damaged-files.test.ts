@@ -36,8 +36,9 @@ async function untilUnready(service: Served): Promise<void> {
   }
 }
 
-/** The one line about damage in the log. The whole log must be JSON. */
-function damageIn(service: Served): Record<string, string> {
+/** The one line about damage in the log, which is written later. The whole log must be JSON. */
+async function damageIn(service: Served): Promise<Record<string, string>> {
+  await service.wrote("store file damaged");
   const lines = service
     .written()
     .split("\n")
@@ -60,7 +61,7 @@ async function expectDetected(service: Served, mistake: Mistake): Promise<void> 
   expect((await loaded.ask(service, client!)).json).toMatchObject({ code: "unavailable" });
   expect((await list(service)).status).toBe(mistake.reads ? 200 : 503);
   await service.wrote('"store file damaged"');
-  const damage = damageIn(service);
+  const damage = await damageIn(service);
   expect(damage.file).toBe(file + mistake.suffix);
   expect(damage.what).toContain(mistake.what);
   expect(damage.todo).toMatch(/[Rr]estart/);
@@ -140,7 +141,7 @@ test("an older copy from the same run that overwrites the database during update
   await untilUnready(service);
   await Promise.all(steady);
   tool.close();
-  expect(damageIn(service).what).toContain("overwritten");
+  expect((await damageIn(service)).what).toContain("overwritten");
 });
 
 for (const what of ["an older copy over -shm", "zeros over -shm"]) {
@@ -156,7 +157,7 @@ for (const what of ["an older copy over -shm", "zeros over -shm"]) {
     overwrite(`${file}-shm`, what.startsWith("zeros") ? Buffer.alloc(older.length) : older);
     await untilUnready(service);
     await Promise.all(steady);
-    expect(damageIn(service)).toMatchObject({ file: `${file}-shm` });
+    expect(await damageIn(service)).toMatchObject({ file: `${file}-shm` });
     service.kill("SIGTERM");
     expect(await service.exited).toBe(137);
     const again = await loaded.place.serve();
@@ -173,7 +174,7 @@ test("a backup of all files that overwrites an idle store is detected without a 
   await updateAll(service);
   for (const [at, suffix] of suffixes.entries()) overwrite(file + suffix, backup[at]!);
   await untilUnready(service);
-  expect(damageIn(service).what).toContain("overwritten");
+  expect((await damageIn(service)).what).toContain("overwritten");
   expect((await list(service)).status).toBe(503);
 });
 

@@ -17,7 +17,7 @@ import {
 import type { KeyTerms } from "../src/domain/key-terms.ts";
 import { callerOf, defaultScopes, digestOf, isKeyText } from "../src/domain/keys.ts";
 import type { Store } from "../src/domain/ports.ts";
-import { openStore } from "../src/engines.ts";
+import { openStore } from "../src/stores.ts";
 import { createTestClock } from "./support/clock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-keys-"));

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { readConfig } from "../src/config.ts";
-import { openStore, systemClock } from "../src/engines.ts";
+import { systemClock } from "../src/engines.ts";
 import { lockHead } from "../src/store/postgres/engine/head-lock.ts";
+import { openStore } from "../src/stores.ts";
 import { sampleOf, scrape } from "./support/metrics.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { startStandby } from "./support/postgres-standby.ts";

@@ -7,7 +7,7 @@ import { digestOf, scopes } from "../src/domain/keys.ts";
 import { plans } from "../src/domain/plans.ts";
 import type { Store } from "../src/domain/ports.ts";
 import { verify } from "../src/domain/verify.ts";
-import { openStore } from "../src/engines.ts";
+import { openStore } from "../src/stores.ts";
 import { createTestClock, testStart } from "./support/clock.ts";
 import { petRow } from "./support/pets.ts";
 import { migratedDatabase } from "./support/postgres-template.ts";
@@ -212,7 +212,7 @@ describe.each(engines)("the ledger on %s", (engine) => {
       const faults = await faultsAfter(rewrite, kept(seq));
       expect(faults).toHaveLength(1);
       expect(faults[0]).toStartWith(`ledger row ${seq}: its hash is `);
-      expect(faults[0]).toEndWith(`; expected ${before[seq]}, the hash to check`);
+      expect(faults[0]).toEndWith(`; expected ${before[seq]}, the hash that was given`);
     }
   });
 

@@ -82,6 +82,6 @@ export function command<const F extends Flags, const O extends readonly Operand[
 }
 
 /** The settings of a command that works on one store. */
-export const storeSettings: readonly SettingName[] = ["environment", "databaseUrl"];
+export const storeSettings: readonly SettingName[] = ["configFile", "environment", "databaseUrl"];
 
 export const json = { description: "Print the result as JSON." } as const;

@@ -1,11 +1,11 @@
 import { type SettingName, settings } from "../settings.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
-import { printCompletion, shells } from "./completion.ts";
+import { printCompletion, shells } from "./completion/completion.ts";
 import { configCommands } from "./config-commands.ts";
 import { exportOrders, exportPets } from "./export.ts";
 import { formats } from "./files.ts";
 import { checkHealth } from "./health.ts";
-import { importOrders, importPets } from "./import.ts";
+import { importOrders, importPets } from "./imports/import.ts";
 import { keyCommands } from "./key-commands.ts";
 import { historyRowsDefault, printHistory, printLedger } from "./ledger.ts";
 import { maintenanceCommands } from "./maintenance-commands.ts";
@@ -34,12 +34,12 @@ const outputFile = [
 /**
  * Every command. Dispatch, the checks of flags and operands, help and the tables in docs/commands.md
  * are derived from this list. Every command migrates an old store. Commands that bring content create
- * a store that is missing, and say so. All others reject it.
+ * a store that is missing, and say so. All others refuse to run without one.
  */
 export const commands: readonly Command[] = [
   command({
     name: "serve",
-    summary: "Serves one environment.",
+    summary: "Serves the API of one environment until a signal stops it.",
     topic: "serve",
     examples: [
       "petstore serve",
@@ -67,7 +67,7 @@ export const commands: readonly Command[] = [
     examples: ["petstore health", "petstore health --port 9000 --json"],
     operands: [],
     flags: { json },
-    settings: ["port", "host", "tlsCertFile"],
+    settings: ["configFile", "port", "host", "tlsCertFile"],
     run: checkHealth,
   }),
   ...keyCommands,
@@ -162,7 +162,7 @@ export const commands: readonly Command[] = [
     examples: ["petstore diff 2026-11-14T00:00:00Z 2026-11-15T00:00:00Z"],
     operands: [
       { name: "FROM", description: moment },
-      { name: "TO", description: "Another moment. It may be earlier than FROM." },
+      { name: "TO", description: "The other moment. It may be earlier than FROM." },
     ],
     flags: { json: jsonLines },
     settings: storeSettings,
@@ -175,7 +175,7 @@ export const commands: readonly Command[] = [
     examples: ["petstore undo 1200", "petstore undo 1200 --force --reason recounted"],
     operands: [{ name: "SEQ", description: "Number of the ledger row." }],
     flags: {
-      force: { description: "Undo the row also if the pet was changed since." },
+      force: { description: "Undo the row even if the pet was changed since." },
       reason: { placeholder: "TEXT", description: "Reason of the new row. Default: undo of SEQ." },
       json,
     },
@@ -185,9 +185,9 @@ export const commands: readonly Command[] = [
   }),
   command({
     name: "verify",
-    summary: "Checks the whole store.",
+    summary: "Checks the whole store: ledger, hashes, inventory, keys and webhooks.",
     topic: "maintenance",
-    examples: ["petstore verify", "petstore verify --json"],
+    examples: ["petstore verify", "petstore verify --expect 1200:HASH"],
     operands: [],
     flags: {
       expect: {
@@ -222,7 +222,7 @@ export const commands: readonly Command[] = [
       json,
     },
     changes: true,
-    settings: ["environment"],
+    settings: ["configFile", "environment"],
     run: migrateStore,
   }),
   ...configCommands,

@@ -2,8 +2,8 @@ import { orderColumns, petColumns } from "../domain/imports.ts";
 import type { Order } from "../domain/orders.ts";
 import type { Pet } from "../domain/pets.ts";
 import type { CatalogueReader } from "../domain/ports.ts";
-import { csvCell } from "./csv.ts";
 import { type Format, formatOf, writeText } from "./files.ts";
+import { csvCell } from "./imports/csv.ts";
 import { createProgress } from "./progress.ts";
 import type { StoreInput } from "./with-store.ts";
 

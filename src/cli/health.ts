@@ -2,7 +2,7 @@ import { readConfig } from "../config.ts";
 import { print, printError } from "../output.ts";
 import type { Input } from "./command.ts";
 
-/** Longer than a service that is ready ever needs. */
+/** Longer than a service that is ready takes to respond. */
 const timeoutMs = 2_500;
 
 /**
@@ -32,9 +32,12 @@ async function findProblem(url: string): Promise<string | undefined> {
     });
     return response.status === 200 ? undefined : `it returned ${response.status}`;
   } catch (error) {
-    return (error as Error).name === "TimeoutError"
-      ? `no response within ${timeoutMs} ms`
-      : (error as Error).message;
+    const { name, code, message } = error as NodeJS.ErrnoException;
+    if (name === "TimeoutError") return `no response within ${timeoutMs} ms`;
+    if (code === "ConnectionRefused" || code === "ECONNREFUSED") {
+      return "nothing listens there; start the service, or correct --host and --port";
+    }
+    return message;
   }
 }
 

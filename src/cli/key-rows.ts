@@ -58,11 +58,11 @@ function todayText({ key, usedToday }: KeyStatus): string {
   return `${usedToday} of ${key.limits.perDay}`;
 }
 
-/** The number of secrets, and when each ends. */
+/** The number of secrets, and when each expires. */
 function secretsText({ key, secrets }: KeyStatus): string {
   const ends = secrets.map((secret) => {
     const end = Math.min(secret.expiresAt ?? Infinity, key.expiresAt ?? Infinity);
-    return end === Infinity ? "no end" : `until ${timeText(end)}`;
+    return end === Infinity ? "no expiry" : `until ${timeText(end)}`;
   });
   return ends.length === 0 ? "0" : `${ends.length}: ${ends.join(", ")}`;
 }

@@ -1,22 +1,27 @@
 import { type SettingName, settings } from "../settings.ts";
-import { backup } from "./backup.ts";
+import { backup } from "./backups/backup.ts";
+import { drill } from "./backups/drill.ts";
+import { restore } from "./backups/restore.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
-import { doctor } from "./doctor.ts";
-import { drill } from "./drill.ts";
-import { restore } from "./restore.ts";
+import { doctor } from "./doctor/doctor.ts";
 import { upgrade } from "./upgrade.ts";
 import { withExistingStore } from "./with-store.ts";
 
-const backupFile = [{ name: "FILE", description: "File that petstore backup has made." }] as const;
+const backupFile = [
+  { name: "FILE", description: "Backup, made by petstore backup or by the service." },
+] as const;
 const scratchOf = (text: string) => ({ placeholder: "FOLDER", description: text }) as const;
 
 /** Commands that keep a store safe. */
 export const maintenanceCommands: readonly Command[] = [
   command({
     name: "backup",
-    summary: "Writes the whole store to a new file, also while the service runs.",
+    summary: "Writes the whole store to a new file. The service can run meanwhile.",
     topic: "maintenance",
-    examples: ["petstore backup /var/backups/petstore/monday.petstore"],
+    examples: [
+      "petstore backup /var/backups/petstore/monday.petstore",
+      "petstore backup monday.petstore --env staging",
+    ],
     operands: [{ name: "FILE", description: "File to create. - writes to standard output." }],
     flags: { json },
     settings: storeSettings,
@@ -34,29 +39,35 @@ export const maintenanceCommands: readonly Command[] = [
     operands: backupFile,
     flags: {
       json,
-      scratch: scratchOf("Folder for the trial of PostgreSQL. Default: that of FILE."),
+      scratch: scratchOf(
+        "Folder in which the backup is verified first. PostgreSQL only. Default: the folder of FILE.",
+      ),
     },
     settings: storeSettings,
     run: restore,
   }),
   command({
     name: "drill",
-    summary: "Restores a backup to a scratch folder, verifies it and removes it again.",
+    summary:
+      "Proves that a backup can be restored: restores it to a scratch folder and verifies it.",
     topic: "maintenance",
-    examples: ["petstore drill monday.petstore --json"],
+    examples: [
+      "petstore drill monday.petstore",
+      "petstore drill monday.petstore --scratch /var/tmp --json",
+    ],
     operands: backupFile,
-    flags: { json, scratch: scratchOf("Folder to use. Default: that of FILE.") },
+    flags: { json, scratch: scratchOf("Folder to restore to. Default: the folder of FILE.") },
     settings: storeSettings,
     run: drill,
   }),
   command({
     name: "upgrade",
-    summary: "Says what a start would migrate, and tries it on a copy.",
+    summary: "Shows what a start of this version would migrate, and tries it on a copy.",
     topic: "maintenance",
     examples: ["petstore upgrade --check"],
     operands: [],
     flags: {
-      check: { description: "Required: only a start of the service migrates a store." },
+      check: { description: "Required, because nothing is migrated: the next start does that." },
       json,
     },
     settings: storeSettings,

@@ -3,15 +3,10 @@ import { readConfig } from "../config.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { RowsOf, Store } from "../domain/ports.ts";
 import type { Verification } from "../domain/verify.ts";
-import {
-  assertStoreFile,
-  lockStore,
-  openExistingStore,
-  openStore,
-  systemClock,
-} from "../engines.ts";
+import { systemClock } from "../engines.ts";
 import { print } from "../output.ts";
 import { tables } from "../store/tables.ts";
+import { assertStoreFile, lockStore, openExistingStore, openStore } from "../stores.ts";
 import type { Input } from "./command.ts";
 import { beginChange, endChange } from "./interruption.ts";
 import { withLedgerProgress } from "./ledger-progress.ts";

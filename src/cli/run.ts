@@ -67,6 +67,14 @@ export function helpFor(args: readonly string[]): string {
 
 function unknownCommand(args: readonly string[]): ServiceError {
   const hasGroup = groupOf(args[0]).length > 0;
+  const [word, second] = args;
+  if (hasGroup && (second === undefined || second.startsWith("-"))) {
+    const seconds = groupOf(word).map(({ name }) => name.split(" ")[1]);
+    return new ServiceError(
+      "invalid_request",
+      `'${word}' needs a second word: ${seconds.join(", ")}; see petstore help ${word}`,
+    );
+  }
   const name = args.slice(0, hasGroup ? 2 : 1).join(" ");
   const help = hasGroup ? `petstore help ${args[0]}` : "petstore --help";
   const nearest = nearestCommand(args);

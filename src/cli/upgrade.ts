@@ -1,8 +1,8 @@
 import { readConfig } from "../config.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { UpgradePlan, UpgradeTrial } from "../domain/upgrades.ts";
-import { openUpgradeCheck } from "../engines.ts";
 import { print } from "../output.ts";
+import { openUpgradeCheck } from "../stores.ts";
 import type { Input } from "./command.ts";
 
 interface UpgradeFlags {
@@ -11,14 +11,14 @@ interface UpgradeFlags {
 }
 
 /**
- * Says what a start would migrate, and tries it on a copy. Returns exit code 1 if a start would fail
+ * Shows what a start would migrate, and tries it on a copy. Returns exit code 1 if a start would fail
  * or would leave a store with faults.
  */
 export async function upgrade({ flags, settings }: Input<UpgradeFlags>): Promise<number> {
   if (!flags.check) {
     throw new ServiceError(
       "invalid_request",
-      "a start of the new version migrates the store; petstore upgrade --check says what it would do",
+      "a start of this version migrates the store; petstore upgrade --check shows what it would do",
     );
   }
   await using check = await openUpgradeCheck(readConfig(settings));

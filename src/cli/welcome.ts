@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { sqlitePath } from "../engines.ts";
+import { sqlitePath } from "../store-file.ts";
 import { programName } from "./program.ts";
 import { samplePlan } from "./sample.ts";
 

@@ -1,7 +1,8 @@
 import { type Config, readConfig } from "../config.ts";
 import type { Store } from "../domain/ports.ts";
-import { openExistingStore, openStore, systemClock, withStorePath } from "../engines.ts";
+import { systemClock } from "../engines.ts";
 import { printNote } from "../output.ts";
+import { openExistingStore, openStore, withStorePath } from "../stores.ts";
 import type { Input } from "./command.ts";
 import { beginChange } from "./interruption.ts";
 

@@ -1,6 +1,12 @@
 import { ServiceError } from "../domain/errors.ts";
 import type { MaybePromise } from "../domain/ports.ts";
 
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another process uses the port; stop it, or choose another port",
+  EACCES: "permission denied; use a port from 1024, or give the process CAP_NET_BIND_SERVICE",
+  EADDRNOTAVAIL: "this machine does not have the address",
+};
+
 /** Opens a listener. An address that cannot be used is the operator's mistake, not a bug. */
 export async function listen<T>(
   host: string,
@@ -11,7 +17,8 @@ export async function listen<T>(
     return await start();
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    const reason = (error as Error).message;
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    const reason = reasons[code] ?? message;
     throw new ServiceError("unavailable", `cannot listen on ${host}:${port}: ${reason}`);
   }
 }

@@ -52,8 +52,9 @@ export async function openTraces(
   );
   return {
     beginTrace: tracer.begin,
-    requestEnded({ trace, operation, ...request }) {
-      if (trace) tracer.end(trace, { ...request, route: routes.get(operation ?? "") });
+    requestEnded(request) {
+      const { trace, operation = "" } = request;
+      if (trace) tracer.end(trace, { ...request, route: routes.get(operation) });
     },
     get spansDropped() {
       return exporter.dropped;

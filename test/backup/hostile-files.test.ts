@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { constants, createZstdCompress, zstdCompressSync } from "node:zlib";
 import { openBackup } from "../../src/backup/reader.ts";
-import { restoreToFile } from "../../src/cli/restored-store.ts";
+import { restoreToFile } from "../../src/cli/backups/restored-store.ts";
 import { readConfig } from "../../src/config.ts";
 import { type BackupParts, readParts, writeParts } from "../support/backup-files.ts";
 import { openWorkspace } from "../support/process.ts";

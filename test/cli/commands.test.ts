@@ -10,7 +10,10 @@ afterAll(() => place.leave());
 describe("a command that fails prints one line and exits with code 2", () => {
   const cases: [words: string[], sentence: string][] = [
     [["fly"], "unknown command 'fly'; see petstore --help"],
-    [["keys"], "unknown command 'keys'; see petstore help keys"],
+    [
+      ["keys"],
+      "'keys' needs a second word: create, list, show, rotate, revoke, unban; see petstore help keys",
+    ],
     [["toString"], "unknown command 'toString'"],
     [["__proto__"], "unknown command '__proto__'"],
     [["serve", "now"], "unexpected operand 'now'; see petstore help serve"],

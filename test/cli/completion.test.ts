@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { commands } from "../../src/cli/commands.ts";
-import { completionScript, shells } from "../../src/cli/completion.ts";
+import { completionScript, shells } from "../../src/cli/completion/completion.ts";
 import { planNames } from "../../src/domain/plans.ts";
 import { settings } from "../../src/settings.ts";
 import { expectUsageError, openWorkspace } from "../support/process.ts";
@@ -59,7 +59,7 @@ describe("in bash", () => {
     expect(keys).toEqual(["keys"]);
     expect(sub).toEqual(["rotate", "revoke"]);
     expect(help).toEqual(["resume", "replay"]);
-    expect(flags).toEqual(["--overlap", "--json", "--env", "--database", "--help"]);
+    expect(flags).toEqual(["--overlap", "--json", "--config", "--env", "--database", "--help"]);
     expect(plans).toEqual([...planNames]);
     expect(joined).toEqual(["business"]);
     expect(env).toEqual(["staging"]);

@@ -5,7 +5,8 @@ import { formats } from "../../src/cli/files.ts";
 import { readConfig } from "../../src/config.ts";
 import type { OrderRecord } from "../../src/domain/orders.ts";
 import type { Store } from "../../src/domain/ports.ts";
-import { openStore, systemClock } from "../../src/engines.ts";
+import { systemClock } from "../../src/engines.ts";
+import { openStore } from "../../src/stores.ts";
 import { engines } from "../support/service.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";
 

@@ -47,7 +47,7 @@ test("--expect reports another hash in one line, with exit code 1", async () => 
   const hashes = await stored();
   const expected = "ab".repeat(32);
   for (const [seq, hash] of hashes.entries()) {
-    const fault = `ledger row ${seq}: its hash is ${hash}; expected ${expected}, the hash to check`;
+    const fault = `ledger row ${seq}: its hash is ${hash}; expected ${expected}, the hash that was given`;
     const counts = "1 fault found in 2 ledger rows, 2 entries, 2 pets.";
     const words = ["verify", "--expect", `${seq}:${expected}`];
     expect(await place.run(words)).toEqual({ code: 1, out: `${fault}\n${counts}\n`, err: "" });

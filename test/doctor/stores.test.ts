@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { readConfig } from "../../src/config.ts";
 import { issueKey, rotateKey } from "../../src/domain/key-lifecycle.ts";
-import { openStore } from "../../src/engines.ts";
+import { openStore } from "../../src/stores.ts";
 import { createTestClock } from "../support/clock.ts";
 import {
   complaints,
@@ -74,7 +74,10 @@ for (const engine of engines) {
       await createKey(database, { name: "shop", plan: "free" });
       const found = async (flags = {}) =>
         complaints(await examineStore(database, flags)).map((one) => `${one.name}: ${one.found}`);
-      expect(await found()).toEqual(["backup: there is none", "drill: no backup was ever tried"]);
+      expect(await found()).toEqual([
+        "backup: there is none",
+        "drill: no backup was ever restored as a test",
+      ]);
       await recordTasks(database, Date.now() - 3 * 3_600_000);
       expect(await found()).toEqual([]);
       expect(await found({ "backup-every": "2h" })).toEqual([]);

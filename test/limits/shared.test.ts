@@ -4,10 +4,11 @@ import { digestOf, generateKeyId, scopes } from "../../src/domain/keys.ts";
 import type { BanRules, LimitDecision } from "../../src/domain/limits.ts";
 import type { Limits } from "../../src/domain/plans.ts";
 import type { Limiter, Store } from "../../src/domain/ports.ts";
-import { openStore, systemClock } from "../../src/engines.ts";
+import { systemClock } from "../../src/engines.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
+import { openStore } from "../../src/stores.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 

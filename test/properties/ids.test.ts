@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Format } from "../../src/cli/files.ts";
-import { readRows } from "../../src/cli/rows.ts";
+import { readRows } from "../../src/cli/imports/rows.ts";
 import { createProblems } from "../../src/domain/import-problems.ts";
 import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
 import { runs } from "../support/properties/runs.ts";

@@ -1,6 +1,6 @@
 import { defaultBounds } from "../../src/cli/doctor/bounds.ts";
+import { examine } from "../../src/cli/doctor/doctor.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
-import { examine } from "../../src/cli/doctor.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createKey, withStoreAt } from "./stocking.ts";
 

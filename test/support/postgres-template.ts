@@ -1,5 +1,6 @@
 import { readConfig } from "../../src/config.ts";
-import { openStore, systemClock } from "../../src/engines.ts";
+import { systemClock } from "../../src/engines.ts";
+import { openStore } from "../../src/stores.ts";
 import { sharedPostgres } from "./postgres.ts";
 
 const templates: Record<string, Promise<string>> = {};

@@ -1,5 +1,5 @@
 // Fills and checks a store as the commands do, without a process for each.
-import { readRows } from "../../src/cli/rows.ts";
+import { readRows } from "../../src/cli/imports/rows.ts";
 import { readConfig } from "../../src/config.ts";
 import { createProblems } from "../../src/domain/import-problems.ts";
 import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
@@ -8,7 +8,8 @@ import type { KeyTerms } from "../../src/domain/key-terms.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import type { KeptHash } from "../../src/domain/verification/chain.ts";
 import { type Verification, verify } from "../../src/domain/verify.ts";
-import { openStore, systemClock } from "../../src/engines.ts";
+import { systemClock } from "../../src/engines.ts";
+import { openStore } from "../../src/stores.ts";
 
 /** Opens the store at an address as a command does, and closes it after the work. */
 export async function withStoreAt<T>(

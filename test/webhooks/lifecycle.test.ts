@@ -19,7 +19,7 @@ import {
   webhooksMax,
 } from "../../src/domain/webhooks/lifecycle.ts";
 import type { WebhookTerms } from "../../src/domain/webhooks/terms.ts";
-import { openStore } from "../../src/engines.ts";
+import { openStore } from "../../src/stores.ts";
 import { createWebhookSender } from "../../src/webhooks/sender.ts";
 import { createTestClock } from "../support/clock.ts";
 import { petRow } from "../support/pets.ts";

@@ -35,7 +35,9 @@ async function checkBackup(
 ): Promise<Finding> {
   const record = await findRecord(inspection, "backup");
   const { succeededAt = null, failedAt = null, error } = record ?? {};
-  const advice = "Run petstore backup FILE, or serve with --backup-every 1h.";
+  const advice = backupEveryMs
+    ? "If the service runs, look for backup failed in its log. Or run petstore backup FILE."
+    : "Run petstore backup FILE, or serve with --backup-every 1h.";
   if (failedAt !== null && failedAt > (succeededAt ?? 0)) {
     return warning("backup", `the last one failed at ${formatInstant(failedAt)}: ${error}`, advice);
   }
@@ -56,11 +58,12 @@ async function checkDrill(
     error,
   } = (await findRecord(inspection, "drill")) ?? {};
   const advice =
-    "Run petstore drill FILE with the last backup, which shows that it can be restored.";
+    "Run petstore drill FILE with the newest backup. It shows that the backup can be restored.";
   if (failedAt !== null && failedAt > (succeededAt ?? 0)) {
     return warning("drill", `the last one failed at ${formatInstant(failedAt)}: ${error}`, advice);
   }
-  if (succeededAt === null) return warning("drill", "no backup was ever tried", advice);
+  if (succeededAt === null)
+    return warning("drill", "no backup was ever restored as a test", advice);
   const ageMs = Date.now() - succeededAt;
   const found = `a backup was restored and verified ${formatAge(ageMs)} ago`;
   return ageMs > drillAgeMsMax ? warning("drill", found, advice) : ok("drill", found);

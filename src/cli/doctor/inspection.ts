@@ -1,8 +1,9 @@
 import type { Config } from "../../config.ts";
 import type { StoreInspection } from "../../domain/inspection.ts";
-import { assertStoreFile, sqlitePath } from "../../engines.ts";
 import { filesOf } from "../../store/sqlite/engine/files.ts";
 import { isServed } from "../../store/sqlite/engine/serving-lock.ts";
+import { sqlitePath } from "../../store-file.ts";
+import { assertStoreFile } from "../../stores.ts";
 
 /** Opens an existing store for looking at it, and does not migrate it. Ends within `deadlineMs`. */
 export async function inspectStore(config: Config, deadlineMs: number): Promise<StoreInspection> {

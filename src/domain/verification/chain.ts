@@ -41,7 +41,11 @@ export async function createChainCheck(
 
   function checkKept(seq: number): void {
     if (kept?.seq !== seq || stored === kept.hash) return;
-    faults.note(`ledger row ${seq}`, `its hash is ${stored}`, `${kept.hash}, the hash to check`);
+    faults.note(
+      `ledger row ${seq}`,
+      `its hash is ${stored}`,
+      `${kept.hash}, the hash that was given`,
+    );
   }
 
   /** Compares the hash of the last row that has none with the one that the migration computed. */

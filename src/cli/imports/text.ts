@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
-import { ServiceError } from "../domain/errors.ts";
-import { reasonOf } from "../file-errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { reasonOf } from "../../file-errors.ts";
 import { BrokenText } from "./lines.ts";
 
 /** Bytes that arrive in chunks. */

@@ -1,5 +1,5 @@
-import { type Problems, problemText } from "../domain/import-problems.ts";
-import { print, printDetail, printError } from "../output.ts";
+import { type Problems, problemText } from "../../domain/import-problems.ts";
+import { print, printDetail, printError } from "../../output.ts";
 
 /** Prints the problems of a rejected import: the first ones, and how many more there are. */
 export function reportProblems(name: string, problems: Problems, asJson: boolean): number {

@@ -1,10 +1,11 @@
 import { dirname, resolve } from "node:path";
-import type { Manifest } from "../backup/manifest.ts";
-import { readConfig } from "../config.ts";
-import { sqlitePath, systemClock } from "../engines.ts";
-import { print, printError } from "../output.ts";
-import type { Input } from "./command.ts";
-import { elapsedText } from "./elapsed.ts";
+import type { Manifest } from "../../backup/manifest.ts";
+import { readConfig } from "../../config.ts";
+import { systemClock } from "../../engines.ts";
+import { print, printError } from "../../output.ts";
+import { sqlitePath } from "../../store-file.ts";
+import type { Input } from "../command.ts";
+import { elapsedText } from "../elapsed.ts";
 import { restoreToDatabase } from "./restore-database.ts";
 import { restoreToPath } from "./restore-file.ts";
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ServiceError } from "../domain/errors.ts";
-import { reasonOf } from "../file-errors.ts";
-import { onInterrupt } from "./interruption.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { reasonOf } from "../../file-errors.ts";
+import { onInterrupt } from "../interruption.ts";
 
 /**
  * Runs `work` in a new, private folder inside `parent`. The folder is removed in any case, also when a

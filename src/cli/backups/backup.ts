@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Manifest } from "../backup/manifest.ts";
-import { type Sink, writeBackup } from "../backup/writer.ts";
-import type { Config } from "../config.ts";
-import { ServiceError } from "../domain/errors.ts";
-import type { Snapshot, Store } from "../domain/ports.ts";
-import { systemClock } from "../engines.ts";
-import { reasonOf } from "../file-errors.ts";
-import { print, printWarning } from "../output.ts";
-import { packageVersion } from "../version.ts";
-import { elapsedText } from "./elapsed.ts";
-import { createProgress } from "./progress.ts";
-import { replaceFile } from "./replacement.ts";
-import type { StoreInput } from "./with-store.ts";
+import type { Manifest } from "../../backup/manifest.ts";
+import { type Sink, writeBackup } from "../../backup/writer.ts";
+import type { Config } from "../../config.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Snapshot, Store } from "../../domain/ports.ts";
+import { systemClock } from "../../engines.ts";
+import { reasonOf } from "../../file-errors.ts";
+import { print, printWarning } from "../../output.ts";
+import { packageVersion } from "../../version.ts";
+import { elapsedText } from "../elapsed.ts";
+import { createProgress } from "../progress.ts";
+import { replaceFile } from "../replacement.ts";
+import type { StoreInput } from "../with-store.ts";
 
 interface BackupFlags {
   readonly json: boolean;
@@ -56,7 +56,10 @@ function assertNew(file: string): void {
     throw new ServiceError("invalid_request", "a terminal cannot show a backup; redirect stdout");
   }
   if (!existsSync(file)) return;
-  throw new ServiceError("invalid_request", `${file} exists; a backup never replaces a file`);
+  throw new ServiceError(
+    "invalid_request",
+    `${file} exists, and a backup never replaces a file; choose another name`,
+  );
 }
 
 /**

@@ -1,5 +1,5 @@
-import { isJsonObject, parseJson } from "../domain/values/json.ts";
-import type { Format } from "./files.ts";
+import { isJsonObject, parseJson } from "../../domain/values/json.ts";
+import type { Format } from "../files.ts";
 import { BrokenText } from "./lines.ts";
 
 /**

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ServiceError } from "../domain/errors.ts";
-import { isFileError, reasonOf } from "../file-errors.ts";
-import type { Bytes } from "./input-text.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { isFileError, reasonOf } from "../../file-errors.ts";
+import type { Bytes } from "./text.ts";
 
 /** Bytes that can be read several times. */
 export interface Spool extends AsyncDisposable {

@@ -1,10 +1,10 @@
-import { type Problems, shownValue } from "../domain/import-problems.ts";
-import type { Fields } from "../domain/imports.ts";
-import { isJsonObject, JsonNumber, parseJson } from "../domain/values/json.ts";
-import { findNearest } from "../domain/values/nearest.ts";
+import { type Problems, shownValue } from "../../domain/import-problems.ts";
+import type { Fields } from "../../domain/imports.ts";
+import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
+import { findNearest } from "../../domain/values/nearest.ts";
+import type { Format } from "../files.ts";
 import { splitCells } from "./csv.ts";
-import type { Format } from "./files.ts";
-import { assertFormat } from "./format-hints.ts";
+import { assertFormat } from "./hints.ts";
 import { createJsonArraySplitter } from "./json-array.ts";
 import { BrokenText, createLineSplitter, type Source, type Splitter } from "./lines.ts";
 

@@ -1,16 +1,16 @@
 import { existsSync, lstatSync } from "node:fs";
 import { link, mkdir, open, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Manifest } from "../backup/manifest.ts";
-import type { Config } from "../config.ts";
-import { ServiceError } from "../domain/errors.ts";
-import { reasonOf } from "../file-errors.ts";
-import { filesOf } from "../store/sqlite/engine/files.ts";
-import { isServed } from "../store/sqlite/engine/serving-lock.ts";
-import { beginChange } from "./interruption.ts";
+import type { Manifest } from "../../backup/manifest.ts";
+import type { Config } from "../../config.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { reasonOf } from "../../file-errors.ts";
+import { filesOf } from "../../store/sqlite/engine/files.ts";
+import { isServed } from "../../store/sqlite/engine/serving-lock.ts";
+import { beginChange } from "../interruption.ts";
+import { printCreated } from "../with-store.ts";
 import { restoreToFile } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
-import { printCreated } from "./with-store.ts";
 
 /**
  * Restores a backup to a SQLite file that does not exist. The scratch folder is beside the file, so

@@ -1,10 +1,10 @@
-import type { ImportDifference, Imported, TakeDifferences } from "../domain/import-preview.ts";
-import { shownValue } from "../domain/import-problems.ts";
-import { print, printable } from "../output.ts";
-import { writeText, writeToStdout } from "./files.ts";
-import type { ImportKind } from "./import-kinds.ts";
-import type { Column } from "./table.ts";
-import { tableLines } from "./table.ts";
+import type { ImportDifference, Imported, TakeDifferences } from "../../domain/import-preview.ts";
+import { shownValue } from "../../domain/import-problems.ts";
+import { print, printable } from "../../output.ts";
+import { writeText, writeToStdout } from "../files.ts";
+import type { Column } from "../table.ts";
+import { tableLines } from "../table.ts";
+import type { ImportKind } from "./kinds.ts";
 
 const differencesShownMax = 50;
 

@@ -1,22 +1,23 @@
 import { statSync } from "node:fs";
-import { type Config, readConfig } from "../config.ts";
-import type { Batches, Imported } from "../domain/import-preview.ts";
-import { createProblems, type Problems, RejectedImport } from "../domain/import-problems.ts";
-import type { Store } from "../domain/ports.ts";
-import { findStore, openStore, systemClock, withEmptyStore, withStorePath } from "../engines.ts";
-import { print, printError } from "../output.ts";
-import type { Input } from "./command.ts";
-import { formatOf } from "./files.ts";
-import { type ImportKind, orders, pets } from "./import-kinds.ts";
-import { reportProblems } from "./import-report.ts";
-import { type Bytes, decodeText, nameOf, readBytes } from "./input-text.ts";
-import { beginChange } from "./interruption.ts";
+import { type Config, readConfig } from "../../config.ts";
+import type { Batches, Imported } from "../../domain/import-preview.ts";
+import { createProblems, type Problems, RejectedImport } from "../../domain/import-problems.ts";
+import type { Store } from "../../domain/ports.ts";
+import { systemClock } from "../../engines.ts";
+import { print, printError } from "../../output.ts";
+import { findStore, openStore, withEmptyStore, withStorePath } from "../../stores.ts";
+import type { Input } from "../command.ts";
+import { formatOf } from "../files.ts";
+import { beginChange } from "../interruption.ts";
+import { createProgress } from "../progress.ts";
+import { isSpecial } from "../replacement.ts";
+import { printCreated } from "../with-store.ts";
+import { type ImportKind, orders, pets } from "./kinds.ts";
 import { printPreview } from "./preview.ts";
-import { createProgress } from "./progress.ts";
-import { isSpecial } from "./replacement.ts";
+import { reportProblems } from "./report.ts";
 import { readRows } from "./rows.ts";
 import { spool } from "./spool.ts";
-import { printCreated } from "./with-store.ts";
+import { type Bytes, decodeText, nameOf, readBytes } from "./text.ts";
 
 interface ImportFlags {
   readonly format: string | undefined;

@@ -1,9 +1,9 @@
-import { ServiceError } from "../domain/errors.ts";
-import type { Command, Input } from "./command.ts";
-import { bashScript } from "./completion/bash.ts";
-import { fishScript } from "./completion/fish.ts";
-import { wordsOf } from "./completion/words.ts";
-import { zshScript } from "./completion/zsh.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Command, Input } from "../command.ts";
+import { bashScript } from "./bash.ts";
+import { fishScript } from "./fish.ts";
+import { wordsOf } from "./words.ts";
+import { zshScript } from "./zsh.ts";
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 

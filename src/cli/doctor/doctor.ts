@@ -1,16 +1,16 @@
 import { existsSync, realpathSync } from "node:fs";
-import { explainConfig } from "../config.ts";
-import { sqlitePath } from "../engines.ts";
-import { print, withoutSecrets } from "../output.ts";
-import type { Input } from "./command.ts";
-import { type Bounds, defaultBounds } from "./doctor/bounds.ts";
-import { checkFiles, storeBytes } from "./doctor/files.ts";
-import { attempt, type Finding, ok, problem, warning } from "./doctor/finding.ts";
-import { inspectStore } from "./doctor/inspection.ts";
-import { checkMachine } from "./doctor/machine.ts";
-import { checkPorts } from "./doctor/ports.ts";
-import { checkStore } from "./doctor/store.ts";
-import { wrap } from "./paragraphs.ts";
+import { explainConfig } from "../../config.ts";
+import { print, withoutSecrets } from "../../output.ts";
+import { sqlitePath } from "../../store-file.ts";
+import type { Input } from "../command.ts";
+import { wrap } from "../paragraphs.ts";
+import { type Bounds, defaultBounds } from "./bounds.ts";
+import { checkFiles, storeBytes } from "./files.ts";
+import { attempt, type Finding, ok, problem, warning } from "./finding.ts";
+import { inspectStore } from "./inspection.ts";
+import { checkMachine } from "./machine.ts";
+import { checkPorts } from "./ports.ts";
+import { checkStore } from "./store.ts";
 
 /** Returns exit code 1 if there is a problem. Warnings do not count. */
 export async function doctor({

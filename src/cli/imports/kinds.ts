@@ -3,18 +3,18 @@ import type {
   Imported,
   ImportPreview,
   TakeDifferences,
-} from "../domain/import-preview.ts";
-import type { Problems } from "../domain/import-problems.ts";
+} from "../../domain/import-preview.ts";
+import type { Problems } from "../../domain/import-problems.ts";
 import {
   type Fields,
   orderColumns,
   petColumns,
   toOrderRecord,
   toPetRecord,
-} from "../domain/imports.ts";
-import type { OrderRecord } from "../domain/orders.ts";
-import type { PetRecord } from "../domain/pets.ts";
-import type { CatalogueStore } from "../domain/ports.ts";
+} from "../../domain/imports.ts";
+import type { OrderRecord } from "../../domain/orders.ts";
+import type { PetRecord } from "../../domain/pets.ts";
+import type { CatalogueStore } from "../../domain/ports.ts";
 
 /** What differs between imports of pets and of orders. */
 export interface ImportKind<T> {

@@ -1,10 +1,11 @@
 import { dirname, join, resolve } from "node:path";
-import { type Config, readConfig } from "../config.ts";
-import { ServiceError } from "../domain/errors.ts";
-import { openExistingStore, systemClock } from "../engines.ts";
-import { print, printError, printWarning } from "../output.ts";
-import type { Input } from "./command.ts";
-import { elapsedText } from "./elapsed.ts";
+import { type Config, readConfig } from "../../config.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { systemClock } from "../../engines.ts";
+import { print, printError, printWarning } from "../../output.ts";
+import { openExistingStore } from "../../stores.ts";
+import type { Input } from "../command.ts";
+import { elapsedText } from "../elapsed.ts";
 import { type Restored, restoreToFile } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 

@@ -1,14 +1,15 @@
 import { dirname } from "node:path";
-import { countAllRows, damagedBackup, type Manifest } from "../backup/manifest.ts";
-import { type Backup, openBackup } from "../backup/reader.ts";
-import type { Config } from "../config.ts";
-import { ServiceError } from "../domain/errors.ts";
-import type { Store } from "../domain/ports.ts";
-import type { Verification } from "../domain/verify.ts";
-import { openStore, systemClock } from "../engines.ts";
-import { reasonOf } from "../file-errors.ts";
-import { countingRows, createProgress, type Progress } from "./progress.ts";
-import { verifyWithProgress } from "./verify.ts";
+import { countAllRows, damagedBackup, type Manifest } from "../../backup/manifest.ts";
+import { type Backup, openBackup } from "../../backup/reader.ts";
+import type { Config } from "../../config.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Store } from "../../domain/ports.ts";
+import type { Verification } from "../../domain/verify.ts";
+import { systemClock } from "../../engines.ts";
+import { reasonOf } from "../../file-errors.ts";
+import { openStore } from "../../stores.ts";
+import { countingRows, createProgress, type Progress } from "../progress.ts";
+import { verifyWithProgress } from "../verify.ts";
 
 /** A backup in a SQLite store, in which no fault was found. */
 export interface Restored {

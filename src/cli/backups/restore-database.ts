@@ -1,15 +1,16 @@
 import { join } from "node:path";
-import { countAllRows, type Manifest } from "../backup/manifest.ts";
-import type { Config } from "../config.ts";
-import { ServiceError } from "../domain/errors.ts";
-import type { Store } from "../domain/ports.ts";
-import { openExistingStore, openStore, systemClock } from "../engines.ts";
-import { beginChange, endChange } from "./interruption.ts";
-import { countingRows, createProgress } from "./progress.ts";
+import { countAllRows, type Manifest } from "../../backup/manifest.ts";
+import type { Config } from "../../config.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Store } from "../../domain/ports.ts";
+import { systemClock } from "../../engines.ts";
+import { openExistingStore, openStore } from "../../stores.ts";
+import { beginChange, endChange } from "../interruption.ts";
+import { countingRows, createProgress } from "../progress.ts";
+import { printFaults, verifyWithProgress } from "../verify.ts";
+import { printCreated } from "../with-store.ts";
 import { restoreToFile } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
-import { printFaults, verifyWithProgress } from "./verify.ts";
-import { printCreated } from "./with-store.ts";
 
 /**
  * Restores a backup to an empty PostgreSQL database. It is first restored to a SQLite file in a

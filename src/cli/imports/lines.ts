@@ -1,4 +1,4 @@
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 
 /** The text of one record of an import file, and the line on which it starts. */
 export interface Source {

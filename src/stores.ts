@@ -1,0 +1,117 @@
+import type { Config } from "./config.ts";
+import { ServiceError } from "./domain/errors.ts";
+import type { ImportPreview } from "./domain/import-preview.ts";
+import type { Clock, Store } from "./domain/ports.ts";
+import type { Migration, UpgradeCheck } from "./domain/upgrades.ts";
+import { loadPostgres, loadSqlite, systemClock } from "./engines.ts";
+import { printError } from "./output.ts";
+import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
+import { namingFile, sqlitePath } from "./store-file.ts";
+
+/** Opens the store that the database address names, for a command that does one thing and ends. */
+export function openStore(
+  config: Config,
+  clock: Clock,
+  onCreated?: (place: string) => void,
+): Promise<Store> {
+  return open(config, clock, { mayCreate: true, onCreated });
+}
+
+/** Same as `openStore`, but rejects if there is no store. A wrong path would look like an empty store. */
+export function openExistingStore(config: Config, clock: Clock): Promise<Store> {
+  return open(config, clock, { mayCreate: false });
+}
+
+/** Same as `openExistingStore`, but returns undefined if there is no store. */
+export async function findStore(config: Config, clock: Clock): Promise<Store | undefined> {
+  try {
+    return await openExistingStore(config, clock);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "not_found") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Runs the preview of one import into a store that does not exist, and creates nothing. The rules are
+ * the same for both engines.
+ */
+export async function withEmptyStore<T>(
+  { environment }: Config,
+  work: (preview: ImportPreview) => Promise<T>,
+): Promise<T> {
+  const { createPreview } = await import("./store/sqlite/previews.ts");
+  const { openEmpty, useConnection } = await import("./store/sqlite/engine/connection.ts");
+  return useConnection(openEmpty(environment), (database) => work(createPreview(database)));
+}
+
+interface Creation {
+  readonly mayCreate: boolean;
+  /** Called with the full path of a new store, or with the host and the database. */
+  readonly onCreated?: ((place: string) => void) | undefined;
+}
+
+async function open(
+  config: Config,
+  clock: Clock,
+  { mayCreate, onCreated }: Creation,
+): Promise<Store> {
+  const { databaseUrl, environment } = config;
+  const path = sqlitePath(config);
+  if (path !== undefined) {
+    const { openSqlite } = await loadSqlite();
+    const events = { onCreated: () => onCreated?.(path), onMigrated: printMigration };
+    const options = { path, environment, clock, threaded: false, mayCreate, ...events };
+    return namingFile(path, () => openSqlite(options));
+  }
+  const { createDatabase, openPostgres } = await loadPostgres();
+  const database = createDatabase(databaseUrl);
+  const events = { onCreated: () => onCreated?.(database.label), onMigrated: printMigration };
+  return openPostgres({ database, environment, patienceMs: 0, mayCreate, ...events });
+}
+
+/** The same error with the file's path, if the store of a command failed and is a file. */
+export function withStorePath(config: Config, error: unknown): unknown {
+  const path = sqlitePath(config);
+  if (path === undefined || !(error instanceof ServiceError) || !error.reason) return error;
+  return new ServiceError(error.code, `${path}: ${error.message}`);
+}
+
+/** Throws if the database address names a file that is not there. */
+export async function assertStoreFile(config: Config): Promise<void> {
+  const path = sqlitePath(config);
+  if (path === undefined) return;
+  const { assertStore } = await import("./store/sqlite/engine/existence.ts");
+  await namingFile(path, async () => assertStore(path));
+}
+
+/** Reads what a start would migrate. Changes nothing. */
+export async function openUpgradeCheck(config: Config): Promise<UpgradeCheck & AsyncDisposable> {
+  const { databaseUrl, environment } = config;
+  const path = sqlitePath(config);
+  if (path !== undefined) {
+    await assertStoreFile(config);
+    const { checkSqliteUpgrade } = await import("./store/sqlite/upgrade.ts");
+    const open = async () => checkSqliteUpgrade(path, environment, systemClock);
+    const check = await namingFile(path, open);
+    return { ...check, [Symbol.asyncDispose]: async () => {} };
+  }
+  const { createDatabase } = await loadPostgres();
+  const { checkPostgresUpgrade } = await import("./store/postgres/upgrade.ts");
+  const database = createDatabase(databaseUrl);
+  const check = await checkPostgresUpgrade(database, environment);
+  return { ...check, [Symbol.asyncDispose]: async () => database.close() };
+}
+
+/** Prevents services from using a SQLite file while it is moved. Returns what releases the lock. */
+export function lockStore(config: Config): () => void {
+  const path = sqlitePath(config);
+  return path === undefined ? () => {} : lockForServing(path);
+}
+
+/** For commands, which have no log. */
+function printMigration({ from, to, durationMs, backup }: Migration): void {
+  const took = `${(durationMs / 1_000).toFixed(1)} s`;
+  const copy = backup ? `; a backup from before is in ${backup.file}` : "";
+  printError(`migrated the store from schema ${from.version} to ${to.version} in ${took}${copy}`);
+}
