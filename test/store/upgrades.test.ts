@@ -175,6 +175,6 @@ test("an upgrade check on PostgreSQL waits for no writer, and no reader or write
 
 test("upgrade without --check changes nothing and says what does", async () => {
   const ran = await place.run(["upgrade", "--database", "sqlite:missing.db"]);
-  expectUsageError(ran, "a start of the new version migrates the store; petstore upgrade --check");
+  expectUsageError(ran, "a start of this version migrates the store; petstore upgrade --check");
   expect(readdirSync(place.folder)).not.toContain("missing.db");
 });
