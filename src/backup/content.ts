@@ -8,7 +8,7 @@ const blockBytes = 512 * 1024;
 /** Longer than any row can be. */
 const lineBytesMax = 16 * 1024 * 1024;
 
-/** Rows shrink to a fifth. A file that grows by more than this factor is made to fill disks. */
+/** Rows compress to a fifth. A file that expands by more than this was made to fill disks. */
 const expansionMax = 1_000;
 
 /** The memory for decompression: 2 to the power of this. The writer uses less. */
