@@ -1,7 +1,7 @@
 import { exitCodeOf } from "./cli/exit-codes.ts";
+import { messageOf } from "./cli/failure.ts";
 import { clearProgress } from "./cli/progress.ts";
 import { run } from "./cli/run.ts";
-import { ServiceError } from "./domain/errors.ts";
 import { reasonOf } from "./file-errors.ts";
 import { currentLog, flushProcessLog } from "./log.ts";
 import { printError, ReaderGone } from "./output.ts";
@@ -20,16 +20,8 @@ function report(error: unknown): void {
     process.exitCode = exitCodeOf("SIGPIPE");
     return;
   }
-  const message = error instanceof Error ? error.message : String(error);
-  // Errors of the service are one line, whatever they quote. Others may have many.
-  printError(error instanceof ServiceError ? asFragment(message) : message.split("\n")[0]!);
+  printError(messageOf(error));
   process.exitCode = 2;
-}
-
-/** The domain writes sentences, and the command line prints fragments: "petstore: there is no …". */
-function asFragment(message: string): string {
-  const isOneSentence = /^[A-Z][a-z]* .*\.$/s.test(message) && !message.includes(". ");
-  return isOneSentence ? message[0]!.toLowerCase() + message.slice(1, -1) : message;
 }
 
 /** Logs an error that was not caught. The runtime would print database addresses with it. */

@@ -160,7 +160,7 @@ export const events = {
   "store file damaged": {
     level: "error",
     meaning: "A file of the store was deleted, moved, truncated or overwritten.",
-    action: "See [Damaged files](backup.md#damaged-files).",
+    action: "See [Damaged files](sqlite.md#damaged-files).",
   },
   "updates saved into the database file": {
     level: "warn",

@@ -39,26 +39,28 @@ describe("an address with a password is never printed, and the error explains ho
   for (const [address, sentence] of addresses) {
     const patience = { PETSTORE_DATABASE_PATIENCE_SECONDS: "1" };
     test(address, async () => {
-      expectNoSecret(await place.run(["verify", "--database", address]), sentence);
+      expectNoSecret(await place.runHere(["verify", "--database", address]), sentence);
       const env = { ...patience, DATABASE_URL: address };
-      expectNoSecret(await place.run(["serve", "--port", "0"], { env }), sentence);
+      // A service that gets as far as to connect has a log, which belongs to its process.
+      const serve = sentence.startsWith("cannot open") ? place.run : place.runHere;
+      expectNoSecret(await serve(["serve", "--port", "0"], { env }), sentence);
       const to = ["migrate-store", "--from", "sqlite:a.db", "--to", address];
-      expectNoSecret(await place.run(to), sentence.replace("--database", "--to"));
+      expectNoSecret(await place.runHere(to), sentence.replace("--database", "--to"));
       const from = ["migrate-store", "--from", address, "--to", "sqlite:b.db"];
-      expectNoSecret(await place.run(from), sentence);
+      expectNoSecret(await place.runHere(from), sentence);
     });
   }
 
   test("the error names the flag or variable", async () => {
     const wrong = "postgres://me:hunter@zwei@h/shop";
     expectNoSecret(
-      await place.run(["verify", "--database", wrong]),
+      await place.runHere(["verify", "--database", wrong]),
       "--database has an unexpected @",
     );
     const from = ["migrate-store", "--from", wrong, "--to", "sqlite:b.db"];
-    expectNoSecret(await place.run(from), "--from has an unexpected @");
+    expectNoSecret(await place.runHere(from), "--from has an unexpected @");
     const env = { DATABASE_URL: wrong };
-    expectNoSecret(await place.run(["verify"], { env }), "DATABASE_URL has an unexpected @");
+    expectNoSecret(await place.runHere(["verify"], { env }), "DATABASE_URL has an unexpected @");
   });
 });
 
@@ -72,7 +74,7 @@ test("an address in place of another argument is not printed", async () => {
       ["pets", "import", address],
       ["serve", `--databse=${address}`],
     ]) {
-      expectNoSecret(await place.run(words), "");
+      expectNoSecret(await place.runHere(words), "");
     }
   }
 });

@@ -53,7 +53,7 @@ test("a start on a server that is set read-only names the setting", async () => 
 test("a first start without the right to create tables names the missing right and creates nothing", async () => {
   const { url, guest } = await asGuest("stranger");
   await expect(open(guest)).rejects.toThrow(
-    /permission denied for schema public; docs\/operating.md/,
+    /permission denied for schema public; docs\/postgresql.md/,
   );
   await using sql = new SQL(url, { max: 1 });
   expect(await sql`SELECT to_regclass('petstore_schema')::text AS made`).toEqual([

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Subprocess } from "bun";
+import { type HereOptions, runHere } from "./commands.ts";
 
 export const petstore = resolve(import.meta.dir, "../../bin/petstore");
 
@@ -42,6 +43,8 @@ export interface Workspace {
   readonly folder: string;
   path(name: string): string;
   run(words: readonly string[], options?: RunOptions): Promise<Ran>;
+  /** Same as `run`, in the process of the tests. See `runHere` for what that is not for. */
+  runHere(words: readonly string[], options?: HereOptions): Promise<Ran>;
   /** Runs a command with --json and returns the parsed output. Rejects if the command fails. */
   json<T = Record<string, unknown>>(...words: string[]): Promise<T>;
   start(words: readonly string[], options?: RunOptions): Started;
@@ -97,6 +100,8 @@ export function openWorkspace(variables: Record<string, string> = {}): Workspace
       running.delete(child);
       return { code, out, err };
     },
+    runHere: (words, { env, ...options } = {}) =>
+      runHere(words, { folder, ...options, env: { ...variables, ...env } }),
     async json<T>(...words: string[]) {
       const ran = await workspace.run([...words, "--json"]);
       if (ran.code !== 0) throw new Error(`${words.join(" ")} failed: ${ran.err}`);

@@ -66,7 +66,7 @@ export function describeFailure(error: unknown): string {
     return `${message}: the server, perhaps a pooler, does not keep prepared statements; add prepare=false to the address`;
   }
   return sqlState(error) === "42501"
-    ? `${message}; docs/operating.md lists the rights that the role needs`
+    ? `${message}; docs/postgresql.md lists the rights that the role needs`
     : message;
 }
 
