@@ -61,7 +61,7 @@ test("a backup that expands to more than a thousand times its size is restored",
   const file = place.path("long.petstore");
   const { bytes } = await place.json("backup", file, "--database", database);
   expect(40 * 200_000).toBeGreaterThan(1_000 * (bytes as number) + 1_000_000);
-  const { verification } = await restoreToFile(file, place.path("long-restored.db"), config);
+  const { verification } = await restoreAndVerify(file, place.path("long-restored.db"), config);
   expect(verification).toMatchObject({ pets: 40, faultCount: 0 });
 });
 
