@@ -33,7 +33,7 @@ export function openBackups(
       const words = ["backup", path, "--json"];
       const out = await runCommand({ command: program!, variables }, words, signal);
       const { file, seq, bytes, durationMs } = JSON.parse(out) as Record<string, unknown>;
-      const removed = await removeOldBackups(folder, keep);
+      const removed = await removeOldBackups(folder, keep, path);
       await removeAbandoned(folder, now - backupMsMax);
       return { file, seq, bytes, durationMs, removed };
     } catch (error) {
