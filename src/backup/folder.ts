@@ -20,11 +20,22 @@ export function backupPath({ path, environment }: BackupFolder, now: number): st
 
 const timePattern = "\\d{8}T\\d{6}Z";
 
-/** Removes all but the newest backups of this environment. Returns the number of removed files. */
-export async function removeOldBackups(folder: BackupFolder, keep: number): Promise<number> {
+/**
+ * Removes all but the newest backups of this environment. Returns the number of removed files. Keeps
+ * `latest` in any case: after the clock was set back, its name has an earlier time than the others.
+ */
+export async function removeOldBackups(
+  folder: BackupFolder,
+  keep: number,
+  latest: string,
+): Promise<number> {
   const pattern = new RegExp(`^${folder.environment}-${timePattern}\\.petstore$`);
   const names = (await readdir(folder.path)).filter((name) => pattern.test(name));
-  const old = names.sort().reverse().slice(keep);
+  const others = names.filter((name) => name !== basename(latest));
+  const old = others
+    .sort()
+    .reverse()
+    .slice(Math.max(0, keep - 1));
   let removed = 0;
   for (const name of old) if (await removeFile(join(folder.path, name))) removed += 1;
   return removed;

@@ -49,10 +49,11 @@ export async function openBackup(
       const problem = `is a backup of ${manifest.environment}, not of ${environment}`;
       throw invalidBackup(file, `${problem}; add --env ${manifest.environment}`);
     }
-    if (!hasTables(manifest)) throw otherTables(file, manifest);
     if ((await computeChecksum(handle, size, onChecked)) !== checksum) {
       throw damagedBackup(file, "its checksum is wrong");
     }
+    // After the checksum: damage can also change the name of a table.
+    if (!hasTables(manifest)) throw otherTables(file, manifest);
     return { manifest, rowsOf: rowsFrom(file, manifest) };
   } finally {
     await handle.close();
@@ -114,7 +115,7 @@ function rowsFrom(file: string, manifest: Manifest): RowsOf {
 
   /** Reads the rows of the next table. After the last one, nothing may follow. */
   async function* readTable(table: BackupTable): AsyncGenerator<readonly StoredRow[]> {
-    lines ??= createLineReader(readLines(file, stream(), manifest.bytes));
+    lines ??= createLineReader(readLines(file, stream()));
     const header = await lines.next();
     if (header !== tableLine(table)) {
       if (isTableLine(header, table.name)) throw otherTables(file, manifest);

@@ -13,7 +13,7 @@ import type { ServiceOptions } from "./options.ts";
 
 /**
  * Makes backups with the command that operators use, in a process of its own: compressing takes
- * computing time, and reading a SQLite file blocks.
+ * CPU time, and reading a SQLite file blocks.
  */
 export function openBackups(
   { config, clock, log, program }: ServiceOptions,
@@ -33,7 +33,7 @@ export function openBackups(
       const words = ["backup", path, "--json"];
       const out = await runCommand({ command: program!, variables }, words, signal);
       const { file, seq, bytes, durationMs } = JSON.parse(out) as Record<string, unknown>;
-      const removed = await removeOldBackups(folder, keep);
+      const removed = await removeOldBackups(folder, keep, path);
       await removeAbandoned(folder, now - backupMsMax);
       return { file, seq, bytes, durationMs, removed };
     } catch (error) {

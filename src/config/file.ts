@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { findNearest } from "../domain/values/nearest.ts";
 import { reasonOf } from "../file-errors.ts";
@@ -33,7 +33,7 @@ const byFlag: ReadonlyMap<string, Setting<unknown>> = new Map(
 
 const filesRead = new Map<string, SettingsFile>();
 
-/** Reads a settings file, once in the life of a process: it may be a pipe, which has no second time. */
+/** Reads a settings file, once per process: it may be a pipe, which can be read only once. */
 export function readSettingsFile(path: string): SettingsFile {
   const known = filesRead.get(path) ?? readFile(path);
   filesRead.set(path, known);
@@ -59,17 +59,39 @@ function readFile(path: string): SettingsFile {
   return { entries, problems, isReadableByOthers: (mode & 0o044) !== 0 };
 }
 
+/** Many times the size of a file with every setting and a comment for each. */
+const bytesMax = 64 * 1024;
+
 function readUtf8(path: string): string {
   let bytes: Uint8Array;
   try {
-    bytes = readFileSync(path);
+    bytes = readStart(path, bytesMax + 1);
   } catch (error) {
     throw new Error(`cannot read the settings file ${resolve(path)}: ${reasonOf(error)}`);
+  }
+  if (bytes.length > bytesMax) {
+    throw new Error(`${resolve(path)} is not a settings file: it is longer than ${bytesMax} bytes`);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     throw new Error(`the settings file ${resolve(path)} is not valid UTF-8`);
+  }
+}
+
+/** Reads at most `length` bytes. A pipe returns them in parts, and a device such as /dev/zero never ends. */
+function readStart(path: string, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  const fd = openSync(path, "r");
+  try {
+    for (let at = 0; at < length; ) {
+      const count = readSync(fd, bytes, at, length - at, null);
+      if (count === 0) return bytes.subarray(0, at);
+      at += count;
+    }
+    return bytes;
+  } finally {
+    closeSync(fd);
   }
 }
 

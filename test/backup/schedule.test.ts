@@ -181,6 +181,16 @@ test("a service keeps the newest of its own backups, and only those that it made
   expect(readdirSync(folder).sort()).toEqual([...own, ...other].sort());
   for (const name of own) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   expect((await service.call("GET", "~/readyz")).status).toBe(200);
+  // The clock is set back by a day. The newest backup now has the earliest name.
+  clock.advance(-24 * hourMs);
+  await until(
+    () => eventsOf("backup made").length === 5,
+    20_000,
+    "a backup by the corrected clock",
+  );
+  const latest = "production-20261114T120040Z.petstore";
+  const kept = readdirSync(folder).filter((name) => /^production-2026/.test(name));
+  expect(kept.sort()).toEqual([latest, own[1]!]);
   await service.stop();
 });
 

@@ -111,6 +111,12 @@ idle-timeout-seconds = 999
     expect(problem).toBe("FILE:1: database must be sqlite:PATH or postgres://…");
   });
 
+  test("a file without an end is not read to its end", () => {
+    expect(explainConfig({ config: "/dev/zero" }, {}).problems).toEqual([
+      "/dev/zero is not a settings file: it is longer than 65536 bytes",
+    ]);
+  });
+
   test("a file that is missing, is a folder or is not text is named with its path", () => {
     const missing = join(folder, "none.toml");
     expect(explainConfig({ config: missing }, {}).problems).toEqual([
