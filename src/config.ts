@@ -20,7 +20,7 @@ const fixedBounds = {
   /** The least number of ledger rows between two checkpoints. */
   checkpointRowsMin: 50_000,
   snapshots: {
-    /** Each takes most of a second of computing time if the inventory has a million entries. */
+    /** Each takes most of a second of CPU time if the inventory has a million entries. */
     preparedMax: 2,
     waitingMax: 16,
     /** Each keeps the changes since a checkpoint in memory until it is sent. */

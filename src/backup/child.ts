@@ -16,7 +16,7 @@ export interface Program {
 const endMs = 3_000;
 
 /**
- * Runs a command of this program as a process with low priority, so that the service answers first.
+ * Runs a command of this program as a process with low priority, so that requests come first.
  * Returns what it wrote to standard output. Rejects with the last line of standard error.
  */
 export async function runCommand(

@@ -10,8 +10,9 @@ const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 type Signal = (typeof signals)[number];
 
 /**
- * A command that only reads ends at once. So does one that has not begun its change, and says so. A
- * change that has begun is not cut short: until the store has answered, nobody knows its outcome.
+ * A signal ends a command that only reads at once. It also ends one that has not begun its change,
+ * which says so. A change that has begun is finished first, because its outcome is unknown until the
+ * store has responded.
  */
 let phase: "reading" | "before the change" | "changing" = "reading";
 /** The signal that arrived while a change was under way. */

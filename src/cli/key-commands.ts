@@ -56,8 +56,7 @@ export const keyCommands: readonly Command[] = [
   }),
   command({
     name: "keys list",
-    summary:
-      "Lists all keys: state, last use, requests counted today, and secrets. Counts may be a second old.",
+    summary: "Lists all keys: plan, state, last use, requests today, and secrets.",
     topic: "keys",
     examples: ["petstore keys list", "petstore keys list --json"],
     operands: [],
@@ -67,7 +66,7 @@ export const keyCommands: readonly Command[] = [
   }),
   command({
     name: "keys show",
-    summary: "Shows one key: its limits, state, last use, requests counted today, and secrets.",
+    summary: "Shows one key: limits, scopes, state, last use, requests today, and secrets.",
     topic: "keys",
     examples: ["petstore keys show key_0aBcDeFgHiJkLmNo"],
     operands: id,

@@ -13,7 +13,7 @@ import type { ServiceOptions } from "./options.ts";
 
 /**
  * Makes backups with the command that operators use, in a process of its own: compressing takes
- * computing time, and reading a SQLite file blocks.
+ * CPU time, and reading a SQLite file blocks.
  */
 export function openBackups(
   { config, clock, log, program }: ServiceOptions,

@@ -19,10 +19,10 @@ import { monotonicMs, type ServiceOptions } from "./options.ts";
 import { isReady } from "./readiness.ts";
 
 /**
- * Opens the listener for metrics and fills the registry. Values that a request or a commit changes
- * are added to as it happens, plain numbers of the parts are read at every scrape, and what needs
- * the store or the disk is read by a timer. A scrape never waits. Without a port for metrics there are
- * none. `operations` are the ids of all operations.
+ * Opens the listener for metrics and fills the registry. Returns undefined without a port for metrics.
+ * Requests and commits update their counters. A scrape reads numbers that are in memory. A timer reads
+ * what needs the store or the disk, so that a scrape never waits. `operations` are the ids of all
+ * operations.
  */
 export async function openMetrics(
   { config, clock, log, droppedLines }: ServiceOptions,
@@ -51,7 +51,7 @@ export async function openMetrics(
   );
   // The first time takes milliseconds, in which the process could not handle requests.
   expose(registry.families);
-  // First in, last out: the end of a stop can be seen.
+  // Opened first and closed last, so that a slow start and a slow stop are visible.
   opened.defer(server.stop);
   opened.defer(measureEventLoop(registry, monotonicMs, log));
 

@@ -2,7 +2,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { type Certificate, openCertificate } from "../http/tls/certificate.ts";
 import type { ServiceOptions } from "./options.ts";
 
-/** Loads the certificate if there is one. Before the store is opened: a wrong path creates nothing. */
+/** Loads the certificate if one is set. Called before the store is opened: a wrong path creates none. */
 export async function openTls({ config, log }: ServiceOptions): Promise<Certificate | undefined> {
   const { tlsCertFile: certFile, tlsKeyFile: keyFile, certificateCheckMs } = config;
   if (certFile === "" && keyFile === "") return undefined;

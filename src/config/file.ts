@@ -33,7 +33,7 @@ const byFlag: ReadonlyMap<string, Setting<unknown>> = new Map(
 
 const filesRead = new Map<string, SettingsFile>();
 
-/** Reads a settings file, once in the life of a process: it may be a pipe, which has no second time. */
+/** Reads a settings file, once per process: it may be a pipe, which can be read only once. */
 export function readSettingsFile(path: string): SettingsFile {
   const known = filesRead.get(path) ?? readFile(path);
   filesRead.set(path, known);

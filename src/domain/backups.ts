@@ -3,10 +3,10 @@ import type { Log } from "./events.ts";
 import { clockErrorMsMax, type MaintenanceRecord, type MaintenanceStore } from "./maintenance.ts";
 import type { Clock } from "./ports.ts";
 
-/** A backup that takes longer is ended. One that has not ended by then was killed. */
+/** A backup that takes longer is ended. One whose end was not recorded by then was killed. */
 export const backupMsMax = 3_600_000;
 
-/** After a failure, the next attempt does not wait for its turn. */
+/** How long after a failure the next attempt starts, if the interval is longer. */
 const retryMs = 300_000;
 
 const pollMsMax = 10_000;
@@ -71,7 +71,7 @@ export function startBackups(options: BackupOptions): Backups {
 
   async function check(): Promise<void> {
     const records = await maintenance.listMaintenance();
-    // Not before: if the clock moved back meanwhile, another instance may have started one by then.
+    // Read after the records: if the clock moved back meanwhile, another instance may have started one.
     const now = clock.now();
     const record = records.find(({ task }) => task === "backup");
     if (now < backupDueAt(record, everyMs, now) + jitterMs || stopping.signal.aborted) return;

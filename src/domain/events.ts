@@ -29,16 +29,16 @@ export const events = {
   "store created": {
     level: "info",
     meaning: "There was no store. The service created `store`.",
-    action: "If there should be one, stop the service and correct `--database`.",
+    action: "If you did not expect this, stop the service and correct `--database`.",
   },
   "store migrated": {
     level: "info",
-    meaning: "The schema of the store was brought from version `from` to version `to`.",
+    meaning: "The schema of the store was migrated from version `from` to version `to`.",
   },
   "backup before migration": {
     level: "info",
-    meaning: "The schema of the SQLite store is older. `file` is a verified copy from before.",
-    action: "Delete the file once you will not go back to the earlier version.",
+    meaning: "Before a migration, the SQLite store was copied to `file`, and the copy was checked.",
+    action: "Delete the file when you no longer want to go back to the earlier version.",
   },
   "store lost": {
     level: "error",
@@ -71,8 +71,8 @@ export const events = {
   "requests failing": {
     level: "error",
     meaning:
-      "Requests get 503 for this `reason`. `requestId` and `operation` name the first one, and `cause` says why.",
-    action: "See the `cause`, and the events about the store before it.",
+      "Requests get 503 for this [`reason`](#reasons). `requestId` and `operation` name the first one, and `cause` says more.",
+    action: "See [Reasons](#reasons), the `cause`, and the events about the store before it.",
   },
   "requests stopped failing": {
     level: "info",
@@ -92,31 +92,36 @@ export const events = {
   crash: {
     level: "error",
     meaning: "An unexpected error ended the process.",
-    action: "Report it. Supervisors restart the process.",
+    action: "Report it with these lines. A supervisor should restart the process.",
   },
   bug: {
     level: "error",
     meaning:
-      "An unexpected error in a request, which got a 500. Further requests with the same error are counted and not logged.",
+      "An unexpected error in a request, which got a 500. Further requests with the same error are counted, not logged.",
     action: "Report it. `requestId` is the `X-Request-Id` of the response.",
   },
   "task failed": {
     level: "warn",
-    meaning: "Background work, named by `task`, started to fail. It is tried again.",
+    meaning: "Background work, named in `task`, started to fail. It is tried again.",
+    action: "If it continues, see the `error` or the `cause`.",
   },
   "task succeeded again": {
     level: "info",
     meaning: "Background work succeeds again, after `failures` failures.",
   },
-  "key banned": { level: "warn", meaning: "A key was banned until `until`." },
+  "key banned": {
+    level: "warn",
+    meaning: "The key `keyId` is banned until `until`, because its client ignored 429.",
+    action: "See [Bans](keys.md#rate-limits-and-bans). `petstore keys unban ID` ends the ban.",
+  },
   "bans not read": { level: "warn", meaning: "Bans could not be read. They are read again later." },
   "usage and bans not saved": {
     level: "warn",
-    meaning: "The counts of the last second before a stop are lost.",
+    meaning: "The counts of the last second before a stop could not be saved, and are lost.",
   },
   "slow reader of a snapshot cut off": {
     level: "warn",
-    meaning: "A client did not read a snapshot, and others were waiting.",
+    meaning: "A client stopped reading a snapshot while others waited. Its connection was closed.",
   },
   "snapshot failed": {
     level: "error",
@@ -126,11 +131,12 @@ export const events = {
   },
   "slow readers cut off": {
     level: "warn",
-    meaning: "Slow clients kept too many old lists in memory. `keyId` names the key.",
+    meaning:
+      "Slow clients kept too many old lists in memory, so their connections were reset. `keyId` names the key.",
   },
   "database keeps no prepared statements": {
     level: "error",
-    meaning: "A pooler drops prepared statements.",
+    meaning: "A connection pooler drops prepared statements.",
     action: "Add `prepare=false` to the address.",
   },
   "database primary cannot be checked": {
@@ -145,11 +151,11 @@ export const events = {
   },
   "database primary replaced": {
     level: "warn",
-    meaning: "A standby became the primary.",
+    meaning: "A standby became the primary. The service now uses it.",
   },
   "database address leads to another database": {
     level: "error",
-    meaning: "Another cluster or database is at the address.",
+    meaning: "The address now leads to another cluster or database. Requests get 503.",
     action: "To serve that database, restart the instances. Otherwise, correct the address.",
   },
   "writing thread ended": {
@@ -164,17 +170,22 @@ export const events = {
   },
   "updates saved into the database file": {
     level: "warn",
-    meaning: "After such damage, all updates of the log are in the database file.",
+    meaning:
+      "After damage to a file, all updates were copied from the write-ahead log into the database file.",
+    action: "Continue as [Damaged files](sqlite.md#damaged-files) says.",
   },
   "updates not saved": {
     level: "error",
-    meaning: "After such damage, the updates in the log could not be copied.",
+    meaning:
+      "After damage to a file, updates could not be copied from the write-ahead log into the database file.",
     action:
       "Before you stop the process, copy its open files, including the deleted ones, from `/proc/PID/fd/`. Otherwise these updates may be lost.",
   },
   "ending without closing the store": {
     level: "error",
-    meaning: "Another process has replaced the log of the store. The process kills itself.",
+    meaning:
+      "The write-ahead log was replaced. The process kills itself, so that SQLite does not mix the two logs.",
+    action: "See [Damaged files](sqlite.md#damaged-files).",
   },
   "ledger damaged": {
     level: "error",
@@ -184,16 +195,23 @@ export const events = {
   "list reloaded": {
     level: "info",
     meaning:
-      "The list in memory was read again as a whole: after a failover, a restore or many changes at once.",
+      "The whole list was read into memory again, after a failover, a restore or many changes at once.",
   },
-  "ledger repaired": { level: "info", meaning: "The ledger has no gap any more." },
+  "ledger repaired": {
+    level: "info",
+    meaning: "The ledger has no gap any more. Requests are served again.",
+  },
   "webhook continues after lost rows": {
     level: "warn",
     meaning:
       "A failover or a restore lost rows that were delivered. The webhook continues after row `seq`.",
     action: "Make the receiver forget the numbers after `seq`.",
   },
-  "webhook failing": { level: "warn", meaning: "A delivery failed for the first time." },
+  "webhook failing": {
+    level: "warn",
+    meaning: "A delivery failed. It is tried again for three days.",
+    action: "`petstore webhooks show ID` shows the last attempts.",
+  },
   "webhook delivering again": {
     level: "info",
     meaning: "A delivery succeeded again, after `failures` failures.",
@@ -214,12 +232,13 @@ export const events = {
   },
   "backup failed": {
     level: "error",
-    meaning: "The service started to fail at making backups. It tries again every five minutes.",
+    meaning:
+      "A backup failed. The service tries again after five minutes, or after `--backup-every` if that is shorter.",
     action: "Free disk space, or correct `--backup-folder` or its permissions.",
   },
   "certificate loaded": {
     level: "info",
-    meaning: "The service uses the TLS certificate `subject`, which ends at `expiresAt`.",
+    meaning: "The service uses the TLS certificate `subject`, which expires at `expiresAt`.",
   },
   "certificate reloaded": {
     level: "info",

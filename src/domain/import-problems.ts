@@ -9,7 +9,7 @@ export interface Problem {
   /** The value as it was given, shortened. Undefined if none was given. */
   readonly value?: string | undefined;
   readonly rule: string;
-  /** The rows after this one cannot be told apart, so they were not checked. */
+  /** The text after this row cannot be split into rows, so it was not checked. */
   readonly isLast?: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Problems {
   list(): readonly Problem[];
 }
 
-/** A file with a mistake in every row must not fill the memory, nor the screen. */
+/** Bounds memory and output for a file with a mistake in every row. */
 export const problemsListedMax = 50;
 
 export function createProblems(): Problems {

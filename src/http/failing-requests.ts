@@ -5,17 +5,17 @@ import type { Log } from "../domain/events.ts";
 import { traceIdOf } from "../domain/values/traceparent.ts";
 import type { FinishedRequest } from "./observe.ts";
 
-/** Logs failures of the service that clients see as 500 or 503: the first of each kind, and their end. */
+/** Logs when requests start and stop to get 500 or 503, once for each kind of failure. */
 export interface FailingRequests {
   observe(request: FinishedRequest): void;
   stop(): void;
 }
 
-/** Different bugs at a time. Those beyond are counted together. */
+/** The number of different failures that are logged separately. Further bugs are counted together. */
 const kindsMax = 50;
 
 /**
- * Requests have stopped failing if none has failed for `quietMs`. Not while the store fails: then
+ * Requests have stopped failing if none has failed for `quietMs`, unless the store still fails: then
  * there were just no requests.
  */
 export function createFailingRequests(
@@ -25,7 +25,7 @@ export function createFailingRequests(
 ): FailingRequests {
   const conditions = new Map<string, Condition>();
 
-  /** Conditions with the same kind are one story. */
+  /** Failures of the same kind share a condition, so that they are logged once. */
   function conditionOf(kind: string, subject: Record<string, unknown>, isBug: boolean): Condition {
     let condition = conditions.get(kind);
     if (!condition) {
@@ -45,7 +45,7 @@ export function createFailingRequests(
     if (failure === undefined) return;
     if (failure instanceof ServiceError) {
       const { reason = "other" } = failure;
-      // The service has logged that it stops.
+      // The log already says that the service stops.
       if (reason === "stopping") return;
       const { cause } = failureDetails(failure);
       conditionOf(reason, { reason }, false).failed(() => ({ cause, ...firstOf(request) }));

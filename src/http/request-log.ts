@@ -12,16 +12,15 @@ export interface RequestLines {
   dropLine(): void;
 }
 
-/** Of the requests that `sampled` does not log anyway, one in so many is logged. */
+/** `sampled` logs one in so many of the requests without an error. */
 const sampleEvery = 100;
 
 /** Lines per second of `errors` and `sampled`. A client that sends only errors must not fill the disk. */
 const linesPerSecondMax = 200;
 
 /**
- * Writes one line per request. The line is put together by hand, because JSON.stringify would cost as
- * much as a short response. No part of it needs to be escaped: each is a number, a name of ours, or
- * was checked.
+ * Writes one line per request. Builds the line without JSON.stringify, which would cost as much as a
+ * short response. No part of it needs to be escaped: each is a number, a name of ours, or was checked.
  */
 export function createRequestLog(
   requests: LoggedRequests,

@@ -11,7 +11,7 @@ const delaySeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 export const metrics = {
   requests: counter(
     "petstore_requests_total",
-    "Requests to the API, by operation and class of the status. Operation `none`: no such path or method.",
+    "Requests to the API, by operation and status class. Operation `none`: no such path or method.",
     { labels: ["operation", "status"] },
   ),
   requestDuration: histogram(
@@ -31,15 +31,15 @@ export const metrics = {
   ),
   commitDuration: histogram(
     "petstore_commit_duration_seconds",
-    "Duration of the transactions of updates, failed ones included.",
+    "Duration of transactions with updates, including failed ones.",
     { bounds: commitSeconds },
   ),
-  commitChanges: histogram("petstore_commit_changes", "Changes in one transaction of updates.", {
+  commitChanges: histogram("petstore_commit_changes", "Changes in one transaction with updates.", {
     bounds: groupSizes,
   }),
   commitFailures: counter(
     "petstore_commit_failures_total",
-    "Transactions of updates that failed, by reason.",
+    "Transactions with updates that failed, by reason.",
     { labels: ["reason"] },
   ),
   waitingChanges: gauge("petstore_waiting_changes", "Changes that wait for a transaction."),
@@ -49,9 +49,12 @@ export const metrics = {
   ),
   databaseUp: gauge(
     "petstore_database_up",
-    "1 if the store can be read and written, as for `/readyz`. 0 otherwise. Checked every five seconds.",
+    "1 if the store works, as for `/readyz`, otherwise 0. Checked every five seconds. It is 1 on a full disk, which can still be read.",
   ),
-  ledgerSeq: gauge("petstore_ledger_seq", "The `seq` of the last ledger row that is known."),
+  ledgerSeq: gauge(
+    "petstore_ledger_seq",
+    "The `seq` of the last ledger row that this process has seen.",
+  ),
   entries: gauge("petstore_entries", "Entries in the inventory, approximately."),
   followerDistance: gauge(
     "petstore_follower_distance_rows",
@@ -59,7 +62,7 @@ export const metrics = {
   ),
   followerLoads: counter(
     "petstore_follower_loads_total",
-    "How often the whole inventory was read into memory, the start included.",
+    "How often the whole inventory was read into memory, including at the start.",
   ),
   statements: counter("petstore_database_statements_total", "Statements sent to PostgreSQL.", {
     engine: "postgres",
@@ -98,7 +101,7 @@ export const metrics = {
   ),
   webhookAttempts: counter(
     "petstore_webhook_attempts_total",
-    "Attempts of this process to deliver a webhook, by class of the status.",
+    "Attempts of this process to deliver a webhook, by status class of the response.",
     { labels: ["result"] },
   ),
   backupSuccess: gauge(
@@ -127,16 +130,16 @@ export const metrics = {
   ),
   logEvents: counter(
     "petstore_log_events_total",
-    "Events of the log, also those below `--log-level`.",
+    "Log events, including those below `--log-level`.",
     { labels: ["level", "event"] },
   ),
   linesDropped: counter(
     "petstore_log_lines_dropped_total",
-    "Lines of the log that could not be written or were too many.",
+    "Log lines that were dropped: they could not be written, or there were too many.",
   ),
   spansDropped: counter(
     "petstore_trace_spans_dropped_total",
-    "Spans of traces that were never sent: too many waited, or the collector rejected them.",
+    "Trace spans that were never sent: too many waited, or the collector rejected them.",
   ),
   certificateExpiry: gauge(
     "petstore_certificate_expiry_timestamp_seconds",
@@ -154,6 +157,6 @@ export const metrics = {
   cpuSeconds: counter("process_cpu_seconds_total", "CPU time of the process, user and system."),
   residentBytes: gauge("process_resident_memory_bytes", "Resident memory of the process."),
   openFds: gauge("process_open_fds", "Open file descriptors. Only on Linux."),
-  maxFds: gauge("process_max_fds", "Limit of open file descriptors. Only on Linux."),
+  maxFds: gauge("process_max_fds", "Maximum number of open file descriptors. Only on Linux."),
   startTime: gauge("process_start_time_seconds", "When the process started, since 1970."),
 } as const satisfies Record<string, Metric>;

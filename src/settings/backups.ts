@@ -17,7 +17,7 @@ export const backupsSettings = {
     variable: "PETSTORE_BACKUP_KEEP",
     placeholder: "N",
     default: "48",
-    description: "How many of its own backups the service keeps.",
+    description: "How many of its own backups the service keeps. It deletes older ones.",
     unit: "backups",
     read: readCount,
   }),

@@ -35,7 +35,7 @@ export const limitsSettings = {
     variable: "PETSTORE_BAN_STRIKES_MIN",
     placeholder: "N",
     default: "20",
-    description: "Minimum number of strikes within one minute that leads to a ban.",
+    description: "Minimum of the number of strikes within one minute that leads to a ban.",
     unit: "strikes",
     read: readCount,
   }),
@@ -44,7 +44,8 @@ export const limitsSettings = {
     variable: "PETSTORE_BAN_STRIKES_DIVISOR",
     placeholder: "N",
     default: "10",
-    description: "Strikes to ban: max(minimum, per-minute limit ÷ this).",
+    description:
+      "A key is banned after max(minimum, per-minute limit ÷ this) strikes within one minute.",
     read: readCount,
   }),
   banMs: setting({

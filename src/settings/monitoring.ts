@@ -35,7 +35,7 @@ export const monitoringSettings = {
     placeholder: "off|errors|sampled|all",
     default: "off",
     description:
-      "Requests to log, one line each: `off`, `errors`, `sampled` (errors and some of the others) or `all`.",
+      "Requests to log, one line each: `off`, `errors`, `sampled` (errors and one in 100 of the others) or `all`.",
     read: readLogRequests,
   }),
   metricsPort: setting({
@@ -51,7 +51,7 @@ export const monitoringSettings = {
     variable: "PETSTORE_METRICS_HOST",
     placeholder: "ADDRESS",
     default: "127.0.0.1",
-    description: "Address to listen on for `/metrics`, which needs no key.",
+    description: "Address to listen on for `/metrics`. It needs no key, so keep it private.",
     read: readNonEmpty,
   }),
   otlpEndpoint: setting({

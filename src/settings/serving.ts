@@ -21,7 +21,7 @@ export const servingSettings = {
     variable: "PETSTORE_CONFIG",
     placeholder: "FILE",
     default: "",
-    description: "Settings file in TOML format. Flags and variables override it.",
+    description: "Settings file in TOML format. Flags and variables override its values.",
     read: readText,
   }),
   port: setting({
@@ -45,7 +45,7 @@ export const servingSettings = {
     variable: "PETSTORE_ENV",
     placeholder: environments.join("|"),
     default: "production",
-    description: "Environment: `production` or `staging`.",
+    description: "Environment: `production` or `staging`. Each has its own database and keys.",
     read: readEnvironment,
   }),
   databaseUrl: setting({

@@ -49,7 +49,7 @@ export interface TracerOptions {
 /** A longer `tracestate` is dropped, as W3C Trace Context allows. */
 const stateLengthMax = 512;
 
-/** Collects the spans of each sampled request. Whether a client samples its trace decides for us too. */
+/** Collects the spans of each sampled request. A valid `traceparent` decides whether it is sampled. */
 export function createTracer(options: TracerOptions): Tracer {
   const { ratio, random, now, monotonicMs, finished } = options;
   return {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { constants, createZstdCompress, zstdCompressSync } from "node:zlib";
 import { openBackup } from "../../src/backup/reader.ts";
-import { restoreToFile } from "../../src/cli/backups/restored-store.ts";
+import { restoreAndVerify } from "../../src/cli/backups/restored-store.ts";
 import { readConfig } from "../../src/config.ts";
 import { type BackupParts, readParts, writeParts } from "../support/backup-files.ts";
 import { openWorkspace } from "../support/process.ts";
@@ -34,7 +34,7 @@ let restored = 0;
 /** The message with which a file is rejected. */
 async function rejection(file = bad): Promise<string> {
   restored += 1;
-  const restoring = restoreToFile(file, place.path(`restored-${restored}.db`), config);
+  const restoring = restoreAndVerify(file, place.path(`restored-${restored}.db`), config);
   const error: Error = await restoring.then(
     () => expect.unreachable("the file was restored"),
     (reason) => reason,
@@ -48,7 +48,7 @@ async function rejection(file = bad): Promise<string> {
 test("the good file is restored, and so is one that was taken apart and put together", async () => {
   writeParts(bad, readParts(good));
   for (const file of [good, bad]) {
-    const { verification } = await restoreToFile(file, `${file}.db`, config);
+    const { verification } = await restoreAndVerify(file, `${file}.db`, config);
     expect(verification).toMatchObject({ pets: 41, seq: 43, faultCount: 0 });
   }
 });
@@ -61,7 +61,7 @@ test("a backup that expands to more than a thousand times its size is restored",
   const file = place.path("long.petstore");
   const { bytes } = await place.json("backup", file, "--database", database);
   expect(40 * 200_000).toBeGreaterThan(1_000 * (bytes as number) + 1_000_000);
-  const { verification } = await restoreToFile(file, place.path("long-restored.db"), config);
+  const { verification } = await restoreAndVerify(file, place.path("long-restored.db"), config);
   expect(verification).toMatchObject({ pets: 40, faultCount: 0 });
 });
 

@@ -40,7 +40,8 @@ for (const engine of engines) {
     await until(() => updates.acknowledged.length > 100, 20_000, "updates");
     const file = place.path(`${engine}.petstore`);
     const startedMs = Date.now();
-    const made = await place.json<Made>("backup", file, "--database", service.databaseUrl);
+    const words = ["backup", file, "--database", service.databaseUrl, "--json"];
+    const made: Made = JSON.parse((await place.run(words)).out);
     const acknowledgedMeanwhile = updates.acknowledged.filter(({ atMs }) => atMs > startedMs);
     await until(() => updates.acknowledged.at(-1)!.atMs > Date.now() - 5, 20_000, "more updates");
     await updates.stop();

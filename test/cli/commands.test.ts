@@ -101,7 +101,7 @@ describe("a command that fails prints one line and exits with code 2", () => {
   ];
   for (const [words, sentence] of cases) {
     test(`petstore ${words.join(" ").slice(0, 80)}`, async () =>
-      expectUsageError(await place.run(words), sentence));
+      expectUsageError(await place.runHere(words), sentence));
   }
 
   test("a database that cannot be opened, is not a database or has another program's tables", async () => {
@@ -116,7 +116,7 @@ describe("a command that fails prints one line and exits with code 2", () => {
       ["sqlite:text.db/below.db", "text.db"],
       ["sqlite:songs.db", "not a petstore database"],
     ] as const) {
-      const ran = await place.run(["verify", "--database", database]);
+      const ran = await place.runHere(["verify", "--database", database]);
       expectUsageError(ran, sentence);
       expect(ran.err).toContain(place.path(database.slice("sqlite:".length)));
       expectUsageError(await place.run(["serve", "--database", database, "--port", "0"]), "");
@@ -146,7 +146,7 @@ describe("a command that fails prints one line and exits with code 2", () => {
     const database = ["--database", "sqlite:./environments.db"];
     await createStore(`sqlite:${place.path("environments.db")}`);
     expectUsageError(
-      await place.run(["keys", "list", ...database, "--env", "staging"]),
+      await place.runHere(["keys", "list", ...database, "--env", "staging"]),
       "the database belongs to the production environment, not to staging",
     );
   });
@@ -168,7 +168,8 @@ describe("settings", () => {
   });
 
   test("a misspelt variable is refused with the nearest name, and one of Kubernetes is ignored", async () => {
-    const run = (name: string, value = "1") => place.run(["verify"], { env: { [name]: value } });
+    const run = (name: string, value = "1") =>
+      place.runHere(["verify"], { env: { [name]: value } });
     expectUsageError(
       await run("PETSTORE_PROT"),
       "unknown variable PETSTORE_PROT; did you mean PORT?",

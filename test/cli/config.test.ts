@@ -17,7 +17,7 @@ describe("petstore config", () => {
   test("shows every setting with value, origin, default, unit and meaning in 100 columns", async () => {
     writeFileSync(place.path("shop.toml"), "ban-minutes = 7\n");
     const args = ["config", "--config", "shop.toml", "--port", "1", "--env", "staging"];
-    const { code, out, err } = await place.run(args, { env: { HOST: "0.0.0.0" } });
+    const { code, out, err } = await place.runHere(args, { env: { HOST: "0.0.0.0" } });
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const lines = out.split("\n");
     expect(lines.filter((line) => line.length > 100)).toEqual([]);
@@ -47,7 +47,7 @@ describe("petstore config", () => {
       PETSTORE_LOG_LEVLE: "info",
       OTEL_EXPORTER_OTLP_HEADERS: "key=s3cret",
     };
-    const { code, out, err } = await place.run(["config", "--json", "--drain-seconds", "x"], {
+    const { code, out, err } = await place.runHere(["config", "--json", "--drain-seconds", "x"], {
       env,
     });
     expect(code).toBe(1);
@@ -66,7 +66,7 @@ describe("petstore config", () => {
     // Another command stops at the first one.
     writeFileSync(place.path("worse.toml"), "prot = 1\nhots = 2\n");
     expectUsageError(
-      await place.run(["verify", "--config", "worse.toml"]),
+      await place.runHere(["verify", "--config", "worse.toml"]),
       "worse.toml:1: unknown key 'prot'; did you mean 'port'? (1 more: see petstore config)",
     );
   });
@@ -75,7 +75,7 @@ describe("petstore config", () => {
 test("a command uses the store of its settings file", async () => {
   writeFileSync(place.path("store.toml"), 'database = "sqlite:./elsewhere.db"\n');
   const create = ["keys", "create", "--name", "a", "--plan", "free", "--config", "store.toml"];
-  expect((await place.run(create)).code).toBe(0);
+  expect((await place.runHere(create)).code).toBe(0);
   expect(existsSync(place.path("elsewhere.db"))).toBe(true);
 });
 
@@ -101,7 +101,7 @@ describe("the tables in docs/configuration.md", () => {
   test("has an example of a settings file that is valid", async () => {
     const example = /```toml\n(.*?)```/s.exec(page)![1]!;
     writeFileSync(place.path("example.toml"), example, { mode: 0o600 });
-    const { code, err } = await place.run(["config", "--config", "example.toml"]);
+    const { code, err } = await place.runHere(["config", "--config", "example.toml"]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
   });
 });

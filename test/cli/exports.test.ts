@@ -17,7 +17,7 @@ beforeAll(async () => {
   const pets = Array.from({ length: petCount }, (_, at) =>
     JSON.stringify({ petId: at + 1, name: `Pet ${"x".repeat(200)}` }),
   );
-  await place.run(["pets", "import", "-"], { stdin: pets.join("\n") });
+  await place.runHere(["pets", "import", "-"], { stdin: pets.join("\n") });
 });
 
 const modeOf = (name: string) => statSync(place.path(name)).mode & 0o777;
@@ -40,14 +40,14 @@ test.each(["000", "022", "277"])(
 test("an export over a file that others can read makes it private", async () => {
   writeFileSync(place.path("open.csv"), "old");
   chmodSync(place.path("open.csv"), 0o644);
-  expect((await place.run(["pets", "export", "open.csv"])).code).toBe(0);
+  expect((await place.runHere(["pets", "export", "open.csv"])).code).toBe(0);
   expect(modeOf("open.csv")).toBe(0o600);
 });
 
 test("an export to a link replaces the file and keeps the link", async () => {
   writeFileSync(place.path("real.csv"), "old");
   symlinkSync("real.csv", place.path("link.csv"));
-  expect((await place.run(["pets", "export", "link.csv"])).code).toBe(0);
+  expect((await place.runHere(["pets", "export", "link.csv"])).code).toBe(0);
   expect(readFileSync(place.path("real.csv"), "utf8")).toStartWith("petId,name");
   expect(readdirSync(place.folder, { withFileTypes: true })).toContainEqual(
     expect.objectContaining({ name: "link.csv", isSymbolicLink: expect.any(Function) }),

@@ -173,7 +173,7 @@ for (const engine of engines) {
       const escaped = "\x1b[2J";
       const file = `petId,name,quantity\n1,Rex,3\n2,,few\n3,,4\n1,${escaped},${escaped}\n`;
       writeFileSync(fresh.path("pets.csv"), file);
-      const ran = await fresh.run(["pets", "import", "pets.csv"]);
+      const ran = await fresh.runHere(["pets", "import", "pets.csv"]);
       const lines = [
         "pets.csv:3: quantity 'few' must be an integer from 0 to 9007199254740991",
         "pets.csv:4: name is required for a new pet (petId 3)",
@@ -182,7 +182,7 @@ for (const engine of engines) {
         "petstore: 4 problems in pets.csv; nothing was imported",
       ];
       expect(ran).toEqual({ code: 2, out: "", err: `${lines.join("\n")}\n` });
-      const json = await fresh.run(["pets", "import", "-", "--format", "csv", "--json"], {
+      const json = await fresh.runHere(["pets", "import", "-", "--format", "csv", "--json"], {
         stdin: file,
       });
       expect(json.code).toBe(2);
@@ -193,9 +193,9 @@ for (const engine of engines) {
         ...{ file: "stdin", line: 3, column: "quantity", value: "few" },
         rule: "must be an integer from 0 to 9007199254740991",
       });
-      const dry = await fresh.run(["pets", "import", "pets.csv", "--dry-run", "--json"]);
+      const dry = await fresh.runHere(["pets", "import", "pets.csv", "--dry-run", "--json"]);
       expect(JSON.parse(dry.out)).toMatchObject({ problemCount: 4 });
-      expect((await fresh.run(["verify"])).err).toContain("there is no store");
+      expect((await fresh.runHere(["verify"])).err).toContain("there is no store");
       // The runtime keeps files of its own in the home folder.
       const names = readdirSync(fresh.folder).filter((name) => !name.startsWith("."));
       expect(names).toEqual(["pets.csv"]);
@@ -216,7 +216,7 @@ for (const engine of engines) {
       const file = "petId,name,tags,quantity\n1,Rex,,4\n2,Luna,a,0\n3,Max,b|c,\n";
       writeFileSync(shop.path("pets.csv"), file);
       const words = ["pets", "import", "pets.csv", "--dry-run"];
-      expect((await shop.run(words)).out).toBe(
+      expect((await shop.runHere(words)).out).toBe(
         [
           "petId  field     from  to",
           "    1  quantity  3     4",
@@ -226,7 +226,7 @@ for (const engine of engines) {
           "",
         ].join("\n"),
       );
-      expect(JSON.parse((await shop.run([...words, "--json"])).out)).toEqual({
+      expect(JSON.parse((await shop.runHere([...words, "--json"])).out)).toEqual({
         dryRun: true,
         differences: [
           { petId: 1, field: "quantity", from: 3, to: 4 },

@@ -12,8 +12,8 @@ beforeEach(async () => {
 afterEach(() => place.leave());
 
 const importing = (stdin: string | Uint8Array, format: string) =>
-  place.run(["pets", "import", "-", "--format", format], { stdin });
-const catalogue = async () => (await place.run(["pets", "export", "-"])).out;
+  place.runHere(["pets", "import", "-", "--format", format], { stdin });
+const catalogue = async () => (await place.runHere(["pets", "export", "-"])).out;
 
 /** Pets that test every format: the limits of the id range, and every special character. */
 const awkward = [
@@ -31,14 +31,14 @@ describe("an exported catalogue that is imported into another store is identical
     test(`as a .${format} file and through a pipe`, async () => {
       expect((await importing(awkward, "ndjson")).code).toBe(0);
       expect(await catalogue()).toBe(awkward);
-      expect((await place.run(["pets", "export", `pets.${format}`])).code).toBe(0);
+      expect((await place.runHere(["pets", "export", `pets.${format}`])).code).toBe(0);
       const file = readFileSync(place.path(`pets.${format}`), "utf8");
-      expect((await place.run(["pets", "export", "-", "--format", format])).out).toBe(file);
+      expect((await place.runHere(["pets", "export", "-", "--format", format])).out).toBe(file);
 
       const elsewhere = ["--database", "sqlite:./elsewhere.db"];
       const imported = await place.json("pets", "import", `pets.${format}`, ...elsewhere);
       expect(imported).toEqual({ created: 4, changed: 0, unchanged: 0 });
-      expect((await place.run(["pets", "export", "-", ...elsewhere])).out).toBe(awkward);
+      expect((await place.runHere(["pets", "export", "-", ...elsewhere])).out).toBe(awkward);
       const again = await importing(file, format);
       expect(again.out).toBe("Imported pets: 0 created, 0 changed, 4 unchanged.\n");
     });
@@ -50,7 +50,7 @@ describe("an exported catalogue that is imported into another store is identical
       ["ndjson", ""],
       ["json", "[]\n"],
     ] as const) {
-      expect((await place.run(["pets", "export", "-", "--format", format])).out).toBe(text);
+      expect((await place.runHere(["pets", "export", "-", "--format", format])).out).toBe(text);
       expect((await importing(text, format)).code).toBe(0);
     }
   });
@@ -77,13 +77,15 @@ describe("an import accepts a file with", () => {
 test("a pipe is imported into a new store, and a file without rows is noted", async () => {
   const database = ["--database", "sqlite:./fresh.db"];
   const stdin = 'petId,name\n1,"Rex\n"\n';
-  const ran = await place.run(["pets", "import", "-", "--format", "csv", ...database], { stdin });
+  const ran = await place.runHere(["pets", "import", "-", "--format", "csv", ...database], {
+    stdin,
+  });
   expect(ran).toEqual({
     code: 0,
     out: "Imported pets: 1 created, 0 changed, 0 unchanged.\n",
     err: `petstore: created the store ${place.path("fresh.db")}\n`,
   });
-  const empty = await place.run(["orders", "import", "-", ...database]);
+  const empty = await place.runHere(["orders", "import", "-", ...database]);
   expect(empty).toMatchObject({
     code: 0,
     err: "petstore: stdin has no rows; nothing was imported\n",

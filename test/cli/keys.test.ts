@@ -38,7 +38,7 @@ describe("while the service runs", () => {
     const first = await place.json("keys", "revoke", id);
     expect((await list(key)).status).toBe(401);
     expect(await place.json("keys", "revoke", id)).toEqual(first);
-    expectUsageError(await place.run(["keys", "rotate", id]), `key ${id} is revoked`);
+    expectUsageError(await place.runHere(["keys", "rotate", id]), `key ${id} is revoked`);
   });
 
   test("both secrets of a rotated key work during the overlap, and only the new one after it", async () => {
@@ -51,7 +51,7 @@ describe("while the service runs", () => {
     expect((await list(second.key)).status).toBe(401);
     expect((await list(third.key)).status).toBe(200);
     expectUsageError(
-      await place.run(["keys", "rotate", id, "--overlap", "soon"]),
+      await place.runHere(["keys", "rotate", id, "--overlap", "soon"]),
       "--overlap must",
     );
   });
@@ -93,19 +93,23 @@ describe("while the service runs", () => {
 });
 
 test("without --json the result is text, with the secret on a separate line", async () => {
-  const made = await place.run(["keys", "create", "--name", "by hand", "--plan", "free"]);
+  const made = await place.runHere(["keys", "create", "--name", "by hand", "--plan", "free"]);
   expect(made.out).toMatch(/^Key key_\w+ \(by hand, free\)\. .*\npsk_live_\w+\n$/);
   const [, id] = /Key (key_\w+)/.exec(made.out)!;
   const until = "20\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ";
   const row = (text: string) => new RegExp(`^${id}  by hand +free +${text}$`, "m");
-  const listed = () => place.run(["keys", "list"]).then(({ out }) => out);
+  const listed = () => place.runHere(["keys", "list"]).then(({ out }) => out);
   expect(await listed()).toMatch(/^ID +NAME +PLAN +STATE +LAST USED +TODAY +SECRETS\nkey_/);
   expect(await listed()).toMatch(row("active +- +0 of 1000 +1: no expiry"));
-  expect((await place.run(["keys", "show", id!])).out).toMatch(/^id +key_\w+\nname +by hand\n/);
-  expect((await place.run(["keys", "rotate", id!])).out).toContain("The old key is valid until 20");
+  expect((await place.runHere(["keys", "show", id!])).out).toMatch(/^id +key_\w+\nname +by hand\n/);
+  expect((await place.runHere(["keys", "rotate", id!])).out).toContain(
+    "The old key is valid until 20",
+  );
   expect(await listed()).toMatch(row(`active +- +0 of 1000 +2: until ${until}, no expiry`));
-  expect((await place.run(["keys", "unban", id!])).out).toBe(`Key ${id} was not banned.\n`);
-  expect((await place.run(["keys", "revoke", id!])).out).toBe(`Key ${id} (by hand) is revoked.\n`);
+  expect((await place.runHere(["keys", "unban", id!])).out).toBe(`Key ${id} was not banned.\n`);
+  expect((await place.runHere(["keys", "revoke", id!])).out).toBe(
+    `Key ${id} (by hand) is revoked.\n`,
+  );
   expect(await listed()).toMatch(row("revoked +- +0 of 1000 +0"));
 });
 

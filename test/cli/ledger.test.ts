@@ -34,7 +34,7 @@ for (const engine of engines) {
     afterAll(() => place.leave());
 
     test("history shows the changes of a pet, the newest first", async () => {
-      const { code, out, err } = await place.run(["history", "1"]);
+      const { code, out, err } = await place.runHere(["history", "1"]);
       expect({ code, err }).toEqual({ code: 0, err: "" });
       expect(withoutTimes(out)).toBe(
         `seq  before            after            cause   at                        key     reason
@@ -46,7 +46,7 @@ for (const engine of engines) {
     });
 
     test("ledger shows all changes, the oldest first, with exact ids", async () => {
-      const { out } = await place.run(["ledger"]);
+      const { out } = await place.runHere(["ledger"]);
       expect(withoutTimes(out)).toBe(
         `seq                petId  before            after            cause   at                        key     reason
   1                   -5       -              120 available  import  TIME  -       import of -
@@ -61,10 +61,10 @@ for (const engine of engines) {
     test("--json prints the rows of the API, one per line", async () => {
       const asArray = (out: string) => `[${out.trimEnd().split("\n").join()}]`;
       const changes = await call(service.baseUrl, "GET", "/changes", { key });
-      expect(asArray((await place.run(["ledger", "--json"])).out)).toBe(changes.text);
+      expect(asArray((await place.runHere(["ledger", "--json"])).out)).toBe(changes.text);
       for (const pet of ["1", "-5", largest]) {
         const history = await call(service.baseUrl, "GET", `/inventory/${pet}/history`, { key });
-        expect(asArray((await place.run(["history", pet, "--json"])).out)).toBe(history.text);
+        expect(asArray((await place.runHere(["history", pet, "--json"])).out)).toBe(history.text);
       }
       expect(await place.rows("history", "1", "--limit", "1")).toMatchObject([
         { seq: 5, petId: 1, before: { quantity: 4, status: "available" }, cause: "api", keyId },
@@ -88,10 +88,10 @@ for (const engine of engines) {
 
     if (engine === "sqlite")
       test("a negative pet id is an operand, also after --", async () => {
-        const shown = await place.run(["history", "-5"]);
+        const shown = await place.runHere(["history", "-5"]);
         expect(shown.out).toContain("120 available");
-        expect(await place.run(["history", "--", "-5"])).toEqual(shown);
-        expectUsageError(await place.run(["history", "-5", "-6"]), "unexpected operand '-6'");
+        expect(await place.runHere(["history", "--", "-5"])).toEqual(shown);
+        expectUsageError(await place.runHere(["history", "-5", "-6"]), "unexpected operand '-6'");
       });
 
     if (engine === "sqlite")
@@ -113,7 +113,7 @@ for (const engine of engines) {
           [["ledger", "--after", ""], "--after must be an integer from 0 to"],
           [["ledger", "5"], "unexpected operand '5'"],
         ] as const) {
-          expectUsageError(await place.run(words), sentence);
+          expectUsageError(await place.runHere(words), sentence);
         }
       });
 
@@ -123,7 +123,7 @@ for (const engine of engines) {
         await place.importPets(...many);
         const seqs = (await place.rows<{ seq: number }>("ledger")).map(({ seq }) => seq);
         expect(seqs).toEqual(Array.from({ length: 2_505 }, (_, at) => at + 1));
-        expect((await place.run(["ledger"])).out.split("\n")).toHaveLength(2_507);
+        expect((await place.runHere(["ledger"])).out.split("\n")).toHaveLength(2_507);
         const command = ["sh", "-c", `{ "${petstore}" "$@"; echo "code $?" >&2; } | head -2`, "sh"];
         for (const words of [["ledger"], ["ledger", "--follow"], ["snapshot", "2505"]]) {
           const { out, err } = await place.run(words, { command });
@@ -134,10 +134,10 @@ for (const engine of engines) {
 
     if (engine === "sqlite")
       test("the commands work without a service too", async () => {
-        const before = await place.run(["history", "1"]);
+        const before = await place.runHere(["history", "1"]);
         service.kill("SIGTERM");
         await service.exited;
-        expect(await place.run(["history", "1"])).toEqual(before);
+        expect(await place.runHere(["history", "1"])).toEqual(before);
       });
 
     if (engine === "sqlite")
@@ -160,7 +160,7 @@ for (const engine of engines) {
         expect(cut!.length + cut!.match(/[日本]/g)!.length).toBeOneOf([119, 120]);
         // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters under test
         expect(shown).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
-        const piped = await place.run(words);
+        const piped = await place.runHere(words);
         expect(piped.out).toContain(`\\u001b[2J\\u202e${"stock take ".repeat(20)}日本\n`);
         const [, row] = await place.rows<{ reason: string }>(...words);
         expect(row!.reason).toBe(reason);
@@ -180,7 +180,7 @@ test("commands that need content do not create a store", async () => {
       ["undo", "1"],
     ]) {
       const sentence = `there is no store at ${place.path("data/production.db")}; check --database`;
-      expectUsageError(await place.run(words), sentence);
+      expectUsageError(await place.runHere(words), sentence);
     }
     expect(existsSync(place.path("data"))).toBe(false);
   } finally {

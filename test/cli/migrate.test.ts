@@ -49,7 +49,7 @@ async function fill(database: string): Promise<string> {
     "id,petId,quantity,shipDate,status,complete\n1,1,2,2026-01-01,placed,true\n2,2,1,,approved,false\n",
   );
   const run = async (...words: string[]) =>
-    expect(await place.run([...words, "--database", database])).toMatchObject({ code: 0 });
+    expect(await place.runHere([...words, "--database", database])).toMatchObject({ code: 0 });
   await run("pets", "import", place.path("pets.json"));
   await run("orders", "import", place.path("orders.csv"));
   const words = ["keys", "create", "--name", "k", "--plan", "free", "--json"];
@@ -99,13 +99,13 @@ test("a whole store is copied from SQLite to PostgreSQL and back", async () => {
   const key = await fill(first);
   const webhooks = await deliver(first);
   const second = await migratedDatabase();
-  const there = await place.run(["migrate-store", "--from", first, "--to", second]);
+  const there = await place.runHere(["migrate-store", "--from", first, "--to", second]);
   expect(there.err).toBe("");
   expect(there.out).toContain(
     `3 pets, 3 inventory, 5 ledger, 1 chain, 1 remembered_keys, 2 orders, 1 keys, 2 secrets, 1 usage,
     3 epochs, 1 bans, 2 webhooks`.replace(/\s+/g, " "),
   );
-  const verified = await place.run(["verify", "--database", second]);
+  const verified = await place.runHere(["verify", "--database", second]);
   expect(verified.out).toContain("No faults found");
   const shown = await place.json<{ bannedUntil: string }[]>(
     ...["keys", "list", "--json", "--database", second],
@@ -113,10 +113,10 @@ test("a whole store is copied from SQLite to PostgreSQL and back", async () => {
   expect(shown[0]!.bannedUntil).not.toBeNull();
 
   const third = `sqlite:${place.path("third.db")}`;
-  expect((await place.run(["migrate-store", "--from", second, "--to", third])).code).toBe(0);
+  expect((await place.runHere(["migrate-store", "--from", second, "--to", third])).code).toBe(0);
   for (const file of ["first", "third"]) {
     const words = ["pets", "export", place.path(`${file}.json`)];
-    await place.run([...words, "--database", `sqlite:${place.path(`${file}.db`)}`]);
+    await place.runHere([...words, "--database", `sqlite:${place.path(`${file}.db`)}`]);
   }
   const exported = (file: string) => Bun.file(place.path(`${file}.json`)).text();
   expect(await exported("third")).toBe(await exported("first"));
@@ -141,7 +141,7 @@ async function copyBothWays(first: string, name: string): Promise<string[]> {
     [first, second],
     [second, third],
   ] as const) {
-    expect(await place.run(["migrate-store", "--from", from, "--to", to])).toMatchObject({
+    expect(await place.runHere(["migrate-store", "--from", from, "--to", to])).toMatchObject({
       code: 0,
     });
   }
@@ -154,7 +154,7 @@ test("a copied store has the same hashes, and a retry with an idempotency key ge
   const tip = await withStore(first, async (store) => store.history.readTip());
   for (const copy of await copyBothWays(first, "keys-copy")) {
     const kept = `${tip.seq}:${tip.hash}`;
-    const verified = await place.run(["verify", "--expect", kept, "--database", copy]);
+    const verified = await place.runHere(["verify", "--expect", kept, "--database", copy]);
     expect(verified).toMatchObject({ code: 0, err: "" });
     await withStore(copy, async (store) => {
       expect(await store.history.readTip()).toEqual(tip);
@@ -203,7 +203,9 @@ test("a copied store has a new epoch, so that no cached list of the source match
   const original = `sqlite:${place.path("original.db")}`;
   await fill(original);
   const restored = `sqlite:${place.path("restored.db")}`;
-  expect((await place.run(["migrate-store", "--from", original, "--to", restored])).code).toBe(0);
+  expect((await place.runHere(["migrate-store", "--from", original, "--to", restored])).code).toBe(
+    0,
+  );
   const before = await withStore(original, async (store) => store.inventory.readHead());
   const after = await withStore(restored, async (store) => store.inventory.readHead());
   expect(after.seq).toBe(before.seq);
@@ -215,8 +217,8 @@ test("a target that is not empty is rejected and unchanged", async () => {
   await fill(source);
   const target = await migratedDatabase();
   const create = ["keys", "create", "--name", "there", "--plan", "pro", "--database", target];
-  await place.run(create);
-  const refused = await place.run(["migrate-store", "--from", source, "--to", target]);
+  await place.runHere(create);
+  const refused = await place.runHere(["migrate-store", "--from", source, "--to", target]);
   expect(refused).toMatchObject({ code: 2, out: "", err: "petstore: the target is not empty\n" });
   expect((await withStore(target, async (store) => store.inventory.readHead())).seq).toBe(0);
 });
@@ -225,7 +227,7 @@ test("a store that a service uses cannot be copied", async () => {
   const source = `sqlite:${place.path("served.db")}`;
   const served = await place.serve(["serve", "--port", "0", "--database", source]);
   const target = await migratedDatabase();
-  const refused = await place.run(["migrate-store", "--from", source, "--to", target]);
+  const refused = await place.runHere(["migrate-store", "--from", source, "--to", target]);
   expect(refused.code).toBe(2);
   expect(refused.err).toContain("already serving");
   served.kill("SIGTERM");

@@ -28,18 +28,18 @@ test("every control character, lone surrogate and bidirectional control is escap
 });
 
 test("an error of an import escapes columns, fields and file names", async () => {
-  const header = await place.run(["pets", "import", "-", "--format", "csv"], {
+  const header = await place.runHere(["pets", "import", "-", "--format", "csv"], {
     stdin: `petId,"${hostile}"\n1,x\n`,
   });
   expect(header.err).toBe(
     `stdin:1: unknown column '${escapes}'; expected petId, name, category, tags, photoUrls, status, quantity
 petstore: 1 problem in stdin; nothing was imported\n`,
   );
-  const field = await place.run(["pets", "import", "-"], {
+  const field = await place.runHere(["pets", "import", "-"], {
     stdin: JSON.stringify({ petId: 1, name: "x", [hostile]: 1 }),
   });
   expect(field.err).toContain(`stdin:1: ${escapes} '1' is not one of`);
-  const file = await place.run(["pets", "import", `${hostile}.csv`]);
+  const file = await place.runHere(["pets", "import", `${hostile}.csv`]);
   expect(file.err).toContain(`cannot read ${escapes}.csv`);
   for (const { err, out, code } of [header, field, file]) {
     expect(err + out).not.toMatch(raw);
@@ -49,7 +49,7 @@ petstore: 1 problem in stdin; nothing was imported\n`,
 
 test("arguments that a message repeats are escaped, including line breaks", async () => {
   for (const words of [[hostile], ["serve", hostile], ["keys", "show", `a\nb${hostile}`]]) {
-    const { err, code } = await place.run(words);
+    const { err, code } = await place.runHere(words);
     expect(err).toMatch(/^petstore: [^\n]+\n$/);
     expect(err).toContain(escapes);
     expect(err).not.toMatch(raw);
@@ -59,11 +59,11 @@ test("arguments that a message repeats are escaped, including line breaks", asyn
 
 test("a key name with bidirectional controls is listed escaped, and is exact as JSON", async () => {
   const name = "till \u202e2 \u2066x";
-  await place.run(["keys", "create", "--name", name, "--plan", "free"]);
-  const listed = await place.run(["keys", "list"]);
+  await place.runHere(["keys", "create", "--name", name, "--plan", "free"]);
+  const listed = await place.runHere(["keys", "list"]);
   expect(listed.out).toContain("till \\u202e2 \\u2066x");
   expect(listed.out).not.toMatch(raw);
-  const json = await place.run(["keys", "list", "--json"]);
+  const json = await place.runHere(["keys", "list", "--json"]);
   expect(json.out).not.toMatch(raw);
   expect(JSON.parse(json.out)).toMatchObject([{ name }]);
 });
@@ -95,9 +95,9 @@ test("an export is exact in a file or pipe, and escaped on a terminal", async ()
   const shop = openWorkspace();
   try {
     const stdin = `${JSON.stringify({ petId: 1, name: hostile })}\n`;
-    await shop.run(["pets", "import", "-"], { stdin });
+    await shop.runHere(["pets", "import", "-"], { stdin });
     const words = ["pets", "export", "-", "--format", "csv"];
-    expect((await shop.run(words)).out).toContain(hostile);
+    expect((await shop.runHere(words)).out).toContain(hostile);
     const written: Uint8Array[] = [];
     const child = Bun.spawn([petstore, ...words], {
       cwd: shop.folder,

@@ -34,7 +34,7 @@ describe("serve", () => {
     const service = await place.serve();
     expect((await call(service.baseUrl, "GET", "~/readyz")).status).toBe(200);
     expect(await place.json<unknown[]>("keys", "list")).toEqual([]);
-    expect((await place.run(["pets", "export", "-"])).out).toBe("");
+    expect((await place.runHere(["pets", "export", "-"])).out).toBe("");
     expect(existsSync(place.path("data/production.db"))).toBe(true);
   });
 
@@ -105,7 +105,7 @@ test("while another process locks the file, every response comes within 10 secon
   expect(await update()).toEqual({ status: 503, isInTime: true });
   holder.run("ROLLBACK");
   holder.close();
-  expect((await place.run(["pets", "export", "-"])).out).toContain('"quantity":0');
+  expect((await place.runHere(["pets", "export", "-"])).out).toContain('"quantity":0');
   expect(await update()).toEqual({ status: 200, isInTime: true });
 });
 
@@ -131,8 +131,8 @@ describe("a first signal", () => {
       expect(answer.status).toBe(200);
       expect(await service.exited).toBe(0);
       expect(call(service.baseUrl, "GET", "~/healthz")).rejects.toThrow();
-      expect((await place.run(["pets", "export", "-"])).out).toContain('"quantity":5');
-      expect((await place.run(["verify"])).code).toBe(0);
+      expect((await place.runHere(["pets", "export", "-"])).out).toContain('"quantity":5');
+      expect((await place.runHere(["verify"])).code).toBe(0);
     });
   }
 
@@ -187,7 +187,7 @@ describe("quickstart", () => {
     first.kill("SIGTERM");
     expect(await first.exited).toBe(0);
 
-    const catalogue = await place.run(["pets", "export", "-"]);
+    const catalogue = await place.runHere(["pets", "export", "-"]);
     const second = await place.serve(["quickstart"]);
     expect((await call(second.baseUrl, "GET", "/inventory", { key })).status).toBe(200);
     await second.wrote("--plan business\n");
@@ -201,7 +201,7 @@ Another key:    petstore keys create --name NAME --plan business
     second.kill("SIGTERM");
     expect(await second.exited).toBe(0);
     expect(second.written()).not.toContain("psk_live_");
-    expect(await place.run(["pets", "export", "-"])).toEqual(catalogue);
+    expect(await place.runHere(["pets", "export", "-"])).toEqual(catalogue);
     expect(await place.json<unknown[]>("keys", "list")).toHaveLength(1);
   });
 

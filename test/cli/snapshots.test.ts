@@ -23,7 +23,7 @@ for (const engine of engines) {
     afterAll(() => place.leave());
 
     test("snapshot shows the inventory after a row", async () => {
-      expect(await place.run(["snapshot", "3"])).toEqual({
+      expect(await place.runHere(["snapshot", "3"])).toEqual({
         code: 0,
         out: `petId          quantity  status
    -5  9007199254740991  available
@@ -31,19 +31,19 @@ for (const engine of engines) {
 `,
         err: "",
       });
-      expect((await place.run(["snapshot", "4", "--json"])).out).toBe(
+      expect((await place.runHere(["snapshot", "4", "--json"])).out).toBe(
         `{"petId":-5,"quantity":9007199254740991,"status":"available"}
 {"petId":1,"quantity":12,"status":"pending"}
 {"petId":${largest},"quantity":0,"status":"sold"}
 `,
       );
-      expect((await place.run(["snapshot", "0"])).out).toBe("petId  quantity  status\n");
-      expect((await place.run(["snapshot", "0", "--json"])).out).toBe("");
+      expect((await place.runHere(["snapshot", "0"])).out).toBe("petId  quantity  status\n");
+      expect((await place.runHere(["snapshot", "0", "--json"])).out).toBe("");
     });
 
     if (engine === "sqlite")
       test("snapshot shows the inventory at a time", async () => {
-        const at = async (moment: string) => (await place.run(["snapshot", moment])).out;
+        const at = async (moment: string) => (await place.runHere(["snapshot", moment])).out;
         expect(await at(times[2]!)).toBe(await at("3"));
         expect(await at(times[1]!)).toBe(await at("2"));
         const justBefore = new Date(Date.parse(times[0]!) - 1).toISOString();
@@ -52,13 +52,13 @@ for (const engine of engines) {
       });
 
     test("diff shows the pets that differ, in either direction", async () => {
-      expect((await place.run(["diff", "2", "4"])).out).toBe(
+      expect((await place.runHere(["diff", "2", "4"])).out).toBe(
         `              petId  before            after
                   1       3 available     12 pending
 ${largest}       -                0 sold
 `,
       );
-      expect((await place.run(["diff", "4", times[1]!, "--json"])).out).toBe(
+      expect((await place.runHere(["diff", "4", times[1]!, "--json"])).out).toBe(
         `{"petId":1,"before":{"quantity":12,"status":"pending"},"after":{"quantity":3,"status":"available"}}
 {"petId":${largest},"before":{"quantity":0,"status":"sold"},"after":null}
 `,
@@ -75,7 +75,7 @@ ${largest}       -                0 sold
         [["diff", "1", "4"], "/snapshots/1/diff?to=4"],
         [["diff", "4", "0"], "/snapshots/4/diff?to=0"],
       ] as const) {
-        const { out } = await place.run([...command, "--json"]);
+        const { out } = await place.runHere([...command, "--json"]);
         const { text } = await call(baseUrl, "GET", path, { key });
         expect(`[${out.trimEnd().split("\n").join()}]`).toBe(text);
       }
@@ -103,7 +103,7 @@ ${largest}       -                0 sold
           [["diff", "1"], "TO is required; usage: petstore diff FROM TO [--json]"],
           [["snapshot"], "MOMENT is required"],
         ] as const) {
-          expectUsageError(await place.run(words), sentence);
+          expectUsageError(await place.runHere(words), sentence);
         }
       });
 

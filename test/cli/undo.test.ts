@@ -27,14 +27,14 @@ for (const engine of engines) {
     afterEach(() => place.leave());
 
     test("restores quantity and status, and says what it did", async () => {
-      expect(await place.run(["undo", "2"])).toEqual({
+      expect(await place.runHere(["undo", "2"])).toEqual({
         code: 0,
         out: `Pet ${largest}: 4 pending → 9 available (row 3).\n`,
         err: "",
       });
-      const undone = await place.run(["undo", "3", "--json"]);
+      const undone = await place.runHere(["undo", "3", "--json"]);
       expect(undone).toMatchObject({ code: 0, err: "" });
-      expect((await place.run(["history", largest, "--limit", "1", "--json"])).out).toBe(
+      expect((await place.runHere(["history", largest, "--limit", "1", "--json"])).out).toBe(
         undone.out,
       );
       expect(JSON.parse(undone.out)).toMatchObject({
@@ -47,13 +47,13 @@ for (const engine of engines) {
         requestId: null,
         reason: "undo of 3",
       });
-      expect((await place.run(["verify"])).code).toBe(0);
+      expect((await place.runHere(["verify"])).code).toBe(0);
     });
 
     if (engine === "sqlite")
       test("--reason replaces the reason, unless it is empty", async () => {
-        await place.run(["undo", "2", "--reason", "wrong pet"]);
-        await place.run(["undo", "3", "--reason", ""]);
+        await place.runHere(["undo", "2", "--reason", "wrong pet"]);
+        await place.runHere(["undo", "3", "--reason", ""]);
         const rows = await place.rows<{ reason: string }>("ledger", "--after", "2");
         expect(rows.map(({ reason }) => reason)).toEqual(["wrong pet", "undo of 3"]);
       });
@@ -63,7 +63,7 @@ for (const engine of engines) {
         const { baseUrl } = await place.serve();
         const before = await call(baseUrl, "GET", "/inventory", { key });
         const etag = before.headers.get("ETag")!;
-        expect((await place.run(["undo", "2"])).code).toBe(0);
+        expect((await place.runHere(["undo", "2"])).code).toBe(0);
         const headers = { "If-None-Match": etag };
         const after = await call(baseUrl, "GET", "/inventory", { key, headers });
         expect(after.status).toBe(200);
@@ -76,7 +76,7 @@ for (const engine of engines) {
       const before = await call(first.baseUrl, "GET", "/inventory", { key });
       first.kill("SIGTERM");
       await first.exited;
-      expect((await place.run(["undo", "2"])).code).toBe(0);
+      expect((await place.runHere(["undo", "2"])).code).toBe(0);
       const { baseUrl } = await place.serve();
       const headers = { "If-None-Match": before.headers.get("ETag")! };
       const after = await call(baseUrl, "GET", "/inventory", { key, headers });
@@ -92,21 +92,21 @@ for (const engine of engines) {
         new RegExp(
           `pet ${largest} is no longer as row 2 left it: ${who} changed it at ${time} \\(row ${row}\\); --force overwrites that\n`,
         );
-      expectRefused(await place.run(["undo", "2"]), by("key Till 1", 3));
-      expectRefused(await place.run(["undo", "2", "--json"]), by("key Till 1", 3));
+      expectRefused(await place.runHere(["undo", "2"]), by("key Till 1", 3));
+      expectRefused(await place.runHere(["undo", "2", "--json"]), by("key Till 1", 3));
       await place.importPets(`{"petId":${largest},"quantity":8}`);
-      expectRefused(await place.run(["undo", "2"]), by("an import", 4));
+      expectRefused(await place.runHere(["undo", "2"]), by("an import", 4));
       expect(await place.rows("ledger")).toHaveLength(4);
-      const forced = await place.run(["undo", "2", "--force"]);
+      const forced = await place.runHere(["undo", "2", "--force"]);
       expect(forced.out).toBe(`Pet ${largest}: 8 pending → 9 available (row 5).\n`);
-      expectRefused(await place.run(["undo", "2"]), by("an undo", 5));
+      expectRefused(await place.runHere(["undo", "2"]), by("an undo", 5));
     });
 
     if (engine === "sqlite")
       test("is refused for the row that created a pet", async () => {
         for (const flags of [[], ["--force"]]) {
           expectRefused(
-            await place.run(["undo", "1", ...flags]),
+            await place.runHere(["undo", "1", ...flags]),
             new RegExp(`row 1 cannot be undone, because it created pet ${largest}\n`),
           );
         }
@@ -131,7 +131,7 @@ for (const engine of engines) {
           [["2", "--reason", "x".repeat(201)], "--reason must have at most 200 characters"],
           [["2", "3"], "unexpected operand '3'"],
         ] as const) {
-          expectUsageError(await place.run(["undo", ...words]), sentence);
+          expectUsageError(await place.runHere(["undo", ...words]), sentence);
         }
         expect(await place.rows("ledger")).toHaveLength(2);
       });

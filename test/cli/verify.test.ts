@@ -25,7 +25,7 @@ const stored = () => hashesOf(`sqlite:${place.path("data/production.db")}`);
 
 test("a consistent store gives exit code 0, and the hash of its last row to keep", async () => {
   const [, , hash] = await stored();
-  expect(await place.run(["verify"])).toEqual({
+  expect(await place.runHere(["verify"])).toEqual({
     code: 0,
     out: `No faults found in 2 ledger rows, 2 entries, 2 pets.\nThe ledger ends at 2:${hash}\n`,
     err: "",
@@ -38,7 +38,9 @@ test("--expect accepts the hash of any row from 0 to the last, in upper or lower
   expect(hashes).toHaveLength(3);
   for (const [seq, hash] of hashes.entries()) {
     for (const text of [hash, hash.toUpperCase()]) {
-      expect(await place.run(["verify", "--expect", `${seq}:${text}`])).toMatchObject({ code: 0 });
+      expect(await place.runHere(["verify", "--expect", `${seq}:${text}`])).toMatchObject({
+        code: 0,
+      });
     }
   }
 });
@@ -50,8 +52,8 @@ test("--expect reports another hash in one line, with exit code 1", async () => 
     const fault = `ledger row ${seq}: its hash is ${hash}; expected ${expected}, the hash that was given`;
     const counts = "1 fault found in 2 ledger rows, 2 entries, 2 pets.";
     const words = ["verify", "--expect", `${seq}:${expected}`];
-    expect(await place.run(words)).toEqual({ code: 1, out: `${fault}\n${counts}\n`, err: "" });
-    const { code, out } = await place.run([...words, "--json"]);
+    expect(await place.runHere(words)).toEqual({ code: 1, out: `${fault}\n${counts}\n`, err: "" });
+    const { code, out } = await place.runHere([...words, "--json"]);
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ faults: [fault], faultCount: 1 });
   }
@@ -59,7 +61,7 @@ test("--expect reports another hash in one line, with exit code 1", async () => 
 
 test("--expect of a row past the end says where the ledger ends, with exit code 1", async () => {
   const hash = "ab".repeat(32);
-  const { code, out } = await place.run(["verify", "--expect", `3:${hash}`]);
+  const { code, out } = await place.runHere(["verify", "--expect", `3:${hash}`]);
   expect(code).toBe(1);
   expect(out).toStartWith(`ledger row 3: the ledger ends at 2; expected ${hash}\n`);
 });
@@ -68,7 +70,7 @@ test("--expect rejects what is not a row and a hash, with exit code 2", async ()
   const hash = "ab".repeat(32);
   const wrong = ["", "1", hash, `1:${hash}0`, `1:${hash.slice(1)}`, `x:${hash}`, `1.5:${hash}`];
   for (const text of [...wrong, `9007199254740992:${hash}`, `1:${"xy".repeat(32)}`, `1:${hash} `]) {
-    const ran = await place.run(["verify", `--expect=${text}`]);
+    const ran = await place.runHere(["verify", `--expect=${text}`]);
     expectUsageError(ran, "--expect must be SEQ:HASH");
   }
 });
@@ -138,12 +140,12 @@ const wrongs: [name: string, statements: string[], fault: string][] = [
 for (const [name, statements, fault] of wrongs) {
   test(`${name} is reported with exit code 1`, async () => {
     tamper(...statements);
-    const found = await place.run(["verify"]);
+    const found = await place.runHere(["verify"]);
     expect(found.code).toBe(1);
     expect(found.out).toContain(fault);
     expect(found.out).toMatch(/\n\d+ faults? found in \d+ ledger rows, \d entries, \d pets\.\n$/);
     expect(found.err).toBe("");
-    const asJson = await place.run(["verify", "--json"]);
+    const asJson = await place.runHere(["verify", "--json"]);
     expect(asJson.code).toBe(1);
     const { faults } = JSON.parse(asJson.out) as { faults: string[] };
     expect(faults.some((line) => line.startsWith(fault))).toBe(true);
@@ -153,7 +155,7 @@ for (const [name, statements, fault] of wrongs) {
 test("of many faults the first twenty are printed and all are counted", async () => {
   const numbers = "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 1009)";
   tamper(`INSERT INTO pets ${numbers} SELECT i, 'x', NULL, '[]', '[]' FROM n`);
-  const { code, out } = await place.run(["verify"]);
+  const { code, out } = await place.runHere(["verify"]);
   expect(code).toBe(1);
   const lines = out.trimEnd().split("\n");
   expect(lines).toHaveLength(21);
@@ -163,7 +165,7 @@ test("of many faults the first twenty are printed and all are counted", async ()
 
 test("a file with a damaged page is reported as damaged, with exit code 1", async () => {
   const many = Array.from({ length: 5_000 }, (_, at) => `{"petId":${at + 10},"name":"p"}`);
-  await place.run(["pets", "import", "-"], { stdin: many.join("\n") });
+  await place.runHere(["pets", "import", "-"], { stdin: many.join("\n") });
   tamper("PRAGMA wal_checkpoint(TRUNCATE)");
   const file = openSync(place.path("data/production.db"), "r+");
   const page = 4_096;
@@ -172,7 +174,7 @@ test("a file with a damaged page is reported as damaged, with exit code 1", asyn
   for (let at = 20; at < pages; at += 7)
     writeSync(file, Buffer.alloc(page, 0xa5), 0, page, at * page);
   closeSync(file);
-  const { code, out, err } = await place.run(["verify"]);
+  const { code, out, err } = await place.runHere(["verify"]);
   expect(err).toBe("");
   expect(out).toMatch(/^the file: .+; expected no damage\n/);
   expect(code).toBe(1);
@@ -180,5 +182,8 @@ test("a file with a damaged page is reported as damaged, with exit code 1", asyn
 
 test("a store without its head row is rejected with one error", async () => {
   tamper("DELETE FROM head");
-  expectUsageError(await place.run(["verify"]), "the database has no head row; restore a backup");
+  expectUsageError(
+    await place.runHere(["verify"]),
+    "the database has no head row; restore a backup",
+  );
 });

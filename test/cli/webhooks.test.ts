@@ -10,7 +10,7 @@ beforeAll(() => createStore(`sqlite:${place.path("data/production.db")}`));
 afterAll(() => place.leave());
 
 test("an operator manages a webhook, and sees a secret only when it is made", async () => {
-  const created = await place.run([
+  const created = await place.runHere([
     ...["webhooks", "create", "--url", "http://127.0.0.1:9999/a", "--name", "Shop"],
     ...["--pets", "1,9223372036854775807", "--below", "5"],
   ]);
@@ -19,31 +19,31 @@ test("an operator manages a webhook, and sees a secret only when it is made", as
 
   const rotated = await place.json<{ secret: string }>("webhooks", "rotate", id!);
   expect(rotated.secret).toStartWith("whsec_");
-  const paused = await place.run(["webhooks", "pause", id!]);
+  const paused = await place.runHere(["webhooks", "pause", id!]);
   expect(paused.out).toBe(`Webhook ${id} (Shop) is paused.\n`);
-  const replayed = await place.run(["webhooks", "replay", id!, "--from", "1"]);
+  const replayed = await place.runHere(["webhooks", "replay", id!, "--from", "1"]);
   expect(replayed.out).toContain(`It is still paused.`);
-  const shown = await place.run(["webhooks", "show", id!]);
+  const shown = await place.runHere(["webhooks", "show", id!]);
   expect(shown.out).toMatch(/^state +paused$/m);
   expect(shown.out).toMatch(/^reason +paused by an operator$/m);
   expect(shown.out).toMatch(/^filter +pets 1,9223372036854775807; below 5$/m);
   expect(shown.out).toMatch(/^behind +0$/m);
-  const listed = await place.run(["webhooks", "list"]);
+  const listed = await place.runHere(["webhooks", "list"]);
   expect(listed.out).toMatch(new RegExp(`^${id} +paused +0 +Shop +http://127.0.0.1:9999/a$`, "m"));
-  const json = await place.run(["webhooks", "show", id!, "--json"]);
+  const json = await place.runHere(["webhooks", "show", id!, "--json"]);
   expect(json.out).toContain('"pets":[1,9223372036854775807]');
   expect(JSON.parse(json.out)).toMatchObject({ id, state: "paused", attempts: [] });
   for (const { out } of [paused, replayed, shown, listed, json]) {
     expect(out).not.toContain("whsec_");
     expect(out).not.toContain(secret!.slice(6, 20));
   }
-  expect((await place.run(["webhooks", "resume", id!])).out).toContain("is active");
-  expect((await place.run(["webhooks", "delete", id!])).code).toBe(0);
-  expect((await place.run(["webhooks", "list"])).out).toContain("There are no webhooks.");
+  expect((await place.runHere(["webhooks", "resume", id!])).out).toContain("is active");
+  expect((await place.runHere(["webhooks", "delete", id!])).code).toBe(0);
+  expect((await place.runHere(["webhooks", "list"])).out).toContain("There are no webhooks.");
 });
 
 test("a mistake names the flag, and a host that does not resolve is a note", async () => {
-  const create = (...words: string[]) => place.run(["webhooks", "create", ...words]);
+  const create = (...words: string[]) => place.runHere(["webhooks", "create", ...words]);
   expectUsageError(await create(), "--url is required");
   expectUsageError(await create("--url", "http://10.0.0.1/"), "--url");
   const url = "https://receiver.invalid/";
@@ -54,6 +54,6 @@ test("a mistake names the flag, and a host that does not resolve is a note", asy
   );
   const noted = await create("--url", url);
   expect(noted).toMatchObject({ code: 0, err: expect.stringContaining("does not resolve") });
-  const missing = await place.run(["webhooks", "show", "wh_0"]);
+  const missing = await place.runHere(["webhooks", "show", "wh_0"]);
   expect(missing.err).toBe("petstore: there is no webhook wh_0\n");
 });

@@ -19,7 +19,7 @@ onEveryEngine("imports of pets", (service) => {
     });
     await expectUnchanged(service().store, async () => {
       const nameless = service().addPets({ petId: 2n }, { petId: 3n, name: undefined });
-      await expect(nameless).rejects.toThrow("line 2: field 'name' is required");
+      await expect(nameless).rejects.toThrow("line 2: name is required for a new pet");
     });
   });
 

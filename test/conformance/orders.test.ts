@@ -72,7 +72,7 @@ onEveryEngine("orders", (service) => {
   test("[open.orders-import] an import of orders is all or nothing", async () => {
     const twice = [order(6_000n), order(6_001n), order(6_000n)];
     await expectUnchanged(service().store, async () => {
-      await expect(service().addOrders(...twice)).rejects.toThrow("duplicate id");
+      await expect(service().addOrders(...twice)).rejects.toThrow("must be unique");
     });
   });
 });

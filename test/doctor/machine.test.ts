@@ -205,7 +205,7 @@ describe("petstore doctor", () => {
     const { path } = await freshStore();
     chmodSync(path, 0o644);
     const args = ["doctor", "--database", `sqlite:${path}`, "--port", "0"];
-    const found = await place.run(args);
+    const found = await place.runHere(args);
     expect(found).toMatchObject({ code: 0, err: "" });
     expect(found.out).toMatch(
       /^ok +configuration +\d+ settings are valid, 2 are not the default\n/,
@@ -213,7 +213,7 @@ describe("petstore doctor", () => {
     expect(found.out).toMatch(/\nwarning +permissions +other users can read/);
     expect(found.out).toMatch(/\n0 problems, \d+ warnings?\.\n$/);
     expect(found.out.split("\n").filter((line) => line.length > 100)).toEqual([]);
-    const wrong = await place.run([...args, "--env", "staging", "--json"]);
+    const wrong = await place.runHere([...args, "--env", "staging", "--json"]);
     expect(wrong.code).toBe(1);
     const { ok, problems, checks } = JSON.parse(wrong.out);
     expect({ ok, problems }).toEqual({ ok: false, problems: 1 });

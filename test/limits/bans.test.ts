@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { plans } from "../../src/domain/plans.ts";
+import { until } from "../support/instances/fleet.ts";
 import { openWorkspace } from "../support/process.ts";
 import { call, startTestService, type TestResponse, type TestService } from "../support/service.ts";
 
@@ -185,8 +186,11 @@ test("petstore keys unban takes effect in a running service on the next request"
     let refused = await askServed();
     while (codeOf(refused) !== "key_banned") refused = await askServed();
     await served.wrote('"key banned"');
-    const shown = await place.json("keys", "show", made.id);
-    expect(Date.parse(String(shown.bannedUntil))).toBeGreaterThan(Date.now());
+    const isStored = async () => {
+      const { bannedUntil } = await place.json("keys", "show", made.id);
+      return Date.parse(String(bannedUntil)) > Date.now();
+    };
+    await until(isStored, 5_000, "the ban in the store");
     expect(await place.json("keys", "unban", made.id)).toEqual({ id: made.id, lifted: true });
     expect(codeOf(await askServed())).toBe("rate_limit_exceeded");
   } finally {

@@ -59,7 +59,7 @@ type ImportRow = Extract<Step, { kind: "import" }>["rows"][number];
 async function importPets(service: TestService, model: Model, rows: readonly ImportRow[]) {
   const isInvalid = rows.some((row) => row.name === undefined && !model.stock.has(row.petId));
   const done = service.addPets(...rows);
-  if (isInvalid) return expect(done).rejects.toThrow("'name' is required");
+  if (isInvalid) return expect(done).rejects.toThrow("name is required for a new pet");
   await done;
   for (const row of rows) {
     const before = model.stock.get(row.petId);

@@ -56,7 +56,7 @@ describe("a SQLite store of 0.5.0", () => {
     const bytes = readFileSync(place.path("store.db"));
     // The name of the unfinished copy is taken, so that no file can be created under it.
     mkdirSync(place.path(".store.before-migration.tmp/taken"), { recursive: true });
-    const ran = await place.run(["keys", "list", "--database", database]);
+    const ran = await place.runHere(["keys", "list", "--database", database]);
     expectUsageError(ran, `cannot make a backup in ${place.folder} before the migration: `);
     expect(ran.err).toMatch(
       /; nothing was changed: free \d+ bytes there or make the folder writable, then start again$/m,
@@ -68,7 +68,7 @@ describe("a SQLite store of 0.5.0", () => {
 
   test("of the other environment is neither copied nor migrated", async () => {
     const database = await restore.sqlite("0.5.0", place);
-    const ran = await place.run(["keys", "list", "--env", "staging", "--database", database]);
+    const ran = await place.runHere(["keys", "list", "--env", "staging", "--database", database]);
     expectUsageError(ran, "the database belongs to the production environment, not to staging");
     expect(await versionOf(database)).toEqual([6n]);
     expect(backups()).toEqual([]);
@@ -78,7 +78,7 @@ describe("a SQLite store of 0.5.0", () => {
     const database = await restore.sqlite("0.5.0", place);
     const command = unpackRelease("0.5.0", place);
     await place.serve(["serve", "--database", database], { command });
-    const ran = await place.run(["serve", "--port", "0", "--database", database]);
+    const ran = await place.runHere(["serve", "--port", "0", "--database", database]);
     expectUsageError(ran, `another process is already serving ${place.path("store.db")}`);
     const check = await place.json<{ trial: unknown }>(
       "upgrade",
@@ -128,7 +128,7 @@ describe.each([...engines])("an upgrade check on %s", (engine) => {
   test("finds what is wrong with a store, prints it and ends with exit code 1", async () => {
     const database = await restore[engine]("0.5.0", place);
     await readRows(database, "UPDATE inventory SET quantity = 77 WHERE pet_id = 2");
-    const ran = await place.run(["upgrade", "--check", "--database", database]);
+    const ran = await place.runHere(["upgrade", "--check", "--database", database]);
     expect(ran).toMatchObject({ code: 1, err: "" });
     expect(ran.out).toContain(`  ${current}. Adds the table maintenance.`);
     expect(ran.out).toMatch(
@@ -140,7 +140,7 @@ describe.each([...engines])("an upgrade check on %s", (engine) => {
     const database = await restore[engine]("0.5.0", place);
     await verifyStore(database);
     const words = ["upgrade", "--check", "--database", database];
-    const ran = await place.run(words);
+    const ran = await place.runHere(words);
     expect(ran).toMatchObject({ code: 0, err: "" });
     expect(ran.out).toEndWith("A start migrates nothing.\n");
     await readRows(
@@ -151,7 +151,7 @@ describe.each([...engines])("an upgrade check on %s", (engine) => {
     );
     const refusal = `it has schema 99, and this version knows schema ${current}, of 0.6.0; use the newer version`;
     for (const refused of [words, ["keys", "list", "--database", database]]) {
-      expectUsageError(await place.run(refused), refusal);
+      expectUsageError(await place.runHere(refused), refusal);
     }
     await expect(startTestService(engine, { database })).rejects.toThrow(refusal);
   });
@@ -174,7 +174,7 @@ test("an upgrade check on PostgreSQL waits for no writer, and no reader or write
 });
 
 test("upgrade without --check changes nothing and says what does", async () => {
-  const ran = await place.run(["upgrade", "--database", "sqlite:missing.db"]);
-  expectUsageError(ran, "a start of the new version migrates the store; petstore upgrade --check");
+  const ran = await place.runHere(["upgrade", "--database", "sqlite:missing.db"]);
+  expectUsageError(ran, "a start of this version migrates the store; petstore upgrade --check");
   expect(readdirSync(place.folder)).not.toContain("missing.db");
 });

@@ -40,9 +40,12 @@ export interface WatchedContext {
   readonly complaints: readonly string[];
 }
 
-/** Opens an empty profile and records its requests and its console. */
+/**
+ * Opens an empty profile and records its requests and its console. Pages scroll at once: a click would
+ * wait for a smooth scroll to end.
+ */
 export async function watchedContext(options: BrowserContextOptions = {}): Promise<WatchedContext> {
-  const context = await (await browser()).newContext(options);
+  const context = await (await browser()).newContext({ reducedMotion: "reduce", ...options });
   const requested: string[] = [];
   const complaints: string[] = [];
   context.on("request", (request) => void requested.push(request.url()));

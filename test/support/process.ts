@@ -52,7 +52,7 @@ export interface Workspace {
   run(words: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Same as `run`, in the process of the tests. See `runHere` for what that is not for. */
   runHere(words: readonly string[], options?: HereOptions): Promise<Ran>;
-  /** Runs a command with --json and returns the parsed output. Rejects if the command fails. */
+  /** `runHere` with --json, which returns the parsed output. Rejects if the command fails. */
   json<T = Record<string, unknown>>(...words: string[]): Promise<T>;
   start(words: readonly string[], options?: RunOptions): Started;
   serve(words?: readonly string[], options?: RunOptions): Promise<Served>;
@@ -110,7 +110,7 @@ export function openWorkspace(variables: Record<string, string> = {}): Workspace
     runHere: (words, { env, ...options } = {}) =>
       runHere(words, { folder, ...options, env: { ...variables, ...env } }),
     async json<T>(...words: string[]) {
-      const ran = await workspace.run([...words, "--json"]);
+      const ran = await workspace.runHere([...words, "--json"]);
       if (ran.code !== 0) throw new Error(`${words.join(" ")} failed: ${ran.err}`);
       return JSON.parse(ran.out) as T;
     },

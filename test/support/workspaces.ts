@@ -26,7 +26,7 @@ export async function openStoreWorkspace(engine: Engine): Promise<StoreWorkspace
   return {
     ...place,
     async rows<T>(...words: string[]) {
-      const { code, out, err } = await place.run([...words, "--json"]);
+      const { code, out, err } = await place.runHere([...words, "--json"]);
       if (code !== 0) throw new Error(`${words.join(" ")} failed: ${err}`);
       return out
         .split("\n")

@@ -49,7 +49,7 @@ function originOf({ environment, databaseUrl }: Config) {
   return { version: packageVersion(), environment, engine };
 }
 
-/** A backup that replaced another one would leave none if it turned out to be bad. */
+/** Never replaces a file: if the new backup were bad, none would be left. */
 function assertNew(file: string): void {
   if (file === "-") {
     if (!process.stdout.isTTY) return;
@@ -96,7 +96,7 @@ function writeToStdout(bytes: Uint8Array): Promise<void> {
   });
 }
 
-/** The store remembers its last backup, for metrics and for the schedule of the service. */
+/** Records the backup in the store, for metrics and for the schedule of the service. */
 async function record({ maintenance }: Store, result: string): Promise<void> {
   try {
     await maintenance.endTask("backup", systemClock.now(), result);

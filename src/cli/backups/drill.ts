@@ -6,7 +6,7 @@ import { print, printError, printWarning } from "../../output.ts";
 import { openExistingStore } from "../../stores.ts";
 import type { Input } from "../command.ts";
 import { elapsedText } from "../elapsed.ts";
-import { type Restored, restoreToFile } from "./restored-store.ts";
+import { type Restored, restoreAndVerify } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 
 interface DrillFlags {
@@ -29,7 +29,7 @@ export async function drill({
   let restored: Restored;
   try {
     restored = await inScratchFolder(parent, (folder) =>
-      restoreToFile(file, join(folder, "store.db"), config),
+      restoreAndVerify(file, join(folder, "store.db"), config),
     );
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

@@ -9,7 +9,7 @@ import { beginChange, endChange } from "../interruption.ts";
 import { countingRows, createProgress } from "../progress.ts";
 import { printFaults, verifyWithProgress } from "../verify.ts";
 import { printCreated } from "../with-store.ts";
-import { restoreToFile } from "./restored-store.ts";
+import { restoreAndVerify } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 
 /**
@@ -25,7 +25,7 @@ export async function restoreToDatabase(
   await assertEmpty(config);
   return inScratchFolder(scratchParent, async (folder) => {
     const path = join(folder, "store.db");
-    const { manifest } = await restoreToFile(file, path, config);
+    const { manifest } = await restoreAndVerify(file, path, config);
     await using opened = new AsyncDisposableStack();
     const source = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
     opened.defer(() => source.close());
@@ -38,7 +38,7 @@ export async function restoreToDatabase(
   });
 }
 
-/** Tables of which any row makes a store worth keeping. */
+/** A store with a row in one of these tables is not empty. */
 const contentTables = ["ledger", "pets", "keys", "orders", "webhooks"];
 
 /** Checked before the long work, and again by the copy. */

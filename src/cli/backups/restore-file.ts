@@ -9,20 +9,20 @@ import { filesOf } from "../../store/sqlite/engine/files.ts";
 import { isServed } from "../../store/sqlite/engine/serving-lock.ts";
 import { beginChange } from "../interruption.ts";
 import { printCreated } from "../with-store.ts";
-import { restoreToFile } from "./restored-store.ts";
+import { restoreAndVerify } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 
 /**
  * Restores a backup to a SQLite file that does not exist. The scratch folder is beside the file, so
  * that the verified file only gets another name.
  */
-export async function restoreToPath(file: string, config: Config, path: string): Promise<Manifest> {
+export async function restoreToFile(file: string, config: Config, path: string): Promise<Manifest> {
   assertFree(path);
   const parent = dirname(path);
   await makeFolder(parent);
   return inScratchFolder(parent, async (folder) => {
     const scratch = join(folder, "store.db");
-    const { manifest } = await restoreToFile(file, scratch, config);
+    const { manifest } = await restoreAndVerify(file, scratch, config);
     const { wal } = filesOf(scratch);
     // Closing the last connection has moved the whole log into the file.
     if (existsSync(wal)) throw new Error(`${wal} still exists`);

@@ -7,7 +7,7 @@ import { sqlitePath } from "../../store-file.ts";
 import type { Input } from "../command.ts";
 import { elapsedText } from "../elapsed.ts";
 import { restoreToDatabase } from "./restore-database.ts";
-import { restoreToPath } from "./restore-file.ts";
+import { restoreToFile } from "./restore-file.ts";
 
 interface RestoreFlags {
   readonly json: boolean;
@@ -29,7 +29,7 @@ export async function restore({
   const manifest =
     path === undefined
       ? await restoreToDatabase(file, config, flags.scratch ?? dirname(resolve(file)))
-      : await restoreToPath(file, config, path);
+      : await restoreToFile(file, config, path);
   if (!manifest) {
     printError("the restored database has faults; do not serve it");
     return 1;

@@ -28,7 +28,11 @@ export interface Restored {
  * of each table, the whole store as `petstore verify` does, and the end of the ledger against the
  * manifest.
  */
-export async function restoreToFile(file: string, path: string, config: Config): Promise<Restored> {
+export async function restoreAndVerify(
+  file: string,
+  path: string,
+  config: Config,
+): Promise<Restored> {
   const start = performance.now();
   const backup = await open(file, config);
   const checked = performance.now();
@@ -44,14 +48,14 @@ export async function restoreToFile(file: string, path: string, config: Config):
     };
     return { manifest: backup.manifest, verification, durations };
   } catch (error) {
-    throw namingFolder(dirname(path), error);
+    throw withFolderName(dirname(path), error);
   } finally {
     await store.close();
   }
 }
 
 /** The scratch store has no space, or its disk fails. The backup may be good. */
-function namingFolder(folder: string, error: unknown): unknown {
+function withFolderName(folder: string, error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.reason === undefined) return error;
   const reason = typeof error.cause === "string" ? error.cause : error.message;
   return new ServiceError("unavailable", `cannot write to ${folder}: ${reason}`);
@@ -65,7 +69,7 @@ async function open(file: string, { environment }: Config): Promise<Backup> {
       progress.advance(bytes);
     });
   } catch (error) {
-    throw namingFile(file, error);
+    throw withFileName(file, error);
   } finally {
     progress?.end();
   }
@@ -76,14 +80,14 @@ async function load(file: string, { manifest, rowsOf }: Backup, store: Store): P
   try {
     await store.transfer.importTables(countingRows(rowsOf, progress));
   } catch (error) {
-    throw namingFile(file, error);
+    throw withFileName(file, error);
   } finally {
     progress.end();
   }
 }
 
 /** Errors of the operating system and of the store do not name the file. */
-function namingFile(file: string, error: unknown): unknown {
+function withFileName(file: string, error: unknown): unknown {
   if (error instanceof ServiceError) return error;
   if ((error as NodeJS.ErrnoException).syscall !== undefined) {
     return new ServiceError("invalid_request", `cannot read ${file}: ${reasonOf(error)}`);

@@ -8,7 +8,7 @@ import { type Check, day, type Finding, formatAge, listed, ok, warning } from ".
 
 const advice = "Another session may hold a lock. If not, run petstore verify.";
 
-/** Checks of what the store remembers: backups, keys, bans and webhooks. */
+/** Checks of what the store contains: backups, keys, bans and webhooks. */
 export function contentChecks(
   inspection: StoreInspection,
   config: Config,

@@ -14,7 +14,7 @@ export interface Splitter {
   end(): readonly Source[];
 }
 
-/** A text whose records cannot be told apart any more, from this line on. */
+/** A text that cannot be split into records from this line on. */
 export class BrokenText extends ServiceError {
   readonly line: number;
   readonly rule: string;

@@ -15,7 +15,7 @@ export interface Row {
 
 /**
  * Reads the rows of an import file. Yields the rows that each piece of the text completes. Adds a
- * problem for every row that cannot be read. Ends where the rows cannot be told apart any more.
+ * problem for every row that cannot be read. Ends where the text cannot be split into rows any more.
  */
 export async function* readRows(
   text: AsyncIterable<string>,
@@ -65,7 +65,7 @@ async function* withWholeStart(text: AsyncIterable<string>): AsyncGenerator<stri
 
 type Read = (source: Source) => Row | [];
 
-/** Reads the records of one piece, up to the first place where they cannot be told apart. */
+/** Reads the records of one piece, up to the first place where it cannot be split into records. */
 function readPiece(
   take: () => readonly Source[],
   read: Read,

@@ -5,7 +5,7 @@ import type { Log } from "../../domain/events.ts";
 
 /**
  * Prepares and sends responses that are computed for one request and may be large. Their number is
- * bounded, because each takes computing time until its first byte and memory until its last. Slow
+ * bounded, because each takes CPU time until its first byte and memory until its last. Slow
  * clients cannot keep others out: when all places are taken, the response whose client has received
  * nothing for the longest time is cut off.
  */

@@ -8,7 +8,7 @@ import {
   readKeyPair,
 } from "./key-pair.ts";
 
-/** The certificate that the service uses, and the newest one that its files contain. */
+/** The certificate in use. It is replaced when its files change. */
 export interface Certificate {
   readonly text: KeyPairText;
   /** Milliseconds since 1970. */

@@ -42,7 +42,7 @@ const readPlan = guarded((path: string, environment: Environment): UpgradePlan =
   };
 });
 
-/** Migrates a copy beside the store, because there is the room for the backup of a start. */
+/** Migrates a copy beside the store, where a start also puts its backup. */
 async function tryOnCopy(
   path: string,
   environment: Environment,

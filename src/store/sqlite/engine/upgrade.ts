@@ -80,7 +80,10 @@ function backUp(path: string, now: number): MigrationBackup {
     const different = findDifference(path, temporary);
     if (different) throw new Error(`the copy is wrong: ${different}`);
     sync(temporary);
-    const file = freeName(folder, `${nameOf(path)}.before-${steps.at(-1)!.release}-${stamp(now)}`);
+    const file = freeName(
+      folder,
+      `${nameOf(path)}.before-${steps.at(-1)!.release}-${timestamp(now)}`,
+    );
     renameSync(temporary, file);
     sync(folder);
     return { file, bytes: statSync(file).size, durationMs: performance.now() - startedAt };
@@ -107,7 +110,7 @@ function nameOf(path: string): string {
 }
 
 /** A time such as 20261116T120000Z. */
-function stamp(now: number): string {
+function timestamp(now: number): string {
   return new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
 }
 
