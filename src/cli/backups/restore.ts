@@ -55,7 +55,8 @@ function printSummary(
   print(`Restored and verified ${content} from ${file} in ${elapsedText(ms)}.`);
   print(`They are in ${path ?? "the database"}. The ledger ends at ${seq}:${hash}`);
   print(`The backup is from ${at}, ${age} ago. Later updates are not in it.`);
-  const database = path === undefined ? "" : ` --database sqlite:${path}`;
-  print(`Next: petstore serve --env ${environment}${database}`);
+  // The address may have a password. Without one, `serve` would create a new SQLite file.
+  const database = path === undefined ? "ADDRESS, with the same address" : `sqlite:${path}`;
+  print(`Next: petstore serve --env ${environment} --database ${database}`);
   if (rows.webhooks) print("Tell the receivers of webhooks: they may have got later updates.");
 }
