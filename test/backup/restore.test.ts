@@ -115,6 +115,8 @@ test("a bad backup leaves nothing in place, and a drill of it fails and is recor
   bytes[100]! ^= 1;
   const bad = place.path("bad.petstore");
   await Bun.write(bad, bytes);
+  const mistyped = await place.runHere(["drill", `${file}x`, ...onDatabase]);
+  expect(mistyped).toMatchObject({ code: 2, err: expect.stringContaining("no such file") });
   const failed = await place.runHere(["drill", bad, ...onDatabase]);
   expect(failed).toMatchObject({ code: 1, out: "" });
   expect(failed.err).toContain(`${bad} is damaged: its checksum is wrong`);

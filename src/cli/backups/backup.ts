@@ -109,7 +109,7 @@ async function record({ maintenance }: Store, result: string): Promise<void> {
 
 function printSummary(file: string, manifest: Manifest, durationMs: number): void {
   const { at, seq, hash, rows, bytes } = manifest;
-  const size = `${(bytes / 1e6).toFixed(1)} MB`;
+  const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   const content = `${counted(rows.pets!, "pet")}, ${counted(rows.ledger!, "ledger row")} and ${counted(rows.keys!, "key")}`;
   print(`Backed up ${content} to ${file} (${size}) in ${elapsedText(durationMs)}.`);
   print(`It has every update up to ${at}. The ledger ends at ${seq}:${hash}`);

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Config, readConfig } from "../../config.ts";
 import { ServiceError } from "../../domain/errors.ts";
@@ -24,6 +25,10 @@ export async function drill({
   settings,
 }: Input<DrillFlags, readonly [file: string]>): Promise<number> {
   const config = readConfig(settings);
+  // A mistyped name says nothing about the backups, so it is not recorded.
+  if (!existsSync(file)) {
+    throw new ServiceError("invalid_request", `cannot read ${file}: no such file`);
+  }
   const startedMs = performance.now();
   const parent = flags.scratch ?? dirname(resolve(file));
   let restored: Restored;
