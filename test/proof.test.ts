@@ -120,9 +120,12 @@ describe.each(engines)("the ledger on %s", (engine) => {
     }
   });
 
+  // The rows are compared by the same code on every engine, so that one engine has all of them.
+  const places =
+    engine === "sqlite" ? Array.from({ length: rows }, (_, at) => at + 1) : [1, 7, rows];
   for (const [column, value] of Object.entries(changes)) {
     test(`a change of ${column} in any row is found, and that row is named`, async () => {
-      for (let seq = 1; seq <= rows; seq++) {
+      for (const seq of places) {
         const faults = await faultsAfter(() =>
           tamperer.run(`UPDATE ledger SET ${column} = ${value} WHERE seq = ${seq}`),
         );
@@ -136,7 +139,7 @@ describe.each(engines)("the ledger on %s", (engine) => {
   }
 
   test("a change of one hash is found, and only that row is named", async () => {
-    for (let seq = 1; seq <= rows; seq++) {
+    for (const seq of places) {
       const hash = tamperer.names.bytes("ab".repeat(32));
       const faults = await faultsAfter(() =>
         tamperer.run(`UPDATE ledger SET hash = ${hash} WHERE seq = ${seq}`),

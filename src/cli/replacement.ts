@@ -17,10 +17,12 @@ export async function replaceFile(
 ): Promise<void> {
   const target = followLinks(path);
   const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
-  const file = await open(temporary, "wx", privateMode);
   const remove = () => rmSync(temporary, { force: true });
+  // Before the file exists: a signal may arrive as soon as it does.
   const stopListening = onInterrupt(remove);
+  let file: FileHandle | undefined;
   try {
+    file = await open(temporary, "wx", privateMode);
     await file.chmod(privateMode);
     await write(file);
     await file.sync();
@@ -28,7 +30,7 @@ export async function replaceFile(
     await rename(temporary, target);
     await flushFolder(dirname(target));
   } catch (error) {
-    await file.close().catch(() => {});
+    await file?.close().catch(() => {});
     remove();
     throw error;
   } finally {

@@ -18,7 +18,7 @@ const upTo = (seq: number, from = 1) =>
   Array.from({ length: seq - from + 1 }, (_, at) => from + at);
 
 for (const engine of engines) {
-  // What does not depend on the engine runs on one: every line starts a process.
+  // What does not depend on the engine runs on one.
   describe(`ledger --follow on ${engine}`, () => {
     let place: StoreWorkspace;
     beforeEach(async () => {

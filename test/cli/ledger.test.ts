@@ -10,7 +10,7 @@ const largest = "9223372036854775807";
 const withoutTimes = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
 
 for (const engine of engines) {
-  // What does not depend on the engine runs on one: every line starts a process.
+  // What does not depend on the engine runs on one.
   describe(`on ${engine}`, () => {
     let place: StoreWorkspace;
     let service: Served;

@@ -99,7 +99,7 @@ test("a whole store is copied from SQLite to PostgreSQL and back", async () => {
   const key = await fill(first);
   const webhooks = await deliver(first);
   const second = await migratedDatabase();
-  const there = await place.runHere(["migrate-store", "--from", first, "--to", second]);
+  const there = await place.run(["migrate-store", "--from", first, "--to", second]);
   expect(there.err).toBe("");
   expect(there.out).toContain(
     `3 pets, 3 inventory, 5 ledger, 1 chain, 1 remembered_keys, 2 orders, 1 keys, 2 secrets, 1 usage,

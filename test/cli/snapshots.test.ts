@@ -6,7 +6,7 @@ import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.t
 const largest = "9223372036854775807";
 
 for (const engine of engines) {
-  // What does not depend on the engine runs on one: every line starts a process.
+  // What does not depend on the engine runs on one.
   describe(`on ${engine}`, () => {
     let place: StoreWorkspace;
     let times: string[];
@@ -52,7 +52,7 @@ for (const engine of engines) {
       });
 
     test("diff shows the pets that differ, in either direction", async () => {
-      expect((await place.runHere(["diff", "2", "4"])).out).toBe(
+      expect((await place.run(["diff", "2", "4"])).out).toBe(
         `              petId  before            after
                   1       3 available     12 pending
 ${largest}       -                0 sold

@@ -14,7 +14,7 @@ function expectRefused(ran: Ran, pattern: RegExp): void {
 }
 
 for (const engine of engines) {
-  // What does not depend on the engine runs on one: every line starts a process.
+  // What does not depend on the engine runs on one.
   describe(`undo on ${engine}`, () => {
     let place: StoreWorkspace;
     let key: string;

@@ -19,11 +19,11 @@ test("an operator manages a webhook, and sees a secret only when it is made", as
 
   const rotated = await place.json<{ secret: string }>("webhooks", "rotate", id!);
   expect(rotated.secret).toStartWith("whsec_");
-  const paused = await place.runHere(["webhooks", "pause", id!]);
+  const paused = await place.run(["webhooks", "pause", id!]);
   expect(paused.out).toBe(`Webhook ${id} (Shop) is paused.\n`);
   const replayed = await place.runHere(["webhooks", "replay", id!, "--from", "1"]);
   expect(replayed.out).toContain(`It is still paused.`);
-  const shown = await place.runHere(["webhooks", "show", id!]);
+  const shown = await place.run(["webhooks", "show", id!]);
   expect(shown.out).toMatch(/^state +paused$/m);
   expect(shown.out).toMatch(/^reason +paused by an operator$/m);
   expect(shown.out).toMatch(/^filter +pets 1,9223372036854775807; below 5$/m);

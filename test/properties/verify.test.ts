@@ -105,7 +105,7 @@ test.each(engines)(
       await tamperer.run(`CREATE TABLE was_${table} AS SELECT * FROM ${table}`);
     }
     const kinds = Object.keys(corruptions);
-    // Every kind at least once, then any kind anywhere.
+    // Every kind once, and on one engine then any kind anywhere: the same code compares rows on both.
     const examples = kinds.map((name, at): [string, number] => [name, 1 + ((at * 7) % 20)]);
     await fc.assert(
       fc.asyncProperty(
@@ -129,7 +129,7 @@ test.each(engines)(
           }
         },
       ),
-      { ...runs(150), examples },
+      { ...runs(engine === "sqlite" ? 150 : kinds.length), examples },
     );
     expect(await store.transfer.snapshot(verify)).toEqual({ ...sound, hash });
     await tamperer.close();

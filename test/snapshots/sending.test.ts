@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { SQL } from "bun";
 import { startCheckpoints } from "../../src/domain/checkpoints.ts";
@@ -96,34 +96,39 @@ async function stall({ baseUrl }: TestService, path: string, key: string) {
   };
 }
 
-test("a client that does not read its snapshot is cut off when another needs the place", async () => {
-  const service = await startTestService("sqlite", {}, { snapshots: bounds });
-  const { text: key } = await service.issueKey();
-  await service.addPets(...Array.from({ length: entries }, (_, at) => ({ petId: BigInt(at) })));
-  const slow = await stall(service, `/snapshots/${entries}`, key);
-  const other = await service.call("GET", `/snapshots/${entries}`, { key });
-  expect(other.status).toBe(200);
-  expect(other.json).toHaveLength(entries);
-  expect(await slow.received()).not.toEndWith("0\r\n\r\n");
-  expect(loggedBy(service)).toEqual([
-    JSON.stringify({ event: "slow reader of a snapshot cut off" }),
-  ]);
-  await service.stop();
-}, 30_000);
+describe("a snapshot of many entries", () => {
+  let service: TestService;
+  let key: string;
+  beforeAll(async () => {
+    service = await startTestService("sqlite", {}, { snapshots: bounds });
+    ({ text: key } = await service.issueKey());
+    await service.addPets(...Array.from({ length: entries }, (_, at) => ({ petId: BigInt(at) })));
+  }, 30_000);
+  afterAll(() => service.stop());
 
-test("a client that leaves stops its snapshot and frees the place", async () => {
-  const service = await startTestService("sqlite", {}, { snapshots: bounds });
-  const { text: key } = await service.issueKey();
-  await service.addPets(...Array.from({ length: entries }, (_, at) => ({ petId: BigInt(at) })));
-  for (let round = 0; round < 3; round++) {
-    const gone = await stall(service, `/snapshots/${entries}`, key);
-    gone.leave();
-    const other = await service.call("GET", "/snapshots/1", { key });
-    expect(other.text).toBe('[{"petId":0,"quantity":0,"status":"available"}]');
-  }
-  expect(loggedBy(service)).toEqual([]);
-  await service.stop();
-}, 30_000);
+  test("stops when its client leaves, and frees the place", async () => {
+    for (let round = 0; round < 3; round++) {
+      const gone = await stall(service, `/snapshots/${entries}`, key);
+      gone.leave();
+      const other = await service.call("GET", "/snapshots/1", { key });
+      expect(other.text).toBe('[{"petId":0,"quantity":0,"status":"available"}]');
+    }
+    expect(loggedBy(service)).toEqual([]);
+  }, 30_000);
+
+  test("is cut off if its client does not read and another needs the place", async () => {
+    const slow = await stall(service, `/snapshots/${entries}`, key);
+    const other = await fetch(`${service.baseUrl}/snapshots/${entries}`, {
+      headers: { Authorization: `Bearer ${key}` },
+    });
+    expect(other.status).toBe(200);
+    expect(await other.json()).toHaveLength(entries);
+    expect(await slow.received()).not.toEndWith("0\r\n\r\n");
+    expect(loggedBy(service)).toEqual([
+      JSON.stringify({ event: "slow reader of a snapshot cut off" }),
+    ]);
+  }, 30_000);
+});
 
 async function execute({ databaseUrl }: TestService, text: string): Promise<void> {
   if (databaseUrl.startsWith("sqlite:")) {

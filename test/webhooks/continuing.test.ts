@@ -1,15 +1,23 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createTestClock } from "../support/clock.ts";
 import { until } from "../support/instances/fleet.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { engines } from "../support/service.ts";
+import { createStore } from "../support/stocking.ts";
 import { confirm, type Receiver, startReceiver } from "../support/webhooks/receiver.ts";
 import { range, startWebhookService } from "../support/webhooks/service.ts";
 
 const patienceMs = 10_000;
 const flags = ["--webhooks-allow-insecure", "--webhooks-allowed-networks", "127.0.0.0/8"];
 let receiver: Receiver;
-afterEach(() => receiver.stop());
+let place: Workspace;
+beforeEach(() => {
+  place = openWorkspace();
+});
+afterEach(async () => {
+  await receiver.stop();
+  await place.leave();
+});
 
 test.each(engines)(
   "a service on %s that stops during an attempt cuts it off, and continues with it after a start",
@@ -64,7 +72,7 @@ test("after a failover that lost delivered rows, a webhook continues after the l
   await service.stop();
 });
 
-async function killed(place: Workspace, database: readonly string[]) {
+async function killed(database: readonly string[]) {
   const service = await place.serve(["serve", ...flags, ...database]);
   return {
     service,
@@ -76,16 +84,17 @@ async function killed(place: Workspace, database: readonly string[]) {
 }
 
 test("a service that is killed again and again sends every change at least once, in order", async () => {
-  const place = openWorkspace();
   receiver = await startReceiver((response) => void setTimeout(() => response.end(), 20));
-  await place.run(["webhooks", "create", ...flags, "--url", receiver.url]);
+  await createStore(`sqlite:${place.path("data/production.db")}`);
+  const created = await place.runHere(["webhooks", "create", ...flags, "--url", receiver.url]);
+  expect(created).toMatchObject({ code: 0 });
   const pets = range(1, 2_000).map((petId) => JSON.stringify({ petId, name: "Rex", quantity: 1 }));
-  const imported = await place.run(["pets", "import", "-"], { stdin: pets.join("\n") });
+  const imported = await place.runHere(["pets", "import", "-"], { stdin: pets.join("\n") });
   expect(imported).toMatchObject({ code: 0 });
   let starts = 0;
   for (; receiver.confirmed.at(-1) !== 2_000; starts++) {
     const before = receiver.received.length;
-    const { kill } = await killed(place, []);
+    const { kill } = await killed([]);
     await until(() => receiver.received.length > before, patienceMs, "a message arrives");
     await Bun.sleep(starts * 100);
     await kill();
@@ -97,7 +106,6 @@ test("a service that is killed again and again sends every change at least once,
     if (seq === next) next += 1;
   }
   expect(starts).toBeGreaterThan(1);
-  await place.leave();
 });
 
 test("of two instances one delivers, and the other continues when it is killed", async () => {
@@ -106,8 +114,7 @@ test("of two instances one delivers, and the other continues when it is killed",
   const { id } = await before.create({ url: receiver.url });
   const { databaseUrl: database } = before;
   await before.stop();
-  const place = openWorkspace();
-  const first = await killed(place, ["--database", database]);
+  const first = await killed(["--database", database]);
   // The second instance reads the leases of the first by this clock.
   const clock = createTestClock(Date.now());
   const second = await startWebhookService("postgres", {}, { database, clock });
@@ -127,5 +134,4 @@ test("of two instances one delivers, and the other continues when it is killed",
   expect([...new Set(receiver.confirmed)]).toEqual(range(start, later));
   expect((await second.find(id)).state).toBe("active");
   await second.stop();
-  await place.leave();
 });

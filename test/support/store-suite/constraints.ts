@@ -35,16 +35,22 @@ export function describeConstraints(suite: StoreSuite): void {
          SELECT 2, 2, 1, 'sold', 'import', at, substr(hash, 1, 31) FROM ledger WHERE seq = 1`,
       ],
     ];
-    for (const [name, sql] of statements) {
-      test(name, async () => {
-        await add({ petId: 1n, quantity: 1 });
-        await suite.store.catalogue.importOrders(batchesOf([orderRow({ id: 1n })]));
-        const before = await ledger();
-        await expect(suite.place.execute(sql)).rejects.toThrow();
-        expect(await ledger()).toEqual(before);
-        expect(await entries()).toMatchObject([{ quantity: 1, status: "available" }]);
-        await expectSound();
-      });
-    }
+    test("every change that breaks a rule of the schema", async () => {
+      await add({ petId: 1n, quantity: 1 });
+      await suite.store.catalogue.importOrders(batchesOf([orderRow({ id: 1n })]));
+      const before = await ledger();
+      const accepted: string[] = [];
+      for (const [name, sql] of statements) {
+        const isAccepted = await Promise.resolve(suite.place.execute(sql)).then(
+          () => true,
+          () => false,
+        );
+        if (isAccepted) accepted.push(name);
+      }
+      expect(accepted).toEqual([]);
+      expect(await ledger()).toEqual(before);
+      expect(await entries()).toMatchObject([{ quantity: 1, status: "available" }]);
+      await expectSound();
+    });
   });
 }
