@@ -8,6 +8,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOSPC: "no space left on the device",
   EDQUOT: "the disk quota is used up",
   EFBIG: "the file would be too large",
+  ELOOP: "the links in the path lead in a circle",
   EMFILE: "too many open files",
   EEXIST: "it exists already",
   EPIPE: "the reader closed it",

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import { printError, printNote } from "../output.ts";
-import { exitCodeOf, signalNumbers } from "./exit-codes.ts";
+import { exitCodeOf } from "./exit-codes.ts";
 import { clearProgress } from "./progress.ts";
-import { createSignalCounter } from "./signals.ts";
+import { createSignalCounter, isIgnored } from "./signals.ts";
 
 /** What a signal does to the command that this process runs. */
 
@@ -67,16 +66,4 @@ function onSignal(signal: Signal): void {
   if (phase === "before the change") printError("interrupted, nothing was changed");
   if (phase === "changing") printError("interrupted; the change may have been stored");
   process.exit(exitCodeOf(signal));
-}
-
-/** Whether the process was started by `nohup`, so that it survives its terminal. */
-function isIgnored(signal: Signal): boolean {
-  if (signal !== "SIGHUP") return false;
-  try {
-    const [, mask] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))!;
-    return ((BigInt(`0x${mask}`) >> BigInt(signalNumbers[signal] - 1)) & 1n) === 1n;
-  } catch {
-    // Only Linux has this file.
-    return false;
-  }
 }

@@ -8,7 +8,7 @@ import { packageVersion } from "../version.ts";
 import type { Input } from "./command.ts";
 import { currentProgram } from "./program.ts";
 import { fillEmptyStore } from "./sample.ts";
-import { createSignalCounter } from "./signals.ts";
+import { createSignalCounter, isIgnored } from "./signals.ts";
 import { firstWelcome, laterWelcome } from "./welcome.ts";
 
 export function serve({ settings }: Input): Promise<number> {
@@ -79,7 +79,8 @@ function untilStopped(service: Service, log: ServiceLog): Promise<number> {
         process.exit(0);
       }, reject);
     };
-    process.on("SIGTERM", () => onSignal("SIGTERM"));
-    process.on("SIGINT", () => onSignal("SIGINT"));
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+      if (!isIgnored(signal)) process.on(signal, () => onSignal(signal));
+    }
   });
 }

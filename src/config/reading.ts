@@ -79,7 +79,7 @@ function readSetting(name: SettingName, flagName: string, sources: Sources): Rea
   } catch (error) {
     const { origin, source, text } = found;
     const where = origin === "file" ? `${source}: ${setting.flag}` : source;
-    const shown = setting.isSecret ? "" : `, not '${text}'`;
+    const shown = setting.isSecret ? "" : `, not '${hideSecrets(setting, text)}'`;
     const problem = `${where} ${(error as Error).message}${shown}`;
     return { name, setting, ...found, value: undefined, problem };
   }

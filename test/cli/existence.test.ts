@@ -1,6 +1,14 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -111,6 +119,13 @@ describe("a SQLite file is not taken for a new store", () => {
     other.run("DROP TABLE songs");
     other.close();
     await expect(verify()).rejects.toThrow(`there is no store at ${copy}: the database has no`);
+  });
+
+  test("nor for a missing one, if the path cannot be followed", async () => {
+    const loop = join(folder, "loop");
+    symlinkSync(loop, loop);
+    const verifying = run(["verify", "--database", `sqlite:${loop}/shop.db`]);
+    await expect(verifying).rejects.toThrow(`cannot open the store ${loop}/shop.db: `);
   });
 
   test("if its tables are in a -wal file that was not copied", async () => {

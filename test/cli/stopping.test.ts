@@ -90,10 +90,10 @@ describe("with --drain-seconds", () => {
     expect(await signalUntilEnd(service, "SIGTERM")).toBe(1);
   });
 
-  test("a signal that arrives twice, as from timeout or npm, stops the service cleanly", async () => {
+  test("a signal that arrives twice, as from timeout or npm, and a closed terminal stop the service cleanly", async () => {
     const service = await place.serve(["serve", "--drain-seconds", "0"]);
+    service.kill("SIGHUP");
     service.kill("SIGTERM");
-    service.kill("SIGINT");
     expect(await service.exited).toBe(0);
     expect(service.written()).toContain('"stopped"');
   });

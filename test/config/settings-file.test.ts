@@ -109,6 +109,8 @@ idle-timeout-seconds = 999
   test("without the values of secrets", () => {
     const [problem] = problemsOf('database = "mysql://root:s3cret@db"');
     expect(problem).toBe("FILE:1: database must be sqlite:PATH or postgres://…");
+    const [address] = problemsOf('otlp-endpoint = "http://shop:s3cret@host:99999/"');
+    expect(address).toContain("not 'http://shop:[hidden]@host:99999/'");
   });
 
   test("a file without an end is not read to its end", () => {

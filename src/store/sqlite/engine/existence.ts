@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { ServiceError } from "../../../domain/errors.ts";
 import { needsMigration } from "../migrations.ts";
 import { openForReading } from "./connection.ts";
@@ -8,7 +8,9 @@ import { isServedElsewhere } from "./serving-lock.ts";
 
 /** Throws if there is no store at this path. Does not create anything. */
 export function assertStore(path: string): void {
-  if (!existsSync(path)) throw noStore(`there is no store at ${path}`);
+  // Throws if the user may not look: then nobody knows whether there is a store.
+  const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (!isThere) throw noStore(`there is no store at ${path}`);
   if (!hasContent(path)) throw noStore(`there is no store at ${path}: the file is empty`);
   if (hasTables(path)) return;
   throw noStore(`there is no store at ${path}: the database has no tables`);
