@@ -27,5 +27,17 @@ function fileReason(path: string, error: unknown): string | undefined {
   }
   const isNamed = !(error instanceof ServiceError) || error.message.includes(path);
   if (isNamed || error.code !== "unavailable") return undefined;
-  return error.message.replace(/^The /, "the ").replace(/\.$/, "");
+  return causeOf(error) ?? error.message.replace(/^The /, "the ").replace(/\.$/, "");
+}
+
+const diskReasons: readonly (string | undefined)[] = [
+  "unreachable",
+  "unwritable",
+  "full",
+  "cannotOpen",
+];
+
+/** Why the disk refused, in words for the operator. Clients get a more general message. */
+export function causeOf({ reason, cause }: ServiceError): string | undefined {
+  return diskReasons.includes(reason) && typeof cause === "string" ? cause : undefined;
 }

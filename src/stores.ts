@@ -6,7 +6,7 @@ import type { Migration, UpgradeCheck } from "./domain/upgrades.ts";
 import { loadPostgres, loadSqlite, systemClock } from "./engines.ts";
 import { printError } from "./output.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
-import { namingFile, sqlitePath } from "./store-file.ts";
+import { causeOf, namingFile, sqlitePath } from "./store-file.ts";
 
 /** Opens the store that the database address names, for a command that does one thing and ends. */
 export function openStore(
@@ -74,7 +74,7 @@ async function open(
 export function withStorePath(config: Config, error: unknown): unknown {
   const path = sqlitePath(config);
   if (path === undefined || !(error instanceof ServiceError) || !error.reason) return error;
-  return new ServiceError(error.code, `${path}: ${error.message}`);
+  return new ServiceError(error.code, `${path}: ${causeOf(error) ?? error.message}`);
 }
 
 /** Throws if the database address names a file that is not there. */

@@ -4,6 +4,7 @@ import { explainConfig } from "../config.ts";
 import { print, printWarning, withoutSecrets } from "../output.ts";
 import { settingGroups } from "../settings.ts";
 import type { Input } from "./command.ts";
+import { counted } from "./counted.ts";
 import { lineWidthMax, wrap } from "./paragraphs.ts";
 
 const indent = "    ";
@@ -39,7 +40,7 @@ function printProblems(problems: readonly string[]): void {
     print("All settings are valid.");
     return;
   }
-  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+  const count = counted(problems.length, "problem");
   print(`${count}. A command with these settings fails.`);
   for (const problem of problems) print(`  ${problem}`);
 }

@@ -1,4 +1,4 @@
-/** What a process that a signal ends returns: 128 and the number of the signal. */
+/** The exit code of a process that a signal ends is 128 plus this number. */
 export const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGPIPE: 13, SIGTERM: 15 } as const;
 
 export function exitCodeOf(signal: keyof typeof signalNumbers): number {
@@ -10,7 +10,7 @@ export const exitCodes: readonly (readonly [code: string, meaning: string])[] = 
   ["0", "Success. Also a service or `ledger --follow` that a signal has stopped."],
   [
     "1",
-    "The command ran and found a fault (`verify`, `drill`, `doctor`, `upgrade --check`, `migrate-store`) or refused (`undo`). Also: an unexpected error ended the process, or a second signal ended a stopping service.",
+    "The command ran, and the answer is no: it found a fault (`verify`, `drill`, `doctor`, `config`, `upgrade --check`, `migrate-store`, `restore`), the service is not ready (`health`), or the pet was changed since (`undo`). Also: an unexpected error ended the process, or a second signal ended a stopping service.",
   ],
   [
     "2",
@@ -18,7 +18,7 @@ export const exitCodes: readonly (readonly [code: string, meaning: string])[] = 
   ],
   [
     "129, 130, 143",
-    "A signal ended the command: the terminal was closed, Ctrl-C, or `kill`. It is 128 and the number of the signal.",
+    "A signal ended the command: the terminal was closed, Ctrl-C, or `kill`. The code is 128 plus the number of the signal.",
   ],
   [
     "137",

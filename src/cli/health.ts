@@ -37,6 +37,9 @@ async function findProblem(url: string): Promise<string | undefined> {
     if (code === "ConnectionRefused" || code === "ECONNREFUSED") {
       return "nothing listens there; start the service, or correct --host and --port";
     }
+    if (code === "ECONNRESET") {
+      return "the connection was closed; if the service speaks HTTPS, set --tls-cert and --tls-key";
+    }
     return message;
   }
 }

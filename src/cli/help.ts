@@ -44,7 +44,14 @@ export function generalHelp(commands: readonly Command[]): string {
 
 /** Help for the commands that share a first word. */
 export function groupHelp(commands: readonly Command[]): string {
-  return `${commandRows(commands, () => true)}\n`;
+  const group = commands[0]!.name.split(" ")[0];
+  return page([
+    section(
+      "Commands",
+      commandRows(commands, () => true),
+    ),
+    `petstore help ${group} COMMAND shows usage, flags and examples.`,
+  ]);
 }
 
 export function settingsHelp(): string {

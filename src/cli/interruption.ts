@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { printError, printNote } from "../output.ts";
 import { exitCodeOf, signalNumbers } from "./exit-codes.ts";
 import { clearProgress } from "./progress.ts";
+import { createSignalCounter } from "./signals.ts";
 
 /** What a signal does to the command that this process runs. */
 
@@ -51,9 +52,13 @@ export function finalExitCode(code: number): number {
   return received ? exitCodeOf(received) : code;
 }
 
+const count = createSignalCounter();
+
 function onSignal(signal: Signal): void {
+  const place = count();
+  if (place === "repeated") return;
   clearProgress();
-  if (phase === "changing" && !received) {
+  if (phase === "changing" && place === "first") {
     received = signal;
     printNote("the change is being stored; the command ends when the store has answered");
     return;

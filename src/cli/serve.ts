@@ -8,6 +8,7 @@ import { packageVersion } from "../version.ts";
 import type { Input } from "./command.ts";
 import { currentProgram } from "./program.ts";
 import { fillEmptyStore } from "./sample.ts";
+import { createSignalCounter } from "./signals.ts";
 import { firstWelcome, laterWelcome } from "./welcome.ts";
 
 export function serve({ settings }: Input): Promise<number> {
@@ -62,10 +63,11 @@ function logStart({ baseUrl, metricsUrl, engine, log }: Service, { environment }
 /** Resolves when a signal has stopped the service. A second signal ends the process at once. */
 function untilStopped(service: Service, log: ServiceLog): Promise<number> {
   return new Promise((resolve, reject) => {
-    let stopping = false;
+    const count = createSignalCounter();
     const onSignal = (signal: string) => {
-      if (stopping) process.exit(1);
-      stopping = true;
+      const place = count();
+      if (place === "later") process.exit(1);
+      if (place === "repeated") return;
       service.log("stopping", { signal });
       const stoppedService = service.stop().then(() => {
         log("stopped");

@@ -4,6 +4,7 @@ import type { UpgradePlan, UpgradeTrial } from "../domain/upgrades.ts";
 import { print } from "../output.ts";
 import { openUpgradeCheck } from "../stores.ts";
 import type { Input } from "./command.ts";
+import { counted } from "./counted.ts";
 
 interface UpgradeFlags {
   readonly check: boolean;
@@ -47,7 +48,7 @@ function* describePlan({ store, current, steps, room }: UpgradePlan): Generator<
     yield "A start migrates nothing.";
     return;
   }
-  yield `A start applies ${steps.length === 1 ? "1 step" : `${steps.length} steps`}:`;
+  yield `A start applies ${counted(steps.length, "step")}:`;
   for (const { version, summary, fitsRelease } of steps) {
     const others =
       fitsRelease === null ? "" : ` Instances of ${fitsRelease} or later keep running.`;

@@ -3,6 +3,7 @@ import type { Snapshot } from "../domain/ports.ts";
 import type { KeptHash } from "../domain/verification/chain.ts";
 import { type Verification, verify } from "../domain/verify.ts";
 import { print } from "../output.ts";
+import { counted } from "./counted.ts";
 import { withLedgerProgress } from "./ledger-progress.ts";
 import type { StoreInput } from "./with-store.ts";
 
@@ -49,9 +50,8 @@ function headOf({ seq, hash }: Verification): string {
 export function printFaults(found: Verification): void {
   const { faults, faultCount } = found;
   for (const fault of faults) print(fault);
-  const noun = faultCount === 1 ? "fault" : "faults";
   const shown = faultCount > faults.length ? ` (the first ${faults.length} are shown)` : "";
-  print(`${faultCount} ${noun} found${shown} in ${countsOf(found)}.`);
+  print(`${counted(faultCount, "fault")} found${shown} in ${countsOf(found)}.`);
 }
 
 function countsOf({ rows, entries, pets }: Verification): string {

@@ -5,6 +5,7 @@ const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: "another process uses the port; stop it, or choose another port",
   EACCES: "permission denied; use a port from 1024, or give the process CAP_NET_BIND_SERVICE",
   EADDRNOTAVAIL: "this machine does not have the address",
+  ENOENT: "the host is unknown",
 };
 
 /** Opens a listener. An address that cannot be used is the operator's mistake, not a bug. */

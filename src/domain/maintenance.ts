@@ -1,9 +1,10 @@
-/** Work that operators or the service do from time to time. */
+/** Work that operators do with commands, or the service at an interval. */
 export type MaintenanceTask = "backup" | "drill";
 
 /** The last runs of a task. Times are in milliseconds since 1970. */
 export interface MaintenanceRecord {
   readonly task: MaintenanceTask;
+  /** The last start by the service. 0 if only commands have done the task: they have no schedule. */
   readonly startedAt: number;
   readonly succeededAt: number | null;
   readonly failedAt: number | null;
@@ -32,7 +33,7 @@ export function durationMsOf({ result }: MaintenanceRecord): number | undefined 
  */
 export const clockErrorMsMax = 3_600_000;
 
-/** Remembers when tasks ran, for all instances of a service and for commands. */
+/** Records when tasks ran, for all instances of a service and for commands. */
 export interface MaintenanceStore {
   listMaintenance(): Promise<readonly MaintenanceRecord[]>;
   /**

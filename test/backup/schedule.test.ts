@@ -36,6 +36,10 @@ describe("the next backup is due", () => {
     expect(due({ startedAt: now - 9, failedAt: now - 2, succeededAt: now })).toBe(24 * hourMs - 9);
   });
 
+  test("at once if only an operator has made one", () => {
+    expect(due({ startedAt: 0, succeededAt: now - 5 })).toBeLessThan(0);
+  });
+
   test("five minutes after a failure, or sooner if the interval is shorter", () => {
     expect(due({ startedAt: now - 9, failedAt: now - 1 })).toBe(300_000 - 1);
     expect(due({ startedAt: now - 9, succeededAt: now - 5, failedAt: now - 1 })).toBe(299_999);

@@ -123,6 +123,13 @@ describe("a command that fails prints one line and exits with code 2", () => {
     }
   });
 
+  test("a store that the disk has no room to open, with the reason", async () => {
+    await place.runHere(["keys", "create", "--name", "a", "--plan", "free"]);
+    const command = ["sh", "-c", `ulimit -f 0; exec "${petstore}" "$@"`, "sh"];
+    const sentence = `cannot open the store ${place.path("data/production.db")}: the disk reports an error (`;
+    expectUsageError(await place.run(["verify"], { command }), sentence);
+  });
+
   test("a service that cannot open a file next to its database", async () => {
     mkdirSync(place.path("beside/shop.db-changes"), { recursive: true });
     const words = ["serve", "--port", "0", "--database", "sqlite:./beside/shop.db"];

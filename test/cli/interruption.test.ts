@@ -2,7 +2,13 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { SQL } from "bun";
 import { migratedDatabase } from "../support/postgres-template.ts";
-import { openWorkspace, petstore, type Started, type Workspace } from "../support/process.ts";
+import {
+  openWorkspace,
+  petstore,
+  type Started,
+  signalUntilEnd,
+  type Workspace,
+} from "../support/process.ts";
 import { engines } from "../support/service.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";
 
@@ -101,8 +107,7 @@ describe("a signal while the store is busy", async () => {
       await lockAwaited();
       command.kill("SIGINT");
       await command.wrote("the change is being stored");
-      command.kill("SIGINT");
-      expect(await command.exited).toBe(130);
+      expect(await signalUntilEnd(command, "SIGINT")).toBe(130);
       expect(command.written()).toEndWith("interrupted; the change may have been stored\n");
     });
   });

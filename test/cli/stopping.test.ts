@@ -3,6 +3,7 @@ import {
   expectUsageError,
   openWorkspace,
   type Served,
+  signalUntilEnd,
   type Workspace,
 } from "../support/process.ts";
 import { call } from "../support/service.ts";
@@ -86,8 +87,15 @@ describe("with --drain-seconds", () => {
     const service = await place.serve(["serve", "--drain-seconds", "3600"]);
     service.kill("SIGTERM");
     await service.wrote('"stopping"');
+    expect(await signalUntilEnd(service, "SIGTERM")).toBe(1);
+  });
+
+  test("a signal that arrives twice, as from timeout or npm, stops the service cleanly", async () => {
+    const service = await place.serve(["serve", "--drain-seconds", "0"]);
     service.kill("SIGTERM");
-    expect(await service.exited).toBe(1);
+    service.kill("SIGINT");
+    expect(await service.exited).toBe(0);
+    expect(service.written()).toContain('"stopped"');
   });
 
   test("a value that is not a number of seconds is rejected", async () => {

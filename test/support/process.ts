@@ -32,6 +32,13 @@ export interface Started {
   readonly exited: Promise<number>;
 }
 
+/** Sends a signal until the process ends. Soon after the first one, it takes others for the same one. */
+export async function signalUntilEnd({ kill, exited }: Started, signal: NodeJS.Signals) {
+  const ended = exited.then(() => true);
+  while (!(await Promise.race([ended, Bun.sleep(50).then(() => false)]))) kill(signal);
+  return exited;
+}
+
 /** A service that runs as a separate process. */
 export interface Served extends Started {
   /** The base URL of the API. It ends in /v1. */

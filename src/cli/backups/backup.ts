@@ -9,6 +9,7 @@ import { systemClock } from "../../engines.ts";
 import { reasonOf } from "../../file-errors.ts";
 import { print, printWarning } from "../../output.ts";
 import { packageVersion } from "../../version.ts";
+import { counted } from "../counted.ts";
 import { elapsedText } from "../elapsed.ts";
 import { createProgress } from "../progress.ts";
 import { replaceFile } from "../replacement.ts";
@@ -109,7 +110,7 @@ async function record({ maintenance }: Store, result: string): Promise<void> {
 function printSummary(file: string, manifest: Manifest, durationMs: number): void {
   const { at, seq, hash, rows, bytes } = manifest;
   const size = `${(bytes / 1e6).toFixed(1)} MB`;
-  const content = `${rows.pets} pets, ${rows.ledger} ledger rows and ${rows.keys} keys`;
+  const content = `${counted(rows.pets!, "pet")}, ${counted(rows.ledger!, "ledger row")} and ${counted(rows.keys!, "key")}`;
   print(`Backed up ${content} to ${file} (${size}) in ${elapsedText(durationMs)}.`);
   print(`It has every update up to ${at}. The ledger ends at ${seq}:${hash}`);
   print(`To check that it can be restored: petstore drill ${file}`);

@@ -24,8 +24,11 @@ export async function restoreToFile(file: string, config: Config, path: string):
     const scratch = join(folder, "store.db");
     const { manifest } = await restoreAndVerify(file, scratch, config);
     const { wal } = filesOf(scratch);
-    // Closing the last connection has moved the whole log into the file.
-    if (existsSync(wal)) throw new Error(`${wal} still exists`);
+    // Closing the last connection moves the whole log into the file, unless the disk is full.
+    if (existsSync(wal)) {
+      const problem = "no space left on the device, or the disk reports an error";
+      throw new ServiceError("unavailable", `cannot write to ${parent}: ${problem}`);
+    }
     await flush(scratch);
     assertFree(path);
     beginChange();

@@ -5,6 +5,7 @@ import { systemClock } from "../../engines.ts";
 import { print, printError } from "../../output.ts";
 import { sqlitePath } from "../../store-file.ts";
 import type { Input } from "../command.ts";
+import { counted } from "../counted.ts";
 import { elapsedText } from "../elapsed.ts";
 import { restoreToDatabase } from "./restore-database.ts";
 import { restoreToFile } from "./restore-file.ts";
@@ -50,11 +51,12 @@ function printSummary(
 ): void {
   const { at, seq, hash, rows, environment } = manifest;
   const age = elapsedText(Math.max(0, systemClock.now() - Date.parse(at)));
-  const content = `${rows.pets} pets, ${rows.ledger} ledger rows and ${rows.keys} keys`;
+  const content = `${counted(rows.pets!, "pet")}, ${counted(rows.ledger!, "ledger row")} and ${counted(rows.keys!, "key")}`;
   print(`Restored and verified ${content} from ${file} in ${elapsedText(ms)}.`);
   print(`They are in ${path ?? "the database"}. The ledger ends at ${seq}:${hash}`);
   print(`The backup is from ${at}, ${age} ago. Later updates are not in it.`);
-  const database = path === undefined ? "" : ` --database sqlite:${path}`;
-  print(`Next: petstore serve --env ${environment}${database}`);
+  // The address may have a password. Without one, `serve` would create a new SQLite file.
+  const database = path === undefined ? "ADDRESS, with the same address" : `sqlite:${path}`;
+  print(`Next: petstore serve --env ${environment} --database ${database}`);
   if (rows.webhooks) print("Tell the receivers of webhooks: they may have got later updates.");
 }

@@ -8,6 +8,7 @@ import type { Verification } from "../../domain/verify.ts";
 import { systemClock } from "../../engines.ts";
 import { reasonOf } from "../../file-errors.ts";
 import { openStore } from "../../stores.ts";
+import { counted } from "../counted.ts";
 import { countingRows, createProgress, type Progress } from "../progress.ts";
 import { verifyWithProgress } from "../verify.ts";
 
@@ -102,7 +103,7 @@ async function verifyAgainst(
 ): Promise<Verification> {
   const found = await store.transfer.snapshot((snapshot) => verifyWithProgress(snapshot));
   if (found.faultCount > 0) {
-    const count = `${found.faultCount} ${found.faultCount === 1 ? "fault" : "faults"}`;
+    const count = counted(found.faultCount, "fault");
     throw damagedBackup(file, `its content has ${count}, the first one: ${found.faults[0]}`);
   }
   if (found.seq !== seq || found.hash !== hash) {

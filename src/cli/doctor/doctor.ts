@@ -3,6 +3,7 @@ import { explainConfig } from "../../config.ts";
 import { print, withoutSecrets } from "../../output.ts";
 import { sqlitePath } from "../../store-file.ts";
 import type { Input } from "../command.ts";
+import { counted } from "../counted.ts";
 import { wrap } from "../paragraphs.ts";
 import { type Bounds, defaultBounds } from "./bounds.ts";
 import { checkFiles, storeBytes } from "./files.ts";
@@ -29,10 +30,6 @@ export async function doctor({
     print(`${counted(problems, "problem")}, ${counted(warnings, "warning")}.`);
   }
   return problems === 0 ? 0 : 1;
-}
-
-function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
 /** Runs every check that the state of the store allows. Changes nothing. */

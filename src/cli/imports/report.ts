@@ -1,5 +1,6 @@
 import { type Problems, problemText } from "../../domain/import-problems.ts";
 import { print, printDetail, printError } from "../../output.ts";
+import { counted } from "../counted.ts";
 
 /** Prints the problems of a rejected import: the first ones, and how many more there are. */
 export function reportProblems(name: string, problems: Problems, asJson: boolean): number {
@@ -14,9 +15,8 @@ export function reportProblems(name: string, problems: Problems, asJson: boolean
     for (const problem of listed) printDetail(`${name}:${problem.line}: ${problemText(problem)}`);
     if (count > listed.length) printDetail(`${name}: ${count - listed.length} more problems`);
   }
-  const noun = count === 1 ? "problem" : "problems";
   const last = listed.find(({ isLast }) => isLast);
   const reach = last && last.line > 1 ? `, which was checked up to line ${last.line}` : "";
-  printError(`${count} ${noun} in ${name}${reach}; nothing was imported`);
+  printError(`${counted(count, "problem")} in ${name}${reach}; nothing was imported`);
   return 2;
 }

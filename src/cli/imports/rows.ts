@@ -2,6 +2,7 @@ import { type Problems, shownValue } from "../../domain/import-problems.ts";
 import type { Fields } from "../../domain/imports.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
 import { findNearest } from "../../domain/values/nearest.ts";
+import { counted } from "../counted.ts";
 import type { Format } from "../files.ts";
 import { splitCells } from "./csv.ts";
 import { assertFormat } from "./hints.ts";
@@ -131,7 +132,7 @@ function csvReader(columns: readonly string[], problems: Problems): Read {
       return [];
     }
     if (cells.length !== header.length) {
-      const cellsCount = cells.length === 1 ? "1 cell" : `${cells.length} cells`;
+      const cellsCount = counted(cells.length, "cell");
       const rule = `has ${cellsCount}, but the header has ${header.length}`;
       problems.add({ line, value: shownValue(source.text.trim()), rule });
       return [];

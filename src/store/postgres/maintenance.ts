@@ -14,13 +14,13 @@ const startText = `
 
 const endText = `
   INSERT INTO maintenance (task, started_at, succeeded_at, result)
-  VALUES ($1::text, $2::int8, $2::int8, $3::text)
+  VALUES ($1::text, 0, $2::int8, $3::text)
   ON CONFLICT (task) DO UPDATE SET succeeded_at = excluded.succeeded_at, result = excluded.result
   RETURNING ${waitForDisk}`;
 
 const failText = `
   INSERT INTO maintenance (task, started_at, failed_at, error)
-  VALUES ($1::text, $2::int8, $2::int8, $3::text)
+  VALUES ($1::text, 0, $2::int8, $3::text)
   ON CONFLICT (task) DO UPDATE SET failed_at = excluded.failed_at, error = excluded.error
   RETURNING ${waitForDisk}`;
 

@@ -95,7 +95,7 @@ export async function checkEnvironment(
   if (owner !== environment) {
     throw new ServiceError(
       "unavailable",
-      `the database belongs to the ${owner} environment, not to ${environment}`,
+      `the database belongs to the ${owner} environment, not to ${environment}; check --env and --database`,
     );
   }
 }

@@ -23,11 +23,11 @@ export function createMaintenanceWriter(database: Database) {
        WHERE started_at <= ?3 OR started_at > ?4`,
   );
   const end = database.query(
-    `INSERT INTO maintenance (task, started_at, succeeded_at, result) VALUES (?1, ?2, ?2, ?3)
+    `INSERT INTO maintenance (task, started_at, succeeded_at, result) VALUES (?1, 0, ?2, ?3)
      ON CONFLICT (task) DO UPDATE SET succeeded_at = excluded.succeeded_at, result = excluded.result`,
   );
   const fail = database.query(
-    `INSERT INTO maintenance (task, started_at, failed_at, error) VALUES (?1, ?2, ?2, ?3)
+    `INSERT INTO maintenance (task, started_at, failed_at, error) VALUES (?1, 0, ?2, ?3)
      ON CONFLICT (task) DO UPDATE SET failed_at = excluded.failed_at, error = excluded.error`,
   );
   return {

@@ -35,7 +35,7 @@ export function assertEnvironment(database: Database, environment: Environment):
   if (head[0] !== environment) {
     throw new ServiceError(
       "unavailable",
-      `the database belongs to the ${head[0]} environment, not to ${environment}`,
+      `the database belongs to the ${head[0]} environment, not to ${environment}; check --env and --database`,
     );
   }
 }

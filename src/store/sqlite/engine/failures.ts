@@ -15,6 +15,9 @@ const reasons: Readonly<Record<number, readonly [UnavailableReason, string]>> = 
   14: ["cannotOpen", "a file of the store cannot be opened"], // SQLITE_CANTOPEN
 };
 
+/** SQLITE_IOERR_SHMSIZE: the `-shm` file cannot grow. A full disk causes it when a store is opened. */
+const indexTooSmall = 4874;
+
 /** Result codes that only a person can act on, in the words of the command line. */
 const fileMessages: Readonly<Record<number, string>> = {
   11: "the store's file is damaged; restore a backup", // SQLITE_CORRUPT
@@ -25,7 +28,7 @@ const fileMessages: Readonly<Record<number, string>> = {
 export function unavailableOr(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error;
   const code = error.errno & 0xff;
-  const found = reasons[code];
+  const found = reasons[error.errno === indexTooSmall ? 13 : code];
   if (found) return unavailable(found[0], `${found[1]} (${error.code ?? `SQLite ${error.errno}`})`);
   const message = fileMessages[code];
   return message ? new ServiceError("unavailable", message, { reason: "damaged" }) : error;
