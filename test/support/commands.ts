@@ -14,9 +14,10 @@ export interface HereOptions extends Omit<RunOptions, "command"> {
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a command as src/main.ts does, and returns what it printed and its exit code. A process takes a
- * tenth of a second of processor time, and this none. Not for commands that serve, that a signal ends, or
- * that another process of this one must not be: those run as processes.
+ * Runs a command as src/main.ts does, and returns what it printed and its exit code. A process would take
+ * a tenth of a second of processor time. Not for a command that serves, that a signal ends, or that must
+ * find a lock of this process taken. Some commands of each kind run as processes too, because only a
+ * process shows that it ends.
  */
 export function runHere(words: readonly string[], options: HereOptions = {}): Promise<Ran> {
   // One after another, because they share the streams, the folder and the variables of this process.
