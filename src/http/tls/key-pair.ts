@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { ServiceError } from "../../domain/errors.ts";
 
@@ -29,6 +29,8 @@ export async function readKeyPair({ certFile, keyFile }: KeyPairFiles): Promise<
 
 async function readText(what: string, path: string): Promise<string> {
   try {
+    // A device has no end, and the files are read again every second.
+    if (!(await stat(path)).isFile()) throw Object.assign(new Error(), { code: "ENOTFILE" });
     return await readFile(path, "utf8");
   } catch (error) {
     const { code = String(error) } = error as NodeJS.ErrnoException;
@@ -39,7 +41,7 @@ async function readText(what: string, path: string): Promise<string> {
 const reasons: Record<string, string> = {
   ENOENT: "there is no such file",
   EACCES: "permission denied",
-  EISDIR: "it is a folder",
+  ENOTFILE: "it is not a file",
 };
 
 /** Throws a ServiceError that names the file if the pair cannot be used. */
