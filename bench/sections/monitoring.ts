@@ -14,6 +14,11 @@ const warmUpRuns = 3;
 /** Many short runs: the shorter a round, the less the machine drifts in it. */
 const repeatsMin = 36;
 const runMs = 300;
+/**
+ * Rounds with the same processes. Two processes of the same code differ by up to a tenth, as the
+ * compiler of the runtime happens to optimize them, so several of each are compared.
+ */
+const roundsPerStart = 4;
 
 interface Variant {
   name: string;
@@ -28,23 +33,24 @@ interface Variant {
 export async function monitoring(bench: Bench): Promise<void> {
   const collector = startCollector();
   const variants = await listVariants(bench, collector.url.origin);
-  const services = await startAll(bench, variants);
-  const { expected } = services;
   const measured = new Map<Variant, Measured[]>(variants.map((variant) => [variant, []]));
   const repeats = bench.options.quick ? 2 : Math.max(bench.options.repeats, repeatsMin);
-  for (const { variant, service } of services.running) {
-    await measureOne(bench, variant, service, expected, warmUpRuns * runMs);
-  }
+  let services = await startAll(bench, variants);
   for (let round = 0; round < repeats; round++) {
+    if (round > 0 && round % roundsPerStart === 0) {
+      await stopAll(services);
+      services = await startAll(bench, variants);
+    }
     // Rotated, so that every variant is first and last equally often.
     const at = round % variants.length;
     const order = [...services.running.slice(at), ...services.running.slice(0, at)];
     for (const { variant, service } of order) {
+      const { expected } = services;
       measured.get(variant)!.push(await measureOne(bench, variant, service, expected, runMs));
     }
   }
   report(bench, variants, measured);
-  await Promise.all(services.running.map(({ service }) => service.stop()));
+  await stopAll(services);
   await collector.stop(true);
 }
 
@@ -71,7 +77,19 @@ async function listVariants({ directory }: Bench, collectorUrl: string): Promise
   ];
 }
 
-async function startAll({ directory }: Bench, variants: Variant[]) {
+interface Services {
+  readonly running: readonly { readonly variant: Variant; readonly service: Service }[];
+  /** The file with the list that every response must have. */
+  readonly expected: string;
+}
+
+async function stopAll({ running }: Services): Promise<void> {
+  await Promise.all(running.map(({ service }) => service.stop()));
+}
+
+/** Starts a service for each variant, and sends each some load first. */
+async function startAll(bench: Bench, variants: Variant[]): Promise<Services> {
+  const { directory } = bench;
   const running: { variant: Variant; service: Service }[] = [];
   for (const variant of variants) {
     const { name, env, stderrFile } = variant;
@@ -79,7 +97,11 @@ async function startAll({ directory }: Bench, variants: Variant[]) {
     const service = await startService(stderrFile ? { ...options, stderrFile } : options);
     running.push({ variant, service });
   }
-  return { running, expected: await captureList(running[0]!.service, directory, entries) };
+  const expected = await captureList(running[0]!.service, directory, entries);
+  for (const { variant, service } of running) {
+    await measureOne(bench, variant, service, expected, warmUpRuns * runMs);
+  }
+  return { running, expected };
 }
 
 /** A service with metrics is scraped once in every run. */
