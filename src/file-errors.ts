@@ -24,3 +24,9 @@ export function reasonOf(error: unknown): string {
   const { code = "", message } = error as NodeJS.ErrnoException;
   return reasons[code] ?? (error instanceof Error ? message : String(error));
 }
+
+/** Same as `reasonOf`, for a file that was to be created: what is missing is its folder. */
+export function creationReasonOf(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" ? "no such folder" : reasonOf(error);
+}

@@ -2,7 +2,7 @@ import { createWriteStream } from "node:fs";
 import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ServiceError } from "../domain/errors.ts";
-import { reasonOf } from "../file-errors.ts";
+import { creationReasonOf } from "../file-errors.ts";
 import { printableLines, ReaderGone } from "../output.ts";
 import { isSpecial, replaceFile } from "./replacement.ts";
 
@@ -53,7 +53,7 @@ export async function writeText(file: string, pieces: AsyncIterable<string>): Pr
     if (error instanceof ServiceError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (file === "-" && code === "EPIPE") throw new ReaderGone();
-    const reason = code === "ENOENT" ? "no such folder" : reasonOf(error);
+    const reason = creationReasonOf(error);
     const target = file === "-" ? "to stdout" : file;
     throw new ServiceError("invalid_request", `cannot write ${target}: ${reason}`);
   }

@@ -6,7 +6,7 @@ import type { Config } from "../../config.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Snapshot, Store } from "../../domain/ports.ts";
 import { systemClock } from "../../engines.ts";
-import { reasonOf } from "../../file-errors.ts";
+import { creationReasonOf } from "../../file-errors.ts";
 import { print, printWarning } from "../../output.ts";
 import { packageVersion } from "../../version.ts";
 import { counted } from "../counted.ts";
@@ -85,7 +85,7 @@ async function writeFile(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined || error instanceof ServiceError) throw error;
-    const reason = code === "ENOENT" ? "no such folder" : reasonOf(error);
+    const reason = creationReasonOf(error);
     throw new ServiceError("invalid_request", `cannot write ${file}: ${reason}`);
   }
   return manifest!;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ServiceError } from "../../domain/errors.ts";
-import { reasonOf } from "../../file-errors.ts";
+import { creationReasonOf } from "../../file-errors.ts";
 import { onInterrupt } from "../interruption.ts";
 
 /**
@@ -28,8 +28,7 @@ function createFolder(parent: string): string {
   try {
     return mkdtempSync(join(parent, ".petstore-scratch-"));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const reason = code === "ENOENT" ? "no such folder" : reasonOf(error);
+    const reason = creationReasonOf(error);
     throw new ServiceError("invalid_request", `cannot write to ${parent}: ${reason}`);
   }
 }
