@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorCode } from "../src/domain/errors.ts";
 import { generateKeyText, scopes } from "../src/domain/keys.ts";
 import type { Operation } from "../src/http/operation.ts";
+import { anEntry } from "./support/audit.ts";
 import { type Example, operationExamples as examples } from "./support/operation-examples.ts";
 import { operations } from "./support/operations.ts";
 import {
@@ -91,7 +92,7 @@ describe.each(engines)("operations on %s", (engine) => {
       test("with a revoked key it returns 401 and changes nothing", async () => {
         const key = await service.issueKey();
         expect((await ask(operation, good, { key: key.text })).status).toBe(200);
-        await service.store.keys.revokeKey(key.id, service.clock.now());
+        await service.store.keys.revokeKey(key.id, service.clock.now(), anEntry);
         await expectRejected("unauthorized", { key: key.text });
       });
 

@@ -8,6 +8,7 @@ import { plans } from "../src/domain/plans.ts";
 import type { Store } from "../src/domain/ports.ts";
 import { verify } from "../src/domain/verify.ts";
 import { openStore } from "../src/stores.ts";
+import { anEntry } from "./support/audit.ts";
 import { createTestClock, testStart } from "./support/clock.ts";
 import { petRow } from "./support/pets.ts";
 import { migratedDatabase } from "./support/postgres-template.ts";
@@ -28,8 +29,8 @@ const rows = 12;
 async function fill(store: Store): Promise<void> {
   const key = { id: "key_a", name: "till", plan: "business", limits: plans.business } as const;
   const times = { createdAt: testStart, expiresAt: null, revokedAt: null };
-  await store.keys.addKey({ ...key, scopes, ...times }, digestOf("key_a"));
-  await store.keys.addKey({ ...key, id: "key_b", scopes, ...times }, digestOf("key_b"));
+  await store.keys.addKey({ ...key, scopes, ...times }, digestOf("key_a"), anEntry);
+  await store.keys.addKey({ ...key, id: "key_b", scopes, ...times }, digestOf("key_b"), anEntry);
   const pets = [1n, 2n, 3n].map((petId) => petRow({ petId, quantity: 1 }));
   await store.catalogue.importPets(batchesOf(pets), "import of pets.json");
   for (let at = 0; at < 9; at++) {

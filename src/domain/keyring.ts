@@ -1,6 +1,7 @@
-import type { Caller, Environment, Key, Secret } from "./keys.ts";
-import { callerOf, digestOf, isKeyText } from "./keys.ts";
-import type { Clock, KeyStore, MaybePromise } from "./ports.ts";
+import type { KeyStore } from "./key-store.ts";
+import type { Caller, Environment, Key, KeyKind, Secret } from "./keys.ts";
+import { callerOf, digestOf, isKeyText, kindOf } from "./keys.ts";
+import type { Clock, MaybePromise } from "./ports.ts";
 
 export interface Keyring {
   /** Returns the caller of a valid key, or undefined. A cached key costs no query. */
@@ -17,7 +18,7 @@ export interface Keyring {
 type Found = { readonly key: Key; readonly secret: Secret } | undefined;
 
 /**
- * Caches valid keys by digest. Unknown keys are not cached: such a key may be issued before the next
+ * Knows the keys of one kind. Caches valid keys by digest. Unknown keys are not cached: such a key may be issued before the next
  * request, and guesses must not fill the memory.
  */
 export function createKeyring(
@@ -25,6 +26,7 @@ export function createKeyring(
   clock: Clock,
   environment: Environment,
   knownMax: number,
+  kind: KeyKind = "api",
 ): Keyring {
   let known = new Map<string, Caller>();
   /** Callers from before the cache was last cleared, for `lastKnown`. */
@@ -33,7 +35,8 @@ export function createKeyring(
   let generation = 0;
 
   function remember(digest: string, found: Found, readIn: number): Caller | undefined {
-    const caller = found && callerOf(found.key, found.secret, clock.now());
+    const isOfKind = found && kindOf(found.key) === kind;
+    const caller = isOfKind ? callerOf(found.key, found.secret, clock.now()) : undefined;
     if (caller && readIn === generation) {
       if (known.size >= knownMax) known.clear();
       known.set(digest, caller);
@@ -47,7 +50,7 @@ export function createKeyring(
       const digest = digestOf(text);
       const hit = known.get(digest);
       if (hit) return clock.now() < hit.expiresAt ? hit : undefined;
-      if (!isKeyText(text, environment)) return undefined;
+      if (!isKeyText(text, environment, kind)) return undefined;
       const readIn = generation;
       const found = store.findSecret(digest);
       return found instanceof Promise

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../domain/errors.ts";
-import type { Caller, Scope } from "../domain/keys.ts";
+import type { Caller, GrantedScope } from "../domain/keys.ts";
 import type { Head, MaybePromise, Trace } from "../domain/ports.ts";
 import type { Shop } from "../domain/shop.ts";
 import type { Feed } from "./feed/feed.ts";
@@ -15,7 +15,7 @@ export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Relative to the surface's base path; parameters in braces. */
   readonly path: string;
-  readonly scope: Scope;
+  readonly scope: GrantedScope;
   /** Responses of an operation that is not stable have the header `X-Stability`. */
   readonly stability: "stable" | "beta" | "experimental";
   readonly deprecation?: Deprecation;

@@ -1,4 +1,4 @@
-import type { Caller, Scope } from "../domain/keys.ts";
+import type { Caller, GrantedScope } from "../domain/keys.ts";
 import type { MaybePromise } from "../domain/ports.ts";
 import type { Operation, Reply } from "./operation.ts";
 
@@ -29,5 +29,5 @@ export interface Authenticator {
   /** The 401 for a request without valid credentials. */
   unauthorized(request: Request): Reply;
   /** The 403 for a caller without the scope that an operation requires. */
-  insufficientScope(scope: Scope): Reply;
+  insufficientScope(scope: GrantedScope): Reply;
 }

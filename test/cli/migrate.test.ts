@@ -5,6 +5,7 @@ import type { Store } from "../../src/domain/ports.ts";
 import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
 import { systemClock } from "../../src/engines.ts";
 import { openStore } from "../../src/stores.ts";
+import { anEntry } from "../support/audit.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { hashesOf, readRows, restore } from "../support/release-stores.ts";
@@ -81,8 +82,8 @@ async function fill(database: string): Promise<string> {
 async function deliver(database: string): Promise<readonly Webhook[]> {
   return withStore(database, async ({ webhooks }) => {
     const cursor = { epoch: "any", seq: 5 };
-    await webhooks.addWebhook({ ...fullWebhook, cursor });
-    await webhooks.addWebhook(webhookNamed("wh_a"));
+    await webhooks.addWebhook({ ...fullWebhook, cursor }, anEntry);
+    await webhooks.addWebhook(webhookNamed("wh_a"), anEntry);
     await webhooks.claimWebhooks("there", 60_000);
     const progress = { cursor, failures: 1, failingSince: 1, nextAttemptAt: 2 };
     const message = { messageId: "msg", firstSeq: 1, lastSeq: 5, changes: 5 };

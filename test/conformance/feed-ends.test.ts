@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { commandLine } from "../../src/domain/audit.ts";
 import { revokeKey, rotateKey } from "../../src/domain/key-lifecycle.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
 import { openFeed, requestFeed } from "../support/feed.ts";
@@ -29,7 +30,9 @@ onEveryEngine(
 
     test("[feed.revoked] a stream ends when its key is revoked", async () => {
       const { id, text } = await service().issueKey();
-      await expectEnd(text, () => revokeKey(service().store, service().clock.now(), id));
+      await expectEnd(text, () =>
+        revokeKey(service().store, service().clock.now(), id, commandLine),
+      );
     });
 
     test("[feed.expired] a stream ends when its key or the secret that opened it expires", async () => {
@@ -39,7 +42,7 @@ onEveryEngine(
       const rotated = await service().issueKey();
       const { store } = service();
       await expectEnd(rotated.text, () =>
-        rotateKey(store, "production", clock.now(), rotated.id, 0),
+        rotateKey(store, "production", clock.now(), rotated.id, commandLine, 0),
       );
     });
 

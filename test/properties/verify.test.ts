@@ -16,6 +16,7 @@ import { createFaults } from "../../src/domain/verification/faults.ts";
 import { createSlots } from "../../src/domain/verification/slots.ts";
 import { verify } from "../../src/domain/verify.ts";
 import { openStore } from "../../src/stores.ts";
+import { anEntry } from "../support/audit.ts";
 import { createTestClock, testStart } from "../support/clock.ts";
 import { petRow } from "../support/pets.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
@@ -49,7 +50,7 @@ test("rows of the ledger can be neither changed nor deleted while its triggers e
 async function fill(store: Store): Promise<void> {
   const key = { id: "key_a", name: "till", plan: "business", limits: plans.business } as const;
   const times = { createdAt: testStart, expiresAt: null, revokedAt: null };
-  await store.keys.addKey({ ...key, scopes, ...times }, digestOf("a key's text"));
+  await store.keys.addKey({ ...key, scopes, ...times }, digestOf("a key's text"), anEntry);
   for (const petId of [1n, 2n, 3n, 4n]) {
     await store.catalogue.importPets(once([petRow({ petId, quantity: Number(petId) })]), "test");
   }
@@ -72,7 +73,7 @@ async function fill(store: Store): Promise<void> {
   const ban = { startedAt: testStart, until: testStart + 1, liftedAt: null };
   await store.usage.saveBan({ keyId: "key_a", ...ban });
   const cursor = { epoch: "any", seq: 20 };
-  await store.webhooks.addWebhook(webhookNamed("wh_a", { cursor }));
+  await store.webhooks.addWebhook(webhookNamed("wh_a", { cursor }), anEntry);
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {

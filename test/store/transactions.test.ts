@@ -7,6 +7,7 @@ import { createDatabase, type Database } from "../../src/store/postgres/engine/d
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { openStore } from "../../src/stores.ts";
+import { anEntry } from "../support/audit.ts";
 import { startFleet } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { startTestService } from "../support/service.ts";
@@ -40,7 +41,7 @@ async function issueKeys(url: string, count: number): Promise<string[]> {
   const terms = { plan: "free", limits: { perMinute: 1, perDay: 1 }, scopes } as const;
   const times = { createdAt: 0, expiresAt: null, revokedAt: null };
   for (const id of ids)
-    await store.keys.addKey({ id, name: "test", ...terms, ...times }, digestOf(id));
+    await store.keys.addKey({ id, name: "test", ...terms, ...times }, digestOf(id), anEntry);
   await store.close();
   return ids;
 }
@@ -190,7 +191,7 @@ describe("a crash may lose counts, and nothing else:", () => {
         const { id, text: key } = await running.issueKey();
         const body = '{"quantity":2}';
         expect((await running.call("PATCH", "/inventory/1", { key, body })).status).toBe(200);
-        await running.store.keys.revokeKey(id, 1);
+        await running.store.keys.revokeKey(id, 1, anEntry);
         const seen = await sql`SELECT what, setting FROM seen ORDER BY what, setting`.values();
         expect([...seen]).toEqual([
           ["keys", used],

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { digestOf } from "../../src/domain/keys.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { verify } from "../../src/domain/verify.ts";
+import { anEntry } from "./audit.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { petRow } from "./pets.ts";
 import { describeCheckpoints } from "./store-suite/checkpoints.ts";
@@ -64,7 +65,7 @@ export function storeSuite(
       set: (petId, quantity, reason = null) =>
         setUnit(petId, quantity, { keyId: "key_a", requestId: `req_${quantity}`, reason }),
       async expectSound() {
-        await store.keys.addKey(keyNamed("key_a"), digestOf("key_a"));
+        await store.keys.addKey(keyNamed("key_a"), digestOf("key_a"), anEntry);
         expect((await store.transfer.snapshot(verify)).faults as unknown).toEqual([]);
       },
     };

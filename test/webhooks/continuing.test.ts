@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { anEntry } from "../support/audit.ts";
 import { createTestClock } from "../support/clock.ts";
 import { until } from "../support/instances/fleet.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
@@ -51,7 +52,7 @@ test("after a failover that lost delivered rows, a webhook continues after the l
   const moveTo = async (lost: typeof cursor) => {
     const { version, replays } = await service.find(id);
     const change = { cursor: lost, replays: replays + 1 };
-    expect(await service.store.webhooks.changeWebhook(id, version, change)).toBe(true);
+    expect(await service.store.webhooks.changeWebhook(id, version, change, anEntry)).toBe(true);
   };
   await moveTo({ ...cursor, seq: last + 3 });
   await service.becomes(() => service.events(id).length === 1);
