@@ -23,9 +23,11 @@ import {
 import { importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
 
 /** Every release whose stores must open. A new release adds its version and its fixtures. */
-const releases = ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0"];
+const releases = ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0", "0.6.0"];
 /** Their rows have no hashes, and their keys cannot read the ledger. */
 const releasesWithoutHashes = ["0.1.0", "0.2.0", "0.3.0"];
+/** They have no table `maintenance`. */
+const releasesWithoutMaintenance = [...releasesWithoutHashes, "0.4.0", "0.5.0"];
 
 // The tests of a store run in this order, on one copy of it and one service.
 describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, engine }))))(
@@ -73,6 +75,26 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       expect({ code, ...JSON.parse(out) }).toEqual({ code: 0, ...(await sound(12)) });
       expect(await readLedger(database)).toEqual(ledger);
       expect(await readLedger(database, origins)).toEqual(before);
+    });
+
+    test("keeps the record of its last backup", async () => {
+      const records = await withStoreAt(database, ({ maintenance }) =>
+        maintenance.listMaintenance(),
+      );
+      if (releasesWithoutMaintenance.includes(release)) {
+        expect(records).toEqual([]);
+        return;
+      }
+      expect(records).toMatchObject([
+        { task: "backup", startedAt: 0, failedAt: null, error: null },
+      ]);
+      const { succeededAt, result } = records[0]!;
+      const hash = (await hashesOf(database))[12]!;
+      const { at, ...backup } = JSON.parse(result!);
+      expect(backup).toMatchObject({ file: "-", seq: 12, hash });
+      // The backup was made after the last request and before the record of it.
+      expect(Date.parse(at)).toBeGreaterThan(Date.parse(lastUsedAt!));
+      expect(succeededAt).toBeGreaterThanOrEqual(Date.parse(at));
     });
 
     test("keeps every key, every webhook and every pet", async () => {
