@@ -21,6 +21,7 @@ import { followTail } from "./domain/tail.ts";
 import { type Engine, openEngine } from "./engines.ts";
 import { apiBasePath, apiOperations } from "./http/api/operations.ts";
 import { createKeyAuthenticator } from "./http/authentication.ts";
+import { consolePages } from "./http/console/pages.ts";
 import { referencePages } from "./http/docs/pages.ts";
 import { type Served, startServer } from "./http/server.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
@@ -89,7 +90,10 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   if (metrics) opened.defer(metrics.watch({ engine, context, certificate, traces, isStopping }));
   const served: Served = {
     surfaces: serveSurfaces(surfaces, options, engine, context, monitoring, isStopping),
-    pages: referencePages(api.operations, { ...config, basePath: api.basePath }),
+    pages: {
+      ...referencePages(api.operations, { ...config, basePath: api.basePath }),
+      ...consolePages({ ...config, onMissing: () => log("console missing") }),
+    },
     // Separate from the limiter of the API: reading its documentation must not use up requests.
     pageLimiter: createAddressLimiter(clock, config.addressPerMinute, config.addressesMax),
     health: {
