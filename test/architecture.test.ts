@@ -41,6 +41,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/metrics/": ["src/domain/", "node:"],
   "src/backup/": ["src/domain/", "src/store/tables.ts", "node:"],
   "src/http/": ["src/domain/", "node:"],
+  "src/console/": ["src/kit/", "preact", "@preact/signals"],
   "src/http/docs/": ["src/domain/", "src/http/", "src/kit/", "node:"],
   "src/http/server.ts": ["src/domain/", "src/http/", "node:", "bun"],
   "src/kit/": ["node:"],
