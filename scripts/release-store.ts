@@ -1,7 +1,7 @@
 /**
  * Creates a store for test/fixtures with the code of a release, and prints its keys as JSON. It uses
  * only the command line and the HTTP API of the release, because they change less than its code. The
- * release must have webhooks, as 0.5.0 and later do.
+ * release must have webhooks and backups, as 0.6.0 and later do.
  *
  *   bun scripts/release-store.ts CHECKOUT DATABASE
  */
@@ -120,6 +120,8 @@ await run("orders", "import", "orders.csv");
 await createKeys();
 await withService(useStore);
 await createWebhooks();
+// The store records the backup. A backup to standard output has no local path.
+await run("backup", "-");
 await run("verify");
 const listed = JSON.parse(await run("keys", "list", "--json"));
 const webhooks = JSON.parse(await run("webhooks", "list", "--json"));

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { digestOf } from "../src/domain/keys.ts";
+import { anEntry } from "./support/audit.ts";
 import { CuttingProxy } from "./support/client/cutting-proxy.ts";
 import { linesOf } from "./support/lines.ts";
 import { startTestService, type TestService } from "./support/service.ts";
@@ -53,7 +54,7 @@ async function issueSharedKey(one: TestService, other: TestService): Promise<str
   const { id, text } = await one.issueKey();
   const key = await one.store.keys.findKey(id);
   if (key === undefined) throw new Error("The key is not stored");
-  await other.store.keys.addKey(key, digestOf(text));
+  await other.store.keys.addKey(key, digestOf(text), anEntry);
   return text;
 }
 

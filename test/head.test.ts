@@ -3,6 +3,7 @@ import { unavailable } from "../src/domain/errors.ts";
 import { announceKeyChanges, createHeadWatcher } from "../src/domain/head.ts";
 import type { LedgerRow } from "../src/domain/ledger.ts";
 import type { Head, Store } from "../src/domain/ports.ts";
+import { anEntry } from "./support/audit.ts";
 
 const headAt = (seq: number, keysVersion = 0, epoch = "first"): Head => {
   return { epoch, seq, keysVersion };
@@ -215,17 +216,26 @@ test("changes to keys and bans are announced when they are stored, and not when 
   };
   const store = announceKeyChanges(
     {
-      keys: { addKey: write, addSecret: write, revokeKey: write, listKeys: write },
+      keys: {
+        addKey: write,
+        changeKey: write,
+        addSecret: write,
+        revokeKey: write,
+        listKeys: write,
+      },
+      sessions: { removeSession: write },
       usage: { liftBan: write, saveUsage: write },
     } as unknown as Store,
     watcher,
   );
   taken();
   const writes = [
-    () => store.keys.addKey({} as never, ""),
-    () => store.keys.addSecret("", "", 0, 0),
-    () => store.keys.revokeKey("", 0),
-    () => store.usage.liftBan("", 0),
+    () => store.keys.addKey({} as never, "", anEntry),
+    () => store.keys.addSecret("", "", 0, 0, anEntry),
+    () => store.keys.revokeKey("", 0, anEntry),
+    () => store.keys.changeKey({} as never, anEntry),
+    () => store.sessions.removeSession("", anEntry),
+    () => store.usage.liftBan("", 0, anEntry),
   ];
   for (const one of writes) {
     expect(await one()).toBe(true as never);

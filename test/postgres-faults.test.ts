@@ -4,6 +4,7 @@ import { readConfig } from "../src/config.ts";
 import { systemClock } from "../src/engines.ts";
 import { lockHead } from "../src/store/postgres/engine/head-lock.ts";
 import { openStore } from "../src/stores.ts";
+import { anEntry } from "./support/audit.ts";
 import { sampleOf, scrape } from "./support/metrics.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { startStandby } from "./support/postgres-standby.ts";
@@ -166,7 +167,7 @@ test("a key revoked elsewhere is refused here within a second", async () => {
   expect((await ask()).status).toBe(200);
   const config = readConfig({ database: service.databaseUrl }, {});
   const elsewhere = await openStore(config, systemClock);
-  await elsewhere.keys.revokeKey(id, Date.now());
+  await elsewhere.keys.revokeKey(id, Date.now(), anEntry);
   const start = performance.now();
   while ((await ask()).status !== 401) await Bun.sleep(20);
   expect(performance.now() - start).toBeLessThan(1_000);

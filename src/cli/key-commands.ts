@@ -11,11 +11,12 @@ const id = [{ name: "ID", description: "Id of the key, such as key_0aB…" }] as
 export const keyCommands: readonly Command[] = [
   command({
     name: "keys create",
-    summary: "Creates an API key and prints it once.",
+    summary: "Creates an API key or an operator key, and prints it once.",
     topic: "keys",
     examples: [
       "petstore keys create --name till-3 --plan pro",
       "petstore keys create --name report --plan free --scopes inventory:read --expires 2027-01-31",
+      "petstore keys create --name anna --operator",
     ],
     operands: [],
     flags: {
@@ -26,8 +27,10 @@ export const keyCommands: readonly Command[] = [
       },
       plan: {
         placeholder: planNames.join("|"),
-        required: true,
-        description: "Plan of the key. It sets the limits.",
+        description: "Plan of the key, which sets its limits. Required without --operator.",
+      },
+      operator: {
+        description: "Create an operator key, for the console and the operator API.",
       },
       "per-minute": {
         placeholder: "N",

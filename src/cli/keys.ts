@@ -1,7 +1,10 @@
+import { commandLine } from "../domain/audit.ts";
+import { InvalidField } from "../domain/invalid-field.ts";
 import {
   getKeyStatus,
   type IssuedKey,
   issueKey,
+  issueOperatorKey,
   liftBan,
   listKeyStatuses,
   revokeKey,
@@ -19,7 +22,8 @@ interface Json {
 
 interface CreateFlags extends Json {
   readonly name: string;
-  readonly plan: string;
+  readonly plan: string | undefined;
+  readonly operator: boolean;
   readonly "per-minute": string | undefined;
   readonly "per-day": string | undefined;
   readonly scopes: string | undefined;
@@ -28,15 +32,41 @@ interface CreateFlags extends Json {
 
 type Id = readonly [id: string];
 
+/** Plan, limits and scopes of an operator key are fixed. */
+function rejectApiFlags(flags: CreateFlags): void {
+  const fields = [
+    ["plan", flags.plan],
+    ["perMinute", flags["per-minute"]],
+    ["perDay", flags["per-day"]],
+    ["scopes", flags.scopes],
+  ] as const;
+  for (const [field, value] of fields) {
+    if (value !== undefined) throw new InvalidField(field, "is not allowed with --operator");
+  }
+}
+
 export async function createKey({ flags, config, store }: StoreInput<CreateFlags>) {
-  const issued = await issueKey(store, config.environment, Date.now(), {
-    name: flags.name,
-    plan: flags.plan,
-    perMinute: parseCount(flags["per-minute"]),
-    perDay: parseCount(flags["per-day"]),
-    scopes: parseList(flags.scopes),
-    expiresAt: parseTime(flags.expires),
-  });
+  const { environment } = config;
+  const { name, plan } = flags;
+  const expiresAt = parseTime(flags.expires);
+  if (flags.operator) rejectApiFlags(flags);
+  else if (plan === undefined) throw new InvalidField("plan", "is required");
+  const issued = flags.operator
+    ? await issueOperatorKey(store, environment, Date.now(), { name, expiresAt }, commandLine)
+    : await issueKey(
+        store,
+        environment,
+        Date.now(),
+        {
+          name,
+          plan: plan!,
+          perMinute: parseCount(flags["per-minute"]),
+          perDay: parseCount(flags["per-day"]),
+          scopes: parseList(flags.scopes),
+          expiresAt,
+        },
+        commandLine,
+      );
   if (flags.json) print(JSON.stringify({ ...describe(issued), key: issued.text }));
   else printSecret(issued);
   return 0;
@@ -49,7 +79,14 @@ export async function rotate({
   store,
 }: StoreInput<Json & { readonly overlap: string | undefined }, Id>) {
   const overlapMs = parseDuration("overlap", flags.overlap);
-  const rotated = await rotateKey(store, config.environment, Date.now(), id, overlapMs);
+  const rotated = await rotateKey(
+    store,
+    config.environment,
+    Date.now(),
+    id,
+    commandLine,
+    overlapMs,
+  );
   const oldValidUntil = isoOrNull(rotated.oldValidUntil);
   if (flags.json) {
     print(JSON.stringify({ ...describe(rotated), key: rotated.text, oldValidUntil }));
@@ -61,14 +98,14 @@ export async function rotate({
 }
 
 export async function revoke({ flags, operands: [id], store }: StoreInput<Json, Id>) {
-  const key = await revokeKey(store, Date.now(), id);
+  const key = await revokeKey(store, Date.now(), id, commandLine);
   if (flags.json) print(JSON.stringify(describe({ key })));
   else print(`Key ${key.id} (${key.name}) is revoked.`);
   return 0;
 }
 
 export async function unban({ flags, operands: [id], store }: StoreInput<Json, Id>) {
-  const lifted = await liftBan(store, Date.now(), id);
+  const lifted = await liftBan(store, Date.now(), id, commandLine);
   if (flags.json) print(JSON.stringify({ id, lifted }));
   else print(lifted ? `Key ${id} is no longer banned.` : `Key ${id} was not banned.`);
   return 0;

@@ -1,20 +1,32 @@
 import type { Config } from "../config.ts";
-import { issueKey } from "../domain/key-lifecycle.ts";
+import { commandLine } from "../domain/audit.ts";
+import { issueKey, issueOperatorKey } from "../domain/key-lifecycle.ts";
 import type { OrderRecord } from "../domain/orders.ts";
 import type { PetRecord } from "../domain/pets.ts";
 import type { Store } from "../domain/ports.ts";
 
 export const samplePlan = "business";
 
-/** Adds sample data and a key to a store without pets and keys. Returns the key's secret. */
-export async function fillEmptyStore(store: Store, config: Config): Promise<string | undefined> {
+/** The texts of the first keys, which are shown only once. */
+export interface FirstKeys {
+  readonly api: string;
+  readonly operator: string;
+}
+
+/** Adds sample data and two keys to a store without pets and keys. */
+export async function fillEmptyStore(store: Store, config: Config): Promise<FirstKeys | undefined> {
   const isEmpty =
     (await store.inventory.readHead()).seq === 0 && (await store.keys.listKeys()).length === 0;
   if (!isEmpty) return undefined;
   await store.catalogue.importPets(once(samplePets), "sample catalogue");
   await store.catalogue.importOrders(once(sampleOrders));
+  const { environment } = config;
+  const now = Date.now();
   const terms = { name: "first key", plan: samplePlan };
-  return (await issueKey(store, config.environment, Date.now(), terms)).text;
+  const api = await issueKey(store, environment, now, terms, commandLine);
+  const operatorTerms = { name: "first operator" };
+  const operator = await issueOperatorKey(store, environment, now, operatorTerms, commandLine);
+  return { api: api.text, operator: operator.text };
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {

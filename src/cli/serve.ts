@@ -21,8 +21,8 @@ export function serve({ settings }: Input): Promise<number> {
  */
 export function quickstart({ settings }: Input): Promise<number> {
   return serveUntilStopped(readConfig(settings), async ({ store, baseUrl }, config) => {
-    const key = await fillEmptyStore(store, config);
-    return key ? firstWelcome(baseUrl, key) : laterWelcome(baseUrl, config, settings);
+    const keys = await fillEmptyStore(store, config);
+    return keys ? firstWelcome(baseUrl, keys) : laterWelcome(baseUrl, config, settings);
   });
 }
 

@@ -1,3 +1,4 @@
+import { commandLine } from "../domain/audit.ts";
 import {
   createWebhook,
   deleteWebhook,
@@ -44,15 +45,21 @@ export async function create({ flags, config, store }: StoreInput<CreateFlags>) 
     allowInsecure: config.webhooksAllowInsecure,
     allowedNetworks: config.webhooksAllowedNetworks,
   });
-  const { webhook, secret, isResolved } = await createWebhook(store, sender, Date.now(), {
-    url: flags.url,
-    name: flags.name,
-    pets: parseList(flags.pets),
-    statuses: parseList(flags.statuses),
-    causes: parseList(flags.causes),
-    below: parseCount(flags.below),
-    from: parseCount(flags.from),
-  });
+  const { webhook, secret, isResolved } = await createWebhook(
+    store,
+    sender,
+    Date.now(),
+    {
+      url: flags.url,
+      name: flags.name,
+      pets: parseList(flags.pets),
+      statuses: parseList(flags.statuses),
+      causes: parseList(flags.causes),
+      below: parseCount(flags.below),
+      from: parseCount(flags.from),
+    },
+    commandLine,
+  );
   if (!isResolved) {
     printError("the webhook was created, but its host does not resolve at the moment");
   }
@@ -67,7 +74,7 @@ export async function rotate({
   store,
 }: StoreInput<Json & { readonly overlap: string | undefined }, Id>) {
   const overlapMs = parseDuration("overlap", flags.overlap);
-  const { webhook, secret } = await rotateSecret(store, Date.now(), id, overlapMs);
+  const { webhook, secret } = await rotateSecret(store, Date.now(), id, commandLine, overlapMs);
   const fields = describe({ webhook });
   const { oldSecretUntil } = fields;
   if (flags.json) print(JSON.stringify({ ...fields, secret }));
@@ -83,12 +90,12 @@ export async function rotate({
 }
 
 export async function pause({ flags, operands: [id], store }: StoreInput<Json, Id>) {
-  printState(await pauseWebhook(store, id), flags);
+  printState(await pauseWebhook(store, Date.now(), id, commandLine), flags);
   return 0;
 }
 
 export async function resume({ flags, operands: [id], store }: StoreInput<Json, Id>) {
-  printState(await resumeWebhook(store, id), flags);
+  printState(await resumeWebhook(store, Date.now(), id, commandLine), flags);
   return 0;
 }
 
@@ -97,7 +104,13 @@ export async function replay({
   operands: [id],
   store,
 }: StoreInput<Json & { readonly from: string }, Id>) {
-  const webhook = await replayWebhook(store, id, parseCount(flags.from) ?? Number.NaN);
+  const webhook = await replayWebhook(
+    store,
+    Date.now(),
+    id,
+    parseCount(flags.from) ?? Number.NaN,
+    commandLine,
+  );
   if (flags.json) print(JSON.stringify(describe({ webhook })));
   else {
     print(`Webhook ${id} (${webhook.name}) continues with change ${webhook.cursor.seq + 1}.`);
@@ -109,7 +122,7 @@ export async function replay({
 }
 
 export async function remove({ flags, operands: [id], store }: StoreInput<Json, Id>) {
-  const { name } = await deleteWebhook(store, id);
+  const { name } = await deleteWebhook(store, Date.now(), id, commandLine);
   if (flags.json) print(JSON.stringify({ id, name }));
   else print(`Webhook ${id} (${name}) is deleted.`);
   return 0;

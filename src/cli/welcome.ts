@@ -1,21 +1,23 @@
 import type { Config } from "../config.ts";
 import { sqlitePath } from "../store-file.ts";
 import { programName } from "./program.ts";
-import { samplePlan } from "./sample.ts";
+import { type FirstKeys, samplePlan } from "./sample.ts";
 
 /** What `quickstart` prints after it has filled an empty store. */
-export function firstWelcome(baseUrl: string, key: string): readonly string[] {
+export function firstWelcome(baseUrl: string, keys: FirstKeys): readonly string[] {
   return `
-The store was empty. It now has sample data and an API key (plan ${samplePlan}).
-The key is shown only once:
+The store was empty. It now has sample data, an operator key and an API key (plan ${samplePlan}).
+The keys are shown only once.
 
-  ${key}
+Console:       ${new URL("/console", baseUrl)}
+Operator key:  ${keys.operator}
 
-Try it:
+API reference: ${new URL("/docs", baseUrl)}
+API key:       ${keys.api}
 
-  curl -H "Authorization: Bearer ${key}" ${baseUrl}/inventory
+Try the API:
 
-API reference, with a form for each operation: ${new URL("/docs", baseUrl)}
+  curl -H "Authorization: Bearer ${keys.api}" ${baseUrl}/inventory
 `.split("\n");
 }
 
@@ -30,10 +32,13 @@ export function laterWelcome(
     ...(config.environment === "production" ? [] : ["--env", config.environment]),
     ...(path !== undefined && given.database !== undefined ? ["--database", given.database] : []),
   ];
-  const words = ["keys", "create", "--name", "NAME", "--plan", samplePlan, ...settings];
+  const create = `${programName()} keys create --name NAME`;
+  const more = settings.length > 0 ? ` ${settings.join(" ")}` : "";
   return [
+    `Console:        ${new URL("/console", baseUrl)}`,
     `API reference:  ${new URL("/docs", baseUrl)}`,
     `Database:       ${path ?? "PostgreSQL"}`,
-    `Another key:    ${programName()} ${words.join(" ")}`,
+    `Another key:    ${create} --plan ${samplePlan}${more}`,
+    `Operator key:   ${create} --operator${more}`,
   ];
 }

@@ -167,15 +167,17 @@ export function announceKeyChanges(store: Store, watcher: HeadWatcher): Store {
       watcher.keysWritten();
       return result;
     };
-  const { keys, usage } = store;
+  const { keys, usage, sessions } = store;
   return {
     ...store,
     keys: {
       ...keys,
       addKey: announced(keys.addKey),
+      changeKey: announced(keys.changeKey),
       addSecret: announced(keys.addSecret),
       revokeKey: announced(keys.revokeKey),
     },
+    sessions: { ...sessions, removeSession: announced(sessions.removeSession) },
     usage: { ...usage, liftBan: announced(usage.liftBan) },
   };
 }

@@ -1,6 +1,14 @@
+import { type Actor, auditEntry } from "./audit.ts";
 import { ServiceError } from "./errors.ts";
 import { InvalidField } from "./invalid-field.ts";
-import { checkTerms, type KeyTerms } from "./key-terms.ts";
+import {
+  checkChange,
+  checkOperatorTerms,
+  checkTerms,
+  type KeyChange,
+  type KeyTerms,
+  type OperatorTerms,
+} from "./key-terms.ts";
 import {
   callerOf,
   digestOf,
@@ -8,6 +16,8 @@ import {
   generateKeyId,
   generateKeyText,
   type Key,
+  type KeyKind,
+  kindOf,
   type SecretTimes,
 } from "./keys.ts";
 import { dayMs } from "./limits.ts";
@@ -45,17 +55,59 @@ export interface KeyStatus {
 /** How long an old secret stays valid after a rotation, unless the operator chooses a time. */
 export const defaultOverlapMs = 86_400_000;
 
+/** Issues an API key. */
 export async function issueKey(
-  { keys }: Keys,
+  store: Keys,
   environment: Environment,
   now: number,
   terms: KeyTerms,
+  actor: Actor,
 ): Promise<IssuedKey> {
-  const checked = checkTerms(terms, now);
-  const key = { id: generateKeyId(), ...checked, createdAt: now, revokedAt: null };
-  const text = generateKeyText(environment);
-  await keys.addKey(key, digestOf(text));
+  return issue(store, environment, now, checkTerms(terms, now), "api", actor);
+}
+
+export async function issueOperatorKey(
+  store: Keys,
+  environment: Environment,
+  now: number,
+  terms: OperatorTerms,
+  actor: Actor,
+): Promise<IssuedKey> {
+  return issue(store, environment, now, checkOperatorTerms(terms, now), "operator", actor);
+}
+
+async function issue(
+  { keys }: Keys,
+  environment: Environment,
+  now: number,
+  terms: ReturnType<typeof checkTerms>,
+  kind: KeyKind,
+  actor: Actor,
+): Promise<IssuedKey> {
+  const key = { id: generateKeyId(), ...terms, createdAt: now, revokedAt: null };
+  const text = generateKeyText(environment, kind);
+  const entry = auditEntry(actor, now, "key.created", key.id, { ...terms });
+  await keys.addKey(key, digestOf(text), entry);
   return { key, text };
+}
+
+/** Changes the given fields of a key. They take effect on the next request. */
+export async function changeKey(
+  { keys }: Keys,
+  now: number,
+  id: string,
+  change: KeyChange,
+  actor: Actor,
+): Promise<Key> {
+  const key = await getKey({ keys }, id);
+  if (key.revokedAt !== null) throw revoked(id);
+  const changed = { ...key, ...checkChange(key, change, now) };
+  await keys.changeKey(changed, auditEntry(actor, now, "key.changed", id, { ...change }));
+  return changed;
+}
+
+function revoked(id: string): ServiceError {
+  return new ServiceError("invalid_request", `Key ${id} is revoked; issue a new one.`);
 }
 
 /** Adds a secret to a key. The old secrets stay valid for `overlapMs`. */
@@ -64,23 +116,28 @@ export async function rotateKey(
   environment: Environment,
   now: number,
   id: string,
+  actor: Actor,
   overlapMs = defaultOverlapMs,
 ): Promise<RotatedKey> {
   const key = await getKey({ keys }, id);
-  if (key.revokedAt !== null) {
-    throw new ServiceError("invalid_request", `Key ${id} is revoked; issue a new one.`);
-  }
+  if (key.revokedAt !== null) throw revoked(id);
   if (!(overlapMs >= 0)) throw new InvalidField("overlap", "must not be negative");
-  const text = generateKeyText(environment);
+  const text = generateKeyText(environment, kindOf(key));
   const oldValidUntil = now + overlapMs;
-  await keys.addSecret(id, digestOf(text), now, oldValidUntil);
+  const entry = auditEntry(actor, now, "key.rotated", id, { oldValidUntil });
+  await keys.addSecret(id, digestOf(text), now, oldValidUntil, entry);
   return { key, text, oldValidUntil };
 }
 
 /** Revokes a key. A key that is already revoked keeps the time of its first revocation. */
-export async function revokeKey({ keys }: Keys, now: number, id: string): Promise<Key> {
+export async function revokeKey(
+  { keys }: Keys,
+  now: number,
+  id: string,
+  actor: Actor,
+): Promise<Key> {
   await getKey({ keys }, id);
-  await keys.revokeKey(id, now);
+  await keys.revokeKey(id, now, auditEntry(actor, now, "key.revoked", id));
   return getKey({ keys }, id);
 }
 
@@ -89,9 +146,10 @@ export async function liftBan(
   { keys, usage }: KeysAndUsage,
   now: number,
   id: string,
+  actor: Actor,
 ): Promise<boolean> {
   await getKey({ keys }, id);
-  return usage.liftBan(id, now);
+  return usage.liftBan(id, now, auditEntry(actor, now, "ban.lifted", id));
 }
 
 export async function listKeyStatuses(

@@ -1,5 +1,14 @@
 import { InvalidField } from "./invalid-field.ts";
-import { defaultScopes, type Key, type Scope, scopes } from "./keys.ts";
+import {
+  defaultScopes,
+  type Key,
+  kindOf,
+  operatorLimits,
+  operatorPlan,
+  operatorScope,
+  type Scope,
+  scopes,
+} from "./keys.ts";
 import { checkName } from "./names.ts";
 import { isPlan, type Limits, type Plan, planNames, plans } from "./plans.ts";
 
@@ -19,13 +28,20 @@ export interface KeyTerms {
   readonly expiresAt?: number | undefined;
 }
 
+/** What an operator chooses for a new operator key. Its limits and scope are fixed. */
+export type OperatorTerms = Pick<KeyTerms, "name" | "expiresAt">;
+
+/** What an operator changes of a key. An undefined field stays; an `expiresAt` of null means never. */
+export type KeyChange = Partial<Omit<KeyTerms, "expiresAt">> & {
+  readonly expiresAt?: number | null | undefined;
+};
+
+type CheckedTerms = Pick<Key, "name" | "plan" | "limits" | "scopes" | "expiresAt">;
+
 const limitMax = 999_999_999_999;
 
 /** Checks the terms of a key that is issued at `now`. Throws InvalidField for the first broken rule. */
-export function checkTerms(
-  terms: KeyTerms,
-  now: number,
-): Pick<Key, "name" | "plan" | "limits" | "scopes" | "expiresAt"> {
+export function checkTerms(terms: KeyTerms, now: number): CheckedTerms {
   const plan = checkPlan(terms.plan);
   return {
     name: checkName(terms.name),
@@ -36,12 +52,46 @@ export function checkTerms(
   };
 }
 
+export function checkOperatorTerms(terms: OperatorTerms, now: number): CheckedTerms {
+  return {
+    name: checkName(terms.name),
+    plan: operatorPlan,
+    limits: operatorLimits,
+    scopes: [operatorScope],
+    expiresAt: checkExpiry(terms.expiresAt, now),
+  };
+}
+
+/** Checks a change of a key, and returns all its terms. */
+export function checkChange(key: Key, change: KeyChange, now: number): CheckedTerms {
+  const { name = key.name, expiresAt = key.expiresAt } = change;
+  // A time that has passed may stay.
+  const checkedExpiry =
+    expiresAt === key.expiresAt ? expiresAt : checkExpiry(expiresAt ?? undefined, now);
+  const kept = { name: checkName(name), expiresAt: checkedExpiry };
+  if (kindOf(key) === "operator") {
+    for (const field of ["plan", "scopes", "perMinute", "perDay"] as const) {
+      if (change[field] !== undefined) {
+        throw new InvalidField(field, "cannot be set for an operator key");
+      }
+    }
+    return { plan: key.plan, limits: key.limits, scopes: key.scopes, ...kept };
+  }
+  const plan = checkPlan(change.plan ?? key.plan);
+  const isCustom = plans[plan] === null;
+  const limits = checkLimits(plan, {
+    perMinute: change.perMinute ?? (isCustom ? key.limits.perMinute : undefined),
+    perDay: change.perDay ?? (isCustom ? key.limits.perDay : undefined),
+  });
+  return { plan, limits, scopes: checkScopes(change.scopes ?? key.scopes), ...kept };
+}
+
 function checkPlan(plan: string): Plan {
   if (isPlan(plan)) return plan;
   throw new InvalidField("plan", `must be one of ${planNames.join(", ")}`);
 }
 
-function checkLimits(plan: Plan, terms: KeyTerms): Limits {
+function checkLimits(plan: Plan, terms: Pick<KeyTerms, "perMinute" | "perDay">): Limits {
   const fixed = plans[plan];
   const limit = (field: "perMinute" | "perDay"): number => {
     const value = terms[field];

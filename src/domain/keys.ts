@@ -28,13 +28,25 @@ export const defaultScopes: readonly Scope[] = [
 
 export type Scope = (typeof scopes)[number];
 
-/** An API key as it is stored. The text of the key is not stored, only a digest. */
+/** The one scope of an operator's key. No API key has it. */
+export const operatorScope = "operator";
+
+/** What an operation can require of a caller. */
+export type GrantedScope = Scope | typeof operatorScope;
+
+/** API keys are for clients of the API. Operator keys are for the operator API and the console. */
+export type KeyKind = "api" | "operator";
+
+/** The plan of every operator key, and of no API key. */
+export const operatorPlan = "operator";
+
+/** A key as it is stored. The text of the key is not stored, only a digest. */
 export interface Key {
   readonly id: string;
   readonly name: string;
-  readonly plan: Plan;
+  readonly plan: Plan | typeof operatorPlan;
   readonly limits: Limits;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly GrantedScope[];
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
@@ -60,26 +72,36 @@ export interface SecretTimes {
 export interface Caller {
   readonly keyId: string;
   readonly limits: Limits;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly GrantedScope[];
   /** When the key or the secret expires; Infinity for never. */
   readonly expiresAt: number;
 }
 
-const prefixes: Record<Environment, string> = { production: "psk_live_", staging: "psk_test_" };
+/** Enough for several open pages of the console, and for scripts. */
+export const operatorLimits: Limits = { perMinute: 3_000, perDay: 1_000_000 };
+
+export function kindOf({ plan }: Pick<Key, "plan">): KeyKind {
+  return plan === operatorPlan ? "operator" : "api";
+}
+
+const prefixes: Record<KeyKind, Record<Environment, string>> = {
+  api: { production: "psk_live_", staging: "psk_test_" },
+  operator: { production: "pso_live_", staging: "pso_test_" },
+};
 /** 62^43 is slightly more than 2^256. */
 const randomLength = 43;
 const checksumLength = 6;
-const keyText = new RegExp(`^psk_(live|test)_[0-9A-Za-z]{${randomLength + checksumLength}}$`);
+const keyText = new RegExp(`^ps[ko]_(live|test)_[0-9A-Za-z]{${randomLength + checksumLength}}$`);
 
-/** Makes a key: the environment, 256 random bits, and a checksum of both. */
-export function generateKeyText(environment: Environment): string {
-  const body = prefixes[environment] + randomBase62(32, randomLength);
+/** Makes a key: its kind and the environment, 256 random bits, and a checksum of all. */
+export function generateKeyText(environment: Environment, kind: KeyKind = "api"): string {
+  const body = prefixes[kind][environment] + randomBase62(32, randomLength);
   return body + checksum(body);
 }
 
 /** Checks prefix, length and checksum, so that a typing error costs no query. */
-export function isKeyText(text: string, environment: Environment): boolean {
-  if (!text.startsWith(prefixes[environment]) || !keyText.test(text)) return false;
+export function isKeyText(text: string, environment: Environment, kind: KeyKind = "api"): boolean {
+  if (!text.startsWith(prefixes[kind][environment]) || !keyText.test(text)) return false;
   const body = text.slice(0, -checksumLength);
   return text.endsWith(checksum(body));
 }

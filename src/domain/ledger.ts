@@ -1,6 +1,6 @@
 import type { Entry, PetStatus, Stock } from "./inventory.ts";
 
-export const causes = ["api", "import", "undo"] as const;
+export const causes = ["api", "import", "undo", "console"] as const;
 export type Cause = (typeof causes)[number];
 
 /** One change to one entry. Rows are only added. Applying all of them in order gives the inventory. */

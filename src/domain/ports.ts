@@ -1,10 +1,11 @@
+import type { AuditStore } from "./audit.ts";
 import type { EpochStart, Position } from "./epochs.ts";
 import type { Batches, Imported, ImportPreview } from "./import-preview.ts";
 import type { Problems } from "./import-problems.ts";
 import type { Entry } from "./inventory.ts";
-import type { Key, Secret, SecretTimes } from "./keys.ts";
+import type { KeyStore, SessionStore } from "./key-store.ts";
 import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
-import type { LimitDecision } from "./limits.ts";
+import type { LimitDecision, Usage } from "./limits.ts";
 import type { MaintenanceStore } from "./maintenance.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetRecord } from "./pets.ts";
@@ -197,18 +198,6 @@ export interface CatalogueStore extends CatalogueReader, ImportPreview {
   importOrders(records: Batches<OrderRecord>, problems?: Problems): Promise<Imported>;
 }
 
-export interface KeyStore {
-  findSecret(digest: string): MaybePromise<{ key: Key; secret: Secret } | undefined>;
-  listKeys(): Promise<readonly Key[]>;
-  findKey(id: string): Promise<Key | undefined>;
-  /** The secrets of all keys, the oldest of each key first. Expired ones are kept. */
-  listSecrets(): Promise<readonly SecretTimes[]>;
-  addKey(key: Key, digest: string): Promise<void>;
-  /** Adds a secret. The key's other secrets expire at `othersExpireAt` at the latest. */
-  addSecret(keyId: string, digest: string, now: number, othersExpireAt: number): Promise<void>;
-  revokeKey(keyId: string, now: number): Promise<void>;
-}
-
 /** Counts requests in a database that several instances share. Each call is one transaction. */
 export interface SharedUsageStore {
   /** Replaces the database's clock, so that tests can move the time. */
@@ -269,9 +258,11 @@ export interface Store {
   readonly idempotency: IdempotencyStore;
   readonly catalogue: CatalogueStore;
   readonly keys: KeyStore;
+  readonly sessions: SessionStore;
   readonly usage: UsageStore;
   readonly webhooks: WebhookStore;
   readonly maintenance: MaintenanceStore;
+  readonly audit: AuditStore;
   readonly transfer: TransferStore;
   close(): Promise<void>;
 }
@@ -281,6 +272,11 @@ export interface Limiter {
   take(keyId: string, limits: Limits): MaybePromise<LimitDecision>;
   /** The last known state of a key, for the headers of a response that could not count. */
   lastKnown(keyId: string, limits: Limits): LimitDecision;
+  /**
+   * What this process knows of a key's requests; undefined if nothing. Several processes count
+   * together, so others may know more.
+   */
+  findUsage(keyId: string): Readonly<Usage> | undefined;
   /** Reads bans again. Call after keys or bans changed in the store. */
   refresh(): void;
   close(): Promise<void>;

@@ -1,3 +1,4 @@
+import type { AuditEntry } from "./audit.ts";
 import type { Usage } from "./limits.ts";
 import type { Limits } from "./plans.ts";
 
@@ -47,6 +48,6 @@ export interface UsageStore {
   /** The latest ban of every key that has one. */
   loadBans(): Promise<readonly Ban[]>;
   saveBan(ban: Ban): Promise<void>;
-  /** Ends a key's ban. Returns false if none was in force. */
-  liftBan(keyId: string, now: number): Promise<boolean>;
+  /** Ends a key's ban. Returns false, and adds no entry, if none was in force. */
+  liftBan(keyId: string, now: number, entry: AuditEntry): Promise<boolean>;
 }

@@ -2,6 +2,7 @@ import { genesisHash } from "./chain.ts";
 import { environments } from "./keys.ts";
 import type { Tip } from "./ledger.ts";
 import type { Snapshot } from "./ports.ts";
+import { checkAudit } from "./verification/audit.ts";
 import { checkEntries, checkOrders, checkPets } from "./verification/catalogue.ts";
 import { createChainCheck, type KeptHash } from "./verification/chain.ts";
 import { createCheckpointsCheck } from "./verification/checkpoints.ts";
@@ -31,7 +32,7 @@ export interface Verification {
 /**
  * Checks a whole store: every ledger row against its hash, the inventory and the checkpoints against
  * the replayed ledger, entries against pets, keys against their secrets, usage and bans, the cursors
- * of webhooks against the ledger, every value against its column, and the structures of the engine.
+ * of webhooks against the ledger, the audit log, every value against its column, and the structures of the engine.
  * With `kept`, also that a row still has the hash that someone kept. Tables are read in batches, and
  * only a small record per pet is kept in memory.
  */
@@ -81,6 +82,7 @@ async function checkTables(
   counts.pets = await checkPets(rowsOf, states, faults);
   await checkOrders(rowsOf, faults);
   await checkWebhooks(rowsOf, end.seq, faults);
+  await checkAudit(rowsOf, keyIds, faults);
 }
 
 /** Checks that there is one head, and that it is at the end of the ledger. Returns where it is. */

@@ -2,12 +2,12 @@ import type { EpochStart } from "../domain/epochs.ts";
 import type { StoredKeys } from "../domain/idempotency.ts";
 import type { EndingSecret } from "../domain/inspection.ts";
 import type { Entry, PetStatus, Stock } from "../domain/inventory.ts";
-import type { Key, Scope, SecretTimes } from "../domain/keys.ts";
+import type { GrantedScope, Key, SecretTimes } from "../domain/keys.ts";
 import type { Cause, LedgerRow, StockRow, Tip, UndoRow } from "../domain/ledger.ts";
 import type { Order, OrderStatus } from "../domain/orders.ts";
 import type { Pet } from "../domain/pets.ts";
-import type { Plan } from "../domain/plans.ts";
 import type { Checkpoint, CheckpointPart, NamedRow, VersionedEntry } from "../domain/ports.ts";
+import type { FoundSession } from "../domain/sessions.ts";
 import type { Ban, SavedUsage } from "../domain/usage.ts";
 import { int64Min } from "../domain/values/int64.ts";
 
@@ -145,12 +145,24 @@ export function toKey(row: Row): Key {
   return {
     id: row[0] as string,
     name: row[1] as string,
-    plan: row[2] as Plan,
+    plan: row[2] as Key["plan"],
     limits: { perMinute: Number(row[3]), perDay: Number(row[4]) },
-    scopes: (row[5] as string).split(" ").filter(Boolean) as Scope[],
+    scopes: (row[5] as string).split(" ").filter(Boolean) as GrantedScope[],
     createdAt: Number(row[6]),
     expiresAt: toNumber(row[7]),
     revokedAt: toNumber(row[8]),
+  };
+}
+
+export const sessionColumns = "digest, secret_digest, created_at, expires_at";
+
+/** The columns of the key, those of the session, and the end of the secret that opened it. */
+export function toFoundSession(row: Row): FoundSession {
+  const [digest, secretDigest] = [row[9] as string, row[10] as string];
+  return {
+    key: toKey(row),
+    session: { digest, secretDigest, createdAt: Number(row[11]), expiresAt: Number(row[12]) },
+    secret: { digest: secretDigest, expiresAt: toNumber(row[13]) },
   };
 }
 

@@ -1,3 +1,4 @@
+import { auditColumns } from "./audit-rows.ts";
 import {
   banColumns,
   entryColumns,
@@ -46,6 +47,13 @@ export const tables: readonly Table[] = [
   },
   { name: "epochs", columns: "number, epoch, from_seq", order: "number" },
   { name: "bans", columns: banColumns, order: "key_id, started_at" },
+  { name: "audit", columns: `seq, ${auditColumns}`, order: "seq" },
+  {
+    name: "usage_history",
+    columns: "key_id, span, start, counts",
+    order: "key_id, span, start",
+    bytes: ["counts"],
+  },
   // Without the lease, which belongs to a process of the other store.
   { name: "webhooks", columns: webhookColumns, order: "created_at, id" },
 ];

@@ -5,11 +5,13 @@ import type { Store } from "../../src/domain/ports.ts";
 import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
 import { systemClock } from "../../src/engines.ts";
 import { openStore } from "../../src/stores.ts";
+import { anEntry } from "../support/audit.ts";
+import { createTestClock } from "../support/clock.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { hashesOf, readRows, restore } from "../support/release-stores.ts";
 import { expectError } from "../support/responses.ts";
-import { call, engines } from "../support/service.ts";
+import { engines, startTestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
 import { fullWebhook, webhookNamed } from "../support/webhooks.ts";
 
@@ -81,8 +83,8 @@ async function fill(database: string): Promise<string> {
 async function deliver(database: string): Promise<readonly Webhook[]> {
   return withStore(database, async ({ webhooks }) => {
     const cursor = { epoch: "any", seq: 5 };
-    await webhooks.addWebhook({ ...fullWebhook, cursor });
-    await webhooks.addWebhook(webhookNamed("wh_a"));
+    await webhooks.addWebhook({ ...fullWebhook, cursor }, anEntry);
+    await webhooks.addWebhook(webhookNamed("wh_a"), anEntry);
     await webhooks.claimWebhooks("there", 60_000);
     const progress = { cursor, failures: 1, failingSince: 1, nextAttemptAt: 2 };
     const message = { messageId: "msg", firstSeq: 1, lastSeq: 5, changes: 5 };
@@ -128,10 +130,10 @@ test("a whole store is copied from SQLite to PostgreSQL and back", async () => {
     });
   }
   // The key is valid there, and still banned.
-  const served = await place.serve(["serve", "--database", third]);
-  expectError(await call(served.baseUrl, "GET", "/inventory", { key }), "key_banned");
-  served.kill("SIGTERM");
-  await served.exited;
+  const clock = createTestClock(Date.now());
+  const served = await startTestService("sqlite", { database: third }, {}, { clock });
+  expectError(await served.call("GET", "/inventory", { key }), "key_banned");
+  await served.stop();
 });
 
 /** Copies a store to the other engine and back. Returns the copies. */

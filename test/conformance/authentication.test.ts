@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { generateKeyText } from "../../src/domain/keys.ts";
+import { anEntry } from "../support/audit.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { operations } from "../support/operations.ts";
 import { expectError } from "../support/responses.ts";
@@ -33,7 +34,7 @@ onEveryEngine("authentication", (service) => {
   test("[open.unauthorized] every kind of invalid key gets the same response, with a challenge", async () => {
     const now = service().clock.now();
     const revoked = await service().issueKey();
-    await service().store.keys.revokeKey(revoked.id, now);
+    await service().store.keys.revokeKey(revoked.id, now, anEntry);
     const expired = await service().issueKey({ expiresAt: now });
     const { text } = await service().issueKey();
     const typo = text.slice(0, -1) + (text.endsWith("a") ? "b" : "a");

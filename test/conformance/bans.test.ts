@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { anEntry } from "../support/audit.ts";
 import { onEveryEngine, statusesOf } from "../support/conformance.ts";
 import { expectError, limitsOf } from "../support/responses.ts";
 
@@ -75,7 +76,7 @@ onEveryEngine("bans", (service) => {
     const { clock, store } = service();
     const { id, text: key } = await issue(2, 1_000);
     await provoke(key);
-    expect(await store.usage.liftBan(id, clock.now())).toBe(true);
+    expect(await store.usage.liftBan(id, clock.now(), anEntry)).toBe(true);
     expect(await codeOf(key)).toBe("rate_limit_exceeded");
     await provoke(key);
     expect((await ask(key)).headers.get("Retry-After")).toBe("300");

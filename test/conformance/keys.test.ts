@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { digestOf, generateKeyText, isKeyText } from "../../src/domain/keys.ts";
+import { anEntry } from "../support/audit.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { expectError } from "../support/responses.ts";
 
@@ -47,14 +48,20 @@ onEveryEngine("keys", (service) => {
     const second = generateKeyText("production");
     expectError(await ask(second), "unauthorized");
     const overlapMs = 60_000;
-    await store.keys.addSecret(first.id, digestOf(second), clock.now(), clock.now() + overlapMs);
+    await store.keys.addSecret(
+      first.id,
+      digestOf(second),
+      clock.now(),
+      clock.now() + overlapMs,
+      anEntry,
+    );
     expect((await ask(second)).status).toBe(200);
     expect((await ask(first.text)).status).toBe(200);
     clock.advance(overlapMs);
     expectError(await ask(first.text), "unauthorized");
     expect((await ask(second)).status).toBe(200);
 
-    await store.keys.revokeKey(first.id, clock.now());
+    await store.keys.revokeKey(first.id, clock.now(), anEntry);
     expectError(await ask(second), "unauthorized");
   });
 
@@ -72,7 +79,7 @@ onEveryEngine("keys", (service) => {
     const limits = { perMinute: 2, perDay: 10 };
     const { id, text } = await service().issueKey({ plan: "enterprise", limits });
     const other = generateKeyText("production");
-    await store.keys.addSecret(id, digestOf(other), clock.now(), clock.now() + 60_000);
+    await store.keys.addSecret(id, digestOf(other), clock.now(), clock.now() + 60_000, anEntry);
     expect((await ask(text)).status).toBe(200);
     expect((await ask(other)).status).toBe(200);
     expectError(await ask(text), "rate_limit_exceeded");

@@ -3,8 +3,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { readConfig } from "../../src/config.ts";
+import { commandLine } from "../../src/domain/audit.ts";
 import { issueKey, rotateKey } from "../../src/domain/key-lifecycle.ts";
 import { openStore } from "../../src/stores.ts";
+import { anEntry } from "../support/audit.ts";
 import { createTestClock } from "../support/clock.ts";
 import {
   complaints,
@@ -39,18 +41,30 @@ for (const engine of engines) {
       const now = Date.now();
       const [ending, rotated] = await withStoreAt(database, async (store) => {
         const terms = { name: "till", plan: "free", expiresAt: now + 13 * dayMs };
-        const made = await issueKey(store, "production", now, terms);
-        await issueKey(store, "production", now, { ...terms, expiresAt: now + 15 * dayMs });
-        const other = await issueKey(store, "production", now, { name: "web", plan: "pro" });
-        await rotateKey(store, "production", now, other.key.id, dayMs);
+        const made = await issueKey(store, "production", now, terms, commandLine);
+        await issueKey(
+          store,
+          "production",
+          now,
+          { ...terms, expiresAt: now + 15 * dayMs },
+          commandLine,
+        );
+        const other = await issueKey(
+          store,
+          "production",
+          now,
+          { name: "web", plan: "pro" },
+          commandLine,
+        );
+        await rotateKey(store, "production", now, other.key.id, commandLine, dayMs);
         const ban = { keyId: other.key.id, startedAt: now, until: now + dayMs, liftedAt: null };
         await store.usage.saveBan(ban);
         return [made.key.id, other.key.id];
       });
       await withStoreAt(database, async ({ webhooks }) => {
-        await webhooks.addWebhook(webhookNamed("wh_paused", { state: "paused" }));
+        await webhooks.addWebhook(webhookNamed("wh_paused", { state: "paused" }), anEntry);
         const failing = { failures: 3, failingSince: now };
-        await webhooks.addWebhook(webhookNamed("wh_failing", failing));
+        await webhooks.addWebhook(webhookNamed("wh_failing", failing), anEntry);
       });
       const findings = complaints(await examineStore(database));
       expect(findings.map(({ name, result }) => [name, result])).toEqual([

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { plans } from "../../src/domain/plans.ts";
+import { anEntry } from "../support/audit.ts";
 import { until } from "../support/instances/fleet.ts";
 import { openWorkspace } from "../support/process.ts";
 import { call, startTestService, type TestResponse, type TestService } from "../support/service.ts";
@@ -122,7 +123,7 @@ describe("a ban", () => {
     await exhaust();
     await times(20, request);
     expect(codeOf(await request())).toBe("key_banned");
-    expect(await service.store.usage.liftBan(id, service.clock.now())).toBe(true);
+    expect(await service.store.usage.liftBan(id, service.clock.now(), anEntry)).toBe(true);
     expect(codeOf(await request())).toBe("rate_limit_exceeded");
     service.clock.advance(minuteMs);
     expect(codeOf(await request())).toBe("not_found");

@@ -9,6 +9,7 @@ import { createSharedLimiter } from "../../src/limits/shared.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { openStore } from "../../src/stores.ts";
+import { anEntry } from "../support/audit.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 
@@ -59,6 +60,7 @@ async function issueKey(): Promise<string> {
   await store.keys.addKey(
     { id, name: "test", plan: "free", limits, scopes, ...times },
     digestOf(id),
+    anEntry,
   );
   return id;
 }
@@ -191,7 +193,7 @@ test("a lifted ban and its strikes are over on every limiter after a refresh", a
   const decisions = await takeMany(limiters[0]!, key, limits, 20);
   expect(decisions.at(-1)!.outcome).toBe("banned");
   expect((await limiters[1]!.take(key, limits)).outcome).toBe("banned");
-  expect(await store.usage.liftBan(key, clock.now())).toBe(true);
+  expect(await store.usage.liftBan(key, clock.now(), anEntry)).toBe(true);
   for (const limiter of limiters) limiter.refresh();
   clock.advance(60_000);
   for (const limiter of limiters) {

@@ -9,6 +9,7 @@ import { newUsage, take } from "../../src/domain/limits.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createLocalLimiter } from "../../src/limits/local.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
+import { anEntry } from "../support/audit.ts";
 import { createTestClock, testStart } from "../support/clock.ts";
 import { createNaiveLimiter } from "../support/properties/naive-limiter.ts";
 import { runs } from "../support/properties/runs.ts";
@@ -82,7 +83,7 @@ test("every decision follows the rules, for any schedule, clock, restarts and li
             clock.set(Math.max(clock.now(), model.now()) + 1);
             model.take(clock.now());
             await limiter.take(keyId, given);
-            await store.usage.liftBan(keyId, clock.now());
+            await store.usage.liftBan(keyId, clock.now(), anEntry);
             limiter.refresh();
             model.lift();
           } else {
@@ -90,14 +91,16 @@ test("every decision follows the rules, for any schedule, clock, restarts and li
               const { outcome, binding } = await limiter.take(keyId, given);
               seen.add(outcome);
               const expected = model.take(clock.now());
-              expect({ outcome, ...binding }).toEqual(expected);
+              const decided = { outcome, ...binding };
+              // Without `expect`, because there are about 100,000 decisions.
+              if (!Bun.deepEquals(decided, expected)) expect(decided).toEqual(expected);
             }
           }
         }
         await limiter.close();
       },
     ),
-    runs(1_000),
+    runs(600),
   );
   expect([...seen].sort()).toEqual(["admitted", "banned", "limited"]);
 });
@@ -134,6 +137,6 @@ async function addKey(given: { perMinute: number; perDay: number }): Promise<str
   const id = generateKeyId();
   const key = { id, name: "test", plan: "enterprise", limits: given, scopes: [] } as const;
   const times = { createdAt: clock.now(), expiresAt: null, revokedAt: null };
-  await store.keys.addKey({ ...key, ...times }, `digest ${keys++}`);
+  await store.keys.addKey({ ...key, ...times }, `digest ${keys++}`, anEntry);
   return id;
 }

@@ -16,11 +16,13 @@ import { createFaults } from "../../src/domain/verification/faults.ts";
 import { createSlots } from "../../src/domain/verification/slots.ts";
 import { verify } from "../../src/domain/verify.ts";
 import { openStore } from "../../src/stores.ts";
+import { anEntry } from "../support/audit.ts";
 import { createTestClock, testStart } from "../support/clock.ts";
 import { petRow } from "../support/pets.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import {
   corruptions,
+  restoring,
   tablesOf,
   tampererOfPostgres,
   tampererOfSqlite,
@@ -49,7 +51,7 @@ test("rows of the ledger can be neither changed nor deleted while its triggers e
 async function fill(store: Store): Promise<void> {
   const key = { id: "key_a", name: "till", plan: "business", limits: plans.business } as const;
   const times = { createdAt: testStart, expiresAt: null, revokedAt: null };
-  await store.keys.addKey({ ...key, scopes, ...times }, digestOf("a key's text"));
+  await store.keys.addKey({ ...key, scopes, ...times }, digestOf("a key's text"), anEntry);
   for (const petId of [1n, 2n, 3n, 4n]) {
     await store.catalogue.importPets(once([petRow({ petId, quantity: Number(petId) })]), "test");
   }
@@ -72,7 +74,7 @@ async function fill(store: Store): Promise<void> {
   const ban = { startedAt: testStart, until: testStart + 1, liftedAt: null };
   await store.usage.saveBan({ keyId: "key_a", ...ban });
   const cursor = { epoch: "any", seq: 20 };
-  await store.webhooks.addWebhook(webhookNamed("wh_a", { cursor }));
+  await store.webhooks.addWebhook(webhookNamed("wh_a", { cursor }), anEntry);
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {
@@ -112,8 +114,9 @@ test.each(engines)(
         fc.constantFrom(...kinds),
         fc.integer({ min: 1, max: 20 }),
         async (name, n) => {
+          const statements = corruptions[name]!(n, tamperer.names);
           try {
-            await tamperer.run(corruptions[name]!(n, tamperer.names));
+            await tamperer.run(statements);
             const { faults, faultCount } = await store.transfer.snapshot(verify);
             expect(faultCount).toBeGreaterThan(0);
             expect(faults.length).toBe(Math.min(faultCount, 20));
@@ -121,11 +124,7 @@ test.each(engines)(
             // The secret of a webhook is not printed, whatever it is.
             expect(faults.join()).not.toContain("hidden");
           } finally {
-            for (const table of tables) {
-              await tamperer.run(
-                `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM was_${table}`,
-              );
-            }
+            await tamperer.run(restoring(tables.filter((table) => statements.includes(table))));
           }
         },
       ),

@@ -1,10 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { resolve } from "node:path";
 import { verify } from "../../src/domain/verify.ts";
-import { lockForServing } from "../../src/store/sqlite/engine/serving-lock.ts";
 import { inventory, ledger, orders, pets } from "../fixtures/expected.ts";
 import { createTestClock } from "../support/clock.ts";
 import { jsonHere, runHere } from "../support/commands.ts";
-import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
+import {
+  expectUsageError,
+  openWorkspace,
+  type Started,
+  type Workspace,
+} from "../support/process.ts";
 import {
   hashesOf,
   type ReleaseKeys,
@@ -23,9 +28,11 @@ import {
 import { importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
 
 /** Every release whose stores must open. A new release adds its version and its fixtures. */
-const releases = ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0"];
+const releases = ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0", "0.6.0"];
 /** Their rows have no hashes, and their keys cannot read the ledger. */
 const releasesWithoutHashes = ["0.1.0", "0.2.0", "0.3.0"];
+/** They have no table `maintenance`. */
+const releasesWithoutMaintenance = [...releasesWithoutHashes, "0.4.0", "0.5.0"];
 
 // The tests of a store run in this order, on one copy of it and one service.
 describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, engine }))))(
@@ -73,6 +80,26 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       expect({ code, ...JSON.parse(out) }).toEqual({ code: 0, ...(await sound(12)) });
       expect(await readLedger(database)).toEqual(ledger);
       expect(await readLedger(database, origins)).toEqual(before);
+    });
+
+    test("keeps the record of its last backup", async () => {
+      const records = await withStoreAt(database, ({ maintenance }) =>
+        maintenance.listMaintenance(),
+      );
+      if (releasesWithoutMaintenance.includes(release)) {
+        expect(records).toEqual([]);
+        return;
+      }
+      expect(records).toMatchObject([
+        { task: "backup", startedAt: 0, failedAt: null, error: null },
+      ]);
+      const { succeededAt, result } = records[0]!;
+      const hash = (await hashesOf(database))[12]!;
+      const { at, ...backup } = JSON.parse(result!);
+      expect(backup).toMatchObject({ file: "-", seq: 12, hash });
+      // The backup was made after the last request and before the record of it.
+      expect(Date.parse(at)).toBeGreaterThan(Date.parse(lastUsedAt!));
+      expect(succeededAt).toBeGreaterThanOrEqual(Date.parse(at));
     });
 
     test("keeps every key, every webhook and every pet", async () => {
@@ -195,28 +222,37 @@ describe("a SQLite store that a service of 0.3.0 is using", () => {
     ["pets", "export", "-", "--format", "ndjson"],
   ];
 
+  /** Locks the store as a service does, in another process. The lock is the same in 0.3.0. */
+  async function lockElsewhere(path: string): Promise<Started> {
+    const source = resolve(import.meta.dir, "../../src/store/sqlite/engine/serving-lock.ts");
+    // Without a reference to it, the lock would be collected.
+    const code = `import { lockForServing } from ${JSON.stringify(source)};
+      globalThis.release = lockForServing(${JSON.stringify(path)});
+      console.log("locked");
+      setInterval(() => {}, 60_000);`;
+    const holder = place.start([], { command: [process.execPath, "-e", code] });
+    await holder.wrote("locked");
+    return holder;
+  }
+
   test("is neither opened nor migrated by a command, until that service ends", async () => {
     const database = await restore.sqlite("0.3.0", place);
-    const path = place.path("store.db");
     const schema = () => readRows(database, "SELECT name, sql FROM sqlite_schema ORDER BY name");
     const before = await schema();
-    // The lock is the same in 0.3.0. A command runs as another process and finds it taken.
-    const release = lockForServing(path);
-    try {
-      for (const words of commands) {
-        const ran = await place.run([...words, "--database", database]);
-        expectUsageError(ran, refusal);
-      }
-      const elsewhere = `sqlite:${place.path("elsewhere.db")}`;
-      const copying = ["migrate-store", "--from", database, "--to", elsewhere];
-      expectUsageError(await place.run(copying), "another process is already serving");
-      expect(await schema()).toEqual(before);
-      expect(await readRows(database, "PRAGMA user_version")).toEqual([[2n]]);
-    } finally {
-      release();
-    }
+    const service = await lockElsewhere(place.path("store.db"));
     for (const words of commands) {
-      expect(await place.run([...words, "--database", database])).toMatchObject({ code: 0 });
+      const ran = await place.runHere([...words, "--database", database]);
+      expectUsageError(ran, refusal);
+    }
+    const elsewhere = `sqlite:${place.path("elsewhere.db")}`;
+    const copying = ["migrate-store", "--from", database, "--to", elsewhere];
+    expectUsageError(await place.runHere(copying), "another process is already serving");
+    expect(await schema()).toEqual(before);
+    expect(await readRows(database, "PRAGMA user_version")).toEqual([[2n]]);
+    service.kill("SIGKILL");
+    await service.exited;
+    for (const words of commands) {
+      expect(await place.runHere([...words, "--database", database])).toMatchObject({ code: 0 });
     }
     expect(await readLedger(database)).toEqual(ledger);
   });
@@ -225,7 +261,7 @@ describe("a SQLite store that a service of 0.3.0 is using", () => {
     const database = await restore.sqlite("0.3.0", place);
     await place.serve(["serve", "--database", database]);
     for (const words of commands) {
-      expect(await place.run([...words, "--database", database])).toMatchObject({ code: 0 });
+      expect(await place.runHere([...words, "--database", database])).toMatchObject({ code: 0 });
     }
   });
 });

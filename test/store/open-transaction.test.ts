@@ -10,6 +10,7 @@ import { createEpochs, type Epochs } from "../../src/store/postgres/epochs.ts";
 import { createKeyMemory } from "../../src/store/postgres/idempotency.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
+import { anEntry } from "../support/audit.ts";
 import { petRow } from "../support/pets.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { setUnit } from "../support/units.ts";
@@ -77,7 +78,7 @@ async function fill(pets: number): Promise<void> {
     expiresAt: null,
     revokedAt: null,
   } as const;
-  await store.keys.addKey({ id: "key_a", name: "test", ...terms }, digestOf("a"));
+  await store.keys.addKey({ id: "key_a", name: "test", ...terms }, digestOf("a"), anEntry);
 }
 
 /** Sets the first pets to one quantity. */

@@ -3,6 +3,7 @@ import { SQL } from "bun";
 import type { Store } from "../../src/domain/ports.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
+import { anEntry } from "../support/audit.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { webhookNamed } from "../support/webhooks.ts";
@@ -24,7 +25,7 @@ const open = () =>
   openPostgres({ database: createDatabase(url), environment: "production", clock, patienceMs: 0 });
 
 async function addWebhooks(...ids: string[]): Promise<void> {
-  for (const id of ids) await stores[0]!.webhooks.addWebhook(webhookNamed(id));
+  for (const id of ids) await stores[0]!.webhooks.addWebhook(webhookNamed(id), anEntry);
 }
 
 const claim = async (at: number, holder = `instance ${at}`) =>

@@ -8,7 +8,7 @@ import { openUpgradeCheck } from "../../src/stores.ts";
 import { ledger } from "../fixtures/expected.ts";
 import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
 import { unpackRelease } from "../support/release-code.ts";
-import { readLedger, readRows, restore } from "../support/release-stores.ts";
+import { readLedger, readRows, restore, undoMaintenanceStep } from "../support/release-stores.ts";
 import { engines, startTestService } from "../support/service.ts";
 import { verifyStore } from "../support/stocking.ts";
 
@@ -21,10 +21,21 @@ afterEach(() => place.leave());
 const backups = () => readdirSync(place.folder).filter((name) => name.includes("before"));
 const versionOf = async (database: string) => (await readRows(database, "PRAGMA user_version"))[0];
 
-describe("a SQLite store of 0.5.0", () => {
-  test("is copied before a start migrates it, once, and 0.5.0 opens the copy", async () => {
+/** The schema and every row of a SQLite store. */
+async function contentOf(database: string) {
+  const schema = await readRows(
+    database,
+    "SELECT type, name, sql FROM sqlite_schema ORDER BY name",
+  );
+  const tables = schema.filter(([type]) => type === "table").map(([, name]) => name);
+  const rows = tables.map((name) => readRows(database, `SELECT * FROM "${name}" ORDER BY 1, 2`));
+  return { schema, tables, rows: await Promise.all(rows) };
+}
+
+describe("a SQLite store with the schema of 0.5.0", () => {
+  test("is copied before a start migrates it, once, and 0.6.0 opens the copy", async () => {
     const database = await restore.sqlite("0.5.0", place);
-    const before = await readRows(database, "SELECT * FROM head");
+    const before = await contentOf(database);
     const service = await startTestService("sqlite", { database });
     service.clock.set(Date.parse("2026-12-01T10:00:00Z"));
     await service.restart();
@@ -39,11 +50,11 @@ describe("a SQLite store of 0.5.0", () => {
     expect(statSync(place.path(name)).mode & 0o777).toBe(0o600);
     const backup = `sqlite:${place.path(name)}`;
     expect(await versionOf(backup)).toEqual([6n]);
-    expect(await readRows(backup, "SELECT * FROM head")).toEqual(before);
+    expect(await contentOf(backup)).toEqual(before);
     expect(await readLedger(backup)).toEqual(ledger);
     // To go back, the copy takes the place of the store.
     renameSync(place.path(name), place.path("store.db"));
-    const command = unpackRelease("0.5.0", place);
+    const command = unpackRelease("0.6.0", place);
     const ran = await place.run(["verify", "--json", "--database", database], { command });
     expect({ ...ran, out: JSON.parse(ran.out) }).toMatchObject({
       code: 0,
@@ -74,10 +85,11 @@ describe("a SQLite store of 0.5.0", () => {
     expect(backups()).toEqual([]);
   });
 
-  test("that a service of 0.5.0 serves is not served by this version, and stays as it is", async () => {
-    const database = await restore.sqlite("0.5.0", place);
-    const command = unpackRelease("0.5.0", place);
+  test("that a service of 0.6.0 serves is not served by this version, and stays as it is", async () => {
+    const database = await restore.sqlite("0.6.0", place);
+    const command = unpackRelease("0.6.0", place);
     await place.serve(["serve", "--database", database], { command });
+    await undoMaintenanceStep(database);
     const ran = await place.runHere(["serve", "--port", "0", "--database", database]);
     expectUsageError(ran, `another process is already serving ${place.path("store.db")}`);
     const check = await place.json<{ trial: unknown }>(

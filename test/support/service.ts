@@ -4,11 +4,13 @@ import { join } from "node:path";
 import type { ServiceOptions } from "../../src/compose/options.ts";
 import { type Service, startService } from "../../src/compose.ts";
 import { type Config, readConfig } from "../../src/config.ts";
+import { commandLine } from "../../src/domain/audit.ts";
 import { issueKey } from "../../src/domain/key-lifecycle.ts";
 import type { Key } from "../../src/domain/keys.ts";
 import type { OrderRecord } from "../../src/domain/orders.ts";
 import type { PetRecord } from "../../src/domain/pets.ts";
 import type { Store } from "../../src/domain/ports.ts";
+import { anEntry } from "./audit.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { checkAgainstContract } from "./contract/response-check.ts";
 import { petRow } from "./pets.ts";
@@ -92,10 +94,16 @@ export async function startTestService(
     async issueKey(fields = {}) {
       const { keys } = service.store;
       const addKey: typeof keys.addKey = (key, digest) =>
-        keys.addKey({ ...key, ...fields }, digest);
+        keys.addKey({ ...key, ...fields }, digest, anEntry);
       const terms = { name: "test", plan: "business" };
       const store = { keys: { ...keys, addKey } };
-      const { key, text } = await issueKey(store, config.environment, clock.now(), terms);
+      const { key, text } = await issueKey(
+        store,
+        config.environment,
+        clock.now(),
+        terms,
+        commandLine,
+      );
       return { id: key.id, text };
     },
     async addPets(...pets) {

@@ -1,6 +1,8 @@
 // Fills and checks a store as the commands do, without a process for each.
+
 import { readRows } from "../../src/cli/imports/rows.ts";
 import { readConfig } from "../../src/config.ts";
+import { commandLine } from "../../src/domain/audit.ts";
 import { createProblems } from "../../src/domain/import-problems.ts";
 import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
 import { issueKey } from "../../src/domain/key-lifecycle.ts";
@@ -52,7 +54,7 @@ export async function createKey(
   terms: KeyTerms,
 ): Promise<{ id: string; key: string }> {
   const { key, text } = await withStoreAt(database, (store) =>
-    issueKey(store, "production", systemClock.now(), terms),
+    issueKey(store, "production", systemClock.now(), terms, commandLine),
   );
   return { id: key.id, key: text };
 }

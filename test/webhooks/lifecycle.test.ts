@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
+import { commandLine } from "../../src/domain/audit.ts";
 import { ServiceError } from "../../src/domain/errors.ts";
 import { InvalidField } from "../../src/domain/invalid-field.ts";
 import type { Store } from "../../src/domain/ports.ts";
@@ -21,6 +22,7 @@ import {
 import type { WebhookTerms } from "../../src/domain/webhooks/terms.ts";
 import { openStore } from "../../src/stores.ts";
 import { createWebhookSender } from "../../src/webhooks/sender.ts";
+import { anEntry } from "../support/audit.ts";
 import { createTestClock } from "../support/clock.ts";
 import { petRow } from "../support/pets.ts";
 import { setUnit } from "../support/units.ts";
@@ -41,7 +43,7 @@ afterAll(async () => {
 });
 
 const create = (terms: Partial<WebhookTerms> = {}) =>
-  createWebhook(store, sender, clock.now(), { url, ...terms });
+  createWebhook(store, sender, clock.now(), { url, ...terms }, commandLine);
 
 test("a webhook in a store without changes starts with the first one", async () => {
   const { webhook } = await create();
@@ -137,43 +139,53 @@ test("a webhook cannot name more than 1,000 pets", async () => {
 
 test("a rotated webhook has two secrets for the overlap, or one without it", async () => {
   const { webhook, secret } = await create();
-  const second = await rotateSecret(store, clock.now(), webhook.id);
+  const second = await rotateSecret(store, clock.now(), webhook.id, commandLine);
   const stored = async () => (await store.webhooks.findWebhook(webhook.id))!.secrets;
   expect(await stored()).toEqual({
     current: second.secret,
     previous: secret,
     previousExpiresAt: clock.now() + defaultOverlapMs,
   });
-  const third = await rotateSecret(store, clock.now(), webhook.id, 0);
+  const third = await rotateSecret(store, clock.now(), webhook.id, commandLine, 0);
   expect(await stored()).toEqual({
     current: third.secret,
     previous: null,
     previousExpiresAt: null,
   });
-  const negative = rotateSecret(store, clock.now(), webhook.id, -1);
+  const negative = rotateSecret(store, clock.now(), webhook.id, commandLine, -1);
   await expect(negative).rejects.toMatchObject({ field: "overlap" });
 });
 
 test("a paused webhook keeps its reason, a resumed one is not failing, and a replay moves the cursor", async () => {
   const { id } = (await create()).webhook;
-  await store.webhooks.changeWebhook(id, 1, {
+  await store.webhooks.changeWebhook(
+    id,
+    1,
+    {
+      state: "disabled",
+      stateReason: "the receiver returned 410",
+      failures: 3,
+      failingSince: 5,
+      nextAttemptAt: 9,
+    },
+    anEntry,
+  );
+  expect(await pauseWebhook(store, Date.now(), id, commandLine)).toMatchObject({
     state: "disabled",
-    stateReason: "the receiver returned 410",
-    failures: 3,
-    failingSince: 5,
-    nextAttemptAt: 9,
+    version: 2,
   });
-  expect(await pauseWebhook(store, id)).toMatchObject({ state: "disabled", version: 2 });
-  const resumed = await resumeWebhook(store, id);
+  const resumed = await resumeWebhook(store, Date.now(), id, commandLine);
   const active = { state: "active", stateReason: null, failures: 0, failingSince: null };
   expect(resumed).toMatchObject({ ...active, nextAttemptAt: 0, version: 3 });
   expect(await store.webhooks.findWebhook(id)).toEqual(resumed);
-  expect(await pauseWebhook(store, id)).toMatchObject({ state: "paused" });
-  const replayed = await replayWebhook(store, id, 2);
+  expect(await pauseWebhook(store, Date.now(), id, commandLine)).toMatchObject({ state: "paused" });
+  const replayed = await replayWebhook(store, Date.now(), id, 2, commandLine);
   expect(replayed).toMatchObject({ state: "paused", replays: 1, cursor: { seq: 1 } });
   expect(await store.webhooks.findWebhook(id)).toEqual(replayed);
-  expect(replayWebhook(store, id, 5)).rejects.toMatchObject({ field: "from" });
-  expect((await deleteWebhook(store, id)).id).toBe(id);
+  expect(replayWebhook(store, Date.now(), id, 5, commandLine)).rejects.toMatchObject({
+    field: "from",
+  });
+  expect((await deleteWebhook(store, Date.now(), id, commandLine)).id).toBe(id);
   expect(await store.webhooks.findWebhook(id)).toBeUndefined();
 });
 
@@ -184,12 +196,12 @@ test("a change that another operator overtakes is made on top of it", async () =
     ...store.webhooks,
     async findWebhook(wanted: string) {
       const found = await store.webhooks.findWebhook(wanted);
-      if (!raced) await rotateSecret(store, clock.now(), id, 0);
+      if (!raced) await rotateSecret(store, clock.now(), id, commandLine, 0);
       raced = true;
       return found;
     },
   };
-  expect(await pauseWebhook({ webhooks: racing }, id)).toMatchObject({
+  expect(await pauseWebhook({ webhooks: racing }, Date.now(), id, commandLine)).toMatchObject({
     state: "paused",
     version: 3,
   });
@@ -198,11 +210,11 @@ test("a change that another operator overtakes is made on top of it", async () =
 test("an unknown id is not found", async () => {
   const results = await Promise.allSettled([
     getWebhookStatus(store, "wh_0"),
-    rotateSecret(store, clock.now(), "wh_0"),
-    pauseWebhook(store, "wh_0"),
-    resumeWebhook(store, "wh_0"),
-    replayWebhook(store, "wh_0", 1),
-    deleteWebhook(store, "wh_0"),
+    rotateSecret(store, clock.now(), "wh_0", commandLine),
+    pauseWebhook(store, Date.now(), "wh_0", commandLine),
+    resumeWebhook(store, Date.now(), "wh_0", commandLine),
+    replayWebhook(store, Date.now(), "wh_0", 1, commandLine),
+    deleteWebhook(store, Date.now(), "wh_0", commandLine),
   ]);
   for (const result of results) {
     const { reason } = result as PromiseRejectedResult;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { commandLine } from "../../src/domain/audit.ts";
 import { rotateKey } from "../../src/domain/key-lifecycle.ts";
 import { dayMs, minuteMs } from "../../src/domain/limits.ts";
 import { onEveryEngine } from "../support/conformance.ts";
@@ -87,7 +88,7 @@ onEveryEngine("an idempotency key", (service, engine) => {
     const foreign = await update(other, "c-1", 6);
     expect([foreign.status, isReplay(foreign)]).toEqual([200, false]);
     const { store, clock } = service();
-    const rotated = await rotateKey(store, "production", clock.now(), own.id);
+    const rotated = await rotateKey(store, "production", clock.now(), own.id, commandLine);
     const again = await update(rotated.text, "c-1", 5);
     expect([again.text, isReplay(again)]).toEqual([first.text, true]);
   });

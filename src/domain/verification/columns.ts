@@ -1,7 +1,7 @@
 import { recordBytes } from "../idempotency.ts";
 import { listRule, textRule } from "../imports.ts";
 import { petStatuses, quantityMax } from "../inventory.ts";
-import { scopes } from "../keys.ts";
+import { operatorPlan, operatorScope, scopes } from "../keys.ts";
 import { causes } from "../ledger.ts";
 import { orderStatuses } from "../orders.ts";
 import { plans } from "../plans.ts";
@@ -76,7 +76,7 @@ const columns = {
   keys: [
     text("id"),
     text("name"),
-    oneOf("plan", Object.keys(plans)),
+    oneOf("plan", [...Object.keys(plans), operatorPlan]),
     integer("requests per minute", 1),
     integer("requests per day", 1),
     column("scopes", `some of ${scopes.join(", ")}`, areScopes),
@@ -99,6 +99,15 @@ const columns = {
     integer("last use", 0),
   ],
   epochs: [integer("number", 0), text("epoch"), integer("from_seq", 0)],
+  audit: [
+    integer("seq", 1),
+    integer("at", 0),
+    optional(text("key")),
+    optional(text("request")),
+    text("action"),
+    optional(text("target")),
+    column("details", "a JSON object", isObject),
+  ],
   bans: [text("key"), integer("start", 0), integer("end", 0), optional(integer("lifted", 0))],
   webhooks: [
     text("id"),
@@ -194,7 +203,16 @@ function isList(value: unknown): boolean {
 
 function areScopes(value: unknown): boolean {
   if (typeof value !== "string") return false;
+  if (value === operatorScope) return true;
   return value.split(" ").every((name) => (scopes as readonly string[]).includes(name));
+}
+
+function isObject(value: unknown): boolean {
+  try {
+    return Object.getPrototypeOf(JSON.parse(value as string)) === Object.prototype;
+  } catch {
+    return false;
+  }
 }
 
 function isDigest(value: unknown): boolean {

@@ -1,3 +1,4 @@
+import { type Actor, type AuditAction, auditEntry } from "../audit.ts";
 import { type Position, positionOf } from "../epochs.ts";
 import { ServiceError, unavailable } from "../errors.ts";
 import { InvalidField } from "../invalid-field.ts";
@@ -41,6 +42,7 @@ export async function createWebhook(
   sender: Pick<WebhookSender, "checkUrl">,
   now: number,
   terms: WebhookTerms,
+  actor: Actor,
 ): Promise<CreatedWebhook> {
   const isResolved = await sender.checkUrl(terms.url);
   const { name, filter } = checkTerms(terms);
@@ -63,7 +65,8 @@ export async function createWebhook(
     cursor,
     ...notFailing,
   };
-  await store.webhooks.addWebhook(webhook);
+  const entry = auditEntry(actor, now, "webhook.created", webhook.id, { name, url: terms.url });
+  await store.webhooks.addWebhook(webhook, entry);
   return { webhook, secret, isResolved };
 }
 
@@ -93,11 +96,13 @@ export async function rotateSecret(
   store: Webhooks,
   now: number,
   id: string,
+  actor: Actor,
   overlapMs = defaultOverlapMs,
 ): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
   if (!(overlapMs >= 0)) throw new InvalidField("overlap", "must not be negative");
   const secret = generateSecret();
-  const webhook = await change(store, id, ({ secrets: { current } }) => ({
+  const noted = { actor, now, action: "webhook.rotated" } as const;
+  const webhook = await change(store, id, noted, ({ secrets: { current } }) => ({
     secrets:
       overlapMs > 0
         ? { current: secret, previous: current, previousExpiresAt: now + overlapMs }
@@ -110,31 +115,56 @@ export async function rotateSecret(
  * Stops the deliveries. An attempt that is under way is completed. A webhook that is not active keeps
  * its state and the reason for it.
  */
-export function pauseWebhook(store: Webhooks, id: string): Promise<Webhook> {
-  return change(store, id, ({ state }) =>
+export function pauseWebhook(
+  store: Webhooks,
+  now: number,
+  id: string,
+  actor: Actor,
+): Promise<Webhook> {
+  return change(store, id, { actor, now, action: "webhook.paused" }, ({ state }) =>
     state === "active" ? { state: "paused", stateReason: "paused by an operator" } : undefined,
   );
 }
 
 /** Continues after the last change that was delivered, at once, also if the webhook is failing. */
-export function resumeWebhook(store: Webhooks, id: string): Promise<Webhook> {
-  return change(store, id, () => ({ state: "active", stateReason: null, ...notFailing }));
+export function resumeWebhook(
+  store: Webhooks,
+  now: number,
+  id: string,
+  actor: Actor,
+): Promise<Webhook> {
+  const active = { state: "active", stateReason: null, ...notFailing } as const;
+  return change(store, id, { actor, now, action: "webhook.resumed" }, () => active);
 }
 
 /** Delivers from this change on, with new message ids. A webhook that is not active stays so. */
 export async function replayWebhook(
   store: WebhooksAndLedger,
+  now: number,
   id: string,
   from: number,
+  actor: Actor,
 ): Promise<Webhook> {
   await getWebhook(store, id);
   const cursor = await positionBefore(store, from);
-  return change(store, id, ({ replays }) => ({ cursor, replays: replays + 1, ...notFailing }));
+  const noted = { actor, now, action: "webhook.replayed", details: { from } } as const;
+  return change(store, id, noted, ({ replays }) => ({
+    cursor,
+    replays: replays + 1,
+    ...notFailing,
+  }));
 }
 
-export async function deleteWebhook(store: Webhooks, id: string): Promise<Webhook> {
+export async function deleteWebhook(
+  store: Webhooks,
+  now: number,
+  id: string,
+  actor: Actor,
+): Promise<Webhook> {
   const webhook = await getWebhook(store, id);
-  if (!(await store.webhooks.removeWebhook(id))) throw notFound(id);
+  const { name, url } = webhook;
+  const entry = auditEntry(actor, now, "webhook.removed", id, { name, url });
+  if (!(await store.webhooks.removeWebhook(id, entry))) throw notFound(id);
   return webhook;
 }
 
@@ -153,16 +183,26 @@ async function positionBefore(
 /** How often a change is tried, if changes of other operators come first. */
 const triesMax = 5;
 
+/** What the audit log says about a change. */
+interface Noted {
+  readonly actor: Actor;
+  readonly now: number;
+  readonly action: AuditAction;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
 async function change(
   { webhooks }: Webhooks,
   id: string,
+  { actor, now, action, details }: Noted,
   changeOf: (webhook: Webhook) => WebhookChange | undefined,
 ): Promise<Webhook> {
+  const entry = auditEntry(actor, now, action, id, details);
   for (let tries = 0; tries < triesMax; tries++) {
     const webhook = await getWebhook({ webhooks }, id);
     const wanted = changeOf(webhook);
     if (!wanted) return webhook;
-    if (await webhooks.changeWebhook(id, webhook.version, wanted)) {
+    if (await webhooks.changeWebhook(id, webhook.version, wanted, entry)) {
       return { ...webhook, ...wanted, version: webhook.version + 1 };
     }
   }

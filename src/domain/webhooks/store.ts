@@ -1,3 +1,4 @@
+import type { AuditEntry } from "../audit.ts";
 import type { Webhook, WebhookAttempt, WebhookProgress, WebhookState } from "./webhook.ts";
 
 /** The fields that an operator can change. Fields that are not given stay. */
@@ -22,11 +23,16 @@ export interface WebhookStore {
   /** All webhooks, in the order in which they were created. */
   listWebhooks(): Promise<readonly Webhook[]>;
   findWebhook(id: string): Promise<Webhook | undefined>;
-  addWebhook(webhook: Webhook): Promise<void>;
+  addWebhook(webhook: Webhook, entry: AuditEntry): Promise<void>;
   /** Changes a webhook if it is still at `version`, and increments the version. */
-  changeWebhook(id: string, version: number, change: WebhookChange): Promise<boolean>;
+  changeWebhook(
+    id: string,
+    version: number,
+    change: WebhookChange,
+    entry: AuditEntry,
+  ): Promise<boolean>;
   /** Removes a webhook with its log. Returns false if there is none. */
-  removeWebhook(id: string): Promise<boolean>;
+  removeWebhook(id: string, entry: AuditEntry): Promise<boolean>;
   /** The last attempts, the newest first. */
   listAttempts(id: string, attemptsMax: number): Promise<readonly WebhookAttempt[]>;
   /**

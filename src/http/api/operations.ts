@@ -1,3 +1,4 @@
+import type { Scope } from "../../domain/keys.ts";
 import { petsDeprecatedAt } from "../../domain/pets.ts";
 import { jsonTypes, mergePatchTypes } from "../body.ts";
 import type { Operation } from "../operation.ts";
@@ -17,6 +18,7 @@ import { getPet } from "./pets.ts";
 import { getDiff, getSnapshot } from "./snapshots.ts";
 
 export interface ApiOperation extends Operation {
+  readonly scope: Scope;
   /** Its part of the API description. */
   readonly contract: Contract;
 }

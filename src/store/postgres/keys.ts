@@ -1,5 +1,8 @@
-import type { KeyStore } from "../../domain/ports.ts";
+import type { KeyStore } from "../../domain/key-store.ts";
+import type { Key } from "../../domain/keys.ts";
+import { auditValues } from "../audit-rows.ts";
 import { keyColumns, secretTimesColumns, toKey, toNumber, toSecretTimes } from "../rows.ts";
+import { insertEntry } from "./audit.ts";
 import type { Query } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";
 
@@ -14,16 +17,26 @@ const addKey = `
   WITH added AS (INSERT INTO keys (id, name, plan, per_minute, per_day, scopes, created_at,
                                    expires_at, revoked_at)
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)),
-       opened AS (INSERT INTO secrets (digest, key_id, created_at) VALUES ($10, $1, $7))
+       opened AS (INSERT INTO secrets (digest, key_id, created_at) VALUES ($10, $1, $7)),
+       noted AS (${insertEntry(11)})
+  ${touchKeys}`;
+
+const changeKey = `
+  WITH changed AS (UPDATE keys SET name = $2, plan = $3, per_minute = $4::int8, per_day = $5::int8,
+                     scopes = $6, expires_at = $7::int8 WHERE id = $1),
+       noted AS (${insertEntry(8)})
   ${touchKeys}`;
 
 const addSecret = `
   WITH ended AS (UPDATE secrets SET expires_at = least(expires_at, $4::int8) WHERE key_id = $1),
-       opened AS (INSERT INTO secrets (digest, key_id, created_at) VALUES ($2, $1, $3))
+       opened AS (INSERT INTO secrets (digest, key_id, created_at) VALUES ($2, $1, $3)),
+       noted AS (${insertEntry(5)})
   ${touchKeys}`;
 
 const revokeKey = `
-  WITH ended AS (UPDATE keys SET revoked_at = $2::int8 WHERE id = $1 AND revoked_at IS NULL)
+  WITH ended AS (UPDATE keys SET revoked_at = $2::int8 WHERE id = $1 AND revoked_at IS NULL
+                 RETURNING id),
+       noted AS (${insertEntry(3, "ended")})
   ${touchKeys}`;
 
 /**
@@ -48,17 +61,22 @@ export function createKeys(quick: Query, long: Query): KeyStore {
       const text = `SELECT ${secretTimesColumns} FROM secrets ORDER BY key_id, created_at, digest`;
       return (await long(text)).map(toSecretTimes);
     },
-    async addKey(key, digest) {
-      const { perMinute, perDay } = key.limits;
-      const terms = [key.plan, perMinute, perDay, key.scopes.join(" ")];
+    async addKey(key, digest, entry) {
       const times = [key.createdAt, key.expiresAt, key.revokedAt];
-      await long(addKey, [key.id, key.name, ...terms, ...times, digest]);
+      await long(addKey, [...termsOf(key), ...times, digest, ...auditValues(entry)]);
     },
-    async addSecret(keyId, digest, now, othersExpireAt) {
-      await long(addSecret, [keyId, digest, now, othersExpireAt]);
+    async changeKey(key, entry) {
+      await long(changeKey, [...termsOf(key), key.expiresAt, ...auditValues(entry)]);
     },
-    async revokeKey(keyId, now) {
-      await long(revokeKey, [keyId, now]);
+    async addSecret(keyId, digest, now, othersExpireAt, entry) {
+      await long(addSecret, [keyId, digest, now, othersExpireAt, ...auditValues(entry)]);
+    },
+    async revokeKey(keyId, now, entry) {
+      await long(revokeKey, [keyId, now, ...auditValues(entry)]);
     },
   };
+}
+
+function termsOf({ id, name, plan, limits, scopes }: Key) {
+  return [id, name, plan, limits.perMinute, limits.perDay, scopes.join(" ")];
 }

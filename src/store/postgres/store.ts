@@ -5,6 +5,7 @@ import { createProblems } from "../../domain/import-problems.ts";
 import type { Environment } from "../../domain/keys.ts";
 import type { Clock, Store } from "../../domain/ports.ts";
 import type { Migration } from "../../domain/upgrades.ts";
+import { createAudit } from "./audit.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { commit } from "./commit.ts";
@@ -24,6 +25,7 @@ import { createMaintenance } from "./maintenance.ts";
 import { hasStore, migrate } from "./migrations.ts";
 import { createPreview } from "./previews.ts";
 import { steps } from "./schema/steps.ts";
+import { createSessions } from "./sessions.ts";
 import { createSnapshot, importTables } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
 import { createWebhooks } from "./webhooks.ts";
@@ -109,9 +111,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       previewOrders: (...args) => onOwnSession((own) => createPreview(own).previewOrders(...args)),
     },
     keys: createKeys(quick.query, long.query),
+    sessions: createSessions(quick.query, long.query),
     usage: createUsage(long.query),
     webhooks: createWebhooks(long.query, now),
     maintenance: createMaintenance(long.query),
+    audit: createAudit(long.query),
     transfer: {
       snapshot: (work) =>
         onOwnSession(async (session) => {

@@ -55,6 +55,10 @@ const bansInForce = `
   ON CONFLICT (key_id) DO UPDATE
     SET ban_started_at = excluded.ban_started_at, banned_until = excluded.banned_until`;
 
+/** Entries that are added later have higher numbers than those that were copied. */
+const continueAuditNumbers =
+  "SELECT setval(pg_get_serial_sequence('audit', 'seq'), max(seq)) FROM audit HAVING count(*) > 0";
+
 /** The last row has no hash if it is older than the chain, which then ends in the table `chain`. */
 const lastRow = `SELECT seq, at, coalesce(encode(hash, 'hex'), (SELECT chain.hash FROM chain))
   FROM ledger ORDER BY seq DESC LIMIT 1`;
@@ -93,6 +97,7 @@ export async function importTables(session: Session, rowsOf: RowsOf): Promise<vo
     }
   }
   await sql.unsafe(bansInForce);
+  await sql.unsafe(continueAuditNumbers);
   const [end] = await query(lastRow);
   if (end) await query(moveTip, [seq, ...end]);
   await query(touchKeys);

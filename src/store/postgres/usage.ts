@@ -1,7 +1,9 @@
 import type { Usage } from "../../domain/limits.ts";
 import type { Clock, SharedUsageStore } from "../../domain/ports.ts";
 import type { CountedUsage, UsageStore } from "../../domain/usage.ts";
+import { auditValues } from "../audit-rows.ts";
 import { banColumns, type Row, toBan, toUsage, usageColumns } from "../rows.ts";
+import { insertEntry } from "./audit.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
 import { nowMs } from "./engine/clock.ts";
 import type { Query } from "./engine/session.ts";
@@ -37,7 +39,8 @@ const liftBan = `
     RETURNING key_id),
   forgiven AS (
     UPDATE standings SET strikes = 0, ban_started_at = 0, banned_until = 0
-    FROM lifted WHERE standings.key_id = lifted.key_id)
+    FROM lifted WHERE standings.key_id = lifted.key_id),
+  noted AS (${insertEntry(3, "lifted")})
   UPDATE store SET keys_version = keys_version + 1 FROM lifted WHERE store.id = 1
   RETURNING ${waitForDisk}`;
 
@@ -59,7 +62,8 @@ export function createUsage(query: Query): UsageStore {
     async saveBan(ban) {
       await query(saveBan, [ban.keyId, ban.startedAt, ban.until, ban.liftedAt]);
     },
-    liftBan: async (keyId, now) => (await query(liftBan, [keyId, now])).length > 0,
+    liftBan: async (keyId, now, entry) =>
+      (await query(liftBan, [keyId, now, ...auditValues(entry)])).length > 0,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
 import { attemptsKept } from "../../domain/webhooks/webhook.ts";
+import { auditValues } from "../audit-rows.ts";
 import {
   attemptColumns,
   attemptsToAdd,
@@ -8,6 +9,7 @@ import {
   toWebhook,
   webhookColumns,
 } from "../webhook-rows.ts";
+import { insertEntry } from "./audit.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
 import { nowMs } from "./engine/clock.ts";
 import type { Query } from "./engine/session.ts";
@@ -19,7 +21,10 @@ const attemptsText = `SELECT ${attemptColumns} FROM webhook_attempts WHERE webho
   ORDER BY number DESC LIMIT $2`;
 
 /** The log goes with it, by the reference between the tables. */
-const removeText = `DELETE FROM webhooks WHERE id = $1 RETURNING ${waitForDisk}`;
+const removeText = `
+  WITH removed AS (DELETE FROM webhooks WHERE id = $1 RETURNING id),
+       noted AS (${insertEntry(2, "removed")})
+  SELECT ${waitForDisk} FROM removed`;
 
 /**
  * $1 is the time or null, $2 the holder, $3 the length of a lease. Every lease is extended: the holder
@@ -79,25 +84,27 @@ export function createWebhooks(query: Query, now: () => number | null): WebhookS
   return {
     listWebhooks: async () => (await query(listText)).map(toWebhook),
     findWebhook: async (id) => (await query(findText, [id])).map(toWebhook)[0],
-    async addWebhook(webhook) {
+    async addWebhook(webhook, entry) {
       const columns = columnsOf(webhook);
       const numbers = columns.map((_, index) => `$${index + 1}`);
-      const text = `INSERT INTO webhooks (${webhookColumns}) VALUES (${numbers.join()})
-        RETURNING ${waitForDisk}`;
-      await query(
-        text,
-        columns.map(([, value]) => value),
-      );
+      const text = `WITH noted AS (${insertEntry(columns.length + 1)})
+        INSERT INTO webhooks (${webhookColumns}) VALUES (${numbers.join()}) RETURNING ${waitForDisk}`;
+      await query(text, [...columns.map(([, value]) => value), ...auditValues(entry)]);
     },
-    async changeWebhook(id, version, change) {
+    async changeWebhook(id, version, change, entry) {
       const columns = columnsOf(change);
       const assignments = columns.map(([name], index) => `${name} = $${index + 3}`);
-      const text = `UPDATE webhooks SET ${["version = version + 1", ...assignments].join()}
-        WHERE id = $1 AND version = $2 RETURNING ${waitForDisk}`;
-      const values = [id, version, ...columns.map(([, value]) => value)];
+      const text = `
+        WITH changed AS (
+          UPDATE webhooks SET ${["version = version + 1", ...assignments].join()}
+          WHERE id = $1 AND version = $2 RETURNING id),
+        noted AS (${insertEntry(columns.length + 3, "changed")})
+        SELECT ${waitForDisk} FROM changed`;
+      const values = [id, version, ...columns.map(([, value]) => value), ...auditValues(entry)];
       return (await query(text, values)).length > 0;
     },
-    removeWebhook: async (id) => (await query(removeText, [id])).length > 0,
+    removeWebhook: async (id, entry) =>
+      (await query(removeText, [id, ...auditValues(entry)])).length > 0,
     listAttempts: async (id, attemptsMax) =>
       (await query(attemptsText, [id, attemptsMax])).map(toAttempt),
     claimWebhooks: async (holder, leaseMs) =>

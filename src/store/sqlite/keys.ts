@@ -1,6 +1,8 @@
 import type { Database } from "bun:sqlite";
+import type { AuditEntry } from "../../domain/audit.ts";
 import type { Key, Secret, SecretTimes } from "../../domain/keys.ts";
 import { keyColumns, secretTimesColumns, toKey, toNumber, toSecretTimes } from "../rows.ts";
+import { createEntryInserter } from "./audit.ts";
 import { inTransaction } from "./engine/connection.ts";
 
 /** Reads keys. Every method returns a value, not a promise. */
@@ -34,9 +36,14 @@ export const touchKeys = "UPDATE head SET keys_version = keys_version + 1";
 /** Writes keys. Each call is one transaction. */
 export function createKeyWriter(database: Database) {
   const touch = database.query(touchKeys);
+  const note = createEntryInserter(database);
   const insertKey = database.query(
     `INSERT INTO keys (id, name, plan, per_minute, per_day, scopes, created_at, expires_at, revoked_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const updateKey = database.query(
+    `UPDATE keys SET name = ?2, plan = ?3, per_minute = ?4, per_day = ?5, scopes = ?6, expires_at = ?7
+     WHERE id = ?1`,
   );
   const insertSecret = database.query(
     "INSERT INTO secrets (digest, key_id, created_at, expires_at) VALUES (?, ?, ?, NULL)",
@@ -49,7 +56,7 @@ export function createKeyWriter(database: Database) {
   );
 
   return {
-    addKey: inTransaction(database, (key: Key, digest: string) => {
+    addKey: inTransaction(database, (key: Key, digest: string, entry: AuditEntry) => {
       insertKey.run(
         key.id,
         key.name,
@@ -62,18 +69,28 @@ export function createKeyWriter(database: Database) {
         key.revokedAt,
       );
       insertSecret.run(digest, key.id, key.createdAt);
+      note(entry);
+      touch.run();
+    }),
+    changeKey: inTransaction(database, (key: Key, entry: AuditEntry) => {
+      const { perMinute, perDay } = key.limits;
+      const scopes = key.scopes.join(" ");
+      updateKey.run(key.id, key.name, key.plan, perMinute, perDay, scopes, key.expiresAt);
+      note(entry);
       touch.run();
     }),
     addSecret: inTransaction(
       database,
-      (keyId: string, digest: string, now: number, othersExpireAt: number) => {
+      (keyId: string, digest: string, now: number, othersExpireAt: number, entry: AuditEntry) => {
         endSecrets.run(othersExpireAt, keyId);
         insertSecret.run(digest, keyId, now);
+        note(entry);
         touch.run();
       },
     ),
-    revokeKey: inTransaction(database, (keyId: string, now: number) => {
-      revoke.run(now, keyId);
+    revokeKey: inTransaction(database, (keyId: string, now: number, entry: AuditEntry) => {
+      if (revoke.run(now, keyId).changes === 0) return;
+      note(entry);
       touch.run();
     }),
   };

@@ -1,6 +1,8 @@
 import type { Database } from "bun:sqlite";
+import type { AuditStore } from "../../domain/audit.ts";
 import type { ImportPreview } from "../../domain/import-preview.ts";
 import { createProblems } from "../../domain/import-problems.ts";
+import type { KeyStore, SessionStore } from "../../domain/key-store.ts";
 import type { MaintenanceStore } from "../../domain/maintenance.ts";
 import type {
   CatalogueStore,
@@ -8,12 +10,12 @@ import type {
   Head,
   IdempotencyStore,
   InventoryStore,
-  KeyStore,
   Store,
   TransferStore,
 } from "../../domain/ports.ts";
 import type { UsageStore } from "../../domain/usage.ts";
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
+import { createAuditReader } from "./audit.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
 import { type Access, openCommandAccess, openServiceAccess } from "./engine/access.ts";
@@ -47,6 +49,7 @@ import { createKeyReader } from "./keys.ts";
 import { createMaintenanceReader } from "./maintenance.ts";
 import { createPreview } from "./previews.ts";
 import { steps } from "./schema/steps.ts";
+import { createSessionReader } from "./sessions.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
@@ -107,9 +110,11 @@ function createStore(parts: Parts): Store {
     idempotency: createIdempotencyStore(parts),
     catalogue: createCatalogueStore(parts),
     keys: createKeyStore(parts),
+    sessions: createSessionStore(parts),
     usage: createUsageStore(parts),
     webhooks: createWebhookStore(parts),
     maintenance: createMaintenanceStore(parts),
+    audit: createAuditStore(parts),
     transfer: createTransferStore(parts),
     async close() {
       if (!access.close()) await endWithoutClosing(options.log);
@@ -193,8 +198,25 @@ function createKeyStore(parts: Parts): KeyStore {
     listKeys: async () => reader.listKeys(),
     listSecrets: async () => reader.listSecrets(),
     addKey: write(parts, "addKey"),
+    changeKey: write(parts, "changeKey"),
     addSecret: write(parts, "addSecret"),
     revokeKey: write(parts, "revokeKey"),
+  };
+}
+
+function createSessionStore(parts: Parts): SessionStore {
+  return {
+    ...readable(parts, createSessionReader(parts.database)),
+    addSession: write(parts, "addSession"),
+    removeSession: write(parts, "removeSession"),
+  };
+}
+
+function createAuditStore(parts: Parts): AuditStore {
+  const { listEntries } = readable(parts, createAuditReader(parts.database));
+  return {
+    listEntries: async (filter, rowsMax) => listEntries(filter, rowsMax),
+    addEntry: write(parts, "addAuditEntry"),
   };
 }
 

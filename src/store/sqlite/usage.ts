@@ -1,6 +1,8 @@
 import type { Database } from "bun:sqlite";
+import type { AuditEntry } from "../../domain/audit.ts";
 import type { Ban, SavedUsage } from "../../domain/usage.ts";
 import { banColumns, toBan, toUsage, usageColumns } from "../rows.ts";
+import { createEntryInserter } from "./audit.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { touchKeys } from "./keys.ts";
 
@@ -26,6 +28,7 @@ const ifKeyExists = "WHERE EXISTS (SELECT 1 FROM keys WHERE id = ?1)";
 /** Writes request counts and bans. Each call is one transaction. */
 export function createUsageWriter(database: Database) {
   const touch = database.query(touchKeys);
+  const note = createEntryInserter(database);
   const putUsage = database.query(
     `INSERT INTO usage (${usageColumns}) SELECT ?1, ?2, ?3, ?4, ?5, ?6 ${ifKeyExists}
      ON CONFLICT (key_id) DO UPDATE SET
@@ -59,9 +62,12 @@ export function createUsageWriter(database: Database) {
     saveBan: inTransaction(database, (ban: Ban) => {
       putBan.run(ban.keyId, ban.startedAt, ban.until, ban.liftedAt);
     }),
-    liftBan: inTransaction(database, (keyId: string, now: number): boolean => {
+    liftBan: inTransaction(database, (keyId: string, now: number, entry: AuditEntry): boolean => {
       const lifted = endBan.run(now, keyId).changes > 0;
-      if (lifted) touch.run();
+      if (lifted) {
+        note(entry);
+        touch.run();
+      }
       return lifted;
     }),
   };

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import type { AuditEntry } from "../../domain/audit.ts";
 import type { Delivered, WebhookChange, WebhookStore } from "../../domain/webhooks/store.ts";
 import { attemptsKept, type Webhook, type WebhookAttempt } from "../../domain/webhooks/webhook.ts";
 import { placeholders } from "../tables.ts";
@@ -10,6 +11,7 @@ import {
   toWebhook,
   webhookColumns,
 } from "../webhook-rows.ts";
+import { createEntryInserter } from "./audit.ts";
 import { inTransaction } from "./engine/connection.ts";
 
 /** Reads webhooks. Every method returns a value, not a promise. */
@@ -59,25 +61,36 @@ export function createWebhooks(reader: Reader, { claim, ...writes }: Writes): We
   };
 }
 
-/** Writes the changes of operators. Each call is one statement, and so one transaction. */
+/** Writes the changes of operators. Each call is one transaction. */
 export function createWebhookWriter(database: Database) {
   const insert = database.query(
     `INSERT INTO webhooks (${webhookColumns}) VALUES (${placeholders(webhookColumns)})`,
   );
   const remove = database.query("DELETE FROM webhooks WHERE id = ?");
+  const note = createEntryInserter(database);
+  const notedIf = (isChanged: boolean, entry: AuditEntry): boolean => {
+    if (isChanged) note(entry);
+    return isChanged;
+  };
   return {
-    addWebhook(webhook: Webhook): void {
+    addWebhook: inTransaction(database, (webhook: Webhook, entry: AuditEntry): void => {
       insert.run(...columnsOf(webhook).map(([, value]) => value));
-    },
-    changeWebhook(id: string, version: number, change: WebhookChange): boolean {
-      const columns = columnsOf(change);
-      const assignments = ["version = version + 1", ...columns.map(([name]) => `${name} = ?`)];
-      const text = `UPDATE webhooks SET ${assignments.join()} WHERE id = ? AND version = ?`;
-      const values = columns.map(([, value]) => value);
-      return database.query(text).run(...values, id, version).changes > 0;
-    },
+      note(entry);
+    }),
+    changeWebhook: inTransaction(
+      database,
+      (id: string, version: number, change: WebhookChange, entry: AuditEntry): boolean => {
+        const columns = columnsOf(change);
+        const assignments = ["version = version + 1", ...columns.map(([name]) => `${name} = ?`)];
+        const text = `UPDATE webhooks SET ${assignments.join()} WHERE id = ? AND version = ?`;
+        const values = columns.map(([, value]) => value);
+        return notedIf(database.query(text).run(...values, id, version).changes > 0, entry);
+      },
+    ),
     /** The log goes with it, by the reference between the tables. */
-    removeWebhook: (id: string): boolean => remove.run(id).changes > 0,
+    removeWebhook: inTransaction(database, (id: string, entry: AuditEntry): boolean =>
+      notedIf(remove.run(id).changes > 0, entry),
+    ),
   };
 }
 

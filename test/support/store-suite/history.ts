@@ -5,6 +5,7 @@ import { digestOf } from "../../../src/domain/keys.ts";
 import type { Unit } from "../../../src/domain/ledger.ts";
 import type { RowFilter } from "../../../src/domain/ports.ts";
 import { int64Max, int64Min } from "../../../src/domain/values/int64.ts";
+import { anEntry } from "../audit.ts";
 import { testStart } from "../clock.ts";
 import { setUnit } from "../units.ts";
 import { keyNamed, type StoreSuite } from "./suite.ts";
@@ -123,7 +124,7 @@ export function describeHistory(suite: StoreSuite): void {
   describe("rows of the ledger", () => {
     test("have every field, and the name of the key", async () => {
       await add({ petId: int64Max, quantity: 2 });
-      await suite.store.keys.addKey(keyNamed("key_a"), digestOf("key_a"));
+      await suite.store.keys.addKey(keyNamed("key_a"), digestOf("key_a"), anEntry);
       suite.clock.advance(1_000);
       await commit(set(int64Max, 5, "größer"), setUnit(int64Max, 6, { keyId: "key_gone" }));
       const stored = await ledger();

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { Key } from "../../../src/domain/keys.ts";
+import { anEntry } from "../audit.ts";
 import { testStart } from "../clock.ts";
 import { banOf, keyNamed, type StoreSuite } from "./suite.ts";
 
@@ -13,8 +14,12 @@ export function describeKeys(suite: StoreSuite): void {
         scopes: ["pets:read"],
         expiresAt: testStart + 5,
       };
-      await suite.store.keys.addKey(key, "digest-a");
-      await suite.store.keys.addKey({ ...keyNamed("key_b"), createdAt: testStart + 1 }, "digest-b");
+      await suite.store.keys.addKey(key, "digest-a", anEntry);
+      await suite.store.keys.addKey(
+        { ...keyNamed("key_b"), createdAt: testStart + 1 },
+        "digest-b",
+        anEntry,
+      );
       expect(await suite.store.keys.findKey("key_a")).toEqual(key);
       expect(await suite.store.keys.findSecret("digest-a")).toEqual({
         key,
@@ -26,9 +31,9 @@ export function describeKeys(suite: StoreSuite): void {
     });
 
     test("that are rotated have a new secret, and the others expire at the given time at the latest", async () => {
-      await suite.store.keys.addKey(keyNamed("key_a"), "one");
-      await suite.store.keys.addSecret("key_a", "two", testStart, testStart + 100);
-      await suite.store.keys.addSecret("key_a", "three", testStart, testStart + 500);
+      await suite.store.keys.addKey(keyNamed("key_a"), "one", anEntry);
+      await suite.store.keys.addSecret("key_a", "two", testStart, testStart + 100, anEntry);
+      await suite.store.keys.addSecret("key_a", "three", testStart, testStart + 500, anEntry);
       const ends = async (digest: string) =>
         (await suite.store.keys.findSecret(digest))?.secret.expiresAt;
       expect([await ends("one"), await ends("two"), await ends("three")]).toEqual([
@@ -50,9 +55,9 @@ export function describeKeys(suite: StoreSuite): void {
     });
 
     test("that are revoked keep the time of the first revocation", async () => {
-      await suite.store.keys.addKey(keyNamed("key_a"), "one");
-      await suite.store.keys.revokeKey("key_a", testStart + 1);
-      await suite.store.keys.revokeKey("key_a", testStart + 2);
+      await suite.store.keys.addKey(keyNamed("key_a"), "one", anEntry);
+      await suite.store.keys.revokeKey("key_a", testStart + 1, anEntry);
+      await suite.store.keys.revokeKey("key_a", testStart + 2, anEntry);
       expect((await suite.store.keys.findSecret("one"))?.key.revokedAt).toBe(testStart + 1);
     });
 
@@ -60,11 +65,11 @@ export function describeKeys(suite: StoreSuite): void {
       const versions = [(await suite.store.inventory.readHead()).keysVersion];
       const note = async () =>
         void versions.push((await suite.store.inventory.readHead()).keysVersion);
-      await suite.store.keys.addKey(keyNamed("key_a"), "one").then(note);
-      await suite.store.keys.addSecret("key_a", "two", testStart, testStart).then(note);
+      await suite.store.keys.addKey(keyNamed("key_a"), "one", anEntry).then(note);
+      await suite.store.keys.addSecret("key_a", "two", testStart, testStart, anEntry).then(note);
       await suite.store.usage.saveBan(banOf("key_a", testStart, testStart + 9));
-      await suite.store.usage.liftBan("key_a", testStart + 1).then(note);
-      await suite.store.keys.revokeKey("key_a", testStart).then(note);
+      await suite.store.usage.liftBan("key_a", testStart + 1, anEntry).then(note);
+      await suite.store.keys.revokeKey("key_a", testStart, anEntry).then(note);
       expect(versions).toEqual([...new Set(versions)].sort((one, next) => one - next));
       expect(versions).toHaveLength(5);
     });
@@ -72,8 +77,8 @@ export function describeKeys(suite: StoreSuite): void {
 
   describe("usage and bans", () => {
     beforeEach(async () => {
-      await suite.store.keys.addKey(keyNamed("key_a"), "one");
-      await suite.store.keys.addKey(keyNamed("key_b"), "two");
+      await suite.store.keys.addKey(keyNamed("key_a"), "one", anEntry);
+      await suite.store.keys.addKey(keyNamed("key_b"), "two", anEntry);
     });
 
     test("are loaded as they were last saved", async () => {
@@ -98,9 +103,9 @@ export function describeKeys(suite: StoreSuite): void {
       await suite.store.usage.saveBan(banOf("key_a", testStart, testStart + 10));
       await suite.store.usage.saveBan(banOf("key_a", testStart + 20, testStart + 40));
       await suite.store.usage.saveBan(banOf("key_b", testStart, testStart + 10));
-      expect(await suite.store.usage.liftBan("key_b", testStart + 10)).toBe(false);
-      expect(await suite.store.usage.liftBan("key_a", testStart + 30)).toBe(true);
-      expect(await suite.store.usage.liftBan("key_a", testStart + 31)).toBe(false);
+      expect(await suite.store.usage.liftBan("key_b", testStart + 10, anEntry)).toBe(false);
+      expect(await suite.store.usage.liftBan("key_a", testStart + 30, anEntry)).toBe(true);
+      expect(await suite.store.usage.liftBan("key_a", testStart + 31, anEntry)).toBe(false);
       const bans = await (await suite.place.open()).usage.loadBans();
       expect(bans.toSorted((one, next) => (one.keyId < next.keyId ? -1 : 1))).toEqual([
         { ...banOf("key_a", testStart + 20, testStart + 40), liftedAt: testStart + 30 },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { anEntry } from "../audit.ts";
 import { keyNamed, type StoreSuite } from "./suite.ts";
 
 export function describeSharing(suite: StoreSuite): void {
@@ -30,7 +31,7 @@ export function describeSharing(suite: StoreSuite): void {
         seq: 2,
       });
       const { keysVersion } = await suite.store.inventory.readHead();
-      await other.keys.addKey(keyNamed("key_a"), "digest");
+      await other.keys.addKey(keyNamed("key_a"), "digest", anEntry);
       expect((await suite.store.keys.findSecret("digest"))?.key.id).toBe("key_a");
       expect((await suite.store.inventory.readHead()).keysVersion).toBeGreaterThan(keysVersion);
       expect(

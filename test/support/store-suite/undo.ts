@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { epochOf, isInHistory } from "../../../src/domain/epochs.ts";
 import type { Store } from "../../../src/domain/ports.ts";
 import { undoRow } from "../../../src/domain/undo.ts";
+import { anEntry } from "../audit.ts";
 import { testStart } from "../clock.ts";
 import { keyNamed, type StoreSuite } from "./suite.ts";
 
@@ -44,7 +45,7 @@ export function describeUndo(suite: StoreSuite): void {
     });
 
     test("of a row that another row followed names that row, and changes nothing", async () => {
-      await suite.store.keys.addKey(keyNamed("key_a"), "digest");
+      await suite.store.keys.addKey(keyNamed("key_a"), "digest", anEntry);
       await add({ petId: 1n, quantity: 4 }, { petId: 2n });
       await suite.store.inventory.commit([set(1n, 9), set(1n, 10), set(2n, 5)]);
       const before = await ledger();

@@ -1,4 +1,5 @@
 import type { Config } from "../../../src/config.ts";
+import { commandLine } from "../../../src/domain/audit.ts";
 import { parseNetwork } from "../../../src/domain/values/networks.ts";
 import { createWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
 import type { WebhookTerms } from "../../../src/domain/webhooks/terms.ts";
@@ -67,7 +68,13 @@ export async function startWebhookService(
   // The getters of the service must stay getters: a restart replaces what they return.
   const additions: Omit<WebhookService, keyof TestService> = {
     async create(terms) {
-      const created = await createWebhook(service.store, sender, service.clock.now(), terms);
+      const created = await createWebhook(
+        service.store,
+        sender,
+        service.clock.now(),
+        terms,
+        commandLine,
+      );
       return { id: created.webhook.id, secret: created.secret };
     },
     find,

@@ -8,6 +8,7 @@ import { entries } from "./6-entries.ts";
 import { checkpoints } from "./7-checkpoints.ts";
 import { webhooks } from "./8-webhooks.ts";
 import { maintenance } from "./9-maintenance.ts";
+import { operators } from "./10-operators.ts";
 
 /** One step of the schema. */
 export interface Step extends StepTerms {
@@ -48,4 +49,11 @@ export const steps: readonly Step[] = [
   { text: checkpoints, fits: 4, release: "0.4.0", summary: "Adds the tables of checkpoints." },
   { text: webhooks, fits: 4, release: "0.5.0", summary: "Adds the tables of webhooks." },
   { text: maintenance, fits: 4, release: "0.6.0", summary: "Adds the table maintenance." },
+  {
+    text: operators,
+    fits: 4,
+    release: "0.7.0",
+    summary:
+      "Adds the tables audit, sessions and usage_history. Lets a pet without entry be deleted.",
+  },
 ];

@@ -2,10 +2,12 @@ import { randomUUID } from "node:crypto";
 import { ServiceError, unavailable } from "../../../domain/errors.ts";
 import type { Environment } from "../../../domain/keys.ts";
 import type { Committed, Unit } from "../../../domain/ledger.ts";
+import { createAuditWriter } from "../audit.ts";
 import { createCheckpointWriter } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";
 import { createKeyWriter } from "../keys.ts";
 import { createMaintenanceWriter } from "../maintenance.ts";
+import { createSessionWriter } from "../sessions.ts";
 import { createUsageWriter } from "../usage.ts";
 import { createDeliveryWriter, createWebhookWriter } from "../webhooks.ts";
 import { openForWriting } from "./connection.ts";
@@ -139,6 +141,8 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
       ...waiting(busyWaitMs, { ...createKeyWriter(database), liftBan, beginEpoch, loadKeys }),
       ...waiting(busyWaitMs, createWebhookWriter(database)),
       ...waiting(busyWaitMs, createMaintenanceWriter(database)),
+      ...waiting(busyWaitMs, createSessionWriter(database)),
+      ...waiting(busyWaitMs, createAuditWriter(database)),
       // These are tried again if they fail, so they never make an update wait.
       ...waiting(0, { ...counters, pruneKeys, ...createCheckpointWriter(database) }),
       ...waiting(0, createDeliveryWriter(database)),

@@ -7,6 +7,7 @@ import { rememberedKeys } from "./4-remembered-keys.ts";
 import { checkpoints } from "./5-checkpoints.ts";
 import { webhooks } from "./6-webhooks.ts";
 import { maintenance } from "./7-maintenance.ts";
+import { operators } from "./8-operators.ts";
 
 /** One step of the schema. It runs inside the transaction of the migration. */
 export interface Step extends StepTerms {
@@ -30,4 +31,9 @@ export const steps: readonly Step[] = [
   { apply: checkpoints, release: "0.4.0", summary: "Adds the tables of checkpoints." },
   { apply: webhooks, release: "0.5.0", summary: "Adds the tables of webhooks." },
   { apply: maintenance, release: "0.6.0", summary: "Adds the table maintenance." },
+  {
+    apply: operators,
+    release: "0.7.0",
+    summary: "Adds the tables audit, sessions and usage_history.",
+  },
 ];

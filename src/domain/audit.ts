@@ -1,0 +1,81 @@
+/**
+ * The audit log: who changed keys, bans, webhooks, pets and orders. Changes of stock are in the
+ * ledger. Like the ledger, the log only grows.
+ */
+
+/** Who made a change. */
+export interface Actor {
+  /** The id of the operator's key; null for a command. */
+  readonly keyId: string | null;
+  readonly requestId: string | null;
+}
+
+/** Whoever runs commands has access to the machine, and needs no key. */
+export const commandLine: Actor = { keyId: null, requestId: null };
+
+export const auditActions = [
+  "key.created",
+  "key.changed",
+  "key.rotated",
+  "key.revoked",
+  "ban.lifted",
+  "webhook.created",
+  "webhook.changed",
+  "webhook.rotated",
+  "webhook.paused",
+  "webhook.resumed",
+  "webhook.replayed",
+  "webhook.removed",
+  "pet.changed",
+  "pets.imported",
+  "orders.imported",
+  "session.started",
+  "session.ended",
+  "backup.made",
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
+/** A change to record. It is stored in the transaction of the change itself. */
+export interface AuditEntry extends Actor {
+  readonly action: AuditAction;
+  /** The id of what was changed; null if there is no single one. */
+  readonly target: string | null;
+  /** What was changed. Values of JSON, no secrets. */
+  readonly details: Readonly<Record<string, unknown>>;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** An entry as it is stored. */
+export interface AuditRow extends AuditEntry {
+  /** Grows with every entry. Numbers may be missing. */
+  readonly seq: number;
+  /** The name of the operator's key; null for a command. */
+  readonly keyName: string | null;
+}
+
+export interface AuditFilter {
+  /** Rows with a smaller `seq`. */
+  readonly before?: number | undefined;
+  readonly action?: AuditAction | undefined;
+  readonly keyId?: string | undefined;
+  readonly target?: string | undefined;
+}
+
+export interface AuditStore {
+  /** Records a change that is stored elsewhere, such as a backup. */
+  addEntry(entry: AuditEntry): Promise<void>;
+  /** The newest first, at most `rowsMax`. */
+  listEntries(filter: AuditFilter, rowsMax: number): Promise<readonly AuditRow[]>;
+}
+
+/** Makes an entry about one key or webhook. */
+export function auditEntry(
+  { keyId, requestId }: Actor,
+  now: number,
+  action: AuditAction,
+  target: string | null,
+  details: AuditEntry["details"] = {},
+): AuditEntry {
+  return { keyId, requestId, action, target, details, at: now };
+}

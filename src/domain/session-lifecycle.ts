@@ -1,0 +1,34 @@
+import { type Actor, auditEntry } from "./audit.ts";
+import type { SessionStore } from "./key-store.ts";
+import { digestOf } from "./keys.ts";
+import { generateToken, sessionMs } from "./sessions.ts";
+
+export interface StartedSession {
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+/** Opens a session for the key with this text, which must be valid. Every session has a new token. */
+export async function startSession(
+  sessions: Pick<SessionStore, "addSession">,
+  now: number,
+  actor: Actor,
+  keyText: string,
+): Promise<StartedSession> {
+  const token = generateToken();
+  const expiresAt = now + sessionMs;
+  const digests = { digest: digestOf(token), secretDigest: digestOf(keyText) };
+  const entry = auditEntry(actor, now, "session.started", actor.keyId);
+  await sessions.addSession({ ...digests, createdAt: now, expiresAt }, entry);
+  return { token, expiresAt };
+}
+
+export async function endSession(
+  sessions: Pick<SessionStore, "removeSession">,
+  now: number,
+  actor: Actor,
+  token: string,
+): Promise<void> {
+  const entry = auditEntry(actor, now, "session.ended", actor.keyId);
+  await sessions.removeSession(digestOf(token), entry);
+}

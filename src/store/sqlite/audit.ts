@@ -1,0 +1,37 @@
+import type { Database } from "bun:sqlite";
+import type { AuditEntry, AuditFilter, AuditRow } from "../../domain/audit.ts";
+import {
+  auditColumns,
+  auditValues,
+  filterValues,
+  namedAuditColumns,
+  toAuditRow,
+} from "../audit-rows.ts";
+import { placeholders } from "../tables.ts";
+
+/** Reads the audit log. */
+export function createAuditReader(database: Database) {
+  const list = database.query(
+    `SELECT ${namedAuditColumns} FROM audit LEFT JOIN keys ON keys.id = audit.key_id
+     WHERE audit.seq < coalesce(?1, audit.seq + 1) AND (?2 IS NULL OR audit.action = ?2)
+       AND (?3 IS NULL OR audit.key_id = ?3) AND (?4 IS NULL OR audit.target = ?4)
+     ORDER BY audit.seq DESC LIMIT ?5`,
+  );
+  return {
+    listEntries: (filter: AuditFilter, rowsMax: number): AuditRow[] =>
+      list.values(...filterValues(filter), rowsMax).map(toAuditRow),
+  };
+}
+
+/** Adds an entry to the audit log, in the transaction of the caller. */
+export function createEntryInserter(database: Database): (entry: AuditEntry) => void {
+  const insert = database.query(
+    `INSERT INTO audit (${auditColumns}) VALUES (${placeholders(auditColumns)})`,
+  );
+  return (entry) => void insert.run(...auditValues(entry));
+}
+
+/** Writes entries about changes that are stored elsewhere. */
+export function createAuditWriter(database: Database) {
+  return { addAuditEntry: createEntryInserter(database) };
+}
