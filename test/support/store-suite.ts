@@ -15,6 +15,7 @@ import { describeImports } from "./store-suite/imports.ts";
 import { describeKeptKeys } from "./store-suite/kept-keys.ts";
 import { describeKeys } from "./store-suite/keys.ts";
 import { describeMaintenance } from "./store-suite/maintenance.ts";
+import { describeOperators } from "./store-suite/operators.ts";
 import { describePages } from "./store-suite/pages.ts";
 import { describeSharing } from "./store-suite/sharing.ts";
 import { batchesOf, keyNamed, type StorePlace, type StoreSuite } from "./store-suite/suite.ts";
@@ -43,6 +44,7 @@ const otherWrites: readonly Part[] = [
   describeCheckpointWrites,
   describeWebhookWrites,
   describeMaintenance,
+  describeOperators,
 ];
 
 /** What a connection needs if another call tests its engine whole. */
