@@ -78,7 +78,8 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   let stopping = false;
   const isStopping = () => stopping;
   const isServing = async () => !stopping && keys.isPrepared && (await isReady(engine, context));
-  const context: Context = { ...shop, feed, admin: openAdmin(options, engine, isServing) };
+  const parts = openAdmin(options, store, engine, certificate, isServing);
+  const context: Context = { ...shop, feed, admin: parts };
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
@@ -102,7 +103,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   );
   const backups = openBackups(options, store);
   if (backups) opened.defer(backups.stop);
-  const parts = opened.move();
+  const running = opened.move();
 
   return {
     baseUrl: new URL(api.basePath, server.url).href,
@@ -115,7 +116,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
       feed.close();
       await server.stop(config.drainMs, config.stopGraceMs);
       await context.committer.idle();
-      await parts.disposeAsync();
+      await running.disposeAsync();
     },
   };
 }

@@ -1,8 +1,15 @@
 import { operatorScope } from "../../domain/keys.ts";
+import { jsonTypes, mergePatchTypes } from "../body.ts";
 import type { Operation, Reply } from "../operation.ts";
+import { listAudit } from "./audit.ts";
+import * as audit from "./contract/audit.ts";
+import * as keys from "./contract/keys.ts";
 import type { AdminContract } from "./contract/operation.ts";
+import * as service from "./contract/service.ts";
 import * as session from "./contract/session.ts";
+import { changeKey, createKey, getKey, liftBan, listKeys, revokeKey, rotateKey } from "./keys.ts";
 import { rejectOtherOrigins } from "./same-origin.ts";
+import { getService } from "./service.ts";
 import { endSession, getSession, startSession } from "./session.ts";
 
 /**
@@ -43,7 +50,9 @@ export const adminHeaders = {
 };
 
 /** All operations of the operator API. Routes, its description and many tests are made from this. */
-export function adminOperations(_settings: AdminSettings): AdminOperation[] {
+export function adminOperations({ bodyBytesMax }: AdminSettings): AdminOperation[] {
+  const json = { mediaTypes: jsonTypes, bytesMax: bodyBytesMax };
+  const mergePatch = { mediaTypes: mergePatchTypes, bytesMax: bodyBytesMax };
   const table: readonly Row[] = [
     {
       id: "startSession",
@@ -65,6 +74,72 @@ export function adminOperations(_settings: AdminSettings): AdminOperation[] {
       path: "/session",
       contract: session.endSession,
       handle: endSession,
+    },
+    {
+      id: "listKeys",
+      method: "GET",
+      path: "/keys",
+      contract: keys.listKeys,
+      handle: listKeys,
+    },
+    {
+      id: "createKey",
+      method: "POST",
+      path: "/keys",
+      body: json,
+      contract: keys.createKey,
+      handle: createKey,
+    },
+    {
+      id: "getKey",
+      method: "GET",
+      path: "/keys/{keyId}",
+      contract: keys.getKey,
+      handle: getKey,
+    },
+    {
+      id: "changeKey",
+      method: "PATCH",
+      path: "/keys/{keyId}",
+      body: mergePatch,
+      contract: keys.changeKey,
+      handle: changeKey,
+    },
+    {
+      id: "rotateKey",
+      method: "POST",
+      path: "/keys/{keyId}/rotate",
+      body: json,
+      contract: keys.rotateKey,
+      handle: rotateKey,
+    },
+    {
+      id: "revokeKey",
+      method: "POST",
+      path: "/keys/{keyId}/revoke",
+      contract: keys.revokeKey,
+      handle: revokeKey,
+    },
+    {
+      id: "liftBan",
+      method: "POST",
+      path: "/keys/{keyId}/unban",
+      contract: keys.liftBan,
+      handle: liftBan,
+    },
+    {
+      id: "listAudit",
+      method: "GET",
+      path: "/audit",
+      contract: audit.listAudit,
+      handle: listAudit,
+    },
+    {
+      id: "getService",
+      method: "GET",
+      path: "/service",
+      contract: service.getService,
+      handle: getService,
     },
   ];
   return table.map(guarded);

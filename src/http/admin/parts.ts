@@ -1,5 +1,6 @@
+import type { ChangeCounts } from "../../domain/change-counts.ts";
+import type { FindUsage } from "../../domain/key-lifecycle.ts";
 import type { Environment } from "../../domain/keys.ts";
-import type { Usage } from "../../domain/limits.ts";
 
 /**
  * What only operations of the operator API use. Made in src/compose/admin.ts, and part of the Context
@@ -9,8 +10,10 @@ export interface AdminParts {
   readonly facts: ServiceFacts;
   /** The same as `/readyz`. */
   isReady(): Promise<boolean>;
-  /** What the rate limiter of this process knows of a key. It can be newer than what is stored. */
-  findUsage(keyId: string): Readonly<Usage> | undefined;
+  readonly findUsage: FindUsage;
+  readonly changeCounts: ChangeCounts;
+  /** When the certificate of the service expires; undefined without one. */
+  certificateExpiresAt(): number | undefined;
 }
 
 /** What does not change while the service runs. */
@@ -22,4 +25,6 @@ export interface ServiceFacts {
   readonly schema: number;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
+  /** Undefined if the service makes no backups by itself. */
+  readonly backupEveryMs: number | undefined;
 }

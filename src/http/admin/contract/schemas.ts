@@ -1,11 +1,18 @@
 import type { Schema } from "../../api/contract/schema.ts";
 import { schemas as apiSchemas } from "../../api/contract/schemas.ts";
+import { auditSchemas } from "./audit.ts";
+import { keySchemas } from "./key-schemas.ts";
+import { serviceSchemas } from "./service.ts";
 import { sessionSchemas } from "./session.ts";
 
-const { Error: errorSchema } = apiSchemas;
+/** The schemas of the API that the operator API uses as well. */
+const shared = ["LedgerHead", "Error"];
 
-/** All schemas of the operator API. Those of the API that it uses are listed by name. */
+/** All schemas of the operator API. */
 export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...sessionSchemas,
-  Error: errorSchema!,
+  ...keySchemas,
+  ...auditSchemas,
+  ...serviceSchemas,
+  ...Object.fromEntries(shared.map((name) => [name, apiSchemas[name]!])),
 };
