@@ -14,12 +14,13 @@ import type {
   UndoRow,
   Unit,
 } from "./ledger.ts";
-import type { LimitDecision } from "./limits.ts";
+import type { LimitDecision, Usage } from "./limits.ts";
 import type { MaintenanceStore } from "./maintenance.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetCreation, PetDetails, PetRecord, PetRemoval } from "./pets.ts";
 import type { Limits } from "./plans.ts";
 import type { CountedUsage, StrikeCount, TakeRequest, UsageStore } from "./usage.ts";
+import type { UsageHistoryStore } from "./usage-history.ts";
 import type { WebhookStore } from "./webhooks/store.ts";
 
 /** A value, or a promise of it. An embedded engine returns values, which keeps requests fast. */
@@ -293,6 +294,7 @@ export interface Store {
   readonly keys: KeyStore;
   readonly sessions: SessionStore;
   readonly usage: UsageStore;
+  readonly usageHistory: UsageHistoryStore;
   readonly webhooks: WebhookStore;
   readonly maintenance: MaintenanceStore;
   readonly audit: AuditStore;
@@ -305,6 +307,11 @@ export interface Limiter {
   take(keyId: string, limits: Limits): MaybePromise<LimitDecision>;
   /** The last known state of a key, for the headers of a response that could not count. */
   lastKnown(keyId: string, limits: Limits): LimitDecision;
+  /**
+   * What this process knows of a key's requests; undefined if nothing. Several processes count
+   * together, so others may know more.
+   */
+  findUsage(keyId: string): Readonly<Usage> | undefined;
   /** Reads bans again. Call after keys or bans changed in the store. */
   refresh(): void;
   close(): Promise<void>;
