@@ -1,4 +1,3 @@
-import { runCommand } from "../backup/child.ts";
 import {
   backupPath,
   prepareFolder,
@@ -9,6 +8,7 @@ import {
 import { childVariables } from "../config.ts";
 import { type Backups, backupMsMax, startBackups } from "../domain/backups.ts";
 import type { Store } from "../domain/ports.ts";
+import { failureOf, runCommand } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
 
 /**
@@ -20,7 +20,7 @@ export function openBackups(
   { maintenance }: Store,
 ): Backups | undefined {
   const { backupEveryMs: everyMs, backupKeep: keep, environment } = config;
-  if (everyMs === undefined || program === undefined) return undefined;
+  if (program === undefined) return undefined;
   const folder = { path: config.backupFolder, environment };
   const variables = childVariables(config);
 
@@ -31,8 +31,9 @@ export function openBackups(
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(backupMsMax)]);
     try {
       const words = ["backup", path, "--json"];
-      const out = await runCommand({ command: program!, variables }, words, signal);
-      const { file, seq, bytes, durationMs } = JSON.parse(out) as Record<string, unknown>;
+      const result = await runCommand({ command: program!, variables }, words, { signal });
+      if (result.ended !== 0) throw failureOf(result, signal);
+      const { file, seq, bytes, durationMs } = JSON.parse(result.out) as Record<string, unknown>;
       const removed = await removeOldBackups(folder, keep, path);
       await removeAbandoned(folder, now - backupMsMax);
       return { file, seq, bytes, durationMs, removed };

@@ -1,6 +1,7 @@
 import type {
   Batches,
   Imported,
+  ImportOrigin,
   ImportPreview,
   TakeDifferences,
 } from "../../domain/import-preview.ts";
@@ -27,7 +28,7 @@ export interface ImportKind<T> {
     catalogue: CatalogueStore,
     records: Batches<T>,
     problems: Problems,
-    reason: string,
+    origin: ImportOrigin,
   ): Promise<Imported>;
   preview(
     preview: ImportPreview,
@@ -42,8 +43,8 @@ export const pets: ImportKind<PetRecord> = {
   columns: petColumns,
   id: "petId",
   toRecord: toPetRecord,
-  importAll: (catalogue, records, problems, reason) =>
-    catalogue.importPets(records, reason, problems),
+  importAll: (catalogue, records, problems, origin) =>
+    catalogue.importPets(records, origin.reason, problems),
   preview: (preview, ...args) => preview.previewPets(...args),
 };
 
