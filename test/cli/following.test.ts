@@ -40,13 +40,16 @@ for (const engine of engines) {
       await follower.wrote('"seq":2,');
       await place.importPets('{"petId":2,"name":"Luna"}');
       await follower.wrote('"seq":3,');
-      await place.run(["undo", "2"]);
+      await place.runHere(["undo", "2"]);
       await follower.wrote('"seq":4,');
-      // Every start of a service begins an epoch on SQLite. Rows are followed by their number.
-      first.kill("SIGKILL");
-      await first.exited;
-      const second = await place.serve();
-      await Promise.all(upTo(50).map((quantity) => update(second.baseUrl, quantity)));
+      let last = first;
+      if (engine === "sqlite") {
+        // Every start of a service begins an epoch on SQLite. Rows are followed by their number.
+        first.kill("SIGKILL");
+        await first.exited;
+        last = await place.serve();
+      }
+      await Promise.all(upTo(50).map((quantity) => update(last.baseUrl, quantity)));
       await follower.wrote('"seq":54,');
       follower.kill("SIGTERM");
       expect(await follower.exited).toBe(0);
@@ -78,24 +81,22 @@ for (const engine of engines) {
         expect(seqsOf(follower)).toEqual(upTo(3_001));
       });
 
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      if (engine === "sqlite")
-        test(`${signal} ends it although its reader has stopped reading`, async () => {
-          const many = upTo(2_000, 2).map((petId) => `{"petId":${petId},"name":"x"}`);
-          await place.importPets(...many);
-          // The first page is larger than the buffer of a pipe.
-          const script = `("$0" ledger --follow & echo "id=$!" >&2; wait $!; echo "code $?" >&2) |
+    if (engine === "sqlite")
+      test("a signal ends it although its reader has stopped reading", async () => {
+        const many = upTo(2_000, 2).map((petId) => `{"petId":${petId},"name":"x"}`);
+        await place.importPets(...many);
+        // The first page is larger than the buffer of a pipe.
+        const script = `("$0" ledger --follow & echo "id=$!" >&2; wait $!; echo "code $?" >&2) |
           sh -c 'echo "reader=$$" >&2; head -c 8 >&2; exec sleep 600'`;
-          const shell = place.start(["-c", script, petstore], { command: ["sh"] });
-          await shell.wrote("seq");
-          const idOf = (name: string) =>
-            Number(new RegExp(`${name}=(\\d+)`).exec(shell.written())![1]);
-          process.kill(idOf("id"), signal);
-          await shell.wrote("code 0");
-          process.kill(idOf("reader"), "SIGKILL");
-          await shell.exited;
-        });
-    }
+        const shell = place.start(["-c", script, petstore], { command: ["sh"] });
+        await shell.wrote("seq");
+        const idOf = (name: string) =>
+          Number(new RegExp(`${name}=(\\d+)`).exec(shell.written())![1]);
+        process.kill(idOf("id"), "SIGTERM");
+        await shell.wrote("code 0");
+        process.kill(idOf("reader"), "SIGKILL");
+        await shell.exited;
+      });
   });
 }
 
@@ -104,7 +105,7 @@ test("ledger --follow survives a restart of PostgreSQL and says so once", async 
   const place = openWorkspace({ DATABASE_URL: await server.freshDatabase() });
   try {
     const add = (petId: number) =>
-      place.run(["pets", "import", "-"], { stdin: `{"petId":${petId},"name":"x"}` });
+      place.runHere(["pets", "import", "-"], { stdin: `{"petId":${petId},"name":"x"}` });
     await add(1);
     const follower = place.start(["ledger", "--follow", "--json"]);
     await follower.wrote('"seq":1,');
@@ -144,7 +145,7 @@ test("ledger --follow ends when a backup replaces a SQLite store, and leaves the
       "petstore: the store was replaced by another one or by a backup; start the command again\n",
     );
     expect(await place.rows("ledger")).toHaveLength(1);
-    expect((await place.run(["verify"])).code).toBe(0);
+    expect((await place.runHere(["verify"])).code).toBe(0);
   } finally {
     await place.leave();
   }

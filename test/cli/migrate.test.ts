@@ -6,11 +6,12 @@ import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
 import { systemClock } from "../../src/engines.ts";
 import { openStore } from "../../src/stores.ts";
 import { anEntry } from "../support/audit.ts";
+import { createTestClock } from "../support/clock.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { hashesOf, readRows, restore } from "../support/release-stores.ts";
 import { expectError } from "../support/responses.ts";
-import { call, engines } from "../support/service.ts";
+import { engines, startTestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
 import { fullWebhook, webhookNamed } from "../support/webhooks.ts";
 
@@ -129,10 +130,10 @@ test("a whole store is copied from SQLite to PostgreSQL and back", async () => {
     });
   }
   // The key is valid there, and still banned.
-  const served = await place.serve(["serve", "--database", third]);
-  expectError(await call(served.baseUrl, "GET", "/inventory", { key }), "key_banned");
-  served.kill("SIGTERM");
-  await served.exited;
+  const clock = createTestClock(Date.now());
+  const served = await startTestService("sqlite", { database: third }, {}, { clock });
+  expectError(await served.call("GET", "/inventory", { key }), "key_banned");
+  await served.stop();
 });
 
 /** Copies a store to the other engine and back. Returns the copies. */

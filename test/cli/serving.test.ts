@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   cpSync,
   existsSync,
@@ -13,6 +13,7 @@ import { join, resolve } from "node:path";
 import {
   expectUsageError,
   openWorkspace,
+  type Served,
   signalUntilEnd,
   type Workspace,
 } from "../support/process.ts";
@@ -29,35 +30,50 @@ const database = () => `sqlite:${place.path("data/production.db")}`;
 const issue = () => createKey(database(), { name: "till", plan: "business" });
 const addPet = () => importPets(database(), '{"petId":1,"name":"Rex"}');
 
-describe("serve", () => {
+describe("serve on a new database", () => {
+  // These tests share a service. The last one kills it.
+  const shared = openWorkspace();
+  let service: Served;
+  beforeAll(async () => {
+    service = await shared.serve();
+  });
+  afterAll(() => shared.leave());
+
   test("adds neither data nor keys, and is ready when it prints its address", async () => {
-    const service = await place.serve();
     expect((await call(service.baseUrl, "GET", "~/readyz")).status).toBe(200);
-    expect(await place.json<unknown[]>("keys", "list")).toEqual([]);
-    expect((await place.runHere(["pets", "export", "-"])).out).toBe("");
-    expect(existsSync(place.path("data/production.db"))).toBe(true);
+    expect(await shared.json<unknown[]>("keys", "list")).toEqual([]);
+    expect((await shared.runHere(["pets", "export", "-"])).out).toBe("");
+    expect(existsSync(shared.path("data/production.db"))).toBe(true);
   });
 
-  test("fails on a database that another process serves, also through a link", async () => {
-    await place.serve();
+  test("fails if another process serves it, also through a link", async () => {
     expectUsageError(
-      await place.run(["serve", "--port", "0"]),
+      await shared.run(["serve", "--port", "0"]),
       "another process is already serving",
     );
-    symlinkSync("production.db", place.path("data/link.db"));
+    symlinkSync("production.db", shared.path("data/link.db"));
     expectUsageError(
-      await place.run(["serve", "--port", "0", "--database", "sqlite:./data/link.db"]),
+      await shared.runHere(["serve", "--port", "0", "--database", "sqlite:./data/link.db"]),
       "another process is already serving",
     );
   });
 
+  test("can be started again at once after kill -9", async () => {
+    service.kill("SIGKILL");
+    await service.exited;
+    await shared.serve();
+  });
+});
+
+// A service that cannot start runs in the process of the tests, except where its end is tested too.
+describe("serve", () => {
   test("fails on a link whose target did not exist when the first process started", async () => {
     mkdirSync(place.path("data"));
     symlinkSync("real.db", place.path("data/link.db"));
     const database = (name: string) => ["serve", "--database", `sqlite:./data/${name}`];
     await place.serve(database("link.db"));
     for (const name of ["real.db", "link.db"]) {
-      expectUsageError(await place.run([...database(name), "--port", "0"]), "already serving");
+      expectUsageError(await place.runHere([...database(name), "--port", "0"]), "already serving");
     }
   });
 
@@ -66,25 +82,17 @@ describe("serve", () => {
     linkSync(place.path("data/production.db"), place.path("data/second.db"));
     for (const name of ["production.db", "second.db"]) {
       const words = ["serve", "--port", "0", "--database", `sqlite:./data/${name}`];
-      expectUsageError(await place.run(words), "has a second name");
+      expectUsageError(await place.runHere(words), "has a second name");
     }
     rmSync(place.path("data/second.db"));
     await place.serve();
   });
 
   test("fails on a port that is in use", async () => {
-    const service = await place.serve();
-    const { port } = new URL(service.baseUrl);
-    await createStore(`sqlite:${place.path("other.db")}`);
-    const refused = await place.run(["serve", "--port", port, "--database", "sqlite:./other.db"]);
-    expectUsageError(refused, `cannot listen on 127.0.0.1:${port}`);
-  });
-
-  test("can be started again at once after kill -9", async () => {
-    const service = await place.serve();
-    service.kill("SIGKILL");
-    await service.exited;
-    await place.serve();
+    using taken = takePort();
+    await createStore(database());
+    const refused = await place.run(["serve", "--port", String(taken.port)]);
+    expectUsageError(refused, `cannot listen on 127.0.0.1:${taken.port}`);
   });
 });
 
@@ -103,10 +111,17 @@ test("while another process locks the file, every response comes within 10 secon
   // By the time the first update times out, usage is waiting to be saved.
   expect(await update()).toEqual({ status: 503, isInTime: true });
   expect(await update()).toEqual({ status: 503, isInTime: true });
+  expect((await place.runHere(["pets", "export", "-"])).out).toContain('"quantity":0');
   holder.run("ROLLBACK");
   holder.close();
-  expect((await place.runHere(["pets", "export", "-"])).out).toContain('"quantity":0');
-  expect(await update()).toEqual({ status: 200, isInTime: true });
+  // On a busy machine SQLite waits longer than it was asked to. Until it returns, updates get 503.
+  let last = await update();
+  for (let tries = 0; last.status === 503 && tries < 100; tries++) {
+    expect(last.isInTime).toBe(true);
+    await Bun.sleep(100);
+    last = await update();
+  }
+  expect(last).toEqual({ status: 200, isInTime: true });
 });
 
 describe("a first signal", () => {
@@ -206,11 +221,10 @@ Another key:    petstore keys create --name NAME --plan business
   });
 
   test("creates no key if it cannot listen, so that the next run can print one", async () => {
-    const other = openWorkspace();
-    const taken = new URL((await other.serve()).baseUrl).port;
+    using taken = takePort();
     await createStore(database());
-    expectUsageError(await place.run(["quickstart", "--port", taken]), "cannot listen");
-    await other.leave();
+    const refused = await place.runHere(["quickstart", "--port", String(taken.port)]);
+    expectUsageError(refused, "cannot listen");
     const service = await place.serve(["quickstart"]);
     await service.wrote("curl");
     expect(service.written()).toMatch(keyLine);
@@ -253,6 +267,12 @@ describe("npm start in a checkout", () => {
     expect(service.written()).toContain('"signal":"SIGTERM"');
   });
 });
+
+/** Listens on a free port. */
+function takePort(): Disposable & { readonly port: number } {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  return { port: listener.port, [Symbol.dispose]: () => listener.stop(true) };
+}
 
 /** Waits until the service has counted a request of the key, which means that it has received it. */
 async function untilInFlight(baseUrl: string, key: string): Promise<void> {

@@ -52,7 +52,9 @@ for (const engine of engines) {
       });
 
     test("diff shows the pets that differ, in either direction", async () => {
-      expect((await place.run(["diff", "2", "4"])).out).toBe(
+      // On PostgreSQL as a process, which must end although it had connections.
+      const run = engine === "postgres" ? place.run : place.runHere;
+      expect((await run(["diff", "2", "4"])).out).toBe(
         `              petId  before            after
                   1       3 available     12 pending
 ${largest}       -                0 sold
@@ -66,22 +68,23 @@ ${largest}       -                0 sold
       expect(await place.rows("diff", "3", "3")).toEqual([]);
     });
 
-    test("--json prints the rows of the API, one per line", async () => {
-      const { key } = await place.createKey("till");
-      const { baseUrl, kill, exited } = await place.serve();
-      for (const [command, path] of [
-        [["snapshot", "4"], "/snapshots/4"],
-        [["snapshot", times[1]!], `/snapshots/${times[1]}`],
-        [["diff", "1", "4"], "/snapshots/1/diff?to=4"],
-        [["diff", "4", "0"], "/snapshots/4/diff?to=0"],
-      ] as const) {
-        const { out } = await place.runHere([...command, "--json"]);
-        const { text } = await call(baseUrl, "GET", path, { key });
-        expect(`[${out.trimEnd().split("\n").join()}]`).toBe(text);
-      }
-      kill("SIGTERM");
-      await exited;
-    });
+    if (engine === "sqlite")
+      test("--json prints the rows of the API, one per line", async () => {
+        const { key } = await place.createKey("till");
+        const { baseUrl, kill, exited } = await place.serve();
+        for (const [command, path] of [
+          [["snapshot", "4"], "/snapshots/4"],
+          [["snapshot", times[1]!], `/snapshots/${times[1]}`],
+          [["diff", "1", "4"], "/snapshots/1/diff?to=4"],
+          [["diff", "4", "0"], "/snapshots/4/diff?to=0"],
+        ] as const) {
+          const { out } = await place.runHere([...command, "--json"]);
+          const { text } = await call(baseUrl, "GET", path, { key });
+          expect(`[${out.trimEnd().split("\n").join()}]`).toBe(text);
+        }
+        kill("SIGTERM");
+        await exited;
+      });
 
     if (engine === "sqlite")
       test("moments that are invalid, in the future or past the last row are rejected", async () => {
@@ -109,6 +112,7 @@ ${largest}       -                0 sold
 
     if (engine === "sqlite")
       test("a long list is printed completely", async () => {
+        // More than one slice of the inventory (sliceEntries).
         const pets = Array.from({ length: 9_000 }, (_, at) => `{"petId":${100 + at},"name":"x"}`);
         await place.importPets(...pets);
         const ids = (await place.rows<{ petId: number }>("snapshot", "9004")).map(

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { expectUsageError, type Ran } from "../support/process.ts";
 import { call, engines } from "../support/service.ts";
+import { setUnit } from "../support/units.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
 const largest = "9223372036854775807";
@@ -18,9 +19,10 @@ for (const engine of engines) {
   describe(`undo on ${engine}`, () => {
     let place: StoreWorkspace;
     let key: string;
+    let keyId: string;
     beforeEach(async () => {
       place = await openStoreWorkspace(engine);
-      ({ key } = await place.createKey("Till 1"));
+      ({ key, id: keyId } = await place.createKey("Till 1"));
       await place.importPets(`{"petId":${largest},"name":"Rex","quantity":9}`);
       await place.importPets(`{"petId":${largest},"quantity":4,"status":"pending"}`);
     });
@@ -85,9 +87,8 @@ for (const engine of engines) {
     });
 
     test("is refused if the pet changed since, and --force overwrites the change", async () => {
-      const { baseUrl } = await place.serve();
-      const body = '{"quantity":6}';
-      await call(baseUrl, "PATCH", `/inventory/${largest}`, { key, body });
+      const update = setUnit(BigInt(largest), 6, { keyId, requestId: "req_1" });
+      await place.withStore(({ inventory }) => inventory.commit([update]));
       const by = (who: string, row: number) =>
         new RegExp(
           `pet ${largest} is no longer as row 2 left it: ${who} changed it at ${time} \\(row ${row}\\); --force overwrites that\n`,

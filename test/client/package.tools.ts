@@ -35,7 +35,7 @@ beforeAll(async () => {
   const manifest = { private: true, dependencies: versions, allowScripts: { deno: true } };
   await Bun.write(join(tools, "package.json"), JSON.stringify(manifest));
   await run(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"], tools);
-  project = await installPackedClient();
+  project = await installPackedClient("npm");
   stocked = await StockedService.start();
 }, 300_000);
 

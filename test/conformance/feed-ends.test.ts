@@ -92,7 +92,9 @@ test("[feed.heartbeat] heartbeats keep a quiet stream open beyond the idle timeo
 
 test("[feed.slow] a client that does not read is cut off with its connection", async () => {
   const flags = { "streams-per-key": "1" };
-  const service = await startTestService("sqlite", flags, { feed: bounds });
+  // Longer than a busy machine takes to get to the first check below.
+  const feed = { ...bounds, stallMs: 2_000 };
+  const service = await startTestService("sqlite", flags, { feed });
   const { text: key } = await service.issueKey();
   await service.addPets({ petId: 1n });
   // More than the kernel takes for a client: long reasons make large rows.
@@ -109,8 +111,8 @@ test("[feed.slow] a client that does not read is cut off with its connection", a
     return status === 429;
   };
   expect(await isRefused()).toBe(true);
-  await until(async () => !(await isRefused()), 5_000, "the stalled stream keeps its place");
+  await until(async () => !(await isRefused()), 20_000, "the stalled stream keeps its place");
   stalled.resume();
   expect(await stalled.closed()).not.toEndWith("0\r\n\r\n");
   await service.stop();
-}, 20_000);
+});

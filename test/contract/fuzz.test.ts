@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { fuzz } from "../support/contract/fuzz.ts";
 
 test.each([
-  ["sqlite", "2,000"],
-  ["postgres", "1,000"],
+  ["sqlite", "600"],
+  ["postgres", "500"],
 ] as const)(
   "on %s %s requests generated from openapi.json get only documented responses",
   async (engine, count) => {

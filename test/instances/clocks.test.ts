@@ -5,6 +5,7 @@ import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts
 import { withDatabase } from "../support/instances/recording.ts";
 import { startSpending } from "../support/instances/spending.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
+import { verifyStore } from "../support/stocking.ts";
 
 /** How far the clocks of the three instances are wrong. */
 const shiftsMs = [-30_000, 0, 30_000];
@@ -51,10 +52,10 @@ test("instances whose clocks differ by a minute admit exactly the limit of every
   );
   const expected: number[] = [];
   let spending: ReturnType<typeof startSpending> | undefined;
-  for (let minute = 0; minute < 3; minute++) {
+  for (let minute = 0; minute < 2; minute++) {
     const resetAt = await startNext(databaseUrl, "minute");
     expected.push(resetAt);
-    spending ??= startSpending(fleet, key, 3);
+    spending ??= startSpending(fleet, key, 2);
     await spending.usedUp(resetAt);
   }
   await spending!.end();
@@ -66,7 +67,7 @@ test("instances whose clocks differ by a minute admit exactly the limit of every
 test("the ledger's times are the database's and never go back, whichever instance wrote", async () => {
   const { key } = await fleet.issueKey(...boundless);
   const [[begin]] = await times("SELECT extract(epoch FROM clock_timestamp()) * 1000");
-  for (let turn = 0; turn < 30; turn++) {
+  for (let turn = 0; turn < 15; turn++) {
     const body = `{"quantity":${turn}}`;
     const { status } = await fleet.call(turn % 3, "PATCH", "/inventory/1", { key, body });
     expect(status).toBe(200);
@@ -74,11 +75,11 @@ test("the ledger's times are the database's and never go back, whichever instanc
   const [[end]] = await times("SELECT extract(epoch FROM clock_timestamp()) * 1000");
   const rows = await times("SELECT at FROM ledger WHERE cause = 'api' ORDER BY seq");
   const at = rows.map(([time]) => time);
-  expect(at).toHaveLength(30);
+  expect(at).toHaveLength(15);
   expect(at).toEqual(at.toSorted((one, other) => one - other));
   expect(at[0]).toBeGreaterThanOrEqual(Math.floor(begin));
   expect(at.at(-1)).toBeLessThanOrEqual(end);
-  expect(await fleet.run("verify")).toMatchObject({ code: 0 });
+  expect((await verifyStore(databaseUrl)).faults).toEqual([]);
 });
 
 async function times(text: string): Promise<[[number], ...[number][]]> {

@@ -3,20 +3,18 @@ import { endureFeedFaults } from "../support/feed-trial/faults.ts";
 import type { Fault } from "../support/instances/chaos.ts";
 import type { Engine } from "../support/service.ts";
 
-const consumers = 200;
+const consumers = 60;
 
 const sequences: Record<Engine, readonly Fault[]> = {
   sqlite: [
     "an instance is killed",
     "an instance is replaced in good order",
     "an instance is killed",
-    "an instance is killed",
   ],
   postgres: [
     "an instance is killed",
     "the database is restarted",
     "an instance and the database are killed together",
-    "an instance is killed",
   ],
 };
 
@@ -24,7 +22,7 @@ for (const [engine, sequence] of Object.entries(sequences) as [Engine, readonly 
   test(`${consumers} consumers of the feed see every change once and in order over kills and restarts (${engine})`, async () => {
     const figures = await endureFeedFaults(engine, { consumers, sequence, requestsBetween: 20 });
     // Otherwise the faults ended no stream.
-    expect(figures.connections).toBeGreaterThan(2 * consumers);
+    expect(figures.connections).toBeGreaterThan(1.25 * consumers);
     expect(figures.repeats).toBeGreaterThan(0);
   }, 60_000);
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
 import { withDatabase } from "../support/instances/recording.ts";
@@ -7,13 +7,13 @@ import { migratedDatabase } from "../support/postgres-template.ts";
 
 let databaseUrl: string;
 let fleet: Fleet;
-beforeEach(async () => {
+beforeAll(async () => {
   databaseUrl = await migratedDatabase();
   await makeTimeMovable(databaseUrl);
   // The load continues after it is limited, which would ban the key.
   fleet = await startFleet(databaseUrl, { flags: ["--ban-strikes-min", "900000000"] });
 });
-afterEach(() => fleet.leave());
+afterAll(() => fleet.leave());
 
 function issueKey(perMinute: number, perDay: number) {
   const limits = ["--per-minute", `${perMinute}`, "--per-day", `${perDay}`];
@@ -35,7 +35,7 @@ test("three instances under parallel load admit exactly the limit of every minut
   const { id, key } = await issueKey(perMinute, 900_000_000);
   let resetAt = await startNext(databaseUrl, "minute");
   const spending = startSpending(fleet, key, 4);
-  for (let minute = 0; minute < 6; minute++) {
+  for (let minute = 0; minute < 4; minute++) {
     // Some windows end exhausted, others end in the middle.
     if (minute % 3 === 2) await spending.moreAdmitted(perMinute / 3);
     else await spending.usedUp(resetAt);
@@ -49,7 +49,7 @@ test("three instances under parallel load admit exactly the limit of every minut
     if (refusedBy.size > 0) expect(admitted).toBe(perMinute);
   }
   const usedUp = spending.windows().filter(({ refusedBy }) => refusedBy.size === 3);
-  expect(usedUp.length).toBeGreaterThanOrEqual(5);
+  expect(usedUp.length).toBeGreaterThanOrEqual(4);
   expect(await countedToday(id)).toBe(spending.admitted());
 });
 
@@ -58,7 +58,7 @@ test("three instances under parallel load admit exactly the limit of every day",
   const { id, key } = await issueKey(900_000, perDay);
   const spending = startSpending(fleet, key, 4);
   const days: number[] = [];
-  for (let day = 1; day <= 3; day++) {
+  for (let day = 1; day <= 2; day++) {
     const resetAt = await startNext(databaseUrl, "day");
     await spending.usedUp(resetAt);
     expect(await countedToday(id)).toBe(perDay);

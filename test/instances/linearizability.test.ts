@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { endureFaults, faults } from "../support/instances/chaos.ts";
 
 test("three instances act as one inventory while instances and the database are killed", async () => {
-  const figures = await endureFaults(faults, 150);
-  expect(figures.acknowledged).toBeGreaterThan(900);
+  // With pauses, because the clients also send while servers start, which takes most of the time.
+  const figures = await endureFaults(faults, 40, 60);
+  expect(figures.acknowledged).toBeGreaterThan(300);
   expect(figures.reads).toBeGreaterThan(100);
 }, 120_000);

@@ -99,7 +99,7 @@ describe.each(engines)("bodies on %s", (engine) => {
   });
   afterAll(() => service.stop());
   // The same code reads bodies on every engine, so that one engine has all runs.
-  const share = engine === "sqlite" ? 1 : 0.2;
+  const share = engine === "sqlite" ? 1 : 0.1;
   const patch = (body: BodyInit) => service.call("PATCH", "/inventory/1", { key, body });
 
   test("an object is accepted exactly when its last quantity is an integer in range", async () => {
@@ -111,7 +111,7 @@ describe.each(engines)("bodies on %s", (engine) => {
           expect(answer.text).toBe(`{"petId":1,"quantity":${quantity},"status":"available"}`);
         }
       }),
-      runs(1_500 * share),
+      runs(700 * share),
     );
   });
 
@@ -140,7 +140,7 @@ describe.each(engines)("bodies on %s", (engine) => {
       fc.asyncProperty(fc.oneof(wrapped, broken), async (text) => {
         expectError(await patch(text), "invalid_request");
       }),
-      runs(500 * share),
+      runs(300 * share),
     );
   });
 
@@ -161,7 +161,7 @@ describe.each(engines)("bodies on %s", (engine) => {
         const parsed = JSON.parse(text) as { quantity: number };
         expect((answer.json as { quantity: number }).quantity).toBe(parsed.quantity + 0);
       }),
-      runs(1_500 * share),
+      runs(700 * share),
     );
     expect(service.logged.filter((line) => line.includes("bug"))).toEqual([]);
   });

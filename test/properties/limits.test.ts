@@ -91,14 +91,16 @@ test("every decision follows the rules, for any schedule, clock, restarts and li
               const { outcome, binding } = await limiter.take(keyId, given);
               seen.add(outcome);
               const expected = model.take(clock.now());
-              expect({ outcome, ...binding }).toEqual(expected);
+              const decided = { outcome, ...binding };
+              // Without `expect`, because there are about 100,000 decisions.
+              if (!Bun.deepEquals(decided, expected)) expect(decided).toEqual(expected);
             }
           }
         }
         await limiter.close();
       },
     ),
-    runs(1_000),
+    runs(600),
   );
   expect([...seen].sort()).toEqual(["admitted", "banned", "limited"]);
 });

@@ -22,6 +22,7 @@ import { petRow } from "../support/pets.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import {
   corruptions,
+  restoring,
   tablesOf,
   tampererOfPostgres,
   tampererOfSqlite,
@@ -113,8 +114,9 @@ test.each(engines)(
         fc.constantFrom(...kinds),
         fc.integer({ min: 1, max: 20 }),
         async (name, n) => {
+          const statements = corruptions[name]!(n, tamperer.names);
           try {
-            await tamperer.run(corruptions[name]!(n, tamperer.names));
+            await tamperer.run(statements);
             const { faults, faultCount } = await store.transfer.snapshot(verify);
             expect(faultCount).toBeGreaterThan(0);
             expect(faults.length).toBe(Math.min(faultCount, 20));
@@ -122,11 +124,7 @@ test.each(engines)(
             // The secret of a webhook is not printed, whatever it is.
             expect(faults.join()).not.toContain("hidden");
           } finally {
-            for (const table of tables) {
-              await tamperer.run(
-                `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM was_${table}`,
-              );
-            }
+            await tamperer.run(restoring(tables.filter((table) => statements.includes(table))));
           }
         },
       ),

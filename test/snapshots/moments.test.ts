@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { startCheckpoints } from "../../src/domain/checkpoints.ts";
 import type { LedgerRow } from "../../src/domain/ledger.ts";
@@ -45,12 +45,13 @@ const step = fc.oneof(
   fc.record({ imported: fc.bigInt({ min: -4n, max: 4n }) }),
 );
 
-onEveryEngine("the inventory of the past", (service) => {
-  const issue = async () =>
-    (await service().issueKey({ limits: { perMinute: 1e6, perDay: 1e6 } })).text;
+onEveryEngine("the inventory of the past", (service, engine) => {
+  let key: string;
+  beforeAll(async () => {
+    ({ text: key } = await service().issueKey({ limits: { perMinute: 1e6, perDay: 1e6 } }));
+  });
   const ledger = () => service().store.inventory.ledgerAfter(0, 100_000);
-  const get = async (path: string, headers = {}) =>
-    service().call("GET", path, { key: await issue(), headers });
+  const get = (path: string, headers = {}) => service().call("GET", path, { key, headers });
 
   test("is empty before the first change, as of any time and as of row 0", async () => {
     for (const moment of ["0", "1970-01-01", "2026-11-15T11:59:59.999Z"]) {
@@ -63,7 +64,6 @@ onEveryEngine("the inventory of the past", (service) => {
   });
 
   test("is exact for every row and every time, with equal times and a clock that goes back", async () => {
-    const key = await issue();
     await service().addPets(
       { petId: 1n },
       { petId: 2n, status: "sold" },
@@ -104,7 +104,8 @@ onEveryEngine("the inventory of the past", (service) => {
         const diff = await service().call("GET", `/snapshots/${instant}/diff?to=${seq}`, { key });
         expect(diff.text).toBe(diffText(rows, rowAt(rows, time), seq));
       }),
-      runs(25),
+      // The same code folds rows on every engine, so that one engine has more runs.
+      runs(engine === "sqlite" ? 20 : 8),
     );
     expect((await service().store.checkpoints.listCheckpoints()).length).toBeGreaterThan(2);
   }, 60_000);
@@ -140,7 +141,6 @@ onEveryEngine("the inventory of the past", (service) => {
   });
 
   test("has headers that HEAD returns without a body", async () => {
-    const key = await issue();
     for (const path of ["/snapshots/1", "/snapshots/1/diff?to=2"]) {
       const [full, bare] = await Promise.all([
         service().call("GET", path, { key }),
@@ -229,15 +229,16 @@ onEveryEngine("the inventory of the past", (service) => {
   });
 
   test("has every entry in order when there are many", async () => {
-    const count = 20_000;
+    // The list and the difference are longer than a slice of 8,192 entries.
+    const count = 12_000;
     const pets = Array.from({ length: count }, (_, at) => ({
       petId: BigInt((at * 7_919) % count) + 1_000n,
       quantity: at,
     }));
     const { seq: before } = await service().store.inventory.readHead();
     await service().addPets(...pets);
-    const middle = before + count / 2;
-    await addCheckpoints(service(), 6_000);
+    const middle = before + count / 4;
+    await addCheckpoints(service(), 2_000);
     const rows = await service().store.inventory.ledgerAfter(0, 2 * count);
     expect((await get(`/snapshots/${middle}`)).text).toBe(snapshotText(rows, middle));
     expect((await get(`/snapshots/${before + count}`)).text).toBe(

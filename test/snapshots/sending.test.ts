@@ -71,7 +71,12 @@ describe("responses that are computed for one request", () => {
   });
 });
 
-const entries = 200_000;
+const entries = 110_000;
+/** Long numbers: the response has 9 MB, more than the buffers of a connection take. */
+const pets = Array.from({ length: entries }, (_, at) => ({
+  petId: BigInt(at) - 2n ** 63n,
+  quantity: Number.MAX_SAFE_INTEGER,
+}));
 
 /** Requests a path and reads nothing of the response but its first bytes. */
 async function stall({ baseUrl }: TestService, path: string, key: string) {
@@ -102,16 +107,18 @@ describe("a snapshot of many entries", () => {
   beforeAll(async () => {
     service = await startTestService("sqlite", {}, { snapshots: bounds });
     ({ text: key } = await service.issueKey());
-    await service.addPets(...Array.from({ length: entries }, (_, at) => ({ petId: BigInt(at) })));
+    await service.addPets(...pets);
   }, 30_000);
   afterAll(() => service.stop());
 
   test("stops when its client leaves, and frees the place", async () => {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const gone = await stall(service, `/snapshots/${entries}`, key);
       gone.leave();
       const other = await service.call("GET", "/snapshots/1", { key });
-      expect(other.text).toBe('[{"petId":0,"quantity":0,"status":"available"}]');
+      expect(other.text).toBe(
+        '[{"petId":-9223372036854775808,"quantity":9007199254740991,"status":"available"}]',
+      );
     }
     expect(loggedBy(service)).toEqual([]);
   }, 30_000);
@@ -145,7 +152,7 @@ test.each(engines)(
   async (engine) => {
     const service = await startTestService(engine);
     const { text: key } = await service.issueKey();
-    const count = 40_000;
+    const count = 20_000;
     await service.addPets(...Array.from({ length: count }, (_, at) => ({ petId: BigInt(at) })));
     const task = startCheckpoints({ store: service.store, log: silent, rowsMin: count });
     await task.run();

@@ -4,7 +4,7 @@ import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import type { TestClock } from "../support/clock.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
-import { type StorePlace, storeSuite } from "../support/store-suite.ts";
+import { connectionParts, type StorePlace, storeSuite } from "../support/store-suite.ts";
 
 async function enter(clock: TestClock, parameters: string): Promise<StorePlace> {
   const url = (await migratedDatabase()) + parameters;
@@ -33,4 +33,8 @@ async function enter(clock: TestClock, parameters: string): Promise<StorePlace> 
 }
 
 storeSuite("the PostgreSQL store", (clock) => enter(clock, ""));
-storeSuite("the PostgreSQL store behind a pooler", (clock) => enter(clock, "?prepare=false"), true);
+storeSuite(
+  "the PostgreSQL store behind a pooler",
+  (clock) => enter(clock, "?prepare=false"),
+  connectionParts,
+);

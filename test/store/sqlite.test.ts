@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Store } from "../../src/domain/ports.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
 import type { TestClock } from "../support/clock.ts";
-import { type StorePlace, storeSuite } from "../support/store-suite.ts";
+import { type StorePlace, storeSuite, writerParts } from "../support/store-suite.ts";
 
 async function enter(clock: TestClock, threaded: boolean): Promise<StorePlace> {
   const folder = mkdtempSync(join(tmpdir(), "petstore-store-"));
@@ -42,6 +42,8 @@ async function enter(clock: TestClock, threaded: boolean): Promise<StorePlace> {
 }
 
 storeSuite("SQLite, opened by commands", (clock) => enter(clock, false));
-storeSuite("SQLite, opened by the service and by commands beside it", (clock) =>
-  enter(clock, true),
+storeSuite(
+  "SQLite, opened by the service and by commands beside it",
+  (clock) => enter(clock, true),
+  writerParts,
 );

@@ -1,7 +1,6 @@
 // Starts a real Chromium for the tests of the pages and of the client.
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
 import sparticuz from "@sparticuz/chromium";
 import {
   type Browser,
@@ -9,6 +8,7 @@ import {
   type BrowserContextOptions,
   chromium,
 } from "playwright-core";
+import { version } from "../../node_modules/@sparticuz/chromium/package.json";
 
 /**
  * The browser that all tests of a run share, started by the first call of browser(). It is the
@@ -16,8 +16,8 @@ import {
  */
 let started: Promise<Browser> | undefined;
 
-/** The folder into which the package's browser was unpacked. */
-let unpackFolder: string | undefined;
+/** The folder for unpacked browsers. A new installation of the dependencies empties it. */
+const cacheFolder = resolve(import.meta.dir, "../../node_modules/.cache/petstore");
 
 export function browser(): Promise<Browser> {
   started ??= launch();
@@ -29,7 +29,6 @@ export async function closeBrowser(): Promise<void> {
   const open = await started;
   started = undefined;
   await open?.close();
-  if (unpackFolder) rmSync(unpackFolder, { recursive: true, force: true });
 }
 
 export interface WatchedContext {
@@ -64,19 +63,32 @@ const systemBrowsers = [
 ];
 
 /**
- * Unpacks the package's browser into a new folder. The package uses a fixed name in TMPDIR and
+ * Unpacks the package's browser, unless an earlier run did, because that takes seconds. It is unpacked
+ * into a new folder, which is renamed when it is complete: the package uses a fixed name in TMPDIR and
  * accepts an existing file there, even an incomplete one or one of another user.
  */
 async function unpackChromium(): Promise<string> {
-  unpackFolder = mkdtempSync(join(tmpdir(), "petstore-chromium-"));
+  const folder = join(cacheFolder, `chromium-${version}`);
+  const path = join(folder, "chromium");
+  if (existsSync(path)) return path;
+  mkdirSync(cacheFolder, { recursive: true });
+  const newFolder = mkdtempSync(join(cacheFolder, "new-"));
   const previous = process.env.TMPDIR;
-  process.env.TMPDIR = unpackFolder;
+  process.env.TMPDIR = newFolder;
   try {
-    return await sparticuz.executablePath();
+    await sparticuz.executablePath();
   } finally {
     if (previous === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = previous;
   }
+  try {
+    renameSync(newFolder, folder);
+  } catch (error) {
+    // Another test process was faster.
+    rmSync(newFolder, { recursive: true, force: true });
+    if (!existsSync(path)) throw error;
+  }
+  return path;
 }
 
 async function launch(): Promise<Browser> {

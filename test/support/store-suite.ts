@@ -5,7 +5,7 @@ import { verify } from "../../src/domain/verify.ts";
 import { anEntry } from "./audit.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { petRow } from "./pets.ts";
-import { describeCheckpoints } from "./store-suite/checkpoints.ts";
+import { describeCheckpoints, describeCheckpointWrites } from "./store-suite/checkpoints.ts";
 import { describeConstraints } from "./store-suite/constraints.ts";
 import { describeEpochs } from "./store-suite/epochs.ts";
 import { describeGroups } from "./store-suite/groups.ts";
@@ -15,24 +15,59 @@ import { describeImports } from "./store-suite/imports.ts";
 import { describeKeptKeys } from "./store-suite/kept-keys.ts";
 import { describeKeys } from "./store-suite/keys.ts";
 import { describeMaintenance } from "./store-suite/maintenance.ts";
+import { describeOperators } from "./store-suite/operators.ts";
 import { describePages } from "./store-suite/pages.ts";
 import { describeSharing } from "./store-suite/sharing.ts";
 import { batchesOf, keyNamed, type StorePlace, type StoreSuite } from "./store-suite/suite.ts";
 import { describeUndo } from "./store-suite/undo.ts";
 import { describeUnits } from "./store-suite/units.ts";
-import { describeWebhooks } from "./store-suite/webhooks.ts";
+import { describeWebhooks, describeWebhookWrites } from "./store-suite/webhooks.ts";
 import { setUnit } from "./units.ts";
 
 export type { StorePlace } from "./store-suite/suite.ts";
 
-/**
- * What every engine has to do, written once. An engine joins with one call. A variant of a connection
- * that another call tests whole needs only the part that depends on the connection.
- */
+type Part = (suite: StoreSuite) => void;
+
+/** What depends on how updates reach the database, and on other stores beside this one. */
+const updates: readonly Part[] = [
+  describeGroups,
+  describeUnits,
+  describeIdempotency,
+  describeEpochs,
+  describeSharing,
+  describeKeys,
+];
+const reads: readonly Part[] = [describePages, describeHistory, describeImports];
+/** Every other method that writes. */
+const otherWrites: readonly Part[] = [
+  describeKeptKeys,
+  describeCheckpointWrites,
+  describeWebhookWrites,
+  describeMaintenance,
+  describeOperators,
+];
+
+/** What a connection needs if another call tests its engine whole. */
+export const connectionParts: readonly Part[] = [...updates, ...reads];
+
+/** What a writer on a thread needs if another call tests its engine whole. Reads do not use the thread. */
+export const writerParts: readonly Part[] = [...updates, ...otherWrites];
+
+const allParts: readonly Part[] = [
+  ...updates,
+  ...reads,
+  ...otherWrites,
+  describeUndo,
+  describeCheckpoints,
+  describeConstraints,
+  describeWebhooks,
+];
+
+/** What every engine has to do, written once. An engine joins with one call. */
 export function storeSuite(
   name: string,
   enter: (clock: TestClock) => Promise<StorePlace>,
-  isVariant = false,
+  parts: readonly Part[] = allParts,
 ): void {
   describe(name, () => {
     let clock: TestClock;
@@ -69,21 +104,6 @@ export function storeSuite(
         expect((await store.transfer.snapshot(verify)).faults as unknown).toEqual([]);
       },
     };
-    describeGroups(suite);
-    describeUnits(suite);
-    describeIdempotency(suite);
-    describeEpochs(suite);
-    describePages(suite);
-    describeHistory(suite);
-    describeImports(suite);
-    describeSharing(suite);
-    describeKeys(suite);
-    if (isVariant) return;
-    describeKeptKeys(suite);
-    describeUndo(suite);
-    describeCheckpoints(suite);
-    describeConstraints(suite);
-    describeWebhooks(suite);
-    describeMaintenance(suite);
+    for (const describePart of parts) describePart(suite);
   });
 }

@@ -13,13 +13,14 @@ export interface Project {
 }
 
 /** Packs the client as npm publishes it, and installs it into an empty project. */
-export async function installPackedClient(): Promise<Project> {
+export async function installPackedClient(installer: keyof typeof installers): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), "petstore-client-"));
   const packed = await run(["npm", "pack", "--json", "--pack-destination", folder], clientFolder);
   const tarball = join(folder, /"filename":\s*"([^"]+\.tgz)"/.exec(packed)?.[1] ?? "");
   await Bun.write(join(folder, "package.json"), '{"name":"empty","private":true,"type":"module"}');
-  // The package has no dependencies, so the installation works offline.
-  await run(["npm", "install", "--offline", "--no-audit", "--no-fund", tarball], folder);
+  // A cache of its own, because Bun may take a package with the same name and version from a shared one.
+  const env = { BUN_INSTALL_CACHE_DIR: join(folder, "cache") };
+  await run([...installers[installer], tarball], folder, env);
   return {
     folder,
     tarball,
@@ -27,9 +28,20 @@ export async function installPackedClient(): Promise<Project> {
   };
 }
 
+/** The package has no dependencies, so the installation works offline. Bun takes a tenth of npm's time. */
+const installers = {
+  npm: ["npm", "install", "--offline", "--no-audit", "--no-fund"],
+  bun: [process.execPath, "add"],
+};
+
 /** Runs a command; returns its output. Throws if the exit code is not 0. */
-export async function run(command: string[], cwd: string): Promise<string> {
-  const child = Bun.spawn(command, { cwd, stdout: "pipe", stderr: "pipe" });
+export async function run(
+  command: string[],
+  cwd: string,
+  variables: Record<string, string> = {},
+): Promise<string> {
+  const env = { ...process.env, ...variables };
+  const child = Bun.spawn(command, { cwd, env, stdout: "pipe", stderr: "pipe" });
   const [output, errors, exitCode] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

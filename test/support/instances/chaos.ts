@@ -33,6 +33,7 @@ const pets = [1n, 2n, 3n, 4n, 5n, 6n, -7n, 9007199254740993n, 922337203685477580
 export async function endureFaults(
   sequence: readonly Fault[],
   updatesBetween: number,
+  pauseMsMax?: number,
 ): Promise<Figures> {
   const server = await startPostgres();
   const databaseUrl = await server.freshDatabase();
@@ -45,7 +46,7 @@ export async function endureFaults(
   try {
     const { key } = await fleet.issueKey(...boundless);
     const recorder = await startRecorder(fleet, key, databaseUrl);
-    const traffic = startTraffic(fleet, recorder, { pets, writers: 9, readers: 6 });
+    const traffic = startTraffic(fleet, recorder, { pets, writers: 9, readers: 6, pauseMsMax });
     await traffic.moreUpdates(updatesBetween);
     for (const [round, fault] of sequence.entries()) {
       await inflict(fault, server, fleet, round % fleet.size, () =>
@@ -57,7 +58,10 @@ export async function endureFaults(
     const history = await recorder.history(databaseUrl);
     expect(recorder.surprises).toEqual([]);
     expect(checkHistory(history)).toEqual([]);
-    expect(await fleet.run("verify")).toMatchObject({ code: 0, err: "" });
+    expect(await fleet.place.runHere(["verify", "--database", databaseUrl])).toMatchObject({
+      code: 0,
+      err: "",
+    });
     return {
       acknowledged: recorder.acknowledged(),
       unknown: recorder.updates.length - recorder.acknowledged(),

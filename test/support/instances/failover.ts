@@ -20,7 +20,11 @@ const pets = [1n, 2n, 3n, 4n, 5n, 6n];
  * Kills a primary under load and promotes its synchronous standby. The instances know only both
  * addresses.
  */
-export async function failOver(instances: number, updatesBefore: number): Promise<Failover> {
+export async function failOver(
+  instances: number,
+  updatesBefore: number,
+  pauseMsMax?: number,
+): Promise<Failover> {
   const primary = await startPostgres();
   const name = new URL(await primary.freshDatabase()).pathname;
   const standby = await startStandby(primary, { synchronous: true });
@@ -30,7 +34,7 @@ export async function failOver(instances: number, updatesBefore: number): Promis
   try {
     const { key } = await fleet.issueKey(...boundless);
     const recorder = await startRecorder(fleet, key, primary.url(name.slice(1)));
-    const traffic = startTraffic(fleet, recorder, { pets, writers: 9, readers: 6 });
+    const traffic = startTraffic(fleet, recorder, { pets, writers: 9, readers: 6, pauseMsMax });
     await traffic.moreUpdates(updatesBefore);
     await primary.kill();
     await standby.promote();

@@ -1,7 +1,7 @@
 import type { Fleet } from "./fleet.ts";
 import type { Recorder } from "./recording.ts";
 
-/** Clients that update and read without pause until `end`. */
+/** Clients that update and read until `end`. */
 export interface Traffic {
   /** Resolves once this many more updates were acknowledged. */
   moreUpdates(count: number): Promise<void>;
@@ -13,6 +13,8 @@ export interface TrafficOptions {
   readonly pets: readonly bigint[];
   readonly writers: number;
   readonly readers: number;
+  /** The longest pause of a client between two requests. */
+  readonly pauseMsMax?: number | undefined;
 }
 
 /**
@@ -20,12 +22,12 @@ export interface TrafficOptions {
  * clients.
  */
 export function startTraffic(fleet: Fleet, recorder: Recorder, options: TrafficOptions): Traffic {
-  const { pets, writers, readers } = options;
+  const { pets, writers, readers, pauseMsMax = 10 } = options;
   let ended = false;
 
   async function repeat(act: () => Promise<boolean>): Promise<void> {
     // A client that failed waits a little, or a dead instance would get most of the requests.
-    while (!ended) await Bun.sleep((await act()) ? 10 * Math.random() : 50);
+    while (!ended) await Bun.sleep((await act()) ? pauseMsMax * Math.random() : 50);
   }
 
   const clients = [

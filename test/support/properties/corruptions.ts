@@ -186,6 +186,14 @@ export function tablesOf({ head, tip, usage }: TableNames): readonly string[] {
   return [...new Set([...ledger, ...others, head, tip, usage])];
 }
 
+/** Statements that give these tables the rows of their copies, which are named `was_…`. */
+export function restoring(tables: readonly string[]): string {
+  const each = tables.map(
+    (table) => `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM was_${table};`,
+  );
+  return `BEGIN; ${each.join(" ")} COMMIT`;
+}
+
 /** Drops triggers and creates them again, so that verification never finds their absence. */
 export async function tampererOfSqlite(path: string): Promise<Tamperer> {
   const database = new Database(path);

@@ -52,10 +52,11 @@ function toRow(values: readonly unknown[]): Row {
   };
 }
 
-export const openSite: Record<Engine, () => Promise<Site>> = {
+/** On PostgreSQL with this many instances. */
+export const openSite: Record<Engine, (size: number) => Promise<Site>> = {
   async sqlite() {
     const place = openWorkspace();
-    await place.run(["pets", "import", "-"], { stdin: importedPets });
+    await place.runHere(["pets", "import", "-"], { stdin: importedPets });
     const { key } = await place.json<{ key: string }>(
       "keys",
       "create",
@@ -85,21 +86,21 @@ export const openSite: Record<Engine, () => Promise<Site>> = {
         const query = database.query(`SELECT ${rowColumns} WHERE seq > ? ORDER BY seq`);
         return query.values(initial.size).map(toRow);
       },
-      verify: () => place.run(["verify"]),
+      verify: () => place.runHere(["verify"]),
       leave: () => place.leave(),
     };
   },
 
-  async postgres() {
+  async postgres(size) {
     const server = await startPostgres();
     const databaseUrl = await server.freshDatabase();
     // Commits of one instance are acknowledged late, and some not at all.
     const proxy = openSlowProxy(server.port, upTo(8));
     const slowUrl = databaseUrl.replace(`${server.port}`, `${proxy.port}`);
     const addressOf = (index: number) => (index === 1 ? slowUrl : databaseUrl);
-    const fleet = await startFleet(databaseUrl, { addressOf });
+    const fleet = await startFleet(databaseUrl, { size, addressOf });
     const onDatabase = ["--database", databaseUrl];
-    await fleet.place.run(["pets", "import", "-", ...onDatabase], { stdin: importedPets });
+    await fleet.place.runHere(["pets", "import", "-", ...onDatabase], { stdin: importedPets });
     const { key } = await fleet.issueKey(...boundless);
     return {
       instances: fleet.size,
@@ -126,7 +127,7 @@ export const openSite: Record<Engine, () => Promise<Site>> = {
           const rows: unknown[][] = await sql.unsafe(text).values();
           return rows.map(toRow);
         }),
-      verify: () => fleet.run("verify"),
+      verify: () => fleet.place.runHere(["verify", ...onDatabase]),
       async leave() {
         await fleet.leave();
         proxy.close();

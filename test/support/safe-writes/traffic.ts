@@ -29,7 +29,7 @@ const random = (count: number) => Math.floor(count * Math.random());
 const oneOf = <T>(list: readonly T[]): T => list[random(list.length)]!;
 
 /** Clients that write, lose the answer or give up, and send the same write again. */
-export function startSafeTraffic(target: Target, clients: number): SafeTraffic {
+export function startSafeTraffic(target: Target, clients: number, pauseMsMax = 0): SafeTraffic {
   const writes: Write[] = [];
   const reads: EntryRead[] = [];
   const surprises: string[] = [];
@@ -124,6 +124,7 @@ export function startSafeTraffic(target: Target, clients: number): SafeTraffic {
       }
       writes.push(chosen[0]);
       await settle(...chosen);
+      if (pauseMsMax > 0) await Bun.sleep(pauseMsMax * Math.random());
     }
   }
 

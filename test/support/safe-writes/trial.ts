@@ -11,10 +11,15 @@ const clients = 12;
  * Lets clients write, lose answers and try again while one fault follows another, and checks that
  * every write took effect at most once, and once if it was acknowledged.
  */
-export async function endureRetries(engine: Engine, rounds: number, writesBetween: number) {
-  const site = await openSite[engine]();
+export async function endureRetries(
+  engine: Engine,
+  rounds: number,
+  writesBetween: number,
+  { instances = 3, pauseMsMax = 0 } = {},
+) {
+  const site = await openSite[engine](instances);
   try {
-    const traffic = startSafeTraffic(site, clients);
+    const traffic = startSafeTraffic(site, clients, pauseMsMax);
     await traffic.more(writesBetween);
     for (let round = 0; round < rounds; round++) {
       const fault = site.faults[round % site.faults.length]!;

@@ -34,7 +34,7 @@ function delivered(id: string, seq: number, given: Partial<Delivered> = {}): Del
   return { id, replays: 0, progress, attempts: [], ...given };
 }
 
-export function describeWebhooks(suite: StoreSuite): void {
+function toolsOf(suite: StoreSuite) {
   const webhooks = () => suite.store.webhooks;
   const get = async (id: string, store: Store = suite.store) =>
     (await store.webhooks.findWebhook(id))!;
@@ -42,6 +42,12 @@ export function describeWebhooks(suite: StoreSuite): void {
     (await store.webhooks.claimWebhooks(holder, leaseMs)).map(({ id }) => id);
   const numbersOf = async (id: string) =>
     (await webhooks().listAttempts(id, 1_000)).map(({ at }) => at - testStart);
+  return { webhooks, get, claimed, numbersOf };
+}
+
+/** Every method that writes. */
+export function describeWebhookWrites(suite: StoreSuite): void {
+  const { webhooks, get, claimed, numbersOf } = toolsOf(suite);
 
   describe("webhooks", () => {
     test("are found as they were added, in the order of their creation", async () => {
@@ -85,37 +91,6 @@ export function describeWebhooks(suite: StoreSuite): void {
       expect(await get(full.id)).toEqual(expected);
     });
 
-    test("that are active are claimed whole, and again by the same process", async () => {
-      const active = { ...full, state: "active", stateReason: null } as const;
-      await webhooks().addWebhook(active, anEntry);
-      await webhooks().addWebhook(webhookNamed("wh_paused", { state: "paused" }), anEntry);
-      await webhooks().addWebhook(webhookNamed("wh_disabled", { state: "disabled" }), anEntry);
-      for (let at = 0; at < 12; at++) {
-        expect(await webhooks().claimWebhooks("one", leaseMs)).toEqual([active]);
-        suite.clock.advance(leaseMs / 6);
-      }
-      await webhooks().addWebhook(webhookNamed("wh_new"), anEntry);
-      expect(await claimed("one")).toEqual(["wh_new", full.id]);
-      // A claim also reads what operators change.
-      await webhooks().changeWebhook(
-        "wh_new",
-        1,
-        { state: "paused", stateReason: "by hand" },
-        anEntry,
-      );
-      expect(await claimed("one")).toEqual([full.id]);
-      await webhooks().changeWebhook(
-        "wh_new",
-        2,
-        { state: "active", cursor: full.cursor },
-        anEntry,
-      );
-      expect(await webhooks().claimWebhooks("one", leaseMs)).toMatchObject([
-        { id: "wh_new", version: 3, cursor: full.cursor },
-        { id: full.id },
-      ]);
-    });
-
     test("keep progress and attempts of the process that holds them", async () => {
       await webhooks().addWebhook(webhookNamed("wh_a"), anEntry);
       await webhooks().addWebhook(webhookNamed("wh_b", { createdAt: testStart + 1 }), anEntry);
@@ -147,16 +122,6 @@ export function describeWebhooks(suite: StoreSuite): void {
       expect(await webhooks().saveDelivered("one", [])).toEqual([]);
     });
 
-    test("store NUL in an answer as the replacement character", async () => {
-      await webhooks().addWebhook(webhookNamed("wh_a"), anEntry);
-      await claimed("one");
-      const attempts = [attempt(1, { answer: "a\0b", error: "\0" })];
-      await webhooks().saveDelivered("one", [delivered("wh_a", 1, { attempts })]);
-      expect(await webhooks().listAttempts("wh_a", 9)).toMatchObject([
-        { answer: "a\ufffdb", error: "\ufffd" },
-      ]);
-    });
-
     test("that another process has taken over keep nothing of the first", async () => {
       const other = await suite.place.open();
       await webhooks().addWebhook(webhookNamed("wh_a"), anEntry);
@@ -174,6 +139,68 @@ export function describeWebhooks(suite: StoreSuite): void {
       expect(await numbersOf("wh_a")).toEqual([]);
       expect(await other.webhooks.saveDelivered("two", [delivered("wh_a", 6)])).toEqual(["wh_a"]);
       expect((await get("wh_a")).cursor.seq).toBe(6);
+    });
+
+    test("are removed with their attempts", async () => {
+      for (const id of ["wh_a", "wh_b"]) await webhooks().addWebhook(webhookNamed(id), anEntry);
+      await claimed("one");
+      const some = ["wh_a", "wh_b"].map((id) => delivered(id, 1, { attempts: [attempt(1)] }));
+      await webhooks().saveDelivered("one", some);
+      expect(await webhooks().removeWebhook("wh_a", anEntry)).toBe(true);
+      expect(await webhooks().removeWebhook("wh_a", anEntry)).toBe(false);
+      expect(await numbersOf("wh_a")).toEqual([]);
+      expect(await webhooks().saveDelivered("one", some)).toEqual(["wh_b"]);
+      // A new webhook with the same id would show attempts that were left behind.
+      await webhooks().addWebhook(webhookNamed("wh_a"), anEntry);
+      expect(await numbersOf("wh_a")).toEqual([]);
+      expect(await numbersOf("wh_b")).toEqual([1, 1]);
+    });
+  });
+}
+
+export function describeWebhooks(suite: StoreSuite): void {
+  const { webhooks, get, claimed, numbersOf } = toolsOf(suite);
+
+  describe("webhooks", () => {
+    test("that are active are claimed whole, and again by the same process", async () => {
+      const active = { ...full, state: "active", stateReason: null } as const;
+      await webhooks().addWebhook(active, anEntry);
+      await webhooks().addWebhook(webhookNamed("wh_paused", { state: "paused" }), anEntry);
+      await webhooks().addWebhook(webhookNamed("wh_disabled", { state: "disabled" }), anEntry);
+      for (let at = 0; at < 12; at++) {
+        expect(await webhooks().claimWebhooks("one", leaseMs)).toEqual([active]);
+        suite.clock.advance(leaseMs / 6);
+      }
+      await webhooks().addWebhook(webhookNamed("wh_new"), anEntry);
+      expect(await claimed("one")).toEqual(["wh_new", full.id]);
+      // A claim also reads what operators change.
+      await webhooks().changeWebhook(
+        "wh_new",
+        1,
+        { state: "paused", stateReason: "by hand" },
+        anEntry,
+      );
+      expect(await claimed("one")).toEqual([full.id]);
+      await webhooks().changeWebhook(
+        "wh_new",
+        2,
+        { state: "active", cursor: full.cursor },
+        anEntry,
+      );
+      expect(await webhooks().claimWebhooks("one", leaseMs)).toMatchObject([
+        { id: "wh_new", version: 3, cursor: full.cursor },
+        { id: full.id },
+      ]);
+    });
+
+    test("store NUL in an answer as the replacement character", async () => {
+      await webhooks().addWebhook(webhookNamed("wh_a"), anEntry);
+      await claimed("one");
+      const attempts = [attempt(1, { answer: "a\0b", error: "\0" })];
+      await webhooks().saveDelivered("one", [delivered("wh_a", 1, { attempts })]);
+      expect(await webhooks().listAttempts("wh_a", 9)).toMatchObject([
+        { answer: "a\ufffdb", error: "\ufffd" },
+      ]);
     });
 
     test("that are released keep nothing more of the process, and another claims them at once", async () => {
@@ -238,21 +265,6 @@ export function describeWebhooks(suite: StoreSuite): void {
       await webhooks().saveDelivered("one", [save("wh_b", 900, 900)]);
       expect(await numbersOf("wh_b")).toEqual([900, ...range(7, attemptsKept + 5).reverse()]);
       expect(await numbersOf("wh_a")).toHaveLength(attemptsKept);
-    });
-
-    test("are removed with their attempts", async () => {
-      for (const id of ["wh_a", "wh_b"]) await webhooks().addWebhook(webhookNamed(id), anEntry);
-      await claimed("one");
-      const some = ["wh_a", "wh_b"].map((id) => delivered(id, 1, { attempts: [attempt(1)] }));
-      await webhooks().saveDelivered("one", some);
-      expect(await webhooks().removeWebhook("wh_a", anEntry)).toBe(true);
-      expect(await webhooks().removeWebhook("wh_a", anEntry)).toBe(false);
-      expect(await numbersOf("wh_a")).toEqual([]);
-      expect(await webhooks().saveDelivered("one", some)).toEqual(["wh_b"]);
-      // A new webhook with the same id would show attempts that were left behind.
-      await webhooks().addWebhook(webhookNamed("wh_a"), anEntry);
-      expect(await numbersOf("wh_a")).toEqual([]);
-      expect(await numbersOf("wh_b")).toEqual([1, 1]);
     });
   });
 }
