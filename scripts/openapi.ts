@@ -1,18 +1,22 @@
 /**
- * Writes openapi.json and openapi-3.0.json from the table of operations. With --check it writes
- * nothing and fails if a file differs from the table.
+ * Writes openapi.json, openapi-3.0.json and openapi-admin.json from the tables of operations. With
+ * --check it writes nothing and fails if a file differs from its table.
  */
 
 import { readConfig } from "../src/config.ts";
+import { describeAdminApi } from "../src/http/admin/contract/document.ts";
+import { adminOperations } from "../src/http/admin/operations.ts";
 import { committedDocument } from "../src/http/api/contract/document.ts";
 import { asOpenApi30 } from "../src/http/api/contract/openapi-3-0.ts";
 import { apiOperations } from "../src/http/api/operations.ts";
 
-const document = committedDocument(apiOperations(readConfig({}, {})));
+const config = readConfig({}, {});
+const document = committedDocument(apiOperations(config));
 
 for (const [name, content] of [
   ["openapi.json", document],
   ["openapi-3.0.json", asOpenApi30(document)],
+  ["openapi-admin.json", describeAdminApi(adminOperations(config))],
 ] as const) {
   const file = Bun.file(new URL(`../${name}`, import.meta.url).pathname);
   const fresh = `${JSON.stringify(content, null, 2)}\n`;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { openAdmin } from "./compose/admin.ts";
 import { openBackups } from "./compose/backups.ts";
 import { openDeliveries } from "./compose/deliveries.ts";
 import { openFeed } from "./compose/feed.ts";
@@ -8,21 +9,21 @@ import { createMonitoring } from "./compose/monitoring.ts";
 import type { ServiceOptions } from "./compose/options.ts";
 import { isReady } from "./compose/readiness.ts";
 import { openShop } from "./compose/shop.ts";
-import { serveSurfaces } from "./compose/surfaces.ts";
+import { authenticate, createTables, serveSurfaces, type Table } from "./compose/surfaces.ts";
 import { openTls } from "./compose/tls.ts";
 import { openTraces } from "./compose/traces.ts";
 import { startCheckpoints } from "./domain/checkpoints.ts";
 import type { Log } from "./domain/events.ts";
 import { announceKeyChanges, createHeadWatcher } from "./domain/head.ts";
 import { keepIdempotencyKeys } from "./domain/key-keeping.ts";
-import { createKeyring } from "./domain/keyring.ts";
 import type { Store } from "./domain/ports.ts";
 import { followTail } from "./domain/tail.ts";
 import { type Engine, openEngine } from "./engines.ts";
-import { apiBasePath, apiOperations } from "./http/api/operations.ts";
-import { createKeyAuthenticator } from "./http/authentication.ts";
+import { adminPages } from "./http/admin/pages.ts";
 import { referencePages } from "./http/docs/pages.ts";
+import type { Context } from "./http/operation.ts";
 import { type Served, startServer } from "./http/server.ts";
+import { fullIdOf } from "./http/surface.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
 
 export interface Service {
@@ -46,15 +47,17 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   // Closes what was opened in reverse order, also when a later step fails: a writer thread that is
   // left behind would keep the process alive.
   await using opened = new AsyncDisposableStack();
-  const operations = apiOperations(config);
-  const all = [...operations, ...(given.surfaces ?? []).flatMap((one) => one.operations)];
-  const operationIds = all.map(({ id }) => id);
+  const tables = createTables(given);
+  const { api, admin } = tables;
+  const described: readonly Table[] = [api, admin, ...(given.surfaces ?? [])];
+  const operationIds = described.flatMap((surface) =>
+    surface.operations.map((operation) => fullIdOf(surface, operation)),
+  );
   const metrics = await openMetrics(given, operationIds, opened);
   const log = metrics?.log ?? given.log;
   const options = { ...given, log };
   const certificate = await openTls(options);
   if (certificate) opened.defer(certificate.stop);
-  const described = [{ basePath: apiBasePath, operations }, ...(given.surfaces ?? [])];
   const traces = await openTraces(options, described, opened);
   const engine = await openEngine(options, opened);
   const head = createHeadWatcher(engine.store.inventory, log, engine.states.readEnded);
@@ -70,32 +73,26 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(tail.stop);
   const feed = openFeed(options, store, tail);
   opened.defer(feed.close);
-  const context = { ...shop, feed };
+  let stopping = false;
+  const isStopping = () => stopping;
+  const isServing = async () => !stopping && keys.isPrepared && (await isReady(engine, context));
+  const context: Context = { ...shop, feed, admin: openAdmin(options, engine, isServing) };
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
   opened.defer(openDeliveries(options, engine, tail, metrics).stop);
-  const keyring = createKeyring(store.keys, clock, config.environment, config.keysCachedMax);
-  head.subscribe({ keysChanged: keyring.clear });
+  const surfaces = [...authenticate(tables, options, store, head), ...(options.surfaces ?? [])];
   head.subscribe({ keysChanged: engine.limiter.refresh });
-  const api = {
-    basePath: apiBasePath,
-    authenticator: createKeyAuthenticator(keyring),
-    operations,
-  };
-  let stopping = false;
-  const isStopping = () => stopping;
-  const surfaces = [api, ...(options.surfaces ?? [])];
   if (metrics) opened.defer(metrics.watch({ engine, context, certificate, traces, isStopping }));
   const served: Served = {
     surfaces: serveSurfaces(surfaces, options, engine, context, monitoring, isStopping),
-    pages: referencePages(api.operations, { ...config, basePath: api.basePath }),
+    pages: {
+      ...referencePages(api.operations, { ...config, basePath: api.basePath }),
+      ...adminPages(admin.operations),
+    },
     // Separate from the limiter of the API: reading its documentation must not use up requests.
     pageLimiter: createAddressLimiter(clock, config.addressPerMinute, config.addressesMax),
-    health: {
-      isReady: async () => !stopping && keys.isPrepared && (await isReady(engine, context)),
-      isStopping,
-    },
+    health: { isReady: isServing, isStopping },
   };
   const server = await listen(config.host, config.port, () =>
     startServer(served, config, certificate),

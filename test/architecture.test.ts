@@ -185,6 +185,7 @@ const longFiles: Record<string, string> = {
   "test/generators/package-lock.json": "written by npm",
   "openapi.json": "made from the table of operations",
   "openapi-3.0.json": "made from openapi.json",
+  "openapi-admin.json": "made from the table of operations",
   "test/fixtures/store-0.1.0.sql": "written by pg_dump",
   "test/fixtures/store-0.2.0.sql": "written by pg_dump",
   "test/fixtures/store-0.3.0.sql": "written by pg_dump",

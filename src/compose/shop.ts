@@ -20,7 +20,7 @@ export async function openShop(
   head: HeadWatcher,
   patienceMs: number,
   { groupEnded }: Pick<Monitoring, "groupEnded">,
-): Promise<Omit<Context, "feed">> {
+): Promise<Omit<Context, "feed" | "admin">> {
   const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
   const versions = createInventoryList({
     chunkEntries: config.listChunkEntries,

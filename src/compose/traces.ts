@@ -1,7 +1,8 @@
 import type { Observer, Observers } from "../http/observe.ts";
-import type { Operation } from "../http/operation.ts";
+import { fullIdOf } from "../http/surface.ts";
 import { packageVersion } from "../version.ts";
 import { monotonicMs, type ServiceOptions } from "./options.ts";
+import type { Table } from "./surfaces.ts";
 
 export interface Traces {
   readonly beginTrace: NonNullable<Observers["beginTrace"]>;
@@ -10,16 +11,10 @@ export interface Traces {
   readonly spansDropped: number;
 }
 
-/** Operations under the base path of their surface. */
-interface Described {
-  readonly basePath: string;
-  readonly operations: readonly Pick<Operation, "id" | "path">[];
-}
-
 /** Loads the code for traces only if there is a collector to send them to. */
 export async function openTraces(
   { config, clock, log }: ServiceOptions,
-  surfaces: readonly Described[],
+  surfaces: readonly Table[],
   opened: AsyncDisposableStack,
 ): Promise<Traces | undefined> {
   if (config.otlpEndpoint === undefined) return undefined;
@@ -46,8 +41,10 @@ export async function openTraces(
     finished: exporter.add,
   });
   const routes = new Map(
-    surfaces.flatMap(({ basePath, operations }) =>
-      operations.map(({ id, path }) => [id, basePath + path] as const),
+    surfaces.flatMap((surface) =>
+      surface.operations.map(
+        (one) => [fullIdOf(surface, one), surface.basePath + one.path] as const,
+      ),
     ),
   );
   return {

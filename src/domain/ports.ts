@@ -5,7 +5,7 @@ import type { Problems } from "./import-problems.ts";
 import type { Entry } from "./inventory.ts";
 import type { KeyStore, SessionStore } from "./key-store.ts";
 import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
-import type { LimitDecision } from "./limits.ts";
+import type { LimitDecision, Usage } from "./limits.ts";
 import type { MaintenanceStore } from "./maintenance.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetRecord } from "./pets.ts";
@@ -272,6 +272,11 @@ export interface Limiter {
   take(keyId: string, limits: Limits): MaybePromise<LimitDecision>;
   /** The last known state of a key, for the headers of a response that could not count. */
   lastKnown(keyId: string, limits: Limits): LimitDecision;
+  /**
+   * What this process knows of a key's requests; undefined if nothing. Several processes count
+   * together, so others may know more.
+   */
+  findUsage(keyId: string): Readonly<Usage> | undefined;
   /** Reads bans again. Call after keys or bans changed in the store. */
   refresh(): void;
   close(): Promise<void>;

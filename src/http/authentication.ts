@@ -1,6 +1,8 @@
 import type { Keyring } from "../domain/keyring.ts";
+import type { GrantedScope } from "../domain/keys.ts";
 import { errorReply } from "./errors.ts";
 import { missingKey, missingScope } from "./messages.ts";
+import type { Reply } from "./operation.ts";
 import type { Authenticator } from "./surface.ts";
 
 const bearer = /^Bearer +([!-~]+) *$/i;
@@ -18,22 +20,28 @@ export function createKeyAuthenticator(keyring: Keyring): Authenticator {
       const key = keyIn(request);
       return key === undefined ? undefined : keyring.lastKnown(key);
     },
-    /** The message is the same for every invalid key, so it does not reveal which keys exist. */
-    unauthorized(request) {
-      const isKeySent = request.headers.has("authorization");
-      return errorReply("unauthorized", missingKey, {
-        "WWW-Authenticate": isKeySent ? `${challenge}, error="invalid_token"` : challenge,
-      });
-    },
-    /** RFC 6750 3.1: the challenge names the scope that is required. */
-    insufficientScope: (scope) =>
-      errorReply("insufficient_scope", missingScope(scope), {
-        "WWW-Authenticate": `${challenge}, error="insufficient_scope", scope="${scope}"`,
-      }),
+    unauthorized: (request) => unauthorized(request, missingKey),
+    insufficientScope,
   };
 }
 
-function keyIn({ headers }: Request): string | undefined {
+/** The message is the same for every invalid key, so it does not reveal which keys exist. */
+export function unauthorized({ headers }: Request, message: string): Reply {
+  const isKeySent = headers.has("authorization");
+  return errorReply("unauthorized", message, {
+    "WWW-Authenticate": isKeySent ? `${challenge}, error="invalid_token"` : challenge,
+  });
+}
+
+/** RFC 6750 3.1: the challenge names the scope that is required. */
+export function insufficientScope(scope: GrantedScope): Reply {
+  return errorReply("insufficient_scope", missingScope(scope), {
+    "WWW-Authenticate": `${challenge}, error="insufficient_scope", scope="${scope}"`,
+  });
+}
+
+/** The key that was sent as a bearer token. */
+export function keyIn({ headers }: Request): string | undefined {
   const authorization = headers.get("authorization");
   return authorization === null ? undefined : bearer.exec(authorization)?.[1];
 }

@@ -25,6 +25,13 @@ export class UnsupportedEncoding extends ServiceError {
 
 /** Reads the text of a JSON body. The operation's rule gives its media types and its size. */
 export async function readJsonText(request: Request, operation: Operation): Promise<string> {
+  const text = await readOptionalText(request, operation);
+  if (text === "") throw new ServiceError("invalid_request", bodyRequired);
+  return text;
+}
+
+/** The same, for an operation that does not need a body. An empty text if there is none. */
+export async function readOptionalText(request: Request, operation: Operation): Promise<string> {
   const { body: rule } = operation;
   if (!rule) throw new Error(`operation ${operation.id} declares no body`);
   const type = request.headers.get("content-type");
@@ -36,7 +43,6 @@ export async function readJsonText(request: Request, operation: Operation): Prom
     throw new UnsupportedEncoding();
   }
   const bytes = await readBytes(request, rule.bytesMax);
-  if (bytes.length === 0) throw new ServiceError("invalid_request", bodyRequired);
   try {
     return decoder.decode(bytes);
   } catch {

@@ -8,16 +8,10 @@ import type { Network } from "../domain/values/networks.ts";
  * read, because proxies that write X-Forwarded-For often pass on the client's Forwarded unchanged.
  */
 export function createAddressReader(trustedProxies: readonly Network[]) {
-  const trusted = new BlockList();
-  for (const { address, prefix, family } of trustedProxies) {
-    trusted.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4");
-  }
-  const isTrusted = (address: string) =>
-    trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
-
+  const isTrusted = createTrust(trustedProxies);
   return (socketAddress: string, headers: Headers): string => {
     let address = socketAddress;
-    if (trustedProxies.length === 0 || !isTrusted(address)) return address;
+    if (!isTrusted(address)) return address;
     const hops = (headers.get("x-forwarded-for") ?? "").split(",").reverse();
     for (const hop of hops) {
       const next = withoutPort(hop.trim());
@@ -27,6 +21,16 @@ export function createAddressReader(trustedProxies: readonly Network[]) {
     }
     return address;
   };
+}
+
+/** Returns a function that tells whether an address belongs to a trusted proxy. */
+export function createTrust(trustedProxies: readonly Network[]): (address: string) => boolean {
+  if (trustedProxies.length === 0) return () => false;
+  const trusted = new BlockList();
+  for (const { address, prefix, family } of trustedProxies) {
+    trusted.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4");
+  }
+  return (address) => trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
 /** Removes port and brackets from `192.0.2.1:5678` and `[2001:db8::1]:5678`. */

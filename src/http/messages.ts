@@ -5,6 +5,15 @@ import type { Entry } from "../domain/inventory.ts";
 export const missingKey =
   "Missing or invalid API key. Send it as 'Authorization: Bearer <API_KEY>'.";
 
+export const missingOperatorKey =
+  "Missing or invalid operator key. Sign in, or send the key as 'Authorization: Bearer <OPERATOR_KEY>'.";
+
+export const crossOrigin =
+  "The request does not come from a page of this service. Signed in with a cookie, only such pages can change something.";
+
+export const signInWithKey =
+  "Send the operator key as 'Authorization: Bearer <OPERATOR_KEY>' to sign in.";
+
 export const pathNotFound = "Path not found.";
 
 export const invalidHost = "The request must have exactly one valid Host header.";
@@ -64,7 +73,7 @@ export function rateLimitExceeded(
 
 /** For requests without a valid key, which are counted by client address. */
 export function addressLimitExceeded(limit: number, resetsAt: string, seconds: number): string {
-  return `The rate limit of ${requests(limit)} per minute without a valid API key is exceeded for this address. It resets at ${resetsAt}, in ${seconds} s.`;
+  return `The rate limit of ${requests(limit)} per minute without a valid key is exceeded for this address. It resets at ${resetsAt}, in ${seconds} s.`;
 }
 
 export function keyBanned(until: string, seconds: number): string {

@@ -2,11 +2,13 @@ import type { ErrorCode } from "../domain/errors.ts";
 import type { Caller, GrantedScope } from "../domain/keys.ts";
 import type { Head, MaybePromise, Trace } from "../domain/ports.ts";
 import type { Shop } from "../domain/shop.ts";
+import type { AdminParts } from "./admin/parts.ts";
 import type { Feed } from "./feed/feed.ts";
 import type { HeaderTemplate } from "./headers.ts";
 import type { ListBodies, ListBody } from "./list/body.ts";
 import type { ListEncodings } from "./list/encodings.ts";
 import type { InventoryList } from "./list/list.ts";
+import type { PublicOrigin } from "./public-origin.ts";
 import type { SnapshotResponses } from "./snapshots/responses.ts";
 
 /** One operation of a surface: one method on one path. */
@@ -39,7 +41,7 @@ export interface BodyRule {
   readonly bytesMax: number;
 }
 
-/** Everything that operations use: the shop, the inventory list as bytes, long responses, and the feed. */
+/** Everything that operations use: the shop, the list as bytes, long responses, the feed, and more. */
 export interface Context extends Shop {
   readonly list: {
     readonly versions: InventoryList;
@@ -48,9 +50,11 @@ export interface Context extends Shop {
   };
   readonly snapshots: SnapshotResponses;
   readonly feed: Feed;
+  /** What only the operator API uses. */
+  readonly admin: AdminParts;
 }
 
-/** An operation as a part of its route. */
+/** An operation as a part of its route. Its id is unique among all surfaces. */
 export interface RoutedOperation extends Operation {
   readonly basePath: string;
   /** The headers of all its responses, errors included. */
@@ -70,7 +74,11 @@ export interface Call {
   readonly requestId: string;
   readonly caller: Caller;
   /** Identified the caller. A response that stays open asks again. */
-  readonly authenticator: { identify(request: Request): MaybePromise<Caller | undefined> };
+  readonly authenticator: {
+    identify(request: Request, origin: PublicOrigin): MaybePromise<Caller | undefined>;
+  };
+  /** Tells where the client reaches the service. */
+  readonly origin: PublicOrigin;
   readonly operation: RoutedOperation;
   /** Set if the request is traced. */
   readonly trace: Trace | undefined;

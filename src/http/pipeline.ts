@@ -10,6 +10,7 @@ import { hasValidHost } from "./host.ts";
 import { invalidHost, methodNotAllowed, operationGone, pathNotFound } from "./messages.ts";
 import type { Observation } from "./observe.ts";
 import type { Context, IncomingRequest, Reply, RoutedOperation } from "./operation.ts";
+import type { PublicOrigin } from "./public-origin.ts";
 import { type AddressLimiter, rateLimitError } from "./rate-limits.ts";
 import { jsonHeaders, type Route } from "./routes.ts";
 import type { Surface } from "./surface.ts";
@@ -17,7 +18,7 @@ import type { Surface } from "./surface.ts";
 export interface PipelineParts {
   readonly context: Context;
   readonly limiter: Limiter;
-  /** Limits requests without valid credentials. */
+  /** Limits requests without valid credentials, unless the surface has its own limiter. */
   readonly addresses: AddressLimiter;
   readonly cors: Cors | undefined;
   readonly observation: Observation;
@@ -31,6 +32,7 @@ export interface RoutedRequest {
   readonly route: Route | undefined;
   /** The client's address. A function, because most requests do not need it. */
   address(): string;
+  readonly origin: PublicOrigin;
   /** Sets how long the connection may be silent while this request is handled. */
   setIdleTimeout(seconds: number): void;
 }
@@ -43,11 +45,13 @@ export type Pipeline = (routed: RoutedRequest) => Promise<Response>;
  * a client without a key learns nothing about them.
  */
 export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline {
-  const { authenticator } = surface;
-  const { context, limiter, addresses, cors, observation } = parts;
+  const { authenticator, addresses = parts.addresses } = surface;
+  const { context, limiter, observation } = parts;
+  const cors = surface.isSameOriginOnly ? undefined : parts.cors;
+  const headersElsewhere = { ...jsonHeaders, ...surface.headers };
 
   function operate(
-    { request, route }: RoutedRequest,
+    { request, route, origin }: RoutedRequest,
     operation: RoutedOperation | undefined,
     requestId: string,
     caller: Caller,
@@ -66,6 +70,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       requestId,
       caller,
       authenticator,
+      origin,
       operation,
       head,
       trace,
@@ -81,7 +86,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     if (!cors && !reply.headers && operation) {
       return reply.etag === undefined ? operation.defaultTemplate : operation.taggedTemplate;
     }
-    const template = createTemplate(operation?.headers ?? route?.headers ?? jsonHeaders);
+    const template = createTemplate(operation?.headers ?? route?.headers ?? headersElsewhere);
     const { headers } = template;
     if (reply.status === 204 || reply.status === 304) headers.delete("Content-Type");
     for (const [name, value] of reply.template?.headers ?? []) headers.set(name, value);
@@ -106,7 +111,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
 
   /** The limits to report when a request failed before it was counted. */
   function lastKnownLimits(routed: RoutedRequest, caller: Caller | undefined): LimitDecision {
-    const known = caller ?? authenticator.lastKnownCaller(routed.request);
+    const known = caller ?? authenticator.lastKnownCaller(routed.request, routed.origin);
     return known ? limiter.lastKnown(known.keyId, known.limits) : addresses.take(routed.address());
   }
 
@@ -137,7 +142,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       const head = context.head.cachedHead();
       const isHostValid = hasValidHost(request.headers);
       const isAnonymous = request.method === "OPTIONS" || !isHostValid;
-      const found = isAnonymous ? undefined : authenticator.identify(request);
+      const found = isAnonymous ? undefined : authenticator.identify(request, routed.origin);
       caller = found instanceof Promise ? await found : found;
       const limitedMs = trace ? performance.now() : 0;
       const taken = caller ? limiter.take(caller.keyId, caller.limits) : takeFromAddress(routed);

@@ -1,6 +1,6 @@
 import { createTemplate } from "./headers.ts";
 import type { Deprecation, Operation, RoutedOperation } from "./operation.ts";
-import type { Surface } from "./surface.ts";
+import { fullIdOf, type Surface } from "./surface.ts";
 
 /** One path of a surface, with all its operations. */
 export interface Route {
@@ -17,15 +17,17 @@ export interface Route {
 /** The headers of responses on paths that do not exist. All other routes add to them. */
 export const jsonHeaders = { "Content-Type": "application/json" };
 
-export function routesOf({ basePath, operations }: Surface): Route[] {
+export function routesOf(surface: Surface): Route[] {
+  const { basePath, operations, headers: fixed } = surface;
   const byPath = Map.groupBy(operations, ({ path }) => path);
   return [...byPath].map(([path, here]) => {
-    const shared = { ...jsonHeaders, ...acceptHeaders(here) };
+    const shared = { ...jsonHeaders, ...fixed, ...acceptHeaders(here) };
     const routed = here.map((operation): RoutedOperation => {
       const headers = { ...shared, ...operationHeaders(operation) };
       const defaultTemplate = createTemplate(headers);
       const taggedTemplate = createTemplate(headers);
-      return { ...operation, basePath, headers, defaultTemplate, taggedTemplate };
+      const id = fullIdOf(surface, operation);
+      return { ...operation, id, basePath, headers, defaultTemplate, taggedTemplate };
     });
     const byMethod = routed.flatMap((one) =>
       methodsOf(one).map((method) => [method, one] as const),

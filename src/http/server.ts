@@ -7,6 +7,7 @@ import { errorReply } from "./errors.ts";
 import { internalError, pathNotFound } from "./messages.ts";
 import { type Page, type Pages, readPage, toResponse, withValidHost } from "./pages.ts";
 import type { Pipeline } from "./pipeline.ts";
+import { createPublicOrigin } from "./public-origin.ts";
 import type { AddressLimiter } from "./rate-limits.ts";
 import type { Route } from "./routes.ts";
 import type { Certificate } from "./tls/certificate.ts";
@@ -69,6 +70,11 @@ export async function startServer(
   };
   const addressOf = (request: Request): string =>
     readAddress(socketAddressOf(request) ?? "unknown", request.headers);
+  const origin = createPublicOrigin({
+    trustedProxies: options.trustedProxies,
+    isTls: certificate !== undefined,
+    socketAddressOf,
+  });
   let arrived = 0;
 
   /** With a certificate, rejects requests of local programs that did not arrive by TLS. */
@@ -84,6 +90,7 @@ export async function startServer(
       return pipeline({
         request,
         route,
+        origin,
         address: () => addressOf(request),
         setIdleTimeout: (seconds) => server.timeout(request, seconds),
       });

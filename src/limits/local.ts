@@ -109,6 +109,7 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
       return refreshing ? refreshing.then(() => takeNow(keyId, limits)) : takeNow(keyId, limits);
     },
     lastKnown: (keyId, limits) => limitState(usages.get(keyId) ?? newUsage(), limits, now()),
+    findUsage: (keyId) => usages.get(keyId),
     refresh() {
       const reading = (refreshing ?? Promise.resolve()).then(readLifts).then(() => {
         if (refreshing === reading) refreshing = undefined;

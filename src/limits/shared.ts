@@ -150,6 +150,7 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
       });
     },
     lastKnown: (keyId, limits) => limitState(cache.get(keyId) ?? newUsage(), limits, now()),
+    findUsage: (keyId) => cache.get(keyId),
     refresh() {
       // A ban may have been lifted, with the strikes that led to it, or a plan may have changed, so
       // the next request of each key queries the database.

@@ -21,6 +21,16 @@ export const limitsSettings = {
     unit: "addresses",
     read: readCount,
   }),
+  signInPerMinute: setting({
+    flag: "sign-in-per-minute",
+    variable: "PETSTORE_SIGN_IN_PER_MINUTE",
+    placeholder: "N",
+    default: "30",
+    description:
+      "Requests per minute to the operator API without a valid key or session, per client address.",
+    unit: "requests",
+    read: readCount,
+  }),
   banGraceMs: setting({
     flag: "ban-grace-ms",
     variable: "PETSTORE_BAN_GRACE_MS",

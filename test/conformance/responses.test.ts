@@ -30,7 +30,7 @@ onEveryEngine("responses", (service, engine) => {
       few.clock.set(Date.UTC(2026, 10, 20, 12, 0, 18));
       await few.call("GET", "/inventory");
       expect(messageOf(await few.call("GET", "/inventory"))).toBe(
-        "The rate limit of 1 request per minute without a valid API key is exceeded for this address. It resets at 2026-11-20T12:01:00Z, in 42 s.",
+        "The rate limit of 1 request per minute without a valid key is exceeded for this address. It resets at 2026-11-20T12:01:00Z, in 42 s.",
       );
     });
   });

@@ -40,7 +40,7 @@ const retryAfterSeconds = 5;
 
 /** Opens a stream of changes, the other form of `listChanges`. */
 export async function openFeed(context: Context, call: Call): Promise<Reply> {
-  const { request, caller, authenticator, operation } = call;
+  const { request, caller, authenticator, origin, operation } = call;
   const query = queryOf(request);
   const refused = pageParameters.find((name) => query.has(name));
   if (refused) throw new ServiceError("invalid_request", notInFeedRule(refused));
@@ -55,7 +55,7 @@ export async function openFeed(context: Context, call: Call): Promise<Reply> {
     filter,
     keyId: caller.keyId,
     async isAuthorized() {
-      const current = await authenticator.identify(request);
+      const current = await authenticator.identify(request, origin);
       return current?.scopes.includes(operation.scope) ?? false;
     },
     signal: request.signal,

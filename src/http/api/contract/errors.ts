@@ -15,7 +15,7 @@ export interface ErrorDescription {
   readonly headers?: readonly HeaderId[];
 }
 
-/** The errors that the current operations can return. */
+/** The errors that the current operations of all surfaces can return. */
 export const errors = {
   invalid_request: {
     description:
@@ -32,6 +32,11 @@ export const errors = {
     description: "The API key is valid but does not have the scope that this operation requires.",
     examples: {},
     headers: ["ScopeChallenge"],
+  },
+  cross_origin: {
+    description:
+      "The request is authenticated by the cookie of a session and may come from a page of another origin. Nothing was changed.",
+    examples: { cross_origin: messages.crossOrigin },
   },
   not_found: {
     description: "No pet has this ID.",
@@ -55,6 +60,14 @@ export const errors = {
   version_conflict: {
     description:
       "An entry does not have the `expectedVersion`. Nothing was changed. Read the entry, decide again and send a new request.",
+    examples: {},
+  },
+  already_exists: {
+    description: "There is one with this ID already. Nothing was changed.",
+    examples: {},
+  },
+  already_running: {
+    description: "The same work is running already. Try again when it has ended.",
     examples: {},
   },
   idempotency_key_reused: {

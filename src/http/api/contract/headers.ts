@@ -11,7 +11,7 @@ export interface Header {
   readonly example: string | number;
 }
 
-/** Every response header that the API sets, except those of HTTP itself. */
+/** Every response header that the surfaces set, except those of HTTP itself. */
 export const headers = {
   "X-RateLimit-Limit": {
     description:
@@ -211,6 +211,32 @@ export const headers = {
     required: false,
     schema: { type: "string", pattern: '^<[^>]+>; rel="next"$' },
     example: '</v1/store/orders?limit=100&after=943>; rel="next"',
+  },
+  "Set-Cookie": {
+    description:
+      "The cookie of the session. Browsers send it with later requests, and no script can read it.",
+    required: true,
+    schema: { type: "string" },
+    example: "petstore_production=0aB…; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict",
+  },
+  "X-Content-Type-Options": {
+    description: "Browsers must not guess another type of content.",
+    required: true,
+    schema: { type: "string", const: "nosniff" },
+    example: "nosniff",
+  },
+  "Cross-Origin-Resource-Policy": {
+    description: "Pages of other origins must not load the response.",
+    required: true,
+    schema: { type: "string", const: "same-origin" },
+    example: "same-origin",
+  },
+  CacheNever: {
+    name: "Cache-Control",
+    description: "Caches must not store the response.",
+    required: true,
+    schema: { type: "string", pattern: "^no-store(, no-transform)?$" },
+    example: "no-store",
   },
 } as const satisfies Record<string, Header>;
 

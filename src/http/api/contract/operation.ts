@@ -25,8 +25,16 @@ export interface Success {
   /** Absent if the response has no body. */
   readonly schema?: Schema;
   readonly examples?: Readonly<Record<string, Example>>;
+  /** The body in other media types, such as files. */
+  readonly others?: Readonly<Record<string, OtherContent>>;
   /** The body as a stream of events, which a client chooses with `Accept: text/event-stream`. */
   readonly events?: EventStream;
+}
+
+/** A body that is not JSON, or not only. */
+export interface OtherContent {
+  readonly schema: Schema;
+  readonly examples: Readonly<Record<string, Example>>;
 }
 
 export interface EventStream {
@@ -37,15 +45,20 @@ export interface EventStream {
 }
 
 /** The documentation of one operation, written for readers who are new to it. */
-export interface Contract {
+export interface Contract<Tag extends string = "Inventory" | "History" | "Pets" | "Orders"> {
   readonly summary: string;
   readonly description: string;
-  readonly tag: "Inventory" | "History" | "Pets" | "Orders";
+  readonly tag: Tag;
   readonly parameters?: readonly Parameter[];
   readonly body?: {
     readonly description: string;
-    readonly schema: Schema;
-    readonly examples: Readonly<Record<string, Example>>;
+    /** Absent if the body is not JSON. */
+    readonly schema?: Schema;
+    readonly examples?: Readonly<Record<string, Example>>;
+    /** Whether the operation can do without a body. */
+    readonly isOptional?: true;
+    /** The body in other media types, such as files. */
+    readonly others?: Readonly<Record<string, OtherContent>>;
   };
   readonly success: Readonly<Record<number, Success>>;
   /** Error codes in addition to `commonErrors`. */

@@ -193,7 +193,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
       cause: {
         type: "string",
         description:
-          "What caused the change: `api` for a request, `import` for an import by the operator, `undo` for an operator who reversed an earlier change. Later versions can add causes.",
+          "What caused the change: `api` for a request, `import` for an import by the operator, `undo` for an operator who reversed an earlier change, `console` for an operator who changed it in the console. Later versions can add causes.",
       },
       keyId: {
         type: ["string", "null"],

@@ -1,0 +1,65 @@
+import { describeOperations } from "../../api/contract/description.ts";
+import { errors } from "../../api/contract/errors.ts";
+import { commonHeaders } from "../../api/contract/headers.ts";
+import { missingOperatorKey } from "../../messages.ts";
+import { type AdminOperation, adminBasePath } from "../operations.ts";
+import { adminTags } from "./operation.ts";
+import { adminOverview } from "./overview.ts";
+import { adminSchemas } from "./schemas.ts";
+
+/** Generates the description of the operator API from its table of operations. */
+export function describeAdminApi(operations: readonly AdminOperation[]) {
+  return describeOperations(
+    {
+      title: "Pet Store Inventory: operator API",
+      version: "1.0.0",
+      summary: "Run the store.",
+      overview: adminOverview,
+      tags: adminTags.filter(({ name }) =>
+        operations.some(({ contract }) => contract.tag === name),
+      ),
+      securitySchemes: {
+        operatorKey: {
+          type: "http",
+          scheme: "bearer",
+          description: "An operator key.",
+        },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "__Host-petstore_production",
+          description:
+            "The cookie of a session. In staging, its name ends in `staging`. Without TLS, it has no prefix.",
+        },
+      },
+      schemas: adminSchemas,
+      errors: {
+        ...errors,
+        unauthorized: {
+          ...errors.unauthorized,
+          description:
+            "Missing or invalid operator key, or the session has ended. The response is the same for a mistyped, unknown, expired or revoked key, for an API key, and for a key from the other environment.",
+          examples: { unauthorized: missingOperatorKey },
+        },
+        not_found: { description: "There is nothing with this ID.", examples: {} },
+      },
+      commonHeaders: [
+        ...commonHeaders,
+        "X-Stability",
+        "CacheNever",
+        "X-Content-Type-Options",
+        "Cross-Origin-Resource-Policy",
+      ],
+      commonErrors: ({ method }) => [
+        "unauthorized",
+        ...(method === "GET" ? [] : (["cross_origin"] as const)),
+        "rate_limit_exceeded",
+        "key_banned",
+        "internal_error",
+        "unavailable",
+      ],
+    },
+    operations,
+    { servers: [{ url: adminBasePath, description: "This service." }] },
+  );
+}

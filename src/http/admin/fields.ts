@@ -1,0 +1,82 @@
+import { ServiceError } from "../../domain/errors.ts";
+import { InvalidField } from "../../domain/invalid-field.ts";
+import { parseInstant } from "../../domain/values/instants.ts";
+import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
+import { readJsonText, readOptionalText } from "../body.ts";
+import { invalidJson } from "../messages.ts";
+import type { Call } from "../operation.ts";
+
+/** A JSON object as it was sent. Numbers are JsonNumbers, so that no digit of an id is lost. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const objectBodyRequired = "The body must be a JSON object.";
+
+/** Reads the body of an operation that requires one. Unknown fields are ignored. */
+export async function readFields({ request, operation }: Call): Promise<Fields> {
+  return parseFields(await readJsonText(request, operation));
+}
+
+/** Reads the body of an operation that can do without one. */
+export async function readOptionalFields({ request, operation }: Call): Promise<Fields> {
+  const text = await readOptionalText(request, operation);
+  return text === "" ? {} : parseFields(text);
+}
+
+function parseFields(text: string): Fields {
+  let body: unknown;
+  try {
+    body = parseJson(text);
+  } catch {
+    throw new ServiceError("invalid_request", invalidJson);
+  }
+  if (!isJsonObject(body)) throw new ServiceError("invalid_request", objectBodyRequired);
+  return body;
+}
+
+/**
+ * The readers return undefined for a field that is not given. A field that is null counts as not
+ * given, except where the reader says otherwise.
+ */
+function given(fields: Fields, name: string): unknown {
+  return Object.hasOwn(fields, name) ? (fields[name] ?? undefined) : undefined;
+}
+
+export function textField(fields: Fields, name: string): string | undefined {
+  const value = given(fields, name);
+  if (value === undefined || typeof value === "string") return value;
+  throw new InvalidField(name, "must be a string");
+}
+
+export function textListField(fields: Fields, name: string): readonly string[] | undefined {
+  const value = given(fields, name);
+  if (value === undefined) return undefined;
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value;
+  throw new InvalidField(name, "must be an array of strings");
+}
+
+/** Any integer that a JavaScript number holds exactly. */
+export function integerField(fields: Fields, name: string): number | undefined {
+  const value = given(fields, name);
+  if (value === undefined) return undefined;
+  const integer = value instanceof JsonNumber ? value.toInteger() : undefined;
+  const number = typeof integer === "bigint" ? Number(integer) : Number.NaN;
+  if (Number.isSafeInteger(number)) return number;
+  throw new InvalidField(name, "must be an integer");
+}
+
+/** A time in milliseconds since 1970. Null, if the field is null. */
+export function timeField(fields: Fields, name: string): number | null | undefined {
+  if (!Object.hasOwn(fields, name)) return undefined;
+  const value = fields[name];
+  if (value === null) return null;
+  const time = typeof value === "string" ? parseInstant(value) : undefined;
+  if (time !== undefined) return time;
+  const rule = "must be a date or time in ISO 8601, such as 2027-01-31T00:00:00Z";
+  throw new InvalidField(name, rule);
+}
+
+export function flagField(fields: Fields, name: string): boolean | undefined {
+  const value = given(fields, name);
+  if (value === undefined || typeof value === "boolean") return value;
+  throw new InvalidField(name, "must be true or false");
+}

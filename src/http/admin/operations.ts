@@ -1,0 +1,94 @@
+import { operatorScope } from "../../domain/keys.ts";
+import type { Operation, Reply } from "../operation.ts";
+import type { AdminContract } from "./contract/operation.ts";
+import * as session from "./contract/session.ts";
+import { rejectOtherOrigins } from "./same-origin.ts";
+import { endSession, getSession, startSession } from "./session.ts";
+
+/**
+ * The operator API. To add an operation:
+ *
+ * 1. Add a row to the table below. All rows get the scope `operator` and the stability `beta`. An
+ *    operation that reads a body has `body`, as in src/http/api/operations.ts.
+ * 2. Write the handler in src/http/admin/, in the file of its noun. It gets the Context and the Call,
+ *    and returns a Reply. A handler of src/http/api/ can be a row here, too. What only operators need
+ *    of the service is in `context.admin`: src/http/admin/parts.ts, filled by src/compose/admin.ts.
+ * 3. Read a JSON body with `readFields` and `textField` etc. in src/http/admin/fields.ts, parameters
+ *    with src/http/api/parameters.ts. Break a rule with `InvalidField` or another ServiceError.
+ * 4. Pass `actorOf(call)` to what changes something: the ledger and the audit log name the operator.
+ * 5. A list is a JSON array. If more follows, add the header Link, as in src/http/admin/audit.ts.
+ * 6. Describe it in src/http/admin/contract/, in the file of its noun, with new schemas in that file,
+ *    which src/http/admin/contract/schemas.ts collects. Then run `bun scripts/openapi.ts`.
+ * 7. Add an example to test/support/admin/operation-examples.ts: test/admin/operations.test.ts sends
+ *    it, and every response is checked against openapi-admin.json.
+ */
+
+export interface AdminOperation extends Operation {
+  readonly scope: typeof operatorScope;
+  readonly contract: AdminContract;
+}
+
+export interface AdminSettings {
+  readonly bodyBytesMax: number;
+  readonly changesBytesMax: number;
+}
+
+export const adminBasePath = "/admin";
+
+/** On every response. Nothing of this API may be stored, or loaded by a page of another origin. */
+export const adminHeaders = {
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "Cross-Origin-Resource-Policy": "same-origin",
+};
+
+/** All operations of the operator API. Routes, its description and many tests are made from this. */
+export function adminOperations(_settings: AdminSettings): AdminOperation[] {
+  const table: readonly Row[] = [
+    {
+      id: "startSession",
+      method: "POST",
+      path: "/session",
+      contract: session.startSession,
+      handle: startSession,
+    },
+    {
+      id: "getSession",
+      method: "GET",
+      path: "/session",
+      contract: session.getSession,
+      handle: getSession,
+    },
+    {
+      id: "endSession",
+      method: "DELETE",
+      path: "/session",
+      contract: session.endSession,
+      handle: endSession,
+    },
+  ];
+  return table.map(guarded);
+}
+
+type Row = Omit<AdminOperation, "scope" | "stability" | "deprecation" | "cacheControl">;
+
+function guarded(row: Row): AdminOperation {
+  return {
+    ...row,
+    scope: operatorScope,
+    stability: "beta",
+    cacheControl: adminHeaders["Cache-Control"],
+    async handle(context, call) {
+      rejectOtherOrigins(call);
+      return notStored(await row.handle(context, call));
+    },
+  };
+}
+
+/** Handlers of the API allow caches to store what they return. */
+function notStored(reply: Reply): Reply {
+  const cacheControl = reply.headers?.["Cache-Control"];
+  if (cacheControl === undefined) return reply;
+  const transform = cacheControl.includes("no-transform") ? ", no-transform" : "";
+  return { ...reply, headers: { ...reply.headers, "Cache-Control": `no-store${transform}` } };
+}

@@ -1,0 +1,11 @@
+import { createFile } from "../docs/files.ts";
+import type { Pages } from "../pages.ts";
+import { describeAdminApi } from "./contract/document.ts";
+import { type AdminOperation, adminBasePath } from "./operations.ts";
+
+/** Serves the description of the operator API. It contains no secrets and requires no key. */
+export function adminPages(operations: readonly AdminOperation[]): Pages {
+  const text = JSON.stringify(describeAdminApi(operations));
+  const headers = { "Content-Type": "application/json", "X-Content-Type-Options": "nosniff" };
+  return { [`${adminBasePath}/openapi.json`]: createFile(text, headers) };
+}

@@ -1,0 +1,32 @@
+import type { Environment } from "../../domain/keys.ts";
+import { sessionMs } from "../../domain/sessions.ts";
+import { readCookie } from "../cookies.ts";
+import type { Call } from "../operation.ts";
+
+/** A request, and where its client reaches the service. */
+type Received = Pick<Call, "request" | "origin">;
+
+/**
+ * Production and staging can have the same host. Over TLS, the prefix makes browsers refuse a cookie
+ * that another host or an unencrypted page has set.
+ */
+function cookieName({ request, origin }: Received, environment: Environment): string {
+  return `${origin.isSecure(request) ? "__Host-" : ""}petstore_${environment}`;
+}
+
+/** The token of the session, if the request has one. It may be invalid. */
+export function sessionTokenIn(received: Received, environment: Environment): string | undefined {
+  return readCookie(received.request, cookieName(received, environment));
+}
+
+/** The value of Set-Cookie that starts a session in the browser, or ends it without a token. */
+export function sessionCookie(
+  received: Received,
+  environment: Environment,
+  token: string | undefined,
+): string {
+  const ageSeconds = token === undefined ? 0 : sessionMs / 1_000;
+  const secure = received.origin.isSecure(received.request) ? "; Secure" : "";
+  const name = cookieName(received, environment);
+  return `${name}=${token ?? ""}; Path=/; Max-Age=${ageSeconds}; HttpOnly; SameSite=Strict${secure}`;
+}

@@ -1,0 +1,255 @@
+import { statusOf } from "../../errors.ts";
+import { missingScope } from "../../messages.ts";
+import type { Operation } from "../../operation.ts";
+import { feedType } from "../feed.ts";
+import type { DescribedCode, ErrorDescription } from "./errors.ts";
+import { type Header, type HeaderId, headerName, headers } from "./headers.ts";
+import type { Contract, Example, OtherContent, Success } from "./operation.ts";
+import { reference, type Schema } from "./schema.ts";
+
+export interface ServerEntry {
+  readonly url: string;
+  readonly description: string;
+  readonly variables?: Readonly<Record<string, { default: string; description: string }>>;
+}
+
+export interface DocumentOptions {
+  readonly servers: readonly ServerEntry[];
+}
+
+/** What a document says besides its operations. */
+export interface Description {
+  readonly title: string;
+  readonly version: string;
+  readonly summary: string;
+  readonly overview: string;
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly securitySchemes: Readonly<Record<string, object>>;
+  readonly schemas: Readonly<Record<string, Schema>>;
+  readonly errors: Readonly<Record<DescribedCode, ErrorDescription>>;
+  /** On every response under the base path, whatever its status. */
+  readonly commonHeaders: readonly HeaderId[];
+  /** The errors of an operation in addition to those of its contract. */
+  commonErrors(operation: DocumentedOperation): readonly DescribedCode[];
+}
+
+/** An operation with its part of the document. */
+export interface DocumentedOperation extends Operation {
+  readonly contract: Contract<string>;
+}
+
+/** Generates an OpenAPI document from a table of operations. */
+export function describeOperations(
+  description: Description,
+  operations: readonly DocumentedOperation[],
+  options: DocumentOptions,
+) {
+  const byPath = Map.groupBy(operations, (operation) => operation.path);
+  const paths: Record<string, Record<string, DescribedOperation>> = {};
+  for (const [path, atPath] of byPath) {
+    paths[path] = Object.fromEntries(
+      atPath.map((operation) => [
+        operation.method.toLowerCase(),
+        describe(description, operation, acceptHeaders(atPath)),
+      ]),
+    );
+  }
+  const { title, version, summary, overview, tags, securitySchemes, schemas } = description;
+  return {
+    openapi: "3.1.1",
+    info: {
+      title,
+      version,
+      summary,
+      description: overview,
+      // Only the operator knows a contact address, so the document has none.
+      contact: { name: "The operator of this service" },
+      license: { name: "Apache 2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
+    },
+    servers: options.servers,
+    security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
+    tags,
+    paths,
+    components: { securitySchemes, headers: headersIn(paths), schemas },
+  };
+}
+
+/** The headers that the operations refer to, in the order of the table. */
+function headersIn(paths: object) {
+  const text = JSON.stringify(paths);
+  const isUsed = (id: string) => text.includes(`"${reference("headers", id).$ref}"`);
+  return Object.fromEntries(
+    Object.entries(headers)
+      .filter(([id]) => isUsed(id))
+      .map(([id, header]) => [id, describeHeader(header)]),
+  );
+}
+
+export type DescribedOperation = ReturnType<typeof describe>;
+
+interface DescribedBody {
+  readonly required: boolean;
+  readonly description: string;
+  /** Every body of the API is JSON. The operator API has others. */
+  readonly content: { readonly "application/json": OtherContent };
+}
+
+export interface DescribedResponse {
+  readonly description: string;
+  readonly "x-error-codes"?: readonly DescribedCode[];
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content?: Readonly<Record<string, DescribedContent>>;
+}
+
+export interface DescribedContent {
+  readonly schema: Schema;
+  readonly examples: Readonly<Record<string, Example>>;
+  /** Of a stream: the schema of the data of each kind of event. */
+  readonly "x-events"?: Readonly<Record<string, Schema>>;
+}
+
+/** The headers that list the media types of request bodies. All operations of a path have them. */
+function acceptHeaders(operations: readonly DocumentedOperation[]): readonly HeaderId[] {
+  const methods = operations.filter(({ body }) => body).map(({ method }) => method);
+  return [
+    ...(methods.includes("PATCH") ? (["Accept-Patch"] as const) : []),
+    ...(methods.includes("POST") ? (["Accept-Post"] as const) : []),
+  ];
+}
+
+function describe(
+  description: Description,
+  operation: DocumentedOperation,
+  pathHeaders: readonly HeaderId[],
+) {
+  const { deprecation } = operation;
+  const ownHeaders = operation.contract.headers ?? [];
+  const contract = { ...operation.contract, headers: [...pathHeaders, ...ownHeaders] };
+  return {
+    operationId: operation.id,
+    tags: [contract.tag],
+    summary: contract.summary,
+    description: contract.description,
+    "x-required-scope": operation.scope,
+    ...(operation.stability === "stable" ? {} : { "x-stability": operation.stability }),
+    ...(deprecation === undefined
+      ? {}
+      : {
+          deprecated: true,
+          "x-deprecated-since": instant(deprecation.since),
+          "x-sunset": instant(deprecation.sunsetAt),
+        }),
+    ...(contract.parameters
+      ? {
+          parameters: contract.parameters.map((parameter) => ({
+            ...parameter,
+            required: parameter.in === "path" || parameter.required === true,
+          })),
+        }
+      : {}),
+    ...(contract.body ? { requestBody: describeBody(contract.body) } : {}),
+    responses: describeResponses(description, { ...operation, contract }),
+  };
+}
+
+function describeBody(body: NonNullable<Contract<string>["body"]>): DescribedBody {
+  const { description, schema, examples = {}, isOptional, others } = body;
+  // Only one type of JSON: generators create a method or a union type for each.
+  const json = schema ? { "application/json": { schema, examples } } : {};
+  const content = { ...json, ...others } as DescribedBody["content"];
+  return { required: !isOptional, description, content };
+}
+
+function describeResponses(description: Description, operation: DocumentedOperation) {
+  const { contract } = operation;
+  const responses: Record<string, DescribedResponse> = {};
+  const { commonHeaders, commonErrors } = description;
+  for (const [status, success] of Object.entries(contract.success)) {
+    responses[status] = describeSuccess(success, commonHeaders, contract.headers ?? []);
+  }
+  const codes = [...contract.errors, ...commonErrors(operation)];
+  const byStatus = Map.groupBy(codes, (code) => statusOf[code]);
+  for (const [status, codesOfStatus] of [...byStatus].sort(([a], [b]) => a - b)) {
+    responses[status] = describeErrors(description, status, codesOfStatus, operation);
+  }
+  return responses;
+}
+
+function describeSuccess(
+  success: Success,
+  commonHeaders: readonly HeaderId[],
+  shared: readonly HeaderId[],
+): DescribedResponse {
+  const { description, schema, examples = {}, events, others } = success;
+  const stream = events && {
+    [feedType]: { schema: events.schema, examples: events.examples, "x-events": events.data },
+  };
+  const json = schema && { "application/json": { schema, examples } };
+  return {
+    description,
+    headers: headerReferences([...commonHeaders, ...(success.headers ?? []), ...shared]),
+    ...(json || others ? { content: { ...json, ...stream, ...others } } : {}),
+  };
+}
+
+/**
+ * Describes all errors of one status, with an example of each. The schema is a plain reference to
+ * Error, because generators lose the type of anything more exact. The codes are listed as data.
+ */
+function describeErrors(
+  { errors, commonHeaders }: Description,
+  status: number,
+  codes: readonly DescribedCode[],
+  { contract, scope }: DocumentedOperation,
+): DescribedResponse {
+  const described = codes.map((code) => errors[code]);
+  const descriptions = described.map(({ description, afterUpdate }, index) => {
+    const code = codes[index]!;
+    const text = `\`${code}\`: ${contract.descriptions?.[code] ?? description}`;
+    return [text, contract.body && afterUpdate].filter(Boolean).join(" ");
+  });
+  const messagesOf = (code: DescribedCode): Readonly<Record<string, string>> =>
+    code === "insufficient_scope"
+      ? { [code]: missingScope(scope) }
+      : (contract.messages?.[code] ?? errors[code].examples);
+  const examples = codes.flatMap((code) =>
+    Object.entries(messagesOf(code)).map(([name, message]) => [
+      name,
+      { summary: sentenceCase(name), value: { code, message, status } },
+    ]),
+  );
+  const errorHeaders = described.flatMap((error) => error.headers ?? []);
+  return {
+    description: descriptions.join("\n\n"),
+    "x-error-codes": codes,
+    headers: headerReferences([
+      ...commonHeaders,
+      "Cache-Control",
+      ...errorHeaders,
+      ...(contract.headers ?? []),
+    ]),
+    content: {
+      "application/json": {
+        schema: reference("schemas", "Error"),
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
+/** "rate_limit_exceeded" becomes "Rate limit exceeded". */
+function sentenceCase(name: string): string {
+  return name[0]!.toUpperCase() + name.slice(1).replaceAll("_", " ");
+}
+
+function headerReferences(ids: readonly HeaderId[]) {
+  return Object.fromEntries(ids.map((id) => [headerName(id), reference("headers", id)]));
+}
+
+function describeHeader({ description, required, schema, example }: Header) {
+  return { description, required, schema, example };
+}
+
+function instant(time: number): string {
+  return new Date(time).toISOString().replace(".000Z", "Z");
+}
