@@ -4,6 +4,9 @@ import { constants, setPriority } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
+/** Why nothing can be run if the service does not know how it was started. */
+export const withoutProgram = "this service cannot run its own commands";
+
 /** How this program is started. */
 export interface Program {
   /** The executable and the arguments before the name of a command. */

@@ -72,6 +72,25 @@ export interface Backups {
   stop(): Promise<void>;
 }
 
+/** The backups that the service makes. */
+export interface BackupView {
+  readonly folder: string;
+  /** Undefined without a schedule. */
+  readonly everyMs: number | undefined;
+  readonly keep: number;
+  /** The newest first. */
+  listFiles(): Promise<readonly BackupFile[]>;
+  makeNow(): Promise<BackupOutcome>;
+}
+
+/** A backup that the service made. */
+export interface BackupFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** When it was started, by its name. Milliseconds since 1970. */
+  readonly createdAt: number;
+}
+
 /**
  * Makes backups at an interval and on demand, one at a time. Of several instances on one store, one
  * makes each.

@@ -1,9 +1,9 @@
 import { type Actor, commandLine } from "../../domain/audit.ts";
 import { ServiceError } from "../../domain/errors.ts";
+import { fileNameRule, importReasonOf } from "../../domain/imports.ts";
 import { InvalidField } from "../../domain/invalid-field.ts";
 import { kindOf } from "../../domain/keys.ts";
 import type { Store } from "../../domain/ports.ts";
-import { isReason } from "../../domain/reasons.ts";
 
 export interface AttributionFlags {
   readonly as: string | undefined;
@@ -40,10 +40,9 @@ export async function actorOf(
 
 /** The reason of the ledger rows. `file` is the operand of the command. */
 export function reasonOf(file: string, { name }: AttributionFlags): string {
-  const reason = `import of ${name ?? file}`;
-  if (name !== undefined && (name === "" || !isReason(reason))) {
-    const rule = "must have 1 to 190 characters and no control characters";
-    throw new InvalidField("name", rule);
-  }
+  // The path of a file was never checked. It is in the reason as it is.
+  if (name === undefined) return `import of ${file}`;
+  const reason = importReasonOf(name);
+  if (reason === undefined) throw new InvalidField("name", fileNameRule);
   return reason;
 }
