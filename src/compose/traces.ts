@@ -2,7 +2,7 @@ import type { Observer, Observers } from "../http/observe.ts";
 import { fullIdOf } from "../http/surface.ts";
 import { packageVersion } from "../version.ts";
 import { monotonicMs, type ServiceOptions } from "./options.ts";
-import type { Table } from "./surfaces.ts";
+import type { Table } from "./tables.ts";
 
 export interface Traces {
   readonly beginTrace: NonNullable<Observers["beginTrace"]>;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { SeenResponse } from "../support/contract/checker.ts";
 import { documentedOperations } from "../support/contract/document.ts";
-import { checkAgainstContract, type SeenResponse } from "../support/contract/response-check.ts";
+import { checkAgainstContract } from "../support/contract/response-check.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;

@@ -1,5 +1,5 @@
 import type { Fetch } from "../../../client/src/options.ts";
-import type { SeenResponse } from "../contract/response-check.ts";
+import type { SeenResponse } from "../contract/checker.ts";
 
 export interface Exchange {
   readonly method: string;

@@ -43,6 +43,7 @@ export interface DocumentedResponse {
   readonly "x-error-codes"?: readonly ErrorCode[];
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
   readonly content?: {
+    /** Absent if the body is a file. */
     readonly "application/json": DocumentedContent;
     readonly "text/event-stream"?: DocumentedContent;
   };
@@ -85,10 +86,26 @@ export interface ApiDocument {
 
 const read = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), "utf8");
 
-export const documentText = read("openapi.json");
+/** A committed description, and the path that its API is under. */
+export interface CommittedContract {
+  readonly file: string;
+  readonly basePath: string;
+  readonly text: string;
+  readonly document: ApiDocument;
+}
+
+function readContract(file: string, basePath: string): CommittedContract {
+  const text = read(file);
+  return { file, basePath, text, document: JSON.parse(text) };
+}
+
+export const apiContract = readContract("openapi.json", "/v1");
+export const adminContract = readContract("openapi-admin.json", "/admin");
+
+export const documentText = apiContract.text;
 /** The same description in OpenAPI 3.0. */
 export const documentText30 = read("openapi-3.0.json");
-export const apiDocument: ApiDocument = JSON.parse(documentText);
+export const apiDocument = apiContract.document;
 
 export interface Endpoint {
   readonly path: string;
@@ -110,12 +127,23 @@ export function operationsOf(document: ApiDocument): Endpoint[] {
 export const documentedOperations: readonly Endpoint[] = operationsOf(apiDocument);
 
 /** Returns the path template that matches a path, or undefined. */
-export function findTemplate(pathname: string): string | undefined {
-  return Object.keys(apiDocument.paths).find((template) =>
-    new RegExp(`^/v1${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(pathname),
+export function findTemplate(
+  { document, basePath }: CommittedContract,
+  pathname: string,
+): string | undefined {
+  // A path without parameters comes first: /pets/import is not the pet with the id "import".
+  const byParameters = (template: string) => template.split("{").length;
+  const templates = Object.keys(document.paths).toSorted(
+    (one, other) => byParameters(one) - byParameters(other),
+  );
+  return templates.find((template) =>
+    new RegExp(`^${basePath}${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(pathname),
   );
 }
 
-export function headerOf(reference: { readonly $ref: string }): DocumentedHeader {
-  return apiDocument.components.headers[reference.$ref.split("/").at(-1)!]!;
+export function headerOf(
+  { components }: ApiDocument,
+  reference: { readonly $ref: string },
+): DocumentedHeader {
+  return components.headers[reference.$ref.split("/").at(-1)!]!;
 }

@@ -1,0 +1,50 @@
+import type { HeadWatcher } from "../domain/head.ts";
+import { createKeyring, createSessionKeyring } from "../domain/keyring.ts";
+import type { Store } from "../domain/ports.ts";
+import { createOperatorAuthenticator } from "../http/admin/authentication.ts";
+import { adminBasePath, adminHeaders, adminOperations } from "../http/admin/operations.ts";
+import { apiBasePath, apiOperations } from "../http/api/operations.ts";
+import { createKeyAuthenticator } from "../http/authentication.ts";
+import type { Surface } from "../http/surface.ts";
+import { createAddressLimiter } from "../limits/addresses.ts";
+import type { ServiceOptions } from "./options.ts";
+
+/** A surface without its authentication, which needs a store. */
+export type Table = Omit<Surface, "authenticator">;
+
+/** The surfaces of every service. Tests add others. */
+export function createTables({ config, clock }: Pick<ServiceOptions, "config" | "clock">) {
+  return {
+    api: { basePath: apiBasePath, operations: apiOperations(config) },
+    admin: {
+      name: "admin",
+      basePath: adminBasePath,
+      operations: adminOperations(config),
+      headers: adminHeaders,
+      // Separate from the limiter of the API, and lower: these are attempts to sign in.
+      addresses: createAddressLimiter(clock, config.signInPerMinute, config.addressesMax),
+      isSameOriginOnly: true,
+    },
+  };
+}
+
+/** Adds authentication to the surfaces. */
+export function authenticate(
+  { api, admin }: ReturnType<typeof createTables>,
+  { config, clock }: ServiceOptions,
+  store: Store,
+  head: HeadWatcher,
+): readonly Surface[] {
+  const { environment, keysCachedMax: max } = config;
+  const keys = createKeyring(store.keys, clock, environment, max);
+  const operatorKeys = createKeyring(store.keys, clock, environment, max, "operator");
+  const sessions = createSessionKeyring(store.sessions, clock, max);
+  for (const { clear } of [keys, operatorKeys, sessions]) head.subscribe({ keysChanged: clear });
+  return [
+    { ...api, authenticator: createKeyAuthenticator(keys) },
+    {
+      ...admin,
+      authenticator: createOperatorAuthenticator(operatorKeys, sessions, environment),
+    },
+  ];
+}

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { AdminOperation } from "../../src/http/admin/operations.ts";
+import { operationExamples as examples } from "../support/admin/operation-examples.ts";
+import { operations } from "../support/admin/operations.ts";
+import { issueOperator, ownPage, signIn } from "../support/admin/operators.ts";
+import type { Example } from "../support/operation-examples.ts";
+import { expectCommonHeaders, expectError, expectUnchanged } from "../support/responses.ts";
+import {
+  type CallOptions,
+  engines,
+  startTestService,
+  type TestService,
+} from "../support/service.ts";
+
+describe.each(engines)("operations of the operator API on %s", (engine) => {
+  let service: TestService;
+  let operator: string;
+  beforeAll(async () => {
+    // Hundreds of requests without a valid key come from one address here.
+    const flags = { "sign-in-per-minute": "100000", "cors-origins": "https://shop.example" };
+    service = await startTestService(engine, flags);
+    operator = (await issueOperator(service)).text;
+    await service.addPets({ petId: 1n, quantity: 3 }, { petId: 2n, status: "sold" });
+  });
+  afterAll(() => service.stop());
+
+  const send = (
+    { method }: AdminOperation,
+    { path, body, headers }: Example,
+    options: CallOptions = {},
+  ) =>
+    service.call(method, `~/admin${path}`, {
+      ...options,
+      ...(body === undefined ? {} : { body }),
+      headers: { ...headers, ...options.headers },
+    });
+
+  const ask = async (operation: AdminOperation, example: Example, options: CallOptions = {}) =>
+    send(operation, await filled(operation.id, example), options);
+
+  /** The example with the values of what it needs. */
+  async function filled(id: string, example: Example): Promise<Example> {
+    const values = (await examples[id]!.prepare?.(service)) ?? {};
+    const fill = (text: string) =>
+      Object.entries(values).reduce((so, [name, value]) => so.replaceAll(`{${name}}`, value), text);
+    const { path, body, ...rest } = example;
+    return { ...rest, path: fill(path), ...(body === undefined ? {} : { body: fill(body) }) };
+  }
+
+  async function refuse(operation: AdminOperation, options: CallOptions) {
+    const example = await filled(operation.id, examples[operation.id]!.good);
+    return expectUnchanged(service.store, () => send(operation, example, options));
+  }
+
+  test("every operation of the table has examples, and nothing else does", () => {
+    expect(Object.keys(examples).sort()).toEqual(operations.map(({ id }) => id).sort());
+  });
+
+  test("every operation has the operator's scope, a unique id, and a unique method and path", () => {
+    for (const { scope, stability, cacheControl } of operations) {
+      expect([scope, stability, cacheControl]).toEqual(["operator", "beta", "no-store"]);
+    }
+    expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
+    const places = operations.map(({ method, path }) => `${method} ${path}`);
+    expect(new Set(places).size).toBe(operations.length);
+  });
+
+  describe.each(operations.map((operation) => [operation.id, operation] as const))(
+    "%s",
+    (id, operation) => {
+      const { good, bad } = examples[id]!;
+
+      test("is refused without a valid operator key or session, and changes nothing", async () => {
+        const { text: apiKey } = await service.issueKey();
+        const attempts: CallOptions[] = [
+          {},
+          { key: apiKey },
+          { headers: { Authorization: `Basic ${operator}` } },
+          { headers: ownPage(`petstore_production=${"a".repeat(43)}`) },
+        ];
+        for (const options of attempts)
+          expectError(await refuse(operation, options), "unauthorized");
+      });
+
+      test("succeeds with a key, and nothing of the response may be stored", async () => {
+        const response = await ask(operation, good, { key: operator });
+        expect(`${id} ${response.status}`).toMatch(/ 20[014]$/);
+        expectCommonHeaders(response);
+        expect(response.headers.get("Cache-Control")).toStartWith("no-store");
+        expect(response.headers.get("X-Stability")).toBe("beta");
+      });
+
+      test("succeeds with a session, but a page of another origin cannot change anything", async () => {
+        const cookie = await signIn(service, operator);
+        const headers = { Cookie: cookie, Origin: "https://shop.example" };
+        const foreign = await ask(operation, good, { headers });
+        expect(foreign.headers.has("Access-Control-Allow-Origin")).toBe(false);
+        if (operation.method !== "GET") {
+          expectError(foreign, "cross_origin");
+          expectError(await refuse(operation, { headers }), "cross_origin");
+        }
+        const own = id === "startSession" ? { key: operator } : {};
+        const response = await ask(operation, good, { ...own, headers: ownPage(cookie) });
+        expect(`${id} ${response.status}`).toMatch(/ 20[014]$/);
+      });
+
+      test("invalid input returns an error and changes nothing", async () => {
+        for (const { code, ...sent } of bad) {
+          const example = await filled(id, sent);
+          const response = await expectUnchanged(service.store, () =>
+            send(operation, example, { key: operator }),
+          );
+          expectError(response, code);
+        }
+      });
+
+      test("OPTIONS needs no key, other methods return 405, and none has CORS headers", async () => {
+        const path = `~/admin${(await filled(id, good)).path}`;
+        const preflight = {
+          Origin: "https://shop.example",
+          "Access-Control-Request-Method": "GET",
+        };
+        const options = await service.call("OPTIONS", path, { headers: preflight });
+        expect([options.status, options.text]).toEqual([204, ""]);
+        expect(options.headers.get("Allow")).toContain(operation.method);
+        expect([...options.headers.keys()].join()).not.toContain("access-control");
+        const put = await service.call("PUT", path, { key: operator });
+        expectError(put, "method_not_allowed");
+        expectError(await service.call("PUT", path), "unauthorized");
+      });
+
+      if (operation.method !== "GET") return;
+      test("HEAD has the headers of GET, and no body", async () => {
+        const { path, headers = {} } = await filled(id, good);
+        const head = await service.call("HEAD", `~/admin${path}`, { key: operator, headers });
+        expect([head.status, head.text]).toEqual([200, ""]);
+        expect(head.headers.get("Cache-Control")).toStartWith("no-store");
+      });
+    },
+  );
+
+  test("unknown paths return 404 with a key and 401 without, for every method", async () => {
+    for (const path of ["", "/", "/nothing", "/session/1", "/Session"]) {
+      for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+        expectError(await service.call(method, `~/admin${path}`), "unauthorized");
+        const found = await service.call(method, `~/admin${path}`, { key: operator });
+        expectError(found, "not_found");
+        expect(found.headers.get("Cache-Control")).toBe("no-store");
+      }
+    }
+  });
+});
