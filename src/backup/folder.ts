@@ -13,6 +13,14 @@ export async function prepareFolder({ path }: BackupFolder): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
+/** The path of a new backup that starts now, or a few seconds later if there is one of this second. */
+export async function newBackupPath(folder: BackupFolder, now: number): Promise<string> {
+  for (let time = now; ; time += 1_000) {
+    const path = backupPath(folder, time);
+    if ((await lengthOf(path)) === undefined) return path;
+  }
+}
+
 /** The path of a backup that starts now, such as `production-20261116T014015Z.petstore`. */
 export function backupPath({ path, environment }: BackupFolder, now: number): string {
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");

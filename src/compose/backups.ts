@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import {
-  backupPath,
   listBackups,
+  newBackupPath,
   prepareFolder,
   removeAbandoned,
   removeOldBackups,
@@ -36,7 +36,7 @@ export function openBackups(
   async function make(stopping: AbortSignal): Promise<Record<string, unknown>> {
     await prepareFolder(folder);
     const now = clock.now();
-    const path = backupPath(folder, now);
+    const path = await newBackupPath(folder, now);
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(backupMsMax)]);
     try {
       const words = ["backup", path, "--json"];

@@ -3,9 +3,9 @@ import { schemas as apiSchemas } from "../../api/contract/schemas.ts";
 import { backupSchemas } from "./backups.ts";
 import { fileSchemas } from "./files.ts";
 import { sessionSchemas } from "./session.ts";
-import { webhookSchemas } from "./webhooks.ts";
+import { webhookSchemas } from "./webhook-schemas.ts";
 
-const { Error: errorSchema, Order } = apiSchemas;
+const { Error: errorSchema, Order, OrderStatus } = apiSchemas;
 
 /** All schemas of the operator API. Those of the API that it uses are listed by name. */
 export const adminSchemas: Readonly<Record<string, Schema>> = {
@@ -14,5 +14,6 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...webhookSchemas,
   ...backupSchemas,
   Order: Order!,
+  OrderStatus: OrderStatus!,
   Error: errorSchema!,
 };
