@@ -22,6 +22,7 @@ import type { Store } from "./domain/ports.ts";
 import { followTail } from "./domain/tail.ts";
 import { type Engine, openEngine } from "./engines.ts";
 import { adminPages } from "./http/admin/pages.ts";
+import { consolePages } from "./http/console/pages.ts";
 import { referencePages } from "./http/docs/pages.ts";
 import type { Context } from "./http/operation.ts";
 import { type Served, startServer } from "./http/server.ts";
@@ -95,6 +96,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     pages: {
       ...referencePages(api.operations, { ...config, basePath: api.basePath }),
       ...adminPages(admin.operations),
+      ...consolePages({ ...config, onMissing: () => log("console missing") }),
     },
     // Separate from the limiter of the API: reading its documentation must not use up requests.
     pageLimiter: createAddressLimiter(clock, config.addressPerMinute, config.addressesMax),

@@ -26,6 +26,11 @@ export const events = {
     level: "info",
     meaning: "Every request has its response, and the store is closed. The process ends.",
   },
+  "console missing": {
+    level: "warn",
+    meaning: "The files of the console are missing. `/console` says so. The API is not affected.",
+    action: "Run `npm run build:console` in the folder of the service, and start it again.",
+  },
   "store created": {
     level: "info",
     meaning: "There was no store. The service created `store`.",

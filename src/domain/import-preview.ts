@@ -1,4 +1,4 @@
-import type { Actor } from "./audit.ts";
+import { type Actor, commandLine } from "./audit.ts";
 import type { Problems } from "./import-problems.ts";
 import type { OrderRecord } from "./orders.ts";
 import type { PetRecord } from "./pets.ts";
@@ -8,6 +8,11 @@ export interface ImportOrigin {
   readonly actor: Actor;
   /** Such as `import of pets.csv`. In the ledger rows and in the audit log. */
   readonly reason: string;
+}
+
+/** The origin of an import by a command. */
+export function commandImport(reason: string): ImportOrigin {
+  return { actor: commandLine, reason };
 }
 
 /** How many pets or orders an import concerns. */

@@ -31,7 +31,7 @@ test("the executable knows its version and reads no file of the folder it is sta
   expect(await run("--version")).toEqual({ code: 0, out: `${manifest.version}\n`, err: "" });
 });
 
-test("the executable imports, serves with its writing thread, and shows /docs", async () => {
+test("the executable imports, serves with its writing thread, and shows /docs and /console", async () => {
   await Bun.write(place.path("pets.csv"), "petId,name,quantity\n1,Rex,3\n2,Luna,1\n");
   expect((await run("pets", "import", "pets.csv")).code).toBe(0);
   const created = await run("keys", "create", "--name", "till", "--plan", "pro", "--json");
@@ -46,14 +46,19 @@ test("the executable imports, serves with its writing thread, and shows /docs", 
   expect(updated.status).toBe(200);
   const listed = await fetch(`${service.baseUrl}/inventory`, { headers });
   expect(await listed.text()).toContain('{"petId":1,"quantity":7,"status":"available"}');
-  const pages = { "/docs": "<!doctype html>", "/docs/style.css": "{", "/docs/icon.svg": "<svg" };
-  const scripts = {
-    "/docs/trial.ts": "import",
-    "/docs/request.ts": "export",
-    "/docs/json.ts": "export",
+  const pages = {
+    "/docs": "<!doctype html>",
+    "/docs/style.css": "--accent:",
+    "/docs/icon.svg": "<svg",
   };
+  const scripts = {
+    "/docs/browser/main.ts": "import",
+    "/docs/browser/request.ts": "export",
+    "/docs/browser/json.ts": "export",
+  };
+  const console = { "/console": 'src="/console/assets/main-', "/": 'href="/console"' };
   const documents = { "/openapi.json": '{"openapi"', "/openapi-3.0.json": '{"openapi"' };
-  for (const [path, start] of Object.entries({ ...pages, ...scripts, ...documents })) {
+  for (const [path, start] of Object.entries({ ...pages, ...scripts, ...console, ...documents })) {
     const response = await fetch(new URL(path, service.baseUrl));
     expect({ path, status: response.status }).toEqual({ path, status: 200 });
     expect((await response.text()).toLowerCase()).toContain(start.toLowerCase());

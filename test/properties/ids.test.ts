@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readRows } from "../../src/cli/imports/rows.ts";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import { createProblems } from "../../src/domain/import-problems.ts";
 import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
 import type { Format } from "../../src/files/formats.ts";
@@ -54,7 +55,7 @@ describe.each(engines)("ids on %s", (engine) => {
         yield rows.flatMap(({ line, fields }) => toPetRecord(line, fields, problems));
       }
     }
-    await service.store.catalogue.importPets(records(), "test", problems);
+    await service.store.catalogue.importPets(records(), commandImport("test"), problems);
     for (const id of ids) known.add(id);
   }
 

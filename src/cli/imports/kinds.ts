@@ -44,7 +44,7 @@ export const pets: ImportKind<PetRecord> = {
   id: "petId",
   toRecord: toPetRecord,
   importAll: (catalogue, records, problems, origin) =>
-    catalogue.importPets(records, origin.reason, problems),
+    catalogue.importPets(records, origin, problems),
   preview: (preview, ...args) => preview.previewPets(...args),
 };
 
@@ -53,6 +53,7 @@ export const orders: ImportKind<OrderRecord> = {
   columns: orderColumns,
   id: "id",
   toRecord: toOrderRecord,
-  importAll: (catalogue, records, problems) => catalogue.importOrders(records, problems),
+  importAll: (catalogue, records, problems, origin) =>
+    catalogue.importOrders(records, origin, problems),
   preview: (preview, ...args) => preview.previewOrders(...args),
 };

@@ -17,9 +17,14 @@ const compressedCharactersMin = 1_400;
 
 /**
  * Serves a text that changes only with the release. It has an ETag, so browsers can cache and
- * revalidate it. Each compressed form is created once, on the first request that accepts it.
+ * revalidate it, unless `cacheControl` says that it never changes. Each compressed form is created
+ * once, on the first request that accepts it.
  */
-export function createFile(text: string, headers: Readonly<Record<string, string>>): Page {
+export function createFile(
+  text: string,
+  headers: Readonly<Record<string, string>>,
+  cacheControl = "no-cache",
+): Page {
   const tag = createHash("sha256").update(text).digest("base64url").slice(0, 22);
   const compressed = new Map<Encoding, Uint8Array<ArrayBuffer>>();
 
@@ -37,7 +42,7 @@ export function createFile(text: string, headers: Readonly<Record<string, string
     const accept = request.headers.get("accept-encoding");
     const encoding = isShort ? undefined : preferredEncoding(accept);
     const etag = encoding ? `"${tag}-${encoding}"` : `"${tag}"`;
-    const caching = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept-Encoding" };
+    const caching = { ETag: etag, "Cache-Control": cacheControl, Vary: "Accept-Encoding" };
     const ifNoneMatch = request.headers.get("if-none-match");
     if (ifNoneMatch !== null && satisfiesIfNoneMatch(ifNoneMatch, tag)) {
       return new Response(null, { status: 304, headers: caching });

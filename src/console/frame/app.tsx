@@ -1,0 +1,44 @@
+import { useEffect } from "preact/hooks";
+import { announcement } from "../announcements.ts";
+import { startLive, stopLive } from "../live.ts";
+import { restoreSession, session } from "../session.ts";
+import { Frame } from "./frame.tsx";
+import { SignIn } from "./sign-in.tsx";
+import { ToastList } from "./toast-list.tsx";
+
+/** The whole page: the sign-in, or the frame with a view. */
+export function App() {
+  const state = session.value;
+  const isSignedIn = state.kind === "in";
+  useEffect(() => {
+    if (!isSignedIn) return undefined;
+    startLive();
+    return stopLive;
+  }, [isSignedIn]);
+  return (
+    <>
+      {state.kind === "in" && <Frame session={state.session} />}
+      {state.kind === "out" && <SignIn note={state.note} />}
+      {state.kind === "unknown" && <p class="visually-hidden">Loading</p>}
+      {state.kind === "failed" && <Failed message={state.message} />}
+      <ToastList />
+      <p class="visually-hidden" role="status" id="announcement">
+        {announcement.value}
+      </p>
+    </>
+  );
+}
+
+function Failed({ message }: { readonly message: string }) {
+  return (
+    <main class="gate">
+      <div class="card stack">
+        <h1 class="dialog-title">The console cannot start</h1>
+        <p>{message}</p>
+        <button type="button" class="button primary" onClick={() => void restoreSession()}>
+          Try again
+        </button>
+      </div>
+    </main>
+  );
+}

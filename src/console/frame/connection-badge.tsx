@@ -1,0 +1,46 @@
+import { connection, reconnectNow } from "../live.ts";
+import { clockTime } from "../parts/times.ts";
+
+/** Shows whether changes arrive as they happen. */
+export function ConnectionBadge() {
+  const state = connection.value;
+  if (state.kind === "live") {
+    return (
+      <span class="badge success" data-connection="live" title="Changes appear as they happen.">
+        <span class="dot" />
+        Live
+      </span>
+    );
+  }
+  if (state.kind === "lost") {
+    return (
+      <span class="badge danger" data-connection="lost">
+        <span class="dot" />
+        Reconnecting
+      </span>
+    );
+  }
+  return (
+    <span class="badge" data-connection={state.kind}>
+      <span class="dot" />
+      {state.kind === "paused" ? "Paused" : "Connecting"}
+    </span>
+  );
+}
+
+/** Says that the page shows the past, since when, and what happens next. */
+export function ConnectionNotice() {
+  const state = connection.value;
+  if (state.kind !== "lost") return null;
+  return (
+    <div class="notice warning spread" role="status">
+      <span>
+        The connection was lost at {clockTime(state.since)}. You see the state of that moment. The
+        page connects again by itself and then shows what happened meanwhile.
+      </span>
+      <button type="button" class="button small" onClick={reconnectNow}>
+        Try now
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import { Component, type ComponentChildren } from "preact";
+
+interface Props {
+  readonly children: ComponentChildren;
+}
+
+/** Keeps the frame usable if a view has a bug. */
+export class ErrorBoundary extends Component<Props, { isBroken: boolean }> {
+  override state = { isBroken: false };
+
+  static override getDerivedStateFromError(): { isBroken: boolean } {
+    return { isBroken: true };
+  }
+
+  override componentDidCatch(error: unknown): void {
+    console.error(error);
+  }
+
+  override render() {
+    if (!this.state.isBroken) return this.props.children;
+    return (
+      <div class="empty" role="alert">
+        <h1 class="view-title">This page has a problem</h1>
+        <p>Nothing was changed in the store. Show the page again, or open another one.</p>
+        <button
+          type="button"
+          class="button primary"
+          onClick={() => this.setState({ isBroken: false })}
+        >
+          Show the page again
+        </button>
+      </div>
+    );
+  }
+}

@@ -1,0 +1,71 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { place } from "../router.ts";
+import type { Session } from "../types.ts";
+import { findView } from "../views.ts";
+import { ConnectionNotice } from "./connection-badge.tsx";
+import { KeyboardHelp } from "./keyboard-help.tsx";
+import { Sidebar } from "./sidebar.tsx";
+import { Topbar } from "./topbar.tsx";
+import { ViewSlot } from "./view-slot.tsx";
+
+/** The bar, the navigation and the current view. */
+export function Frame({ session }: { readonly session: Session }) {
+  const { path, query } = place.value;
+  const view = findView(path);
+  const isHelpOpen = useSignal(false);
+  const title = view?.title ?? "Not found";
+  useEffect(() => {
+    document.title = `${title} – Pet Store Inventory`;
+  }, [title]);
+  useEffect(() => {
+    const openHelp = (event: KeyboardEvent) => {
+      if (event.key !== "?" || isTyping(event.target)) return;
+      event.preventDefault();
+      isHelpOpen.value = true;
+    };
+    document.addEventListener("keydown", openHelp);
+    return () => document.removeEventListener("keydown", openHelp);
+  }, [isHelpOpen]);
+  return (
+    <>
+      <a class="skip-link" href="#content">
+        Skip to content
+      </a>
+      <div class="app console">
+        <Topbar session={session} openHelp={() => (isHelpOpen.value = true)} />
+        <Sidebar current={view} />
+        <main class="content" id="content" tabIndex={-1}>
+          <ConnectionNotice />
+          {view ? (
+            <ViewSlot
+              key={view.path}
+              view={view}
+              rest={path.slice(view.path.length).replace(/^\/+/, "")}
+              query={query}
+            />
+          ) : (
+            <NotFound />
+          )}
+        </main>
+      </div>
+      {isHelpOpen.value && <KeyboardHelp view={view} close={() => (isHelpOpen.value = false)} />}
+    </>
+  );
+}
+
+function NotFound() {
+  return (
+    <div class="empty">
+      <h1 class="view-title">There is no such page</h1>
+      <p>The address may be mistyped.</p>
+      <a class="button" href="/console">
+        Open the first page
+      </a>
+    </div>
+  );
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches("input, textarea, select");
+}

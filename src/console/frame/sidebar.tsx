@@ -1,0 +1,35 @@
+import { useRef } from "preact/hooks";
+import { hrefOf } from "../router.ts";
+import { type View, views } from "../views.ts";
+import { Icon } from "./icons.tsx";
+
+/** The navigation. On a phone it is a menu that closes when a view is chosen. */
+export function Sidebar({ current }: { readonly current: View | undefined }) {
+  const menu = useRef<HTMLElement>(null);
+  return (
+    <nav class="sidebar" id="navigation" popover="auto" aria-label="Console" ref={menu}>
+      <ul class="nav-list">
+        {views.map((view) => (
+          <li key={view.path}>
+            <a
+              href={hrefOf(view.path)}
+              aria-current={view === current ? "page" : undefined}
+              onClick={() => menu.current?.hidePopover()}
+            >
+              <Icon name={view.icon} />
+              {view.title}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <ul class="nav-list nav-foot">
+        <li>
+          <a href="/docs">
+            <Icon name="help" />
+            API reference
+          </a>
+        </li>
+      </ul>
+    </nav>
+  );
+}

@@ -1,0 +1,104 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { ApiError, messageOf } from "../api.ts";
+import { signIn } from "../session.ts";
+import { EnvironmentBadge } from "./environment-badge.tsx";
+import { ThemeButton } from "./theme-button.tsx";
+
+/** Asks for an operator key. The view that was open stays in the address and is shown afterwards. */
+export function SignIn({ note }: { readonly note: string | undefined }) {
+  const field = useRef<HTMLInputElement>(null);
+  const error = useSignal("");
+  const isBusy = useSignal(false);
+  useEffect(() => {
+    document.title = "Sign in – Pet Store Inventory";
+    field.current?.focus();
+  }, []);
+
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault();
+    const input = field.current!;
+    const key = input.value.trim();
+    // The page keeps the key no longer than the request takes.
+    input.value = "";
+    error.value = refusalOf(key);
+    if (error.value !== "") return input.focus();
+    isBusy.value = true;
+    try {
+      await signIn(key);
+    } catch (failure) {
+      error.value = explain(failure);
+      isBusy.value = false;
+      input.focus();
+    }
+  }
+
+  return (
+    <main class="gate">
+      <form class="card stack" onSubmit={submit} novalidate aria-busy={isBusy.value}>
+        <div class="spread">
+          <span class="brand">
+            <img src="/docs/icon.svg" alt="" width="24" height="24" />
+            Pet Store Inventory
+          </span>
+          <EnvironmentBadge />
+        </div>
+        <h1 class="gate-title">Sign in to the console</h1>
+        {note && <p class="notice">{note}</p>}
+        <div class="field">
+          <label for="operator-key">Operator key</label>
+          <input
+            ref={field}
+            id="operator-key"
+            class="input mono"
+            type="password"
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            placeholder="pso_…"
+            aria-describedby="operator-key-error operator-key-hint"
+            aria-invalid={error.value !== ""}
+          />
+          <p class="field-error" id="operator-key-error" role="alert">
+            {error.value}
+          </p>
+          <p class="hint" id="operator-key-hint">
+            The key is sent once and is not stored in this browser. The session ends after 12 hours.
+          </p>
+        </div>
+        <button type="submit" class="button primary" disabled={isBusy.value}>
+          {isBusy.value ? "Signing in…" : "Sign in"}
+        </button>
+        <details class="small muted">
+          <summary>I have no operator key</summary>
+          <p>
+            Somebody with access to the server creates one:{" "}
+            <code>petstore keys create --operator --name NAME</code>. The first start of{" "}
+            <code>npm start</code> prints one.
+          </p>
+        </details>
+      </form>
+      <div class="gate-foot">
+        <a href="/docs">API reference</a>
+        <ThemeButton />
+      </div>
+    </main>
+  );
+}
+
+/** Finds mistakes that need no request. */
+function refusalOf(key: string): string {
+  if (key === "") return "Enter your operator key.";
+  if (/^psk_/.test(key)) {
+    return "This is an API key. The console needs an operator key, which starts with pso_.";
+  }
+  // Other characters cannot be sent in a header.
+  return /^[\x21-\x7e]+$/.test(key) ? "" : "This is not an operator key. It starts with pso_.";
+}
+
+function explain(failure: unknown): string {
+  if (failure instanceof ApiError && failure.status === 401) {
+    return "This key is not valid here. Check that you copied all of it, and that it has not expired.";
+  }
+  return messageOf(failure);
+}

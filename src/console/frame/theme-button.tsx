@@ -1,0 +1,17 @@
+import { currentTheme, switchTheme } from "../theme.ts";
+import { Icon } from "./icons.tsx";
+
+export function ThemeButton() {
+  const label = `Use the ${currentTheme() === "dark" ? "light" : "dark"} theme`;
+  return (
+    <button
+      type="button"
+      class="button quiet icon-only"
+      aria-label={label}
+      title={label}
+      onClick={switchTheme}
+    >
+      <Icon name="theme" />
+    </button>
+  );
+}

@@ -1,0 +1,30 @@
+import { useSignal } from "@preact/signals";
+import { announce } from "../announcements.ts";
+import { Icon } from "../frame/icons.tsx";
+import { showError } from "../toasts.ts";
+
+interface Props {
+  readonly text: string;
+  /** What is copied, for example "key". */
+  readonly what: string;
+}
+
+export function CopyButton({ text, what }: Props) {
+  const isCopied = useSignal(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      isCopied.value = true;
+      announce(`Copied the ${what}`);
+      setTimeout(() => (isCopied.value = false), 2_000);
+    } catch {
+      showError(`The browser did not allow copying. Select the ${what} and copy it yourself.`);
+    }
+  };
+  return (
+    <button type="button" class="button" aria-label={`Copy the ${what}`} onClick={copy}>
+      <Icon name={isCopied.value ? "check" : "copy"} />
+      {isCopied.value ? "Copied" : "Copy"}
+    </button>
+  );
+}

@@ -1,0 +1,52 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { Icon } from "../frame/icons.tsx";
+
+interface Props {
+  readonly title: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+  /** Wider, for tables. */
+  readonly isWide?: boolean;
+}
+
+/** A modal dialog. The browser keeps the focus inside it and gives it back afterwards. */
+export function Dialog({ title, close, children, isWide = false }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const element = dialog.current!;
+    const before = document.activeElement;
+    element.showModal();
+    return () => {
+      element.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={`dialog ${isWide ? "wide" : ""}`}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
+    >
+      <div class="spread dialog-head">
+        <h2 class="dialog-title" id={id}>
+          {title}
+        </h2>
+        <button
+          type="button"
+          class="button quiet small icon-only"
+          aria-label="Close"
+          onClick={close}
+        >
+          <Icon name="close" />
+        </button>
+      </div>
+      {children}
+    </dialog>
+  );
+}

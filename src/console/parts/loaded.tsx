@@ -1,0 +1,62 @@
+import { type Signal, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { messageOf } from "../api.ts";
+
+export type Loaded<T> =
+  | { readonly kind: "loading" }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "ready"; readonly value: T };
+
+export interface LoadedSource<T> {
+  readonly state: Signal<Loaded<T>>;
+  /** Loads again. What is shown stays until the new data is there. */
+  readonly reload: () => Promise<void>;
+}
+
+/** Loads data when the component appears, and again when one of `inputs` changes. */
+export function useLoaded<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  inputs: readonly unknown[] = [],
+): LoadedSource<T> {
+  const state = useSignal<Loaded<T>>({ kind: "loading" });
+  const current = useSignal<AbortController | undefined>(undefined);
+  const reload = async () => {
+    current.peek()?.abort();
+    const leaving = new AbortController();
+    current.value = leaving;
+    try {
+      const value = await load(leaving.signal);
+      if (!leaving.signal.aborted) state.value = { kind: "ready", value };
+    } catch (error) {
+      if (leaving.signal.aborted) return;
+      state.value = { kind: "failed", message: messageOf(error) };
+    }
+  };
+  useEffect(() => {
+    void reload();
+    return () => current.peek()?.abort();
+  }, inputs);
+  return { state, reload };
+}
+
+interface Props<T> {
+  readonly source: LoadedSource<T>;
+  readonly children: (value: T) => ComponentChildren;
+}
+
+/** Shows the data, or that it is being loaded, or why it could not be loaded. */
+export function WhenLoaded<T>({ source, children }: Props<T>) {
+  const state = source.state.value;
+  if (state.kind === "ready") return <>{children(state.value)}</>;
+  if (state.kind === "loading") return <p class="loading">Loading…</p>;
+  return (
+    <div class="empty" role="alert">
+      <h2>This could not be loaded</h2>
+      <p>{state.message}</p>
+      <button type="button" class="button primary" onClick={() => void source.reload()}>
+        Try again
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+/** Times are shown in the time zone of the person, and in full as a tooltip. */
+
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
+const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
+
+/** For example 14:05:09. */
+export function clockTime(at: number): string {
+  return clock.format(at);
+}
+
+/** For example 14:05:09 today, and Nov 3, 2026, 14:05:09 on another day. */
+export function dayAndTime(at: number, now = Date.now()): string {
+  const isToday = new Date(at).toDateString() === new Date(now).toDateString();
+  return isToday ? clock.format(at) : `${day.format(at)}, ${clock.format(at)}`;
+}
+
+const units = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+/** For example "3 minutes ago" or "in 2 hours". */
+export function relativeTime(at: number, now = Date.now()): string {
+  const difference = at - now;
+  for (const [unit, ms] of units) {
+    if (Math.abs(difference) >= ms) return relative.format(Math.round(difference / ms), unit);
+  }
+  return difference > 0 ? "in a moment" : "just now";
+}

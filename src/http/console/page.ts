@@ -1,0 +1,78 @@
+import type { Environment } from "../../domain/keys.ts";
+import { type Html, html } from "../docs/html.ts";
+
+export const productName = "Pet Store Inventory";
+
+/** Renders the page of the console. Scripts fill it: without them it says so. */
+export function consolePage(environment: Environment, script: string, style: string): string {
+  const head = html`<link rel="stylesheet" href="${style}">
+  <script type="module" src="${script}"></script>`;
+  const body = html`<div id="console" data-environment="${environment}"></div>
+  <noscript>
+    <main class="content stack">
+      <h1>Console</h1>
+      <p>The console needs JavaScript. Turn it on for this site, or use the command line: <code>petstore help</code>.</p>
+    </main>
+  </noscript>`;
+  return page(`Console – ${productName}`, head, body);
+}
+
+/** What the console shows if its files are missing. */
+export function missingConsolePage(): string {
+  return page(
+    `Console – ${productName}`,
+    docsStyle,
+    html`<main class="content stack prose">
+    <h1>The console is not built</h1>
+    <p>The API works, but the files of the console are missing. Run <code>npm run build:console</code> in the folder of the service, and start the service again.</p>
+    <p><a href="/docs">API reference</a></p>
+  </main>`,
+  );
+}
+
+/** The page at `/`, for people who have only the address of the service. */
+export function startPage(environment: Environment): string {
+  const staging = html`<p><span class="badge warning">Staging</span></p>`;
+  return page(
+    productName,
+    docsStyle,
+    html`<main class="content stack prose">
+    <h1>${productName}</h1>
+    ${environment === "staging" && staging}
+    <p class="lead">Tracks and updates the stock of a pet store.</p>
+    <div class="grid">
+      <section class="card stack">
+        <h2>Console</h2>
+        <p class="muted">For the people who run the store: stock, changes, keys and backups. Needs an operator key.</p>
+        <p><a class="button primary" href="/console">Open the console</a></p>
+      </section>
+      <section class="card stack">
+        <h2>API reference</h2>
+        <p class="muted">For developers: every operation with examples, and a form to try it.</p>
+        <p><a class="button" href="/docs">Read the documentation</a></p>
+      </section>
+    </div>
+  </main>`,
+  );
+}
+
+/** The style sheet of /docs contains the kit and exists without a build. */
+const docsStyle = html`<link rel="stylesheet" href="/docs/style.css">`;
+
+function page(title: string, head: Html, body: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="color-scheme" content="light dark">
+  <title>${title}</title>
+  <link rel="icon" href="/docs/icon.svg" type="image/svg+xml">
+  ${head}
+</head>
+<body>
+  ${body}
+</body>
+</html>
+`.text;
+}

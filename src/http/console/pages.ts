@@ -1,0 +1,127 @@
+import { readFileSync } from "node:fs";
+import type { Environment } from "../../domain/keys.ts";
+import { createFile } from "../docs/files.ts";
+import { errorReply } from "../errors.ts";
+import { pathNotFound } from "../messages.ts";
+import { type Page, type Pages, toResponse } from "../pages.ts";
+import type { ConsoleManifest } from "./manifest.ts";
+import { consolePage, missingConsolePage, startPage } from "./page.ts";
+
+export interface ConsoleOptions {
+  readonly environment: Environment;
+  /** Called if the console is not built, when somebody first opens it. */
+  readonly onMissing: () => void;
+}
+
+/** The page loads files from and sends requests to this service only, and cannot be framed. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "font-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  // Scripts cannot parse a text as HTML or as code.
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+const securityHeaders = {
+  "Content-Security-Policy": contentSecurityPolicy,
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+};
+
+/** The name contains a hash of the content, so a browser never has to ask again. */
+const immutable = "public, max-age=31536000, immutable";
+
+const types: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+};
+
+const assetsPath = "/console/assets";
+
+/** Serves the console and the page at `/`. None of them requires a key: their requests do. */
+export function consolePages({ environment, onMissing }: ConsoleOptions): Pages {
+  const build = readBuild();
+  const pages = { "/": startOrConsole(environment) };
+  if (!build) {
+    const missing = missingConsole(onMissing);
+    return { ...pages, "/console": missing, "/console/*": missing };
+  }
+  const { manifest, files } = build;
+  const page = html(
+    consolePage(environment, `${assetsPath}/${manifest.script}`, `${assetsPath}/${manifest.style}`),
+  );
+  const assets = Object.entries(files).map(([name, text]) => {
+    const type = types[name.slice(name.lastIndexOf(".") + 1)]!;
+    const headers = { ...securityHeaders, "Content-Type": type };
+    return [`${assetsPath}/${name}`, createFile(text, headers, immutable)] as const;
+  });
+  return {
+    ...pages,
+    "/console": page,
+    "/console/*": page,
+    [`${assetsPath}/*`]: () => toResponse(errorReply("not_found", pathNotFound)),
+    ...Object.fromEntries(assets),
+  };
+}
+
+/** Leads browsers that have signed in to the console, and others to the page with the links. */
+function startOrConsole(environment: Environment): Page {
+  const start = html(startPage(environment));
+  const cookie = new RegExp(`(?:^|;\\s*)(?:__Host-)?petstore_${environment}=`);
+  return (request) =>
+    cookie.test(request.headers.get("cookie") ?? "")
+      ? new Response(null, {
+          status: 302,
+          headers: { ...securityHeaders, Location: "/console", "Cache-Control": "no-store" },
+        })
+      : start(request);
+}
+
+const htmlHeaders = { ...securityHeaders, "Content-Type": "text/html; charset=utf-8" };
+
+function html(text: string): Page {
+  return createFile(text, htmlHeaders);
+}
+
+function missingConsole(onMissing: () => void): Page {
+  let isReported = false;
+  return () => {
+    if (!isReported) onMissing();
+    isReported = true;
+    const headers = { ...htmlHeaders, "Cache-Control": "no-store" };
+    return new Response(missingConsolePage(), { status: 503, headers });
+  };
+}
+
+interface Build {
+  readonly manifest: ConsoleManifest;
+  /** The texts of the files, by name. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Where the build is: in a single executable (bin/build-binary), and in a checkout or a package. */
+const folders = ["./console/", "../../../dist/console/"];
+
+/** Reads all files now, because an upgrade may replace them while the service runs. */
+function readBuild(): Build | undefined {
+  for (const folder of folders) {
+    const read = (name: string) => readFileSync(new URL(folder + name, import.meta.url), "utf8");
+    try {
+      const manifest = JSON.parse(read("manifest.json")) as ConsoleManifest;
+      const files = Object.fromEntries(manifest.files.map((name) => [name, read(name)]));
+      return { manifest, files };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
+  return undefined;
+}
