@@ -82,8 +82,8 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const [imports, backups] = [openImports(options), openBackups(options, store)];
   opened.defer(imports.stop);
   opened.defer(backups.stop);
-  const operator = openAdmin(options, engine, isServing, { imports, backups });
-  const context: Context = { ...shop, feed, admin: operator };
+  const parts = openAdmin(options, store, engine, certificate, isServing, { imports, backups });
+  const context: Context = { ...shop, feed, admin: parts };
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
@@ -105,7 +105,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const server = await listen(config.host, config.port, () =>
     startServer(served, config, certificate),
   );
-  const parts = opened.move();
+  const running = opened.move();
 
   return {
     baseUrl: new URL(api.basePath, server.url).href,
@@ -121,7 +121,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
       await server.stop(config.drainMs, config.stopGraceMs);
       await ended;
       await context.committer.idle();
-      await parts.disposeAsync();
+      await running.disposeAsync();
     },
   };
 }

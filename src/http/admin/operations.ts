@@ -1,11 +1,18 @@
 import { operatorScope } from "../../domain/keys.ts";
+import { jsonTypes, mergePatchTypes } from "../body.ts";
 import type { Reply } from "../operation.ts";
+import { listAudit } from "./audit.ts";
+import * as audit from "./contract/audit.ts";
+import * as keys from "./contract/keys.ts";
+import * as service from "./contract/service.ts";
 import * as session from "./contract/session.ts";
+import { changeKey, createKey, getKey, liftBan, listKeys, revokeKey, rotateKey } from "./keys.ts";
 import type { AdminOperation, AdminRow, AdminSettings } from "./operation.ts";
 import { backupRows } from "./rows/backups.ts";
 import { fileRows } from "./rows/files.ts";
 import { webhookRows } from "./rows/webhooks.ts";
 import { rejectOtherOrigins } from "./same-origin.ts";
+import { getService } from "./service.ts";
 import { endSession, getSession, startSession } from "./session.ts";
 
 /**
@@ -37,6 +44,9 @@ export const adminHeaders = {
 
 /** All operations of the operator API. Routes, its description and many tests are made from this. */
 export function adminOperations(settings: AdminSettings): AdminOperation[] {
+  const { bodyBytesMax } = settings;
+  const json = { mediaTypes: jsonTypes, bytesMax: bodyBytesMax };
+  const mergePatch = { mediaTypes: mergePatchTypes, bytesMax: bodyBytesMax };
   const table: readonly AdminRow[] = [
     {
       id: "startSession",
@@ -58,6 +68,72 @@ export function adminOperations(settings: AdminSettings): AdminOperation[] {
       path: "/session",
       contract: session.endSession,
       handle: endSession,
+    },
+    {
+      id: "listKeys",
+      method: "GET",
+      path: "/keys",
+      contract: keys.listKeys,
+      handle: listKeys,
+    },
+    {
+      id: "createKey",
+      method: "POST",
+      path: "/keys",
+      body: json,
+      contract: keys.createKey,
+      handle: createKey,
+    },
+    {
+      id: "getKey",
+      method: "GET",
+      path: "/keys/{keyId}",
+      contract: keys.getKey,
+      handle: getKey,
+    },
+    {
+      id: "changeKey",
+      method: "PATCH",
+      path: "/keys/{keyId}",
+      body: mergePatch,
+      contract: keys.changeKey,
+      handle: changeKey,
+    },
+    {
+      id: "rotateKey",
+      method: "POST",
+      path: "/keys/{keyId}/rotate",
+      body: json,
+      contract: keys.rotateKey,
+      handle: rotateKey,
+    },
+    {
+      id: "revokeKey",
+      method: "POST",
+      path: "/keys/{keyId}/revoke",
+      contract: keys.revokeKey,
+      handle: revokeKey,
+    },
+    {
+      id: "liftBan",
+      method: "POST",
+      path: "/keys/{keyId}/unban",
+      contract: keys.liftBan,
+      handle: liftBan,
+    },
+    {
+      id: "listAudit",
+      method: "GET",
+      path: "/audit",
+      contract: audit.listAudit,
+      handle: listAudit,
+    },
+    {
+      id: "getService",
+      method: "GET",
+      path: "/service",
+      contract: service.getService,
+      handle: getService,
     },
     ...fileRows,
     ...webhookRows(settings),

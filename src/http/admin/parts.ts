@@ -1,7 +1,8 @@
 import type { BackupView } from "../../domain/backups.ts";
+import type { ChangeCounts } from "../../domain/change-counts.ts";
 import type { ImportRunner } from "../../domain/import-runs.ts";
+import type { FindUsage } from "../../domain/key-lifecycle.ts";
 import type { Environment } from "../../domain/keys.ts";
-import type { Usage } from "../../domain/limits.ts";
 import type { WebhookSender } from "../../domain/webhooks/sender.ts";
 
 /**
@@ -12,8 +13,10 @@ export interface AdminParts {
   readonly facts: ServiceFacts;
   /** The same as `/readyz`. */
   isReady(): Promise<boolean>;
-  /** What the rate limiter of this process knows of a key. It can be newer than what is stored. */
-  findUsage(keyId: string): Readonly<Usage> | undefined;
+  readonly findUsage: FindUsage;
+  readonly changeCounts: ChangeCounts;
+  /** When the certificate of the service expires; undefined without one. */
+  certificateExpiresAt(): number | undefined;
   readonly imports: ImportRunner;
   readonly backups: BackupView;
   /** Which addresses the webhooks of this service may have. */
@@ -33,4 +36,6 @@ export interface ServiceFacts {
   readonly schema: number;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
+  /** Undefined if the service makes no backups by itself. */
+  readonly backupEveryMs: number | undefined;
 }

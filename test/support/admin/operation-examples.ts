@@ -1,8 +1,8 @@
-import { commandLine } from "../../../src/domain/audit.ts";
 import type { ErrorCode } from "../../../src/domain/errors.ts";
-import { createWebhook, pauseWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
 import type { Example } from "../operation-examples.ts";
 import type { TestService } from "../service.ts";
+import { fileExamples } from "./file-examples.ts";
+import { webhookExamples } from "./webhook-examples.ts";
 
 /**
  * Requests to one operation of the operator API. test/admin/operations.test.ts sends them to a service
@@ -20,110 +20,6 @@ export interface AdminExamples {
   readonly prepare?: (service: TestService) => Promise<Readonly<Record<string, string>>>;
 }
 
-const importExamples = (what: "pets" | "orders", file: string): AdminExamples => ({
-  good: { path: `/${what}/import?format=csv`, body: file },
-  bad: [
-    { path: `/${what}/import`, body: file, code: "invalid_request" },
-    { path: `/${what}/import?format=xlsx`, body: file, code: "invalid_request" },
-    { path: `/${what}/import?format=csv&format=csv`, body: file, code: "invalid_request" },
-    { path: `/${what}/import?format=csv&dryRun=1`, body: file, code: "invalid_request" },
-    { path: `/${what}/import?format=csv&name=`, body: file, code: "invalid_request" },
-    { path: `/${what}/import?format=csv&name=a%00b`, body: file, code: "invalid_request" },
-    { path: `/${what}/import?format=json`, body: file, code: "invalid_request" },
-    {
-      path: `/${what}/import?format=csv`,
-      body: file,
-      headers: { "Content-Encoding": "gzip" },
-      code: "unsupported_media_type",
-    },
-  ],
-});
-
-const exportExamples = (what: "pets" | "orders"): AdminExamples => ({
-  good: { path: `/${what}/export?format=csv` },
-  bad: [
-    { path: `/${what}/export`, code: "invalid_request" },
-    { path: `/${what}/export?format=CSV`, code: "invalid_request" },
-  ],
-});
-
-const fileExamples: Readonly<Record<string, AdminExamples>> = {
-  importPets: importExamples("pets", "petId,quantity\n1,4\n"),
-  exportPets: exportExamples("pets"),
-  importOrders: importExamples("orders", "id,petId,quantity,status\n1,1,1,placed\n"),
-  exportOrders: exportExamples("orders"),
-  listOrders: {
-    good: { path: "/orders?limit=1" },
-    bad: [{ path: "/orders?limit=0", code: "invalid_request" }],
-  },
-};
-
-/** Makes a webhook that nothing is sent to. */
-async function makeWebhook({ store, clock }: TestService): Promise<{ webhook: string }> {
-  const terms = { url: "https://127.0.0.1:65535/" };
-  const sender = { checkUrl: async () => true };
-  const { webhook } = await createWebhook(store, sender, clock.now(), terms, commandLine);
-  await pauseWebhook(store, clock.now(), webhook.id, commandLine);
-  return { webhook: webhook.id };
-}
-
-/** An operation on one webhook. */
-const webhookExample = (
-  path: string,
-  body?: string,
-  bad: AdminExamples["bad"] = [],
-): AdminExamples => ({
-  good: { path: `/webhooks/{webhook}${path}`, ...(body === undefined ? {} : { body }) },
-  bad: [
-    { path: `/webhooks/wh_0${path}`, ...(body === undefined ? {} : { body }), code: "not_found" },
-    { path: `/webhooks/%00${path}`, ...(body === undefined ? {} : { body }), code: "not_found" },
-    ...bad.map((one) => ({ ...one, path: `/webhooks/{webhook}${path}` })),
-  ],
-  prepare: makeWebhook,
-});
-
-const invalid = (body: string) => ({ path: "", body, code: "invalid_request" }) as const;
-
-const webhookExamples: Readonly<Record<string, AdminExamples>> = {
-  listWebhooks: { good: { path: "/webhooks" }, bad: [] },
-  createWebhook: {
-    good: {
-      path: "/webhooks",
-      body: '{"url":"https://127.0.0.1:65535/","pets":[9007199254740993]}',
-    },
-    bad: [
-      '{"name":"x"}',
-      '{"url":5}',
-      '{"url":"http://shop.example/"}',
-      '{"url":"https://10.0.0.1/"}',
-      '{"url":"https://127.0.0.1:65535/","pets":[1.5]}',
-      '{"url":"https://127.0.0.1:65535/","pets":["huge"]}',
-      '{"url":"https://127.0.0.1:65535/","pets":[9223372036854775808]}',
-      '{"url":"https://127.0.0.1:65535/","statuses":["gone"]}',
-      '{"url":"https://127.0.0.1:65535/","below":0}',
-      '{"url":"https://127.0.0.1:65535/","from":999}',
-      '{"url":"https://127.0.0.1:65535/","name":"a\\nb"}',
-      "[]",
-      "",
-    ].map((body) => ({ ...invalid(body), path: "/webhooks" })),
-  },
-  getWebhook: webhookExample(""),
-  removeWebhook: webhookExample(""),
-  pauseWebhook: webhookExample("/pause"),
-  resumeWebhook: webhookExample("/resume"),
-  replayWebhook: webhookExample("/replay", '{"from":1}', [
-    invalid("{}"),
-    invalid('{"from":0}'),
-    invalid('{"from":"1"}'),
-    invalid('{"from":1e300}'),
-  ]),
-  rotateWebhookSecret: webhookExample("/rotate", '{"overlapSeconds":60}', [
-    invalid('{"overlapSeconds":-1}'),
-    invalid('{"overlapSeconds":31536001}'),
-    invalid('{"overlapSeconds":0.5}'),
-  ]),
-};
-
 /** By operation id. */
 export const operationExamples: Readonly<Record<string, AdminExamples>> = {
   startSession: { good: { path: "/session" }, bad: [] },
@@ -133,4 +29,86 @@ export const operationExamples: Readonly<Record<string, AdminExamples>> = {
   ...webhookExamples,
   listBackups: { good: { path: "/backups" }, bad: [] },
   makeBackup: { good: { path: "/backups" }, bad: [] },
+  listKeys: { good: { path: "/keys" }, bad: [] },
+  createKey: {
+    good: { path: "/keys", body: '{"name":"Till","plan":"pro"}' },
+    bad: [
+      { path: "/keys", code: "invalid_request" },
+      { path: "/keys", body: "[]", code: "invalid_request" },
+      { path: "/keys", body: "{", code: "invalid_request" },
+      { path: "/keys", body: '{"name":"Till"}', code: "invalid_request" },
+      { path: "/keys", body: '{"name":"Till","plan":"gold"}', code: "invalid_request" },
+      { path: "/keys", body: '{"plan":"pro"}', code: "invalid_request" },
+      { path: "/keys", body: '{"name":"a\\nb","plan":"pro"}', code: "invalid_request" },
+      { path: "/keys", body: " ".repeat(65_537), code: "payload_too_large" },
+      {
+        path: "/keys",
+        body: '{"name":"Till","plan":"pro"}',
+        headers: { "Content-Type": "text/plain" },
+        code: "unsupported_media_type",
+      },
+    ],
+  },
+  getKey: {
+    good: { path: "/keys/{keyId}" },
+    bad: [
+      { path: "/keys/key_0", code: "not_found" },
+      { path: "/keys/%00", code: "not_found" },
+    ],
+    prepare: aKey,
+  },
+  changeKey: {
+    good: { path: "/keys/{keyId}", body: '{"plan":"free"}' },
+    bad: [
+      { path: "/keys/key_0", body: "{}", code: "not_found" },
+      { path: "/keys/{keyId}", code: "invalid_request" },
+      { path: "/keys/{keyId}", body: '{"perDay":5}', code: "invalid_request" },
+      { path: "/keys/{keyId}", body: '{"expiresAt":5}', code: "invalid_request" },
+      { path: "/keys/{keyId}", body: " ".repeat(65_537), code: "payload_too_large" },
+      {
+        path: "/keys/{keyId}",
+        body: "{}",
+        headers: { "Content-Type": "text/plain" },
+        code: "unsupported_media_type",
+      },
+    ],
+    prepare: aKey,
+  },
+  rotateKey: {
+    good: { path: "/keys/{keyId}/rotate" },
+    bad: [
+      { path: "/keys/key_0/rotate", code: "not_found" },
+      { path: "/keys/{keyId}/rotate", body: '{"overlapSeconds":-1}', code: "invalid_request" },
+      { path: "/keys/{keyId}/rotate", body: "5", code: "invalid_request" },
+      { path: "/keys/{keyId}/rotate", body: " ".repeat(65_537), code: "payload_too_large" },
+    ],
+    prepare: aKey,
+  },
+  revokeKey: {
+    good: { path: "/keys/{keyId}/revoke" },
+    bad: [{ path: "/keys/key_0/revoke", code: "not_found" }],
+    prepare: aKey,
+  },
+  liftBan: {
+    good: { path: "/keys/{keyId}/unban" },
+    bad: [{ path: "/keys/key_0/unban", code: "not_found" }],
+    prepare: aKey,
+  },
+  listAudit: {
+    good: { path: "/audit" },
+    bad: [
+      { path: "/audit?limit=0", code: "invalid_request" },
+      { path: "/audit?before=x", code: "invalid_request" },
+      { path: "/audit?action=theft", code: "invalid_request" },
+      { path: "/audit?keyId=mine", code: "invalid_request" },
+      { path: "/audit?target=%00", code: "invalid_request" },
+      { path: "/audit?limit=1&limit=2", code: "invalid_request" },
+    ],
+  },
+  getService: { good: { path: "/service" }, bad: [] },
 };
+
+/** A new API key, as `{keyId}`. */
+async function aKey(service: TestService) {
+  return { keyId: (await service.issueKey()).id };
+}
