@@ -54,7 +54,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
   const headersElsewhere = { ...jsonHeaders, ...surface.headers };
 
   function operate(
-    { request, route, origin }: RoutedRequest,
+    { request, route, origin, setIdleTimeout }: RoutedRequest,
     operation: RoutedOperation | undefined,
     requestId: string,
     caller: Caller,
@@ -77,6 +77,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       operation,
       head,
       trace,
+      setIdleTimeout,
     });
   }
 
