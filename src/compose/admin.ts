@@ -4,6 +4,7 @@ import type { Engine } from "../engines.ts";
 import type { AdminParts } from "../http/admin/parts.ts";
 import type { Certificate } from "../http/tls/certificate.ts";
 import { packageVersion } from "../version.ts";
+import { createWebhookSender } from "../webhooks/sender.ts";
 import type { ServiceOptions } from "./options.ts";
 
 /** Makes what only the operator API uses. */
@@ -13,8 +14,9 @@ export function openAdmin(
   { name: engine, schema, limiter }: Pick<Engine, "name" | "schema" | "limiter">,
   certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
+  { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
 ): AdminParts {
-  const { environment, backupEveryMs } = config;
+  const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds } = config;
   return {
     facts: {
       version: packageVersion(),
@@ -25,8 +27,19 @@ export function openAdmin(
       backupEveryMs,
     },
     isReady,
+    usage,
     findUsage: limiter.findUsage,
     changeCounts: createChangeCounts(store),
     certificateExpiresAt: () => certificate?.expiresAt,
+    imports,
+    backups,
+    webhookUrls: createWebhookSender({
+      allowInsecure: config.webhooksAllowInsecure,
+      allowedNetworks: config.webhooksAllowedNetworks,
+      // Sooner than a silent connection is closed.
+      timeoutMs: 5_000,
+    }),
+    importBytesMax,
+    idleTimeoutSeconds,
   };
 }

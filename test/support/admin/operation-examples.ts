@@ -1,6 +1,8 @@
 import type { ErrorCode } from "../../../src/domain/errors.ts";
 import type { Example } from "../operation-examples.ts";
 import type { TestService } from "../service.ts";
+import { fileExamples } from "./file-examples.ts";
+import { webhookExamples } from "./webhook-examples.ts";
 
 /**
  * Requests to one operation of the operator API. test/admin/operations.test.ts sends them to a service
@@ -23,6 +25,10 @@ export const operationExamples: Readonly<Record<string, AdminExamples>> = {
   startSession: { good: { path: "/session" }, bad: [] },
   getSession: { good: { path: "/session" }, bad: [] },
   endSession: { good: { path: "/session" }, bad: [] },
+  ...fileExamples,
+  ...webhookExamples,
+  listBackups: { good: { path: "/backups" }, bad: [] },
+  makeBackup: { good: { path: "/backups" }, bad: [] },
   listKeys: { good: { path: "/keys" }, bad: [] },
   createKey: {
     good: { path: "/keys", body: '{"name":"Till","plan":"pro"}' },

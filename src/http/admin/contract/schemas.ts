@@ -1,12 +1,15 @@
 import type { Schema } from "../../api/contract/schema.ts";
 import { schemas as apiSchemas } from "../../api/contract/schemas.ts";
 import { auditSchemas } from "./audit.ts";
+import { backupSchemas } from "./backups.ts";
+import { fileSchemas } from "./files.ts";
 import { keySchemas } from "./key-schemas.ts";
 import { serviceSchemas } from "./service.ts";
 import { sessionSchemas } from "./session.ts";
+import { webhookSchemas } from "./webhook-schemas.ts";
 
 /** The schemas of the API that the operator API uses as well. */
-const shared = ["LedgerHead", "Error"];
+const shared = ["LedgerHead", "Order", "OrderStatus", "Error"];
 
 /** All schemas of the operator API. */
 export const adminSchemas: Readonly<Record<string, Schema>> = {
@@ -14,5 +17,8 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...keySchemas,
   ...auditSchemas,
   ...serviceSchemas,
+  ...fileSchemas,
+  ...webhookSchemas,
+  ...backupSchemas,
   ...Object.fromEntries(shared.map((name) => [name, apiSchemas[name]!])),
 };
