@@ -41,7 +41,7 @@ export function openImports({ config, program }: ServiceOptions): Imports {
     onReceived: () => void,
     given: AbortSignal,
   ): Promise<ImportOutcome> {
-    await using file = await spool(bytes);
+    await using file = await spool(untilStopped(bytes, stopping.signal));
     onReceived();
     const limit = AbortSignal.timeout(importMsMax);
     const signal = AbortSignal.any([stopping.signal, given, limit]);
@@ -75,6 +75,22 @@ export function openImports({ config, program }: ServiceOptions): Imports {
       await running?.catch(() => {});
     },
   };
+}
+
+/** The same bytes. Throws when the service stops, also if no more of them arrive. */
+async function* untilStopped(
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
+  signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  const chunks = bytes[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await Promise.race([chunks.next(), stopped]);
+    if (!next || signal.aborted) throw unavailable("stopping");
+    if (next.done) return;
+    yield next.value;
+  }
 }
 
 function wordsOf({ what, format, isDryRun, name, actor }: ImportRun): readonly string[] {
