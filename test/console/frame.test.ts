@@ -117,7 +117,7 @@ describe("signed in", () => {
     opened = await openConsole(service, "/stock");
   });
   afterAll(async () => {
-    expectNoComplaints(opened, service);
+    expectNoComplaints(opened, service, [/ERR_FAILED/]);
     await opened.context.close();
   });
 
@@ -156,6 +156,26 @@ describe("signed in", () => {
     await page.click("[aria-label='Use the dark theme']");
     expect(await background()).toBe(dark);
     await page.emulateMedia({ colorScheme: "light" });
+  });
+
+  test("the skip link leads to the content", async () => {
+    const { page } = opened;
+    await page.locator(".skip-link").focus();
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("content");
+  });
+
+  test("a view whose code cannot be loaded says so", async () => {
+    const { page, context } = opened;
+    const other = await context.newPage();
+    await other.route("**/assets/view-*", (route) => route.abort());
+    await other.goto(consoleUrl(service, "/stock"));
+    await other.getByText("This page could not be loaded").waitFor();
+    await other.unroute("**/assets/view-*");
+    await other.getByText("Reload the console").click();
+    await other.locator("h1", { hasText: "Stock" }).waitFor();
+    await other.close();
+    await page.bringToFront();
   });
 
   test("an unknown address says so, and leads back", async () => {
