@@ -1,7 +1,68 @@
-export default function StockView() {
+import { useEffect } from "preact/hooks";
+import type { Shortcut, ViewProps } from "../views.ts";
+import { BulkBar } from "./bulk-bar.tsx";
+import { CountPanel } from "./count-panel.tsx";
+import { isCounting } from "./counting.ts";
+import { EditSheet } from "./edit-sheet.tsx";
+import { Grid } from "./grid.tsx";
+import { NoMatches, NoPets, NotLoaded } from "./nothing.tsx";
+import { PetDialog } from "./pet-dialog.tsx";
+import { openPetDialog, petDialog } from "./pet-dialog-state.ts";
+import { selected } from "./selection.ts";
+import { loadState, loadStock, table, visible } from "./state.ts";
+import { Actions, Toolbar } from "./toolbar.tsx";
+
+export const shortcuts: readonly Shortcut[] = [
+  ["/", "Search"],
+  ["↑ ↓ ← →", "Move from cell to cell"],
+  ["PgUp PgDn", "Move by a page"],
+  ["Ctrl+Home Ctrl+End", "Go to the first or last row"],
+  ["Enter", "Edit the cell, then save"],
+  ["0 … 9", "Type a new quantity"],
+  ["Tab", "Next field of the edit; the last one is the reason"],
+  ["Esc", "Cancel the edit, or clear the selection"],
+  ["Space", "Select the row"],
+  ["Shift+↑ Shift+↓", "Select several rows"],
+  ["Ctrl+A", "Select all rows in view"],
+  ["E", "Open the details of the pet"],
+];
+
+/** /stock shows all entries, /stock/count counts them, and /stock/ID opens the details of a pet. */
+export default function StockView({ rest }: ViewProps) {
+  useEffect(() => {
+    void loadStock();
+  }, []);
+  useEffect(() => {
+    isCounting.value = rest === "count";
+    if (/^-?\d+$/.test(rest)) openPetDialog(rest);
+    return () => {
+      isCounting.value = false;
+    };
+  }, [rest]);
   return (
-    <div>
-      <h1 class="view-title">Stock</h1>
+    <div class="stock">
+      <div class="spread view-head">
+        <h1 class="view-title">{isCounting.value ? "Count the stock" : "Stock"}</h1>
+        <Actions />
+      </div>
+      {isCounting.value && <CountPanel />}
+      <Entries />
+      {selected.value.size > 0 && <BulkBar />}
+      <EditSheet />
+      {petDialog.value && <PetDialog {...petDialog.value} />}
     </div>
+  );
+}
+
+function Entries() {
+  const state = loadState.value;
+  if (state.kind === "loading") return <p class="loading">Loading the stock…</p>;
+  if (state.kind === "failed") return <NotLoaded message={state.message} />;
+  if (table.value.size === 0) return <NoPets />;
+  return (
+    <>
+      <Toolbar />
+      {visible.value.length === 0 ? <NoMatches /> : <Grid />}
+    </>
   );
 }

@@ -1,0 +1,58 @@
+import { ApiError, request } from "../api.ts";
+import type { Status, StockEntry } from "../types.ts";
+import { table, touched } from "./state.ts";
+
+/** One change of a batch. Status alone is a difference of 0 with a status. */
+export interface BatchChange {
+  readonly petId: string;
+  readonly quantity?: number;
+  readonly delta?: number;
+  readonly status?: Status;
+  readonly reason?: string;
+  readonly expectedVersion?: number;
+}
+
+/** Changes that are applied whole or not at all. With the same key, they are never applied twice. */
+export interface Batch {
+  readonly key: string;
+  readonly changes: readonly BatchChange[];
+}
+
+/** The API takes this many changes at once. */
+export const batchSizeMax = 1_000;
+
+export function toBatches(changes: readonly BatchChange[]): readonly Batch[] {
+  const count = Math.ceil(changes.length / batchSizeMax);
+  return Array.from({ length: count }, (_, index) => ({
+    key: randomKey(),
+    changes: changes.slice(index * batchSizeMax, (index + 1) * batchSizeMax),
+  }));
+}
+
+/** Not randomUUID: browsers have it only on pages with TLS and on localhost. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `console-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** Sends batches one after the other and calls `applied` with each one that is in the ledger. */
+export async function sendBatches(
+  batches: readonly Batch[],
+  applied: (batch: Batch) => void,
+): Promise<void> {
+  for (const batch of batches) {
+    const { entries } = await request<{ entries: readonly StockEntry[] }>("/changes", {
+      method: "POST",
+      body: { changes: batch.changes },
+      idempotencyKey: batch.key,
+    });
+    for (const entry of entries) table.value.update(entry);
+    touched();
+    applied(batch);
+  }
+}
+
+/** True if the service may have applied the batch: then it has to be sent again with its own key. */
+export function isUncertain(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 0 || error.status >= 500);
+}

@@ -1,0 +1,120 @@
+import { useSignal } from "@preact/signals";
+import { type Status, statuses } from "../types.ts";
+import { applyToSelected, bulk, continueBulk, dropRest } from "./bulk.ts";
+import { formatNumber, parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
+import { reasonCharactersMax } from "./reasons.ts";
+import { clearSelection, selected } from "./selection.ts";
+
+/** Changes all selected rows. */
+export function BulkBar() {
+  const kind = useSignal<"set" | "add" | "status">("set");
+  const amount = useSignal("");
+  const status = useSignal<Status>("available");
+  const reason = useSignal("");
+  const error = useSignal("");
+  const { progress, error: refusal, rest } = bulk.value;
+  const count = selected.value.size;
+
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault();
+    error.value = "";
+    const common = { reason: reason.value.trim() };
+    if (kind.value === "status") return applyToSelected({ ...common, status: status.value });
+    const value = kind.value === "set" ? parseQuantity(amount.value) : parseDelta(amount.value);
+    if (value === undefined) {
+      error.value = kind.value === "set" ? quantityRule : "Enter a whole number, such as 5 or -2.";
+      return undefined;
+    }
+    return applyToSelected({ ...common, [kind.value]: value });
+  }
+
+  return (
+    <form class="bulk-bar" aria-label="Change the selected rows" novalidate onSubmit={submit}>
+      <strong class="bulk-count">{formatNumber(count)} selected</strong>
+      <select
+        class="select"
+        aria-label="What to change"
+        value={kind.value}
+        onChange={(event) => {
+          kind.value = event.currentTarget.value as typeof kind.value;
+        }}
+      >
+        <option value="set">Set the quantity to</option>
+        <option value="add">Add to the quantity</option>
+        <option value="status">Set the status to</option>
+      </select>
+      {kind.value === "status" ? (
+        <select
+          class="select"
+          aria-label="Status"
+          value={status.value}
+          onChange={(event) => {
+            status.value = event.currentTarget.value as Status;
+          }}
+        >
+          {statuses.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          class="input bulk-amount"
+          aria-label="Quantity"
+          inputMode={kind.value === "set" ? "numeric" : "text"}
+          autocomplete="off"
+          aria-invalid={error.value !== ""}
+          value={amount.value}
+          onInput={(event) => {
+            amount.value = event.currentTarget.value;
+          }}
+        />
+      )}
+      <input
+        class="input bulk-reason"
+        placeholder="Reason (optional)"
+        aria-label="Reason (optional)"
+        maxLength={reasonCharactersMax}
+        autocomplete="off"
+        value={reason.value}
+        onInput={(event) => {
+          reason.value = event.currentTarget.value;
+        }}
+      />
+      {rest.length > 0 ? (
+        <button type="button" class="button primary" onClick={() => void continueBulk()}>
+          Send again
+        </button>
+      ) : (
+        <button type="submit" class="button primary" disabled={progress !== undefined}>
+          {progress
+            ? `${formatNumber(progress.applied)} of ${formatNumber(progress.total)}`
+            : "Apply"}
+        </button>
+      )}
+      <button
+        type="button"
+        class="button"
+        disabled={progress !== undefined}
+        onClick={() => {
+          dropRest();
+          clearSelection();
+        }}
+      >
+        Clear
+      </button>
+      {progress && (
+        <progress
+          class="meter"
+          aria-label="Progress"
+          value={progress.applied}
+          max={progress.total}
+        />
+      )}
+      <p class="field-error" role="alert">
+        {error.value || refusal}
+      </p>
+    </form>
+  );
+}

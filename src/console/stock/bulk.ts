@@ -1,0 +1,77 @@
+import { signal } from "@preact/signals";
+import { announce } from "../announcements.ts";
+import { messageOf } from "../api.ts";
+import { showSuccess } from "../toasts.ts";
+import type { Status } from "../types.ts";
+import { type Batch, type BatchChange, isUncertain, sendBatches, toBatches } from "./batches.ts";
+import { formatNumber } from "./quantities.ts";
+import { clearSelection, selected } from "./selection.ts";
+import { table } from "./state.ts";
+
+/** What to do with every selected row. */
+export interface BulkChange {
+  readonly set?: number;
+  readonly add?: number;
+  readonly status?: Status;
+  readonly reason: string;
+}
+
+export interface BulkState {
+  /** Changes sent, and all of them. Undefined if nothing is being sent. */
+  readonly progress: { readonly applied: number; readonly total: number } | undefined;
+  readonly error: string;
+  /** What is left after the connection was lost. It is sent again as it was. */
+  readonly rest: readonly Batch[];
+}
+
+const idle: BulkState = { progress: undefined, error: "", rest: [] };
+export const bulk = signal<BulkState>(idle);
+
+export async function applyToSelected(change: BulkChange): Promise<void> {
+  const { value: entries } = table;
+  const rows = [...selected.value];
+  const common = {
+    ...(change.status ? { status: change.status } : {}),
+    ...(change.reason === "" ? {} : { reason: change.reason }),
+  };
+  const changes = rows.map((row): BatchChange => {
+    const petId = entries.ids[row]!;
+    // A new number replaces only what the person saw. A difference fits any number.
+    return change.set === undefined
+      ? { petId, delta: change.add ?? 0, ...common }
+      : { petId, quantity: change.set, expectedVersion: entries.versions[row]!, ...common };
+  });
+  await send(toBatches(changes));
+}
+
+/** Sends what is left after the connection was lost. Nothing is applied twice. */
+export async function continueBulk(): Promise<void> {
+  await send(bulk.value.rest);
+}
+
+export function dropRest(): void {
+  bulk.value = idle;
+}
+
+async function send(batches: readonly Batch[]): Promise<void> {
+  const total = batches.reduce((sum, { changes }) => sum + changes.length, 0);
+  let applied = 0;
+  let rest = batches;
+  bulk.value = { ...idle, progress: { applied, total } };
+  try {
+    await sendBatches(batches, (batch) => {
+      applied += batch.changes.length;
+      rest = rest.slice(1);
+      bulk.value = { ...idle, progress: { applied, total } };
+    });
+    bulk.value = idle;
+    clearSelection();
+    const text = `Changed ${formatNumber(total)} ${total === 1 ? "entry" : "entries"}`;
+    announce(text);
+    showSuccess(text);
+  } catch (error) {
+    const before = applied > 0 ? `${formatNumber(applied)} entries were changed. ` : "";
+    const text = `${before}${messageOf(error)}`;
+    bulk.value = { ...idle, error: text, rest: isUncertain(error) ? rest : [] };
+  }
+}

@@ -1,0 +1,80 @@
+import { Time } from "../parts/time.tsx";
+import type { LedgerRow } from "../types.ts";
+import { type Editing, keepMine, takeTheirs } from "./editing.ts";
+
+interface Props {
+  readonly edit: Editing;
+  readonly theirs: LedgerRow;
+  /** In pixels, below the row. Undefined inside a sheet. */
+  readonly top?: number;
+  /** Called when the person has decided and nothing is left to do. */
+  readonly done: () => void;
+}
+
+/** Shows both changes and who made the other one. Nothing is saved before the person decides. */
+export function ConflictPanel({ edit, theirs, top, done }: Props) {
+  const who = theirs.keyName ?? theirs.cause;
+  const isRemoved = theirs.after === null;
+  return (
+    <section
+      class={`conflict ${top === undefined ? "" : "popup"}`}
+      style={top === undefined ? {} : { top: `${top}px` }}
+      role="alertdialog"
+      aria-label="Somebody else changed this entry"
+    >
+      <p class="conflict-title">
+        <strong>{who}</strong> {isRemoved ? "removed" : "changed"} this entry at{" "}
+        <Time at={theirs.at} />
+        {theirs.reason && <>: “{theirs.reason}”</>}
+      </p>
+      <dl class="conflict-sides">
+        <div>
+          <dt>Mine</dt>
+          <dd>
+            <span class="stat">{edit.quantity}</span> <Status name={edit.status} />
+          </dd>
+        </div>
+        <div>
+          <dt>Theirs</dt>
+          <dd>
+            {theirs.after ? (
+              <>
+                <span class="stat">{theirs.after.quantity}</span>{" "}
+                <Status name={theirs.after.status} />
+              </>
+            ) : (
+              "removed"
+            )}
+          </dd>
+        </div>
+      </dl>
+      <div class="row">
+        {!isRemoved && (
+          <button
+            type="button"
+            class="button small primary"
+            onClick={async () => {
+              if (await keepMine()) done();
+            }}
+          >
+            Save mine
+          </button>
+        )}
+        <button
+          type="button"
+          class="button small"
+          onClick={() => {
+            takeTheirs();
+            done();
+          }}
+        >
+          {isRemoved ? "Close" : "Keep theirs"}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function Status({ name }: { readonly name: string }) {
+  return <span class={`badge ${name}`}>{name}</span>;
+}

@@ -1,0 +1,100 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { CountSummary } from "./count-summary.tsx";
+import { counts, recordCount } from "./counting.ts";
+import { formatNumber, parseQuantity, quantityRule } from "./quantities.ts";
+import { loadState, revision, table } from "./state.ts";
+
+/** Scan or type an id, type the count, and go on with the next one. A scanner ends with Enter. */
+export function CountPanel() {
+  void revision.value;
+  const idField = useRef<HTMLInputElement>(null);
+  const countField = useRef<HTMLInputElement>(null);
+  const row = useSignal<number | undefined>(undefined);
+  const error = useSignal("");
+  const isReady = loadState.value.kind === "ready";
+  useEffect(() => {
+    if (isReady) idField.current?.focus();
+  }, [isReady]);
+  const current = row.value === undefined ? undefined : table.value.entryAt(row.value);
+
+  function find(event: Event): void {
+    event.preventDefault();
+    const input = idField.current!;
+    const petId = canonicalId(input.value);
+    row.value = petId === undefined ? undefined : table.value.findRow(petId);
+    error.value = row.value === undefined ? notFound(input.value) : "";
+    if (row.value === undefined) input.select();
+    else requestAnimationFrame(() => countField.current?.select());
+  }
+
+  function record(event: Event): void {
+    event.preventDefault();
+    const counted = parseQuantity(countField.current!.value);
+    if (counted === undefined) {
+      error.value = quantityRule;
+      countField.current!.select();
+      return;
+    }
+    recordCount(row.value!, counted);
+    row.value = undefined;
+    error.value = "";
+    idField.current!.value = "";
+    idField.current!.focus();
+  }
+
+  return (
+    <div class="card count-panel">
+      <div class="count-fields">
+        <form class="field" onSubmit={find} novalidate>
+          <label for="count-id">Id</label>
+          <input
+            ref={idField}
+            id="count-id"
+            class="input mono"
+            inputMode="numeric"
+            autocomplete="off"
+            placeholder="Scan or type an id"
+            disabled={!isReady}
+            aria-describedby="count-error"
+          />
+        </form>
+        {current && (
+          <form class="field" onSubmit={record} novalidate>
+            <label for="count-quantity">{current.name}: how many are there?</label>
+            <div class="row">
+              <input
+                key={current.petId}
+                ref={countField}
+                id="count-quantity"
+                class="input"
+                inputMode="numeric"
+                autocomplete="off"
+                defaultValue={String(counts.value.get(current.petId)?.counted ?? "")}
+                aria-describedby="count-error"
+              />
+              <button type="submit" class="button primary">
+                Next
+              </button>
+              <span class="muted small">Expected: {formatNumber(current.quantity)}</span>
+            </div>
+          </form>
+        )}
+      </div>
+      <p class="field-error" id="count-error" role="alert">
+        {error.value}
+      </p>
+      <CountSummary />
+    </div>
+  );
+}
+
+/** A code may be printed with zeros before the id. */
+function canonicalId(text: string): string | undefined {
+  const [, sign, digits] = /^\s*(-?)0*(\d{1,19})\s*$/.exec(text) ?? [];
+  return digits === undefined ? undefined : `${sign}${digits}`;
+}
+
+function notFound(text: string): string {
+  return text.trim() === "" ? "Scan or type an id." : `No pet has the id ${text.trim()}.`;
+}

@@ -1,0 +1,115 @@
+import { useSignal } from "@preact/signals";
+import {
+  applyCounts,
+  type CountFilter,
+  continueApplying,
+  countError,
+  countFilter,
+  counts,
+  differences,
+  discardCounts,
+  isApplying,
+  showCounts,
+  unfinished,
+} from "./counting.ts";
+import { formatNumber } from "./quantities.ts";
+import { reasonCharactersMax } from "./reasons.ts";
+import { table } from "./state.ts";
+
+/** How far the count is, what to show below, and the end of the count. */
+export function CountSummary() {
+  const counted = counts.value.size;
+  const { size } = table.value;
+  const filters: readonly (readonly [CountFilter, string, number])[] = [
+    ["all", "All", size],
+    ["uncounted", "Uncounted", Math.max(0, size - counted)],
+    ["counted", "Counted", counted],
+    ["different", "Differences", differences.value.length],
+  ];
+  return (
+    <div class="stack">
+      <progress class="meter" aria-label="Counted entries" value={counted} max={size} />
+      <div class="spread">
+        <fieldset class="button-group" aria-label="Show">
+          {filters.map(([filter, title, count]) => (
+            <button
+              type="button"
+              key={filter}
+              class="button small"
+              aria-pressed={countFilter.value === filter}
+              onClick={() => showCounts(filter)}
+            >
+              {title} <span class="muted">{formatNumber(count)}</span>
+            </button>
+          ))}
+        </fieldset>
+        {unfinished.value.length > 0 ? <Continue /> : counted > 0 && <Finish />}
+      </div>
+      {countError.value && (
+        <p class="field-error" role="alert">
+          {countError.value}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Continue() {
+  return (
+    <div class="row">
+      <span class="small">The last differences may not have arrived.</span>
+      <button
+        type="button"
+        class="button primary"
+        disabled={isApplying.value}
+        onClick={() => void continueApplying()}
+      >
+        Send again
+      </button>
+    </div>
+  );
+}
+
+function Finish() {
+  const reason = useSignal("Stock count");
+  const withMatches = useSignal(false);
+  const found = differences.value.length;
+  const total = withMatches.value ? counts.value.size : found;
+  return (
+    <form
+      class="row"
+      novalidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void applyCounts(reason.value.trim() || "Stock count", withMatches.value);
+      }}
+    >
+      <label class="row small">
+        <input
+          type="checkbox"
+          class="checkbox"
+          checked={withMatches.value}
+          onChange={(event) => {
+            withMatches.value = event.currentTarget.checked;
+          }}
+        />
+        Also record counts that match
+      </label>
+      <input
+        class="input count-reason"
+        aria-label="Reason"
+        maxLength={reasonCharactersMax}
+        value={reason.value}
+        onInput={(event) => {
+          reason.value = event.currentTarget.value;
+        }}
+      />
+      <button type="button" class="button" onClick={discardCounts}>
+        Discard
+      </button>
+      <button type="submit" class="button primary" disabled={isApplying.value || total === 0}>
+        {isApplying.value ? "Applying…" : `Apply ${formatNumber(total)}`}
+      </button>
+    </form>
+  );
+}

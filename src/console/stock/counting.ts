@@ -1,0 +1,139 @@
+import { batch, computed, effect, signal } from "@preact/signals";
+import { announce } from "../announcements.ts";
+import { messageOf } from "../api.ts";
+import { navigate } from "../router.ts";
+import { showSuccess } from "../toasts.ts";
+import { type Batch, isUncertain, sendBatches, toBatches } from "./batches.ts";
+import { type Count, readCounts, writeCounts } from "./count-storage.ts";
+import { formatNumber } from "./quantities.ts";
+import { rowFilter, table, updateOrder } from "./state.ts";
+
+export type CountFilter = "all" | "counted" | "uncounted" | "different";
+
+/** True at /console/stock/count. */
+export const isCounting = signal(false);
+const stored = readCounts();
+export const counts = signal<ReadonlyMap<string, Count>>(new Map(stored.counts));
+/** Changes that were sent, but whose result is not known. They are sent again as they were. */
+export const unfinished = signal<readonly Batch[]>(stored.unfinished);
+export const countFilter = signal<CountFilter>("all");
+export const countError = signal("");
+export const isApplying = signal(false);
+
+/** The entries whose count differs from what was expected, and that still exist. */
+export const differences = computed(() =>
+  [...counts.value].filter(
+    ([petId, { counted, expected }]) =>
+      counted !== expected && table.value.findRow(petId) !== undefined,
+  ),
+);
+
+export function recordCount(row: number, counted: number): void {
+  const { ids, quantities, names } = table.value;
+  const expected = quantities[row]!;
+  counts.value = new Map(counts.value).set(ids[row]!, { counted, expected });
+  const difference = counted - expected;
+  announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);
+}
+
+export function forgetCount(petId: string): void {
+  const next = new Map(counts.value);
+  next.delete(petId);
+  counts.value = next;
+}
+
+export function discardCounts(): void {
+  batch(() => {
+    counts.value = new Map();
+    unfinished.value = [];
+    countError.value = "";
+  });
+}
+
+/**
+ * Writes the differences into the ledger. Each one is added to the quantity of this moment, because
+ * pets may have been sold since they were counted.
+ */
+export async function applyCounts(reason: string, withMatches: boolean): Promise<void> {
+  const { findRow, quantities } = bound(table.value);
+  const wanted = withMatches
+    ? [...counts.value].filter(([petId]) => findRow(petId) !== undefined)
+    : differences.value;
+  const impossible = wanted.filter(
+    ([petId, { counted, expected }]) => quantities[findRow(petId)!]! + counted - expected < 0,
+  );
+  if (impossible.length > 0) {
+    for (const [petId] of impossible) forgetCount(petId);
+    countError.value = `${formatNumber(impossible.length)} entries changed too much since they were counted. Count them again: ${impossible
+      .map(([petId]) => petId)
+      .slice(0, 5)
+      .join(", ")}.`;
+    return;
+  }
+  const changes = wanted.map(([petId, { counted, expected }]) => ({
+    petId,
+    delta: counted - expected,
+    reason,
+  }));
+  await send(toBatches(changes));
+}
+
+function bound(entries: typeof table.value) {
+  return { findRow: (petId: string) => entries.findRow(petId), quantities: entries.quantities };
+}
+
+/** Sends what is left after the connection was lost. Nothing is applied twice. */
+export function continueApplying(): Promise<void> {
+  return send(unfinished.value);
+}
+
+async function send(batches: readonly Batch[]): Promise<void> {
+  unfinished.value = batches;
+  countError.value = "";
+  isApplying.value = true;
+  const total = batches.reduce((sum, { changes }) => sum + changes.length, 0);
+  try {
+    await sendBatches(batches, (done) => {
+      unfinished.value = unfinished.value.slice(1);
+      const next = new Map(counts.value);
+      for (const { petId } of done.changes) next.delete(petId);
+      counts.value = next;
+    });
+    discardCounts();
+    navigate("/stock");
+    showSuccess(`The count is in the ledger: ${formatNumber(total)} entries`);
+  } catch (error) {
+    if (!isUncertain(error)) unfinished.value = [];
+    countError.value = messageOf(error);
+  } finally {
+    isApplying.value = false;
+  }
+}
+
+// A reload, or a browser that is closed by mistake, loses no count.
+effect(() => {
+  writeCounts({ counts: [...counts.value], unfinished: unfinished.value });
+});
+
+effect(() => {
+  const kind = isCounting.value ? countFilter.value : "all";
+  const known = counts.value;
+  const entries = table.peek();
+  const isCounted = (row: number) => known.has(entries.ids[row]!);
+  const filters: Record<CountFilter, ((row: number) => boolean) | undefined> = {
+    all: undefined,
+    counted: isCounted,
+    uncounted: (row) => !isCounted(row),
+    different: (row) => {
+      const count = known.get(entries.ids[row]!);
+      return count !== undefined && count.counted !== count.expected;
+    },
+  };
+  rowFilter.value = filters[kind];
+});
+
+/** Shows another part of the entries while counting. */
+export function showCounts(filter: CountFilter): void {
+  countFilter.value = filter;
+  updateOrder();
+}

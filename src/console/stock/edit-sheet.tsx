@@ -1,0 +1,81 @@
+import { Dialog } from "../parts/dialog.tsx";
+import { type Status, statuses } from "../types.ts";
+import { ConflictPanel } from "./conflict-panel.tsx";
+import { cancelEditing, changeEditing, editing, saveEditing } from "./editing.ts";
+import { isNarrow } from "./layout.ts";
+import { reasonCharactersMax } from "./reasons.ts";
+import { table, visible } from "./state.ts";
+
+/** The edit on a phone, and the edit of a row that the search or a filter has hidden. */
+export function EditSheet() {
+  const edit = editing.value;
+  if (!edit) return null;
+  const row = table.value.findRow(edit.base.petId);
+  const isInGrid = row !== undefined && visible.value.includes(row);
+  if (isInGrid && !isNarrow.value) return null;
+  const { base, quantity, status, reason, theirs, isSaving, error } = edit;
+  return (
+    <Dialog title={base.name} close={cancelEditing}>
+      <form
+        class="stack"
+        novalidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void saveEditing();
+        }}
+      >
+        <div class="field">
+          <label for="edit-quantity">Quantity</label>
+          <input
+            id="edit-quantity"
+            class="input"
+            inputMode="numeric"
+            autocomplete="off"
+            value={quantity}
+            aria-invalid={error !== ""}
+            aria-describedby="edit-sheet-error"
+            onInput={(event) => changeEditing({ quantity: event.currentTarget.value })}
+          />
+          <p class="field-error" id="edit-sheet-error" role="alert">
+            {error}
+          </p>
+        </div>
+        <div class="field">
+          <label for="edit-status">Status</label>
+          <select
+            id="edit-status"
+            class="select"
+            value={status}
+            onChange={(event) => changeEditing({ status: event.currentTarget.value as Status })}
+          >
+            {statuses.map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div class="field">
+          <label for="edit-reason">Reason (optional)</label>
+          <input
+            id="edit-reason"
+            class="input"
+            maxLength={reasonCharactersMax}
+            autocomplete="off"
+            value={reason}
+            onInput={(event) => changeEditing({ reason: event.currentTarget.value })}
+          />
+        </div>
+        {theirs && <ConflictPanel edit={edit} theirs={theirs} done={() => undefined} />}
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={cancelEditing}>
+            Cancel
+          </button>
+          <button type="submit" class="button primary" disabled={isSaving || theirs !== undefined}>
+            {isSaving ? "Saving…" : "Save"}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

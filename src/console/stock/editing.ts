@@ -1,0 +1,138 @@
+import { batch, signal } from "@preact/signals";
+import { announce } from "../announcements.ts";
+import { ApiError, messageOf, request } from "../api.ts";
+import { showError, showSuccess } from "../toasts.ts";
+import type { LedgerRow, ListedEntry, Status, StockEntry } from "../types.ts";
+import { parseQuantity, quantityRule } from "./quantities.ts";
+import { onChange, table, touched } from "./state.ts";
+
+/** An edit in progress. Nothing that arrives changes what the person typed. */
+export interface Editing {
+  /** The entry as it was when the edit began, or when the person decided to overwrite a change. */
+  readonly base: ListedEntry;
+  readonly field: "quantity" | "status";
+  readonly quantity: string;
+  readonly status: Status;
+  readonly reason: string;
+  /** What somebody else wrote meanwhile. The person decides before anything is saved. */
+  readonly theirs: LedgerRow | undefined;
+  readonly isSaving: boolean;
+  readonly error: string;
+}
+
+export const editing = signal<Editing | undefined>(undefined);
+
+/** Starts to edit a row. `typed` is the key that started it, if that was a digit. */
+export function startEditing(row: number, field: Editing["field"], typed?: string): void {
+  const base = table.value.entryAt(row);
+  editing.value = {
+    base,
+    field,
+    quantity: typed ?? String(base.quantity),
+    status: base.status,
+    reason: "",
+    theirs: undefined,
+    isSaving: false,
+    error: "",
+  };
+}
+
+export function changeEditing(fields: Partial<Editing>): void {
+  if (editing.value) editing.value = { ...editing.value, error: "", ...fields };
+}
+
+export function cancelEditing(): void {
+  editing.value = undefined;
+}
+
+/** Saves what the person typed. Returns true when it is saved. */
+export async function saveEditing(): Promise<boolean> {
+  const edit = editing.value;
+  if (!edit || edit.isSaving || edit.theirs) return false;
+  const quantity = parseQuantity(edit.quantity);
+  if (quantity === undefined) {
+    changeEditing({ error: quantityRule });
+    return false;
+  }
+  changeEditing({ isSaving: true });
+  const { base, status, reason } = edit;
+  try {
+    const saved = await request<StockEntry>(`/stock/${base.petId}`, {
+      method: "PATCH",
+      body: {
+        quantity,
+        ...(status === base.status ? {} : { status }),
+        ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
+        expectedVersion: base.version,
+      },
+    });
+    batch(() => {
+      table.value.update(saved);
+      editing.value = undefined;
+      touched();
+    });
+    report(base, saved);
+    return true;
+  } catch (error) {
+    await failed(base, error);
+    return false;
+  }
+}
+
+function report(base: ListedEntry, saved: StockEntry): void {
+  const parts = [
+    ...(saved.quantity === base.quantity ? [] : [`${base.quantity} → ${saved.quantity}`]),
+    ...(saved.status === base.status ? [] : [`${base.status} → ${saved.status}`]),
+  ];
+  const text = `${base.name}: ${parts.length > 0 ? parts.join(", ") : `${saved.quantity} confirmed`}`;
+  announce(`Saved. ${text}`);
+  showSuccess(text, { label: "Undo", run: () => void undo(saved.version) });
+}
+
+async function undo(seq: number): Promise<void> {
+  try {
+    await request(`/changes/${seq}/undo`, { method: "POST", body: {} });
+    announce("Undone");
+  } catch (error) {
+    showError(error);
+  }
+}
+
+async function failed(base: ListedEntry, error: unknown): Promise<void> {
+  if (error instanceof ApiError && error.code === "version_conflict") {
+    const theirs = await lastChangeOf(base.petId);
+    changeEditing({ isSaving: false, ...(theirs ? { theirs } : { error: messageOf(error) }) });
+  } else {
+    changeEditing({ isSaving: false, error: messageOf(error) });
+  }
+}
+
+async function lastChangeOf(petId: string): Promise<LedgerRow | undefined> {
+  const rows = await request<readonly LedgerRow[]>(`/stock/${petId}/history?limit=1`).catch(
+    () => [],
+  );
+  return rows[0];
+}
+
+/** Keeps what the person typed and lets it replace the other change. */
+export async function keepMine(): Promise<boolean> {
+  const edit = editing.value;
+  if (!edit?.theirs?.after) return false;
+  const base = { ...edit.base, ...edit.theirs.after, version: edit.theirs.seq };
+  editing.value = { ...edit, base, theirs: undefined };
+  return saveEditing();
+}
+
+/** Drops what the person typed. */
+export function takeTheirs(): void {
+  editing.value = undefined;
+  announce("Your change was dropped.");
+}
+
+onChange((change) => {
+  const edit = editing.value;
+  if (change.petId !== edit?.base.petId || change.seq <= edit.base.version || edit.isSaving) return;
+  changeEditing({ theirs: change });
+  const other = change.after ? `${change.after.quantity}, ${change.after.status}` : "removed";
+  announce(`${change.keyName ?? change.cause} changed this entry meanwhile: ${other}.`);
+});

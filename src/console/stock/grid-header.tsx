@@ -1,0 +1,75 @@
+import { Icon } from "../frame/icons.tsx";
+import { isCounting } from "./counting.ts";
+import type { SortColumn } from "./order.ts";
+import { selected, toggleAll } from "./selection.ts";
+import { sort, updateOrder, visible } from "./state.ts";
+
+export function GridHeader() {
+  const count = selected.value.size;
+  const areAll = count > 0 && visible.value.every((row) => selected.value.has(row));
+  return (
+    <div role="rowgroup" class="grid-head">
+      <div role="row" class="grid-row" aria-rowindex={1}>
+        <div role="columnheader" class="cell cell-select">
+          <input
+            type="checkbox"
+            class="checkbox"
+            aria-label="Select all rows in view"
+            checked={areAll}
+            ref={(box) => {
+              if (box) box.indeterminate = count > 0 && !areAll;
+            }}
+            onClick={toggleAll}
+          />
+        </div>
+        <Heading column="id" title="Id" kind="id" />
+        <Heading column="name" title="Name" kind="name" />
+        <Heading column="quantity" title="Quantity" kind="quantity" />
+        {isCounting.value && (
+          <div role="columnheader" class="cell cell-counted">
+            Counted
+          </div>
+        )}
+        <Heading column="status" title="Status" kind="status" />
+        <Heading column="change" title="Last change" kind="change" />
+        <div role="columnheader" class="cell cell-actions">
+          <span class="visually-hidden">Details</span>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface HeadingProps {
+  readonly column: SortColumn;
+  readonly title: string;
+  readonly kind: string;
+}
+
+function Heading({ column, title, kind }: HeadingProps) {
+  const { column: current, isDescending } = sort.value;
+  const isCurrent = column === current;
+  const direction = isDescending ? "descending" : "ascending";
+  return (
+    <div
+      role="columnheader"
+      class={`cell cell-${kind}`}
+      aria-sort={isCurrent ? direction : undefined}
+    >
+      <button
+        type="button"
+        class="sort-button"
+        onClick={() => {
+          // The last changes and the largest numbers are what people look for first.
+          const startsDescending = column === "change";
+          const next = isCurrent ? !isDescending : startsDescending;
+          sort.value = { column, isDescending: next };
+          updateOrder();
+        }}
+      >
+        {title}
+        {isCurrent && <Icon name={isDescending ? "down" : "up"} />}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,108 @@
+import { Icon } from "../frame/icons.tsx";
+import { Time } from "../parts/time.tsx";
+import { CountedCell } from "./counted-cell.tsx";
+import { counts, isCounting } from "./counting.ts";
+import { EditFields } from "./edit-fields.tsx";
+import { type Editing, startEditing } from "./editing.ts";
+import { cellId } from "./keyboard.ts";
+import { openPetDialog } from "./pet-dialog-state.ts";
+import { formatNumber } from "./quantities.ts";
+import { active, type Column, selected, selectRange, startRange, toggle } from "./selection.ts";
+import { table } from "./state.ts";
+
+interface Props {
+  readonly row: number;
+  /** The place in the list. */
+  readonly index: number;
+  /** In pixels. */
+  readonly top: number;
+  readonly isActive: boolean;
+  /** Undefined unless this row is being edited here. */
+  readonly edit: Editing | undefined;
+}
+
+/** One entry. */
+export function GridRow({ row, index, top, isActive, edit }: Props) {
+  const { petId, name, quantity, status } = table.value.entryAt(row);
+  const isSelected = selected.value.has(row);
+  const change = table.value.lastChanges.get(row);
+  const cell = (column: Column, kind = "") => ({
+    role: "gridcell" as const,
+    id: cellId(index, column),
+    class: `cell cell-${column} ${kind}`,
+    tabIndex: isActive && active.value.column === column ? 0 : -1,
+    onFocus: () => {
+      active.value = { index, column };
+    },
+  });
+  const select = (event: MouseEvent) => {
+    if (event.shiftKey) selectRange(index);
+    else toggle(index);
+  };
+  return (
+    <div
+      role="row"
+      class={`grid-row ${isSelected ? "is-selected" : ""} ${edit ? "is-editing" : ""}`}
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      style={{ transform: `translateY(${top}px)` }}
+      data-pet={petId}
+      onMouseDown={(event) => {
+        // A range of rows is no range of text.
+        if (event.shiftKey) event.preventDefault();
+        startRange(index);
+      }}
+    >
+      {/* The animation starts again with each change, because its element is new. */}
+      {change && <span key={change.seq} class="change-mark is-changed" />}
+      <div {...cell("select")} onClick={select}>
+        <input
+          type="checkbox"
+          class="checkbox"
+          tabIndex={-1}
+          checked={isSelected}
+          aria-label={`Select ${name}`}
+        />
+      </div>
+      <div {...cell("id", "mono")}>{petId}</div>
+      <div {...cell("name")}>
+        {isCounting.value && counts.value.has(petId) && <Icon name="check" />}
+        <span class="name-text">{name}</span>
+        <span class="name-id mono">{petId}</span>
+      </div>
+      {edit ? (
+        <EditFields edit={edit} index={index} />
+      ) : (
+        <>
+          <div {...cell("quantity", "number")} onDblClick={() => startEditing(row, "quantity")}>
+            <span class="editable">{formatNumber(quantity)}</span>
+          </div>
+          {isCounting.value && <CountedCell petId={petId} />}
+          <div {...cell("status")} onDblClick={() => startEditing(row, "status")}>
+            <span class={`badge ${status}`}>{status}</span>
+          </div>
+          <div {...cell("change", "small")}>
+            {change ? (
+              <>
+                <Time at={change.at} /> <span class="muted">{change.by}</span>
+              </>
+            ) : (
+              <span class="muted">#{table.value.versions[row]}</span>
+            )}
+          </div>
+        </>
+      )}
+      <div role="gridcell" class="cell cell-actions">
+        <button
+          type="button"
+          class="button quiet small icon-only"
+          tabIndex={-1}
+          aria-label={`Details of ${name}`}
+          onClick={() => openPetDialog(petId)}
+        >
+          <Icon name="edit" />
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,98 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { ConflictPanel } from "./conflict-panel.tsx";
+import { isCounting } from "./counting.ts";
+import { editing } from "./editing.ts";
+import { GridHeader } from "./grid-header.tsx";
+import { GridRow } from "./grid-row.tsx";
+import { cellId, handleKey } from "./keyboard.ts";
+import { headerHeight, isNarrow, rowHeight } from "./layout.ts";
+import { active, columns, selected } from "./selection.ts";
+import { isOrderStale, revision, table, updateOrder, visible } from "./state.ts";
+
+/** Rows above and below the visible part, so that scrolling shows no gaps. */
+const extraRows = 8;
+
+/** All entries. Only the rows in view exist as elements. */
+export function Grid() {
+  void revision.value;
+  const scroller = useRef<HTMLDivElement>(null);
+  const top = useSignal(0);
+  const height = useSignal(600);
+  const hasFocus = useSignal(false);
+  const rows = visible.value;
+  const size = rowHeight.value;
+
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => {
+      height.value = entry!.contentRect.height;
+    });
+    observer.observe(scroller.current!);
+    return () => observer.disconnect();
+  }, [height]);
+
+  // Rows do not move while somebody works with them.
+  const isIdle = !hasFocus.value && !editing.value && selected.value.size === 0;
+  useEffect(() => {
+    if (isIdle && isOrderStale.value) updateOrder();
+  });
+
+  const first = Math.max(0, Math.floor(top.value / size) - extraRows);
+  const end = Math.min(rows.length, Math.ceil((top.value + height.value) / size) + extraRows);
+  const indexes = Array.from({ length: end - first }, (_, offset) => first + offset);
+  // The active row and the edited one keep their focus and their fields when they are scrolled away.
+  const edit = editing.value;
+  const editedRow = edit && table.value.findRow(edit.base.petId);
+  const editedIndex = editedRow === undefined ? -1 : rows.indexOf(editedRow);
+  const activeIndex = Math.min(active.value.index, rows.length - 1);
+  for (const index of new Set([activeIndex, editedIndex])) {
+    if (index >= 0 && (index < first || index >= end)) indexes.push(index);
+  }
+
+  return (
+    <div
+      class={`grid-scroller ${isCounting.value ? "is-counting" : ""}`}
+      ref={scroller}
+      onScroll={(event) => {
+        top.value = event.currentTarget.scrollTop;
+      }}
+      onFocusCapture={() => {
+        hasFocus.value = true;
+      }}
+      onBlurCapture={(event) => {
+        hasFocus.value = event.currentTarget.contains(event.relatedTarget as Node | null);
+      }}
+    >
+      <div
+        role="grid"
+        aria-label="Stock"
+        aria-rowcount={rows.length + 1}
+        aria-colcount={columns.length + (isCounting.value ? 1 : 0)}
+        aria-multiselectable="true"
+        onKeyDown={(event) => handleKey(event, scroller.current!)}
+      >
+        <GridHeader />
+        <div role="rowgroup" class="grid-body" style={{ height: `${rows.length * size}px` }}>
+          {indexes.map((index) => (
+            <GridRow
+              key={table.value.ids[rows[index]!]}
+              row={rows[index]!}
+              index={index}
+              top={index * size}
+              isActive={index === activeIndex}
+              edit={index === editedIndex && !isNarrow.value ? edit : undefined}
+            />
+          ))}
+        </div>
+      </div>
+      {edit?.theirs && editedIndex >= 0 && !isNarrow.value && (
+        <ConflictPanel
+          edit={edit}
+          theirs={edit.theirs}
+          top={headerHeight + (editedIndex + 1) * size}
+          done={() => document.getElementById(cellId(editedIndex, edit.field))?.focus()}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,140 @@
+import { cancelEditing, editing, saveEditing, startEditing } from "./editing.ts";
+import { headerHeight, rowHeight } from "./layout.ts";
+import { openPetDialog } from "./pet-dialog-state.ts";
+import {
+  active,
+  type Column,
+  clearSelection,
+  columns,
+  selectRange,
+  startRange,
+  toggle,
+  toggleAll,
+} from "./selection.ts";
+import { table, visible } from "./state.ts";
+
+export function cellId(index: number, column: Column): string {
+  return `cell-${index}-${column}`;
+}
+
+/** Moves the focus to a cell, as soon as it exists. */
+export function focusCell(index: number, column: Column): void {
+  active.value = { index, column };
+  requestAnimationFrame(() => {
+    document.getElementById(cellId(index, column))?.focus({ preventScroll: true });
+  });
+}
+
+/** The keys of the grid (WAI-ARIA, the grid pattern). */
+export function handleKey(event: KeyboardEvent, scroller: HTMLElement): void {
+  const target = event.target as HTMLElement;
+  if (editing.value && target.matches("input, select, button")) {
+    handleEditKey(event, target);
+    return;
+  }
+  if (!target.matches("[role=gridcell]")) return;
+  const move = moveOf(event, scroller);
+  if (move) {
+    event.preventDefault();
+    goTo(move.index, move.column, scroller, event.shiftKey && move.column === active.value.column);
+    return;
+  }
+  if (act(event)) event.preventDefault();
+}
+
+function handleEditKey(event: KeyboardEvent, target: HTMLElement): void {
+  const edit = editing.value!;
+  const { index } = active.value;
+  if (event.key === "Escape") {
+    event.preventDefault();
+    cancelEditing();
+    focusCell(index, edit.field);
+  } else if (event.key === "Enter" && !target.matches("button")) {
+    event.preventDefault();
+    void saveEditing().then((isSaved) => {
+      if (isSaved) focusCell(index, edit.field);
+      else document.querySelector<HTMLElement>(".conflict button")?.focus();
+    });
+  }
+}
+
+interface Cell {
+  readonly index: number;
+  readonly column: Column;
+}
+
+/** Where a key leads, or undefined if it does not move. */
+function moveOf(event: KeyboardEvent, scroller: HTMLElement): Cell | undefined {
+  const { index, column } = active.value;
+  const isFar = event.ctrlKey || event.metaKey;
+  const last = visible.value.length - 1;
+  const page = Math.max(
+    1,
+    Math.floor((scroller.clientHeight - headerHeight) / rowHeight.value) - 1,
+  );
+  const at = columns.indexOf(column);
+  const beside = (step: number): Cell => ({ index, column: columns[at + step] ?? column });
+  switch (event.key) {
+    case "ArrowUp":
+      return { index: isFar ? 0 : index - 1, column };
+    case "ArrowDown":
+      return { index: isFar ? last : index + 1, column };
+    case "ArrowLeft":
+      return beside(-1);
+    case "ArrowRight":
+      return beside(1);
+    case "PageUp":
+      return { index: index - page, column };
+    case "PageDown":
+      return { index: index + page, column };
+    case "Home":
+      return isFar ? { index: 0, column } : { index, column: columns[0] };
+    case "End":
+      return isFar ? { index: last, column } : { index, column: columns.at(-1)! };
+    default:
+      return undefined;
+  }
+}
+
+function goTo(wanted: number, column: Column, scroller: HTMLElement, isRange: boolean): void {
+  const from = active.value.index;
+  const index = Math.max(0, Math.min(visible.value.length - 1, wanted));
+  if (isRange && index !== from) {
+    startRange(from);
+    selectRange(index);
+  }
+  scrollTo(index, scroller);
+  focusCell(index, column);
+}
+
+/** Scrolls as little as needed. The header covers the top of the scrolled part. */
+function scrollTo(index: number, scroller: HTMLElement): void {
+  const top = index * rowHeight.value;
+  const height = scroller.clientHeight - headerHeight - rowHeight.value;
+  if (top < scroller.scrollTop) scroller.scrollTop = top;
+  else if (top > scroller.scrollTop + height) scroller.scrollTop = top - height;
+}
+
+/** Does what a key asks for in the active cell. Returns false if the key means nothing. */
+function act(event: KeyboardEvent): boolean {
+  const { index, column } = active.value;
+  const row = visible.value[index];
+  if (row === undefined || event.altKey) return false;
+  const { key } = event;
+  if (event.ctrlKey || event.metaKey) {
+    if (key.toLowerCase() !== "a") return false;
+    toggleAll();
+    return true;
+  }
+  if (key === " ") {
+    if (event.shiftKey) selectRange(index);
+    else toggle(index);
+  } else if (key === "Enter" || key === "F2") {
+    if (column === "select") toggle(index);
+    else startEditing(row, column === "status" ? "status" : "quantity");
+  } else if (key === "Escape") clearSelection();
+  else if (/^\d$/.test(key)) startEditing(row, "quantity", key);
+  else if (key.toLowerCase() === "e") openPetDialog(table.value.ids[row]!);
+  else return false;
+  return true;
+}

@@ -1,0 +1,56 @@
+import { hrefOf } from "../router.ts";
+import { findView } from "../views.ts";
+import { openPetDialog } from "./pet-dialog-state.ts";
+import { query, reload, statusFilter } from "./state.ts";
+
+// What the Stock view shows instead of rows, and what to do next.
+
+export function NotLoaded({ message }: { readonly message: string }) {
+  return (
+    <div class="empty" role="alert">
+      <h2>The stock could not be loaded</h2>
+      <p>{message}</p>
+      <button type="button" class="button primary" onClick={() => void reload()}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+export function NoPets() {
+  return (
+    <div class="empty">
+      <h2>There are no pets yet</h2>
+      <p>Add the first one here, or import a file with all of them.</p>
+      <div class="row">
+        <button type="button" class="button primary" onClick={() => openPetDialog(undefined)}>
+          Add a pet
+        </button>
+        {findView("/import") && (
+          <a class="button" href={hrefOf("/import")}>
+            Import a file
+          </a>
+        )}
+      </div>
+    </div>
+  );
+}
+
+export function NoMatches() {
+  return (
+    <div class="empty">
+      <h2>Nothing matches</h2>
+      <p>No entry has this id or name, and the chosen status.</p>
+      <button
+        type="button"
+        class="button"
+        onClick={() => {
+          query.value = "";
+          statusFilter.value = new Set();
+        }}
+      >
+        Show all entries
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import { batch, computed, signal } from "@preact/signals";
+import { table, visible } from "./state.ts";
+
+/** The columns that the arrow keys reach, in order. */
+export const columns = ["select", "id", "name", "quantity", "status", "change"] as const;
+export type Column = (typeof columns)[number];
+
+/** The cell that has, or had, the focus. `index` is its place in `visible`. */
+export const active = signal<{ readonly index: number; readonly column: Column }>({
+  index: 0,
+  column: "quantity",
+});
+
+const chosen = signal<ReadonlySet<number>>(new Set());
+/** Where a range starts. */
+let anchor = 0;
+
+/** The selected rows that still exist. */
+export const selected = computed<ReadonlySet<number>>(() => {
+  const { isRemoved } = table.value;
+  return new Set([...chosen.value].filter((row) => !isRemoved[row]));
+});
+
+export function toggle(index: number): void {
+  const row = visible.value[index];
+  if (row === undefined) return;
+  const next = new Set(chosen.value);
+  if (!next.delete(row)) next.add(row);
+  anchor = index;
+  chosen.value = next;
+}
+
+/** Selects everything between the last toggled row and this one. */
+export function selectRange(index: number): void {
+  const [first, last] = anchor < index ? [anchor, index] : [index, anchor];
+  const next = new Set(chosen.value);
+  for (const row of visible.value.slice(first, last + 1)) next.add(row);
+  chosen.value = next;
+}
+
+/** Starts a range here, if none was started. */
+export function startRange(index: number): void {
+  if (chosen.value.size === 0) anchor = index;
+}
+
+export function toggleAll(): void {
+  const rows = visible.value;
+  const areAll = rows.length > 0 && rows.every((row) => chosen.value.has(row));
+  chosen.value = areAll ? new Set() : new Set(rows);
+}
+
+export function clearSelection(): void {
+  batch(() => {
+    chosen.value = new Set();
+  });
+}

@@ -1,0 +1,162 @@
+import { batch, computed, effect, signal } from "@preact/signals";
+import { messageOf, request } from "../api.ts";
+import { listen, whenListening } from "../live.ts";
+import { session } from "../session.ts";
+import { type LedgerRow, type Pet, type Status, type StockList, statuses } from "../types.ts";
+import { Search, type Sort, sortRows } from "./order.ts";
+import { StockTable } from "./table.ts";
+
+// The entries that the Stock view shows. They are loaded once and then follow the feed, so that the
+// view is there at once when somebody comes back to it.
+
+export type LoadState =
+  | { readonly kind: "loading" }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "ready" };
+
+export const loadState = signal<LoadState>({ kind: "loading" });
+/** The object stays the same while its entries change: `revision` counts the changes. */
+export const table = signal(new StockTable());
+export const revision = signal(0);
+/** Counts the times at which rows may change their places. */
+const orderRevision = signal(0);
+/** True if rows are not where the sorting and the filters would put them now. */
+export const isOrderStale = signal(false);
+
+export const query = signal("");
+export const statusFilter = signal<ReadonlySet<Status>>(new Set());
+/** A filter that counting adds. */
+export const rowFilter = signal<((row: number) => boolean) | undefined>(undefined);
+export const sort = signal<Sort>({ column: "id", isDescending: false });
+
+const sorted = computed(() => {
+  void orderRevision.value;
+  return sortRows(table.value, sort.value);
+});
+const search = new Search();
+const matches = computed(() => search.find(table.value, sorted.value, query.value));
+
+/** How many matches of the search have each status. */
+export const statusCounts = computed(() => matches.value.counts);
+
+/** The rows in view, in order. */
+export const visible = computed<Uint32Array>(() => {
+  const { rows } = matches.value;
+  const chosen = statusFilter.value;
+  const isWanted = rowFilter.value;
+  if (chosen.size === 0 && !isWanted) return rows;
+  const { statusCodes } = table.value;
+  return rows.filter(
+    (row) =>
+      (chosen.size === 0 || chosen.has(statuses[statusCodes[row]!]!)) &&
+      (!isWanted || isWanted(row)),
+  );
+});
+
+/** Moves rows to their places now. */
+export function updateOrder(): void {
+  batch(() => {
+    orderRevision.value += 1;
+    isOrderStale.value = false;
+  });
+}
+
+/** Called with every change, after it was applied. */
+const changeHandlers = new Set<(change: LedgerRow) => void>();
+
+export function onChange(handler: (change: LedgerRow) => void): void {
+  changeHandlers.add(handler);
+}
+
+let stopListening: (() => void) | undefined;
+let loading = 0;
+
+/** Loads all entries, unless they are there, and follows the feed from then on. */
+export async function loadStock(): Promise<void> {
+  if (stopListening) return;
+  stopListening = listen({ rows: receive, reset: () => void reload() });
+  await whenListening();
+  await reload();
+}
+
+export async function reload(): Promise<void> {
+  loading += 1;
+  const attempt = loading;
+  early = [];
+  try {
+    const { entries } = await request<StockList>("/stock");
+    if (attempt !== loading) return;
+    const fresh = new StockTable(entries);
+    batch(() => {
+      table.value = fresh;
+      loadState.value = { kind: "ready" };
+      const waiting = early ?? [];
+      early = undefined;
+      receive(waiting);
+      updateOrder();
+    });
+  } catch (error) {
+    if (attempt !== loading) return;
+    // What is shown stays. The next connection loads again.
+    if (loadState.value.kind !== "ready") {
+      loadState.value = { kind: "failed", message: messageOf(error) };
+    }
+  }
+}
+
+/** Changes that arrive while the entries are being loaded. They are applied afterwards. */
+let early: LedgerRow[] | undefined;
+
+function receive(changes: readonly LedgerRow[]): void {
+  if (early) {
+    early.push(...changes);
+    return;
+  }
+  batch(() => {
+    for (const change of changes) {
+      const row = table.value.apply(change);
+      if (change.after === null) updateOrder();
+      else if (row === undefined) void addPet(change.petId);
+      for (const handler of changeHandlers) handler(change);
+    }
+    touched();
+  });
+}
+
+/** A change names only the id of a pet. The rest is loaded. */
+async function addPet(petId: string): Promise<void> {
+  const from = table.value;
+  try {
+    const pet = await request<Pet>(`/pets/${petId}`);
+    if (from !== table.value) return;
+    table.value.add(pet);
+    updateOrder();
+    touched();
+  } catch {
+    // Removed again, or the connection is lost: then everything is loaded later.
+  }
+}
+
+/** Shows what changed in the table. */
+export function touched(): void {
+  const { column } = sort.value;
+  const isAffected = statusFilter.value.size > 0 || (column !== "id" && column !== "name");
+  batch(() => {
+    revision.value += 1;
+    if (isAffected) isOrderStale.value = true;
+  });
+}
+
+// Nothing of one session is left for the next person.
+effect(() => {
+  if (session.value.kind !== "out" || !stopListening) return;
+  stopListening();
+  stopListening = undefined;
+  loading += 1;
+  batch(() => {
+    table.value = new StockTable();
+    loadState.value = { kind: "loading" };
+    query.value = "";
+    statusFilter.value = new Set();
+  });
+});

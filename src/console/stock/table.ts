@@ -1,0 +1,149 @@
+import {
+  type LedgerRow,
+  type ListedEntry,
+  type Status,
+  type StockEntry,
+  statuses,
+} from "../types.ts";
+
+/** Who made the last change that this page saw of a row, and when. */
+export interface LastChange {
+  readonly seq: number;
+  readonly at: string;
+  readonly by: string;
+  readonly reason: string | null;
+}
+
+/**
+ * All entries in columns, so that 100,000 of them are searched and sorted within a frame. A row is an
+ * index into the columns. It never changes its meaning: removed rows stay, marked as removed.
+ */
+export class StockTable {
+  readonly ids: string[] = [];
+  readonly names: string[] = [];
+  readonly categories: (string | null)[] = [];
+  readonly quantities: number[] = [];
+  /** Indexes into `statuses`. */
+  readonly statusCodes: number[] = [];
+  readonly versions: number[] = [];
+  /** Id and name in lower case. */
+  readonly searchTexts: string[] = [];
+  readonly isRemoved: boolean[] = [];
+  readonly lastChanges = new Map<number, LastChange>();
+  /** All rows by ascending id, also removed ones. */
+  readonly rowsById: number[] = [];
+  readonly #numericIds: bigint[] = [];
+  readonly #rows = new Map<string, number>();
+  #removedCount = 0;
+
+  constructor(entries: readonly ListedEntry[] = []) {
+    for (const entry of entries) this.add(entry);
+  }
+
+  /** The number of entries, without removed ones. */
+  get size(): number {
+    return this.ids.length - this.#removedCount;
+  }
+
+  findRow(petId: string): number | undefined {
+    const row = this.#rows.get(petId);
+    return row === undefined || this.isRemoved[row] ? undefined : row;
+  }
+
+  entryAt(row: number): ListedEntry {
+    return {
+      petId: this.ids[row]!,
+      name: this.names[row]!,
+      category: this.categories[row]!,
+      quantity: this.quantities[row]!,
+      status: this.statusAt(row),
+      version: this.versions[row]!,
+    };
+  }
+
+  statusAt(row: number): Status {
+    return statuses[this.statusCodes[row]!]!;
+  }
+
+  /** Adds an entry, or replaces the one with its id unless that is newer. */
+  add(entry: ListedEntry): number {
+    const known = this.#rows.get(entry.petId);
+    const row = known ?? this.#append(entry.petId);
+    if (known !== undefined && entry.version < this.versions[row]!) return row;
+    if (this.isRemoved[row]) this.#removedCount -= 1;
+    this.isRemoved[row] = false;
+    this.describe(row, entry);
+    this.#setStock(row, entry);
+    return row;
+  }
+
+  /** Changes what is not stock. */
+  describe(row: number, { name, category }: Pick<ListedEntry, "name" | "category">): void {
+    this.names[row] = name;
+    this.categories[row] = category;
+    this.searchTexts[row] = `${this.ids[row]} ${foldCase(name)}`;
+  }
+
+  /** Applies the result of a request. Returns false if the row is newer, or unknown. */
+  update(entry: StockEntry): boolean {
+    const row = this.findRow(entry.petId);
+    if (row === undefined || entry.version <= this.versions[row]!) return false;
+    this.#setStock(row, entry);
+    return true;
+  }
+
+  /** Applies a change of the feed. Returns its row, or undefined if the page has no such entry yet. */
+  apply(change: LedgerRow): number | undefined {
+    const row = this.#rows.get(change.petId);
+    if (row === undefined) return undefined;
+    this.lastChanges.set(row, {
+      seq: change.seq,
+      at: change.at,
+      by: change.keyName ?? change.cause,
+      reason: change.reason,
+    });
+    if (change.seq <= this.versions[row]!) return row;
+    if (change.after) {
+      if (this.isRemoved[row]) return undefined;
+      this.#setStock(row, { ...change.after, version: change.seq });
+    } else {
+      this.versions[row] = change.seq;
+      this.#remove(row);
+    }
+    return row;
+  }
+
+  #remove(row: number): void {
+    if (!this.isRemoved[row]) this.#removedCount += 1;
+    this.isRemoved[row] = true;
+  }
+
+  #setStock(row: number, entry: Omit<StockEntry, "petId">): void {
+    this.quantities[row] = entry.quantity;
+    this.statusCodes[row] = statuses.indexOf(entry.status);
+    this.versions[row] = entry.version;
+  }
+
+  #append(petId: string): number {
+    const row = this.ids.length;
+    const numericId = BigInt(petId);
+    this.ids.push(petId);
+    this.#numericIds.push(numericId);
+    this.#rows.set(petId, row);
+    // Rows arrive in the order of their ids, apart from new pets.
+    let position = row;
+    while (position > 0 && this.#numericIds[this.rowsById[position - 1]!]! > numericId)
+      position -= 1;
+    if (position === row) this.rowsById.push(row);
+    else this.rowsById.splice(position, 0, row);
+    return row;
+  }
+}
+
+/** Lower case without accents, so that "Zoé" is found with "zoe". */
+export function foldCase(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replace(/\p{Mn}/gu, "")
+    .toLowerCase();
+}
