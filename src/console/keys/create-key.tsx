@@ -28,10 +28,7 @@ export function CreateKey({ close, created }: Props) {
   );
 }
 
-function KeyForm(props: {
-  readonly issue: (key: IssuedKey) => void;
-  readonly close: () => void;
-}) {
+function KeyForm(props: { readonly issue: (key: IssuedKey) => void; readonly close: () => void }) {
   const kind = useSignal<KeyKind>("api");
   const { isBusy, error, run } = useSubmission();
   const isOperator = kind.value === "operator";

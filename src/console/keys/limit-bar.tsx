@@ -12,7 +12,12 @@ export function LimitBar({ label, used, limit }: LimitWindow & { readonly label:
       <span class="limit-text small">
         {formatCount(used)} <span class="muted">of {formatCount(limit)}</span>
       </span>
-      <progress class={`meter ${tone}`} aria-label={label} value={Math.min(used, limit)} max={limit} />
+      <progress
+        class={`meter ${tone}`}
+        aria-label={label}
+        value={Math.min(used, limit)}
+        max={limit}
+      />
     </div>
   );
 }

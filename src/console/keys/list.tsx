@@ -22,7 +22,9 @@ export function KeyList({ query }: { readonly query: URLSearchParams }) {
           New key
         </button>
       </div>
-      <WhenLoaded source={source}>{(keys) => <FilteredKeys keys={keys} query={query} />}</WhenLoaded>
+      <WhenLoaded source={source}>
+        {(keys) => <FilteredKeys keys={keys} query={query} />}
+      </WhenLoaded>
       {isCreating.value && (
         <CreateKey
           close={() => {

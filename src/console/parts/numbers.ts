@@ -15,7 +15,8 @@ const byteUnits = ["bytes", "kB", "MB", "GB", "TB"];
 
 /** For example 3.4 MB. */
 export function formatBytes(bytes: number): string {
-  const power = bytes < 1_000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), byteUnits.length - 1);
+  const power =
+    bytes < 1_000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), byteUnits.length - 1);
   return `${short.format(bytes / 1_000 ** power)} ${byteUnits[power]}`;
 }
 
