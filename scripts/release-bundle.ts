@@ -29,7 +29,8 @@ const files: Record<string, string> = {
   "src/main.js": await bundle("src/main.ts"),
   "src/writer-worker.ts": await bundle("src/store/sqlite/engine/writer-worker.ts"),
 };
-for (const page of ["style.css", "icon.svg", "trial.ts", "request.ts", "json.ts"]) {
+const pages = new Bun.Glob("{style.css,icon.svg,trial.ts,request.ts,json.ts,browser/*.ts}");
+for (const page of pages.scanSync(resolve(checkout, "src/http/docs"))) {
   files[`src/${page}`] = read(`src/http/docs/${page}`);
 }
 writeFileSync(target, Bun.zstdCompressSync(JSON.stringify(files), { level: 19 }));

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { type EpochStart, epochOf, isInHistory, type Position } from "../src/domain/epochs.ts";
+import { commandImport } from "../src/domain/import-preview.ts";
 import type { Store } from "../src/domain/ports.ts";
 import { openSqlite } from "../src/store/sqlite/store.ts";
 import { createTestClock } from "./support/clock.ts";
@@ -102,7 +103,7 @@ describe("a SQLite store that is restored from a copy", () => {
     const set = (store: Store, quantity: number) => store.inventory.commit([setUnit(1n, quantity)]);
 
     let store = await serve();
-    await store.catalogue.importPets(once([petRow({ petId: 1n })]), "test");
+    await store.catalogue.importPets(once([petRow({ petId: 1n })]), commandImport("test"));
     await set(store, 2);
     const kept = await head(store);
     await store.close();

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { readConfig } from "../src/config.ts";
+import { commandImport } from "../src/domain/import-preview.ts";
 import { digestOf, scopes } from "../src/domain/keys.ts";
 import { plans } from "../src/domain/plans.ts";
 import type { Store } from "../src/domain/ports.ts";
@@ -32,7 +33,7 @@ async function fill(store: Store): Promise<void> {
   await store.keys.addKey({ ...key, scopes, ...times }, digestOf("key_a"), anEntry);
   await store.keys.addKey({ ...key, id: "key_b", scopes, ...times }, digestOf("key_b"), anEntry);
   const pets = [1n, 2n, 3n].map((petId) => petRow({ petId, quantity: 1 }));
-  await store.catalogue.importPets(batchesOf(pets), "import of pets.json");
+  await store.catalogue.importPets(batchesOf(pets), commandImport("import of pets.json"));
   for (let at = 0; at < 9; at++) {
     const origin = { keyId: "key_a", requestId: `req_${at}`, reason: `sold at the fair 🐢 ${at}` };
     await store.inventory.commit([setUnit(BigInt(1 + (at % 3)), 10 + at, origin)]);

@@ -1,292 +1,287 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { errorCodes } from "../src/domain/errors.ts";
-import { closeBrowser, type WatchedContext, watchedContext } from "./support/browser.ts";
+import { closeBrowser } from "./support/browser.ts";
 import { apiDocument, documentedOperations } from "./support/contract/document.ts";
+import {
+  contrasts,
+  enterKey,
+  expectNoComplaints,
+  type OpenPage,
+  openAllDetails,
+  openPage,
+  send,
+  seriousFindings,
+} from "./support/reference.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 const wideId = "9223372036854775807";
+const desktop = { width: 1280, height: 800 };
 let service: TestService;
 let key: string;
 let docs: string;
+let opened: OpenPage;
+let page: Page;
 
 beforeAll(async () => {
   service = await startTestService();
   key = (await service.issueKey()).text;
   await service.addPets({ petId: 7n, quantity: 3 }, { petId: BigInt(wideId), quantity: 1 });
   docs = new URL("/docs", service.baseUrl).href;
+  opened = await openPage(docs);
+  page = opened.page;
 });
 afterAll(async () => {
   await closeBrowser();
   await service.stop();
 });
 
-async function open(options: Parameters<typeof watchedContext>[0] = {}) {
-  const watched = await watchedContext(options);
-  const page = await watched.context.newPage();
-  await page.goto(docs);
-  return { ...watched, page };
-}
-
-const requestForm = (page: Page, id: string) => page.locator(`form[data-operation=${id}]`);
-
-async function send(page: Page, id: string): Promise<string> {
-  const form = requestForm(page, id);
-  // Remove the previous result, so that it cannot be taken for the new one.
-  await form.locator("[data-result]").evaluate((result) => result.replaceChildren());
-  await form.locator("button[type=submit]").click();
-  await form.locator(".status-line").waitFor();
-  return (await form.locator("[data-result]").textContent())!;
-}
-
-/** The page sends requests to this service only and logs no errors except those of 40x responses. */
-function expectNoErrors({ requested, complaints }: WatchedContext): void {
-  const hosts = new Set(requested.map((url) => new URL(url).host));
-  expect([...hosts]).toEqual([new URL(docs).host]);
-  expect(complaints.filter((text) => !text.includes("status of 40"))).toEqual([]);
-}
-
-test("the page loads only its own files and cannot be framed", async () => {
+test("the page loads only its own files, cannot be framed and parses no text as HTML", async () => {
   const answer = await service.call("GET", "~/docs");
   const policy = answer.headers.get("content-security-policy")!;
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
   expect(policy).not.toMatch(/https?:|unsafe|\*/);
   expect((await service.call("POST", "~/docs")).status).toBe(405);
   expect(answer.text).not.toMatch(/<script(?! type="module" src="\/docs)|<style| on\w+="| style="/);
 });
 
-test("the page shows every operation with its parameters, statuses, headers and schemas", async () => {
-  const { context, page } = await open();
-  for (const { path, method, operation } of documentedOperations) {
-    const text = (await page.locator(`#${operation.operationId}`).textContent())!;
-    const responses = Object.entries(operation.responses);
-    const expected = [
-      method,
-      path,
-      operation.summary,
-      ...(operation.parameters ?? []).flatMap(({ name, example }) => [name, String(example)]),
-      ...Object.keys(operation.requestBody?.content ?? {}),
-      ...responses.flatMap(([status, { headers, "x-error-codes": codes = [] }]) => [
-        status,
-        ...codes,
-        ...Object.keys(headers),
-      ]),
-    ];
-    for (const piece of expected) expect(text).toContain(piece);
-  }
-  for (const name of Object.keys(apiDocument.components.schemas)) {
-    expect(await page.locator(`#schema-${name}`).count()).toBe(1);
-  }
-  const error = (await page.locator("#schema-Error").textContent())!;
-  for (const code of errorCodes) expect(error).toContain(code);
-  const facts = page.locator(".facts");
-  expect(await facts.textContent()).toContain(apiDocument.info.contact.name);
-  expect(await facts.locator('a[href="/openapi.json"], a[href="/openapi-3.0.json"]').count()).toBe(
-    2,
-  );
-  expect(await facts.locator(`a[href="${apiDocument.info.license.url}"]`).count()).toBe(1);
-  // All Markdown in the descriptions is rendered.
-  const text = (await page.locator("main .prose").allInnerTexts()).join("\n");
-  expect(text).not.toMatch(/`|\*\*|^#|^- |\]\(/m);
-  const anchors = await page
-    .locator('a[href^="#"]')
-    .evaluateAll((links) =>
-      links
-        .map((link) => link.getAttribute("href")!.slice(1))
-        .filter((id) => !document.getElementById(id)),
-    );
-  expect(anchors).toEqual([]);
-  await context.close();
-});
-
-describe("the request form", () => {
-  test("sends requests to this service only, and shows every digit of the response", async () => {
-    const watched = await open();
-    const { page, context } = watched;
-    expect(await send(page, "listInventory")).toContain("unauthorized");
-    await page.fill("#key", key);
-    const list = await send(page, "listInventory");
-    expect(list).toContain(`"petId": ${wideId}`);
-    expect(list).toContain("x-ratelimit-remaining");
-    await requestForm(page, "updateInventory").locator("[name=petId]").fill(wideId);
-    await requestForm(page, "updateInventory").locator("textarea").fill('{"quantity": 41}');
-    expect(await send(page, "updateInventory")).toContain('"quantity": 41');
-    const after = await service.call("GET", "/inventory", { key });
-    expect(after.text).toContain(`{"petId":${wideId},"quantity":41,`);
-    const etag = /etag("[^"]+")/.exec(await send(page, "listInventory"))![1]!;
-    await requestForm(page, "listInventory").locator("[name=If-None-Match]").fill(etag);
-    expect(await send(page, "listInventory")).toContain("304");
-    expect(await send(page, "getPet")).toContain("deprecation");
-    await requestForm(page, "listOrders").locator("[name=limit]").fill("0");
-    expect(await send(page, "listOrders")).toContain("'limit' must be an integer");
-    expectNoErrors(watched);
-    await context.close();
-  });
-
-  test("sends a batch, a reason in any language and a moment, and shows what was replayed", async () => {
-    const { page, context } = await open();
-    await page.fill("#key", key);
-    const update = requestForm(page, "updateInventory");
-    await update.locator("[name=Idempotency-Key]").fill('"form-1"');
-    await update.locator("[name=X-Change-Reason]").fill("Grüße 🐢, 100%");
-    expect(await send(page, "updateInventory")).not.toContain("idempotent-replayed");
-    expect(await send(page, "updateInventory")).toContain("idempotent-replayed");
-    expect(await send(page, "listHistory")).toContain('"reason": "Grüße 🐢, 100%"');
-    expect(await send(page, "applyChanges")).toContain('"version"');
-    const snapshot = requestForm(page, "getSnapshot");
-    await snapshot.locator("[name=moment]").fill("2026-11-15T12:00:00Z");
-    expect(await send(page, "getSnapshot")).toContain("content-location/v1/snapshots/");
-    await context.close();
-  });
-
-  test("keeps the key in its tab until it is cleared", async () => {
-    const { page, context } = await open();
-    await page.fill("#key", key);
-    await page.reload();
-    expect(await page.inputValue("#key")).toBe(key);
-    const other = await context.newPage();
-    await other.goto(docs);
-    expect(await other.inputValue("#key")).toBe("");
-    expect(await page.evaluate(() => localStorage.length + document.cookie.length)).toBe(0);
-    await page.click("#key-form button");
-    await page.reload();
-    expect(await page.inputValue("#key")).toBe("");
-    await context.close();
-  });
-});
-
-// These tests share a page. The last one changes a form.
-describe("the request form with a key", () => {
-  let page: Page;
+describe("without JavaScript, the page", () => {
+  let plain: OpenPage;
   beforeAll(async () => {
-    ({ page } = await open({ permissions: ["clipboard-read", "clipboard-write"] }));
-    await page.fill("#key", key);
+    plain = await openPage(docs, { javaScriptEnabled: false });
   });
-  afterAll(() => page.context().close());
+  afterAll(async () => {
+    expectNoComplaints(plain, docs);
+    await plain.context.close();
+  });
 
-  test("gives curl commands that work when pasted, and does not show the key", async () => {
-    for (const { operation } of documentedOperations) {
-      const form = requestForm(page, operation.operationId);
-      const shown = (await form.locator("[data-curl]").textContent())!;
-      expect(shown).not.toContain(key);
-      await form.locator("[data-copy]").click();
-      const copied = await page.evaluate(() => navigator.clipboard.readText());
-      for (const line of [`API_KEY=${key}; ${shown}`, copied]) {
-        const output = await Bun.$`sh -c ${line}`.quiet().text();
-        expect(output.split("\r\n")[0]).toBe("HTTP/1.1 200 OK");
-      }
+  test("shows every operation with its parameters, statuses, headers and schemas", async () => {
+    const sections = await plain.page
+      .locator(".operation, .schema")
+      .evaluateAll((all) => all.map((one) => [one.id, one.textContent!] as const));
+    const texts = new Map(sections);
+    for (const { path, method, operation } of documentedOperations) {
+      const responses = Object.entries(operation.responses);
+      const expected = [
+        method,
+        path,
+        operation.summary,
+        ...(operation.parameters ?? []).flatMap(({ name, example }) => [name, String(example)]),
+        ...Object.keys(operation.requestBody?.content ?? {}),
+        ...responses.flatMap(([status, { headers, "x-error-codes": codes = [] }]) => [
+          status,
+          ...codes,
+          ...Object.keys(headers),
+        ]),
+      ];
+      for (const piece of expected) expect(texts.get(operation.operationId)).toContain(piece);
     }
+    for (const name of Object.keys(apiDocument.components.schemas)) {
+      expect(texts.get(`schema-${name}`)).toContain(name);
+    }
+    for (const code of errorCodes) expect(texts.get("schema-Error")).toContain(code);
+    const facts = plain.page.locator(".facts");
+    expect(await facts.textContent()).toContain(apiDocument.info.contact.name);
+    const links = await facts
+      .locator("a")
+      .evaluateAll((all) => all.map((a) => a.getAttribute("href")));
+    const { url } = apiDocument.info.license;
+    expect(links).toEqual(["/openapi.json", "/openapi-3.0.json", url]);
   });
 
-  test("gets pages of changes, and shows a command that follows the feed", async () => {
-    expect(await send(page, "listChanges")).toContain('"cause": "import"');
-    const shown = await page.locator("[aria-labelledby=listChanges-feed]").textContent();
-    expect(shown).toStartWith("curl -N ");
-    const line = `API_KEY=${key}; ${shown!.replace("curl -N", "curl -sN --max-time 1")}`;
-    const output = await Bun.$`sh -c ${line}`.quiet().nothrow().text();
-    expect(output).toContain("event: heartbeat");
+  test("has the usual headings, each with a link, renders all Markdown and has no dead link", async () => {
+    const headings = await plain.page.locator("main :is(h2, h3) > a").allTextContents();
+    const usual = ["Authentication", "Rate limits", "Errors", "Responses", "Versioning"];
+    expect(headings).toEqual(expect.arrayContaining([...usual, "Error codes"]));
+    const text = (await plain.page.locator("main .prose").allInnerTexts()).join("\n");
+    expect(text).not.toMatch(/`|\*\*|^#|^- |\]\(/m);
+    const dead = await plain.page
+      .locator('a[href^="#"]')
+      .evaluateAll((links) =>
+        links
+          .map((link) => link.getAttribute("href")!.slice(1))
+          .filter((id) => !document.getElementById(id)),
+      );
+    expect(dead).toEqual([]);
   });
 
-  test("quotes the input for the shell in the curl command", async () => {
-    const form = requestForm(page, "updateInventory");
-    await form.locator("[name=petId]").fill("1/../2");
-    await form.locator("textarea").fill(`{"quantity": 1, "note": "it's"}`);
-    const line = (await form.locator("[data-curl]").textContent())!;
-    expect(line).toContain("/inventory/1%2F..%2F2");
-    expect(line).toContain(`'{"quantity": 1, "note": "it'\\''s"}'`);
+  test("shows samples in every language, and no control that does nothing", async () => {
+    const sample = plain.page.locator("#updateInventory .sample");
+    expect(await sample.locator("pre").filter({ visible: true }).textContent()).toStartWith("curl");
+    await sample.getByText("Python", { exact: true }).click();
+    expect(await sample.locator("pre").filter({ visible: true }).textContent()).toStartWith(
+      "import os",
+    );
+    expect(await plain.page.locator("form fieldset.card:not([disabled])").count()).toBe(0);
+    const buttons = plain.page
+      .locator("button:not(fieldset[disabled] *)")
+      .filter({ visible: true });
+    expect(await buttons.count()).toBe(0);
+    expect(await plain.page.locator("noscript").textContent()).toContain("require JavaScript");
   });
 });
 
-describe("the page is readable with a response and all details", () => {
-  let page: Page;
-  beforeAll(async () => {
-    ({ page } = await open());
-    await page.fill("#key", key);
-    await send(page, "listInventory");
-    await page.locator("details").evaluateAll((all) => {
-      for (const one of all) (one as HTMLDetailsElement).open = true;
-    });
-  });
-  afterAll(() => page.context().close());
+describe("the search", () => {
+  const results = () => page.locator("#search-results [role=option]");
+  const find = async (query: string) => {
+    await page.fill("#search-input", query);
+    return results().allTextContents();
+  };
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    test(`in the ${colorScheme} color scheme, with enough contrast everywhere`, async () => {
-      await page.emulateMedia({ colorScheme });
-      const measured = await page.evaluate(contrasts);
-      expect(measured.filter(({ ratio }) => ratio < 4.5)).toEqual([]);
-      expect(measured.length).toBeGreaterThan(300);
-      const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-      const brightness = Math.max(...background.match(/\d+/g)!.map(Number));
-      expect(brightness > 128).toBe(colorScheme === "light");
-    });
+  test("opens with a slash and finds operations, schemas, headers, error codes and headings", async () => {
+    await page.keyboard.press("/");
+    expect(await page.evaluate(() => document.activeElement!.id)).toBe("search-input");
+    const summary = page.locator("#search-summary");
+    for (const [query, first] of [
+      ["update stock", "Update the stock of a pet PATCH /inventory/{petId}Operation"],
+      ["/store/orders", "List orders GET /store/ordersOperation"],
+      ["ledgerrow", "LedgerRowSchema"],
+      ["retry-after", "Retry-AfterHeader"],
+      ["KEY_BANNED", "key_bannedError code"],
+      ["410", "goneError code"],
+      ["versioning", "VersioningSection"],
+    ] as const) {
+      const found = await find(query);
+      expect(found[0]).toBe(first);
+      expect(await summary.textContent()).toBe(
+        found.length === 1 ? "1 result" : `${found.length} results`,
+      );
+    }
+    expect(await find("gibberish <b>")).toEqual([]);
+    expect(await summary.textContent()).toBe("No results for “gibberish <b>”.");
+    expect(await summary.getAttribute("role")).toBe("status");
+  });
+
+  test("is used with the keyboard alone, and gives the focus back", async () => {
+    await find("rate limit");
+    const active = async () => {
+      const id = await page.getAttribute("#search-input", "aria-activedescendant");
+      return page.locator(`#${id}[aria-selected=true]`).textContent();
+    };
+    const all = await results().allTextContents();
+    expect(await active()).toBe(all[0]!);
+    await page.keyboard.press("ArrowDown");
+    expect(await active()).toBe(all[1]!);
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("ArrowUp");
+    expect(await active()).toBe(all.at(-1)!);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    expect(page.url()).toEndWith("#rate-limits");
+    expect(await page.locator("#search").isVisible()).toBe(false);
+    await page.click("[data-search-button]");
+    await page.keyboard.press("Escape");
+    expect(await page.locator("#search").isVisible()).toBe(false);
+    expect(await page.evaluate(() => document.activeElement!.textContent)).toContain("Search");
+  });
+
+  test("leaves a slash in a field alone", async () => {
+    const field = page.locator("#getSnapshot-moment");
+    await field.focus();
+    await page.keyboard.type("/");
+    expect(await field.inputValue()).toContain("/");
+    expect(await page.locator("#search").isVisible()).toBe(false);
+  });
+});
+
+test("the navigation marks the section that is read", async () => {
+  const marked = page.locator("#contents [aria-current=location]");
+  for (const id of ["errors", "listHistory", "schemas", "error-codes"]) {
+    await page.locator(`#${id}`).evaluate((section) => section.scrollIntoView());
+    await page.locator(`#contents a[href="#${id}"][aria-current=location]`).waitFor();
+    expect(await marked.count()).toBe(1);
+    expect(await marked.isVisible()).toBe(true);
   }
+});
 
-  test("on a phone, without horizontal scrolling", async () => {
-    await page.setViewportSize({ width: 360, height: 740 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-  });
+test("a heading is a link to its section", async () => {
+  await page.locator("#listOrders h2 a").click();
+  expect(page.url()).toEndWith("#listOrders");
+  const top = await page
+    .locator("#listOrders h2")
+    .evaluate((heading) => heading.getBoundingClientRect().top);
+  const bar = await page.locator(".topbar").evaluate((one) => one.getBoundingClientRect().bottom);
+  expect(top).toBeGreaterThan(bar);
+  expect(top).toBeLessThan(bar + 200);
 });
 
 describe("the page is readable", () => {
-  test("without JavaScript", async () => {
-    const { page, context } = await open({ javaScriptEnabled: false });
-    expect(await page.locator("#listInventory h2").textContent()).toBe("List inventory");
-    expect(await page.locator("fieldset:not([disabled])").count()).toBe(0);
-    await context.close();
-  });
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`in the ${colorScheme} theme, by the system or by choice, with enough contrast everywhere`, async () => {
+      const brightness = async () => {
+        const color = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+        return Math.max(...color.match(/\d+/g)!.map(Number)) > 128 ? "light" : "dark";
+      };
+      const opposite = colorScheme === "light" ? "dark" : "light";
+      await page.emulateMedia({ colorScheme: opposite });
+      await page.reload();
+      expect(await brightness()).toBe(opposite);
+      await page.click("#theme-button");
+      expect(await brightness()).toBe(colorScheme);
+      await enterKey(page, key);
+      await send(page, "listInventory");
+      await openAllDetails(page);
+      const measured = await page.evaluate(contrasts);
+      expect(measured.filter(({ ratio }) => ratio < 4.5)).toEqual([]);
+      expect(measured.length).toBeGreaterThan(300);
+      await page.emulateMedia({ colorScheme: null });
+    });
+  }
 
-  test("with a screen reader and a keyboard", async () => {
-    const { page, context } = await open();
-    expect(await page.locator("h1").count()).toBe(1);
-    for (const landmark of ["main", "nav[aria-label]"]) {
-      expect(await page.locator(landmark).count()).toBe(1);
-    }
-    const nameless = await page
-      .locator("input, textarea, button")
-      .evaluateAll(
-        (all) =>
-          all.filter(
-            (one) => !((one as HTMLInputElement).labels?.length || one.textContent?.trim()),
-          ).length,
-      );
-    expect(nameless).toBe(0);
-    const levels = await page
-      .locator("h1, h2, h3")
-      .evaluateAll((all) => all.map((one) => Number(one.tagName[1])));
-    for (const [at, level] of levels.entries()) {
-      expect(level - (levels[at - 1] ?? 0)).toBeLessThanOrEqual(1);
-    }
+  test("with a keyboard and a screen reader", async () => {
+    await page.goto("about:blank");
+    await page.goto(docs);
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content");
-    await context.close();
+    expect(await page.locator("h1").count()).toBe(1);
+    for (const landmark of ["main", "nav[aria-label]", "header.topbar"]) {
+      expect(await page.locator(landmark).count()).toBe(1);
+    }
+    await enterKey(page, key);
+    await send(page, "listChanges");
+    await openAllDetails(page);
+    await page.click("#key-button");
+    expect(await seriousFindings(page)).toEqual([]);
   });
 });
 
-/** Runs in the page. Returns the contrast of every text with its background. */
-function contrasts(): { text: string; ratio: number }[] {
-  const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number);
-  const luminance = (color: string) => {
-    const [red = 0, green = 0, blue = 0] = channels(color).map((value) => {
-      const part = value / 255;
-      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  };
-  const backgroundOf = (element: Element | null): string => {
-    if (!element) return "rgb(255, 255, 255)";
-    const color = getComputedStyle(element).backgroundColor;
-    return channels(color)[3] === 0 ? backgroundOf(element.parentElement) : color;
-  };
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const found: { text: string; ratio: number }[] = [];
-  while (walker.nextNode()) {
-    const element = walker.currentNode.parentElement!;
-    const text = walker.currentNode.textContent!.trim();
-    if (text === "" || !element.checkVisibility()) continue;
-    const [one, other] = [getComputedStyle(element).color, backgroundOf(element)].map(luminance);
-    const [high, low] = [Math.max(one!, other!), Math.min(one!, other!)];
-    found.push({ text, ratio: (high + 0.05) / (low + 0.05) });
-  }
-  return found;
-}
+describe("on a phone, the page", () => {
+  beforeAll(() => page.setViewportSize({ width: 320, height: 700 }));
+  afterAll(() => page.setViewportSize(desktop));
+
+  test("needs no horizontal scrolling", async () => {
+    await page.reload();
+    await enterKey(page, key);
+    await send(page, "listInventory");
+    await openAllDetails(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+  });
+
+  test("has a menu that closes when a section is chosen", async () => {
+    const menu = page.locator("#contents");
+    expect(await menu.isVisible()).toBe(false);
+    await page.click(".menu-button");
+    expect(await menu.isVisible()).toBe(true);
+    await menu.getByText("Error codes").click();
+    expect(await menu.isVisible()).toBe(false);
+    expect(page.url()).toEndWith("#error-codes");
+    await page.click(".menu-button");
+    await menu.getByText("Close").click();
+    expect(await menu.isVisible()).toBe(false);
+    await page.click(".menu-button");
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+});
+
+test("nothing above made a request to another host, an error or a violation of the policy", async () => {
+  expectNoComplaints(opened, docs);
+  const { page: other, complaints } = await openPage(docs);
+  await other.evaluate(() => {
+    const style = document.createElement("style");
+    style.textContent = "body { color: red }";
+    document.head.append(style);
+  });
+  expect(complaints.join()).toContain("Content Security Policy");
+});

@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import { commandLine } from "../domain/audit.ts";
+import { commandImport } from "../domain/import-preview.ts";
 import { issueKey, issueOperatorKey } from "../domain/key-lifecycle.ts";
 import type { OrderRecord } from "../domain/orders.ts";
 import type { PetRecord } from "../domain/pets.ts";
@@ -18,8 +19,9 @@ export async function fillEmptyStore(store: Store, config: Config): Promise<Firs
   const isEmpty =
     (await store.inventory.readHead()).seq === 0 && (await store.keys.listKeys()).length === 0;
   if (!isEmpty) return undefined;
-  await store.catalogue.importPets(once(samplePets), "sample catalogue");
-  await store.catalogue.importOrders(once(sampleOrders));
+  const origin = commandImport("sample catalogue");
+  await store.catalogue.importPets(once(samplePets), origin);
+  await store.catalogue.importOrders(once(sampleOrders), origin);
   const { environment } = config;
   const now = Date.now();
   const terms = { name: "first key", plan: samplePlan };

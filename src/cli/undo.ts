@@ -1,8 +1,7 @@
 import type { Stock } from "../domain/inventory.ts";
-import type { LedgerRow } from "../domain/ledger.ts";
 import type { NamedRow } from "../domain/ports.ts";
 import { ledgerRowJson } from "../domain/row-json.ts";
-import { type UndoOutcome, undoRow } from "../domain/undo.ts";
+import { type UndoOutcome, undoRow, undoStore } from "../domain/undo.ts";
 import { print, printError } from "../output.ts";
 import { parseInteger } from "./flag-values.ts";
 import type { StoreInput } from "./with-store.ts";
@@ -20,7 +19,7 @@ export async function undo({
   store,
 }: StoreInput<UndoFlags, readonly [seq: string]>) {
   const seq = parseInteger("SEQ", text, 1);
-  const outcome = await undoRow(store, seq, {
+  const outcome = await undoRow(undoStore(store), seq, {
     force: flags.force,
     reason: flags.reason || undefined,
   });
@@ -29,11 +28,11 @@ export async function undo({
     return 1;
   }
   const { row } = outcome;
-  print(flags.json ? ledgerRowJson({ ...row, keyName: null }) : summary(row));
+  print(flags.json ? ledgerRowJson(row) : summary(row));
   return 0;
 }
 
-function summary({ seq, petId, before, after }: LedgerRow): string {
+function summary({ seq, petId, before, after }: NamedRow): string {
   return `Pet ${petId}: ${stockText(before)} → ${stockText(after)} (row ${seq}).`;
 }
 
@@ -44,6 +43,9 @@ function stockText(stock: Stock | null): string {
 function refusal(seq: number, outcome: Exclude<UndoOutcome, { kind: "undone" }>): string {
   if (outcome.kind === "creates_entry") {
     return `row ${seq} cannot be undone, because it created pet ${outcome.petId}`;
+  }
+  if (outcome.kind === "removes_entry") {
+    return `row ${seq} cannot be undone, because it removed pet ${outcome.petId}; import the pet again`;
   }
   const { latest } = outcome;
   const change = `${author(latest)} changed it at ${new Date(latest.at).toISOString()}`;

@@ -77,6 +77,16 @@ export function append(state: LedgerState, units: readonly Unit[], now: number):
   return { epoch, rows, outcomes, hashes, usedKeys, tip: end };
 }
 
+/** The content of a row that creates or removes an entry. */
+export type RowContent = Omit<LedgerRow, "seq" | "at">;
+
+/** Makes one row, in the transaction that holds the ledger's head. */
+export function appendRow(tip: Tip, content: RowContent, now: number) {
+  const row: LedgerRow = { ...content, seq: tip.seq + 1, at: Math.max(now, tip.at) };
+  const end: Tip = { seq: row.seq, at: row.at, hash: hashRow(tip.hash, row) };
+  return { row, tip: end };
+}
+
 function appendUnit(state: LedgerState, unit: Unit, added: Additions, now: number): Outcome {
   const { idempotency } = unit;
   if (!idempotency) return appendChanges(state, unit, added);

@@ -89,7 +89,9 @@ export async function listHistory(
   const { since, until, limit, signal } = request;
   // Read before the bounds: a row that is added later may be on the wrong side of a bound.
   const found = await history.findEntry(petId);
-  if (!found) throw new ServiceError("not_found", petNotFound);
+  // A pet that was removed still has its history.
+  const version = found?.entry.version ?? (await history.findRemoval(petId));
+  if (version === undefined) throw new ServiceError("not_found", petNotFound);
   const after = Math.max(
     request.after ?? 0,
     since === undefined ? 0 : await history.seqAt(since - 1),
@@ -98,7 +100,7 @@ export async function listHistory(
     request.before ?? seqMax,
     until === undefined ? seqMax : (await history.seqAt(until - 1)) + 1,
   );
-  const pet = { petId, version: found.entry.version };
+  const pet = { petId, version };
   let next =
     before - 1 > after ? await findRowBefore(store, pet, request.before, before, signal) : 0;
   const rows: NamedRow[] = [];

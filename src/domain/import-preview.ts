@@ -1,6 +1,19 @@
+import { type Actor, commandLine } from "./audit.ts";
 import type { Problems } from "./import-problems.ts";
 import type { OrderRecord } from "./orders.ts";
 import type { PetRecord } from "./pets.ts";
+
+/** Who imports, and from where. */
+export interface ImportOrigin {
+  readonly actor: Actor;
+  /** Such as `import of pets.csv`. In the ledger rows and in the audit log. */
+  readonly reason: string;
+}
+
+/** The origin of an import by a command. */
+export function commandImport(reason: string): ImportOrigin {
+  return { actor: commandLine, reason };
+}
 
 /** How many pets or orders an import concerns. */
 export interface Imported {

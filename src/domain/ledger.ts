@@ -51,6 +51,9 @@ export interface ExpectedVersion {
   readonly epoch?: string | undefined;
 }
 
+/** Why a row was added, and by whom. */
+export type RowOrigin = Pick<LedgerRow, "cause" | "keyId" | "requestId" | "reason">;
+
 /** One or more changes that are stored together or not at all. */
 export interface Unit {
   readonly changes: readonly Change[];

@@ -1,4 +1,5 @@
-import type { PetStatus } from "./inventory.ts";
+import type { Entry, PetStatus } from "./inventory.ts";
+import type { LedgerRow } from "./ledger.ts";
 
 /** A pet of the catalogue, with the quantity and status of its inventory entry. */
 export interface Pet {
@@ -10,6 +11,23 @@ export interface Pet {
   readonly status: PetStatus;
   readonly quantity: number;
 }
+
+/** What the catalogue says about a pet. Its quantity and status are in the inventory. */
+export type PetDetails = Pick<Pet, "name" | "category" | "tags" | "photoUrls">;
+
+/** A row that was added to the ledger, and the epoch in which it was. */
+export interface AddedRow {
+  readonly row: LedgerRow;
+  readonly epoch: string;
+}
+
+export type PetCreation = ({ readonly kind: "created" } & AddedRow) | { readonly kind: "exists" };
+
+export type PetRemoval =
+  | ({ readonly kind: "removed" } & AddedRow)
+  | { readonly kind: "not_found" }
+  /** The entry is not at the expected version. */
+  | { readonly kind: "mismatch"; readonly current: Entry };
 
 /** One row of an import. An undefined field keeps its value. */
 export interface PetRecord {

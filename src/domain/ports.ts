@@ -1,14 +1,23 @@
-import type { AuditStore } from "./audit.ts";
+import type { AuditEntry, AuditStore } from "./audit.ts";
 import type { EpochStart, Position } from "./epochs.ts";
-import type { Batches, Imported, ImportPreview } from "./import-preview.ts";
+import type { Batches, Imported, ImportOrigin, ImportPreview } from "./import-preview.ts";
 import type { Problems } from "./import-problems.ts";
 import type { Entry } from "./inventory.ts";
 import type { KeyStore, SessionStore } from "./key-store.ts";
-import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
+import type {
+  Cause,
+  Committed,
+  LedgerRow,
+  RowOrigin,
+  StockRow,
+  Tip,
+  UndoRow,
+  Unit,
+} from "./ledger.ts";
 import type { LimitDecision, Usage } from "./limits.ts";
 import type { MaintenanceStore } from "./maintenance.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
-import type { Pet, PetRecord } from "./pets.ts";
+import type { Pet, PetCreation, PetDetails, PetRecord, PetRemoval } from "./pets.ts";
 import type { Limits } from "./plans.ts";
 import type { CountedUsage, StrikeCount, TakeRequest, UsageStore } from "./usage.ts";
 import type { WebhookStore } from "./webhooks/store.ts";
@@ -97,6 +106,8 @@ export interface RowFilter {
 /** Reads the ledger for clients and operators. Every read includes commits that returned before it. */
 export interface HistoryReader {
   findEntry(petId: bigint): MaybePromise<VersionedEntry | undefined>;
+  /** The `seq` of the row that last removed a pet, also if the pet was created again since. */
+  findRemoval(petId: bigint): MaybePromise<number | undefined>;
   /** Where the ledger ends, with the hash of its last row. */
   readTip(): MaybePromise<Tip>;
   /** The `seq` of the last row at or before a time, or 0. Costs a few reads in any ledger. */
@@ -192,10 +203,32 @@ export interface CatalogueStore extends CatalogueReader, ImportPreview {
    * Inserts or updates pets by id, all or none. Rows are staged as they arrive and applied in one
    * short transaction. Fields that a record does not give keep their value. Each entry that is
    * created or changed gets a ledger row. Adds its own problems to those of reading the records, and
-   * rejects with `RejectedImport` if there are any.
+   * rejects with `RejectedImport` if there are any. Every import adds a row to the audit log.
    */
-  importPets(records: Batches<PetRecord>, reason: string, problems?: Problems): Promise<Imported>;
-  importOrders(records: Batches<OrderRecord>, problems?: Problems): Promise<Imported>;
+  importPets(
+    records: Batches<PetRecord>,
+    origin: ImportOrigin,
+    problems?: Problems,
+  ): Promise<Imported>;
+  importOrders(
+    records: Batches<OrderRecord>,
+    origin: ImportOrigin,
+    problems?: Problems,
+  ): Promise<Imported>;
+  /** Adds a pet with its entry, and the ledger row that creates it. */
+  createPet(pet: Pet, origin: RowOrigin): Promise<PetCreation>;
+  /**
+   * Removes a pet with its entry, and adds the ledger row that says so. If `expectedVersion` is given,
+   * the entry must be at that version. The pet's rows stay, and a pet that is created again with the
+   * same id continues them.
+   */
+  removePet(
+    petId: bigint,
+    expectedVersion: number | undefined,
+    origin: RowOrigin,
+  ): Promise<PetRemoval>;
+  /** Changes what is given. Returns false, and adds no entry, if there is no such pet. */
+  changePet(petId: bigint, changes: Partial<PetDetails>, entry: AuditEntry): Promise<boolean>;
 }
 
 /** Counts requests in a database that several instances share. Each call is one transaction. */

@@ -3,7 +3,7 @@ import { environments } from "./keys.ts";
 import type { Tip } from "./ledger.ts";
 import type { Snapshot } from "./ports.ts";
 import { checkAudit } from "./verification/audit.ts";
-import { checkEntries, checkOrders, checkPets } from "./verification/catalogue.ts";
+import { checkEntries, checkOrders, checkPets, checkRemovals } from "./verification/catalogue.ts";
 import { createChainCheck, type KeptHash } from "./verification/chain.ts";
 import { createCheckpointsCheck } from "./verification/checkpoints.ts";
 import { checkEpochs } from "./verification/epochs.ts";
@@ -78,6 +78,7 @@ async function checkTables(
   const tip = await checkHead(snapshot, end, faults);
   counts.hash = chain.end(end.seq, tip?.hash);
   await checkEpochs(rowsOf, end.seq, faults);
+  await checkRemovals(rowsOf, states, faults);
   counts.entries = await checkEntries(rowsOf, states, faults);
   counts.pets = await checkPets(rowsOf, states, faults);
   await checkOrders(rowsOf, faults);

@@ -1,11 +1,5 @@
-import { readFileSync } from "node:fs";
+import components from "./components.css" with { type: "text" };
+import tokens from "./tokens.css" with { type: "text" };
 
-/** Returns the style sheet of the kit, for a page that is not bundled. */
-export function kitStyles(): string {
-  return read("tokens.css") + read("components.css");
-}
-
-/** A single executable has these files beside all code: see bin/build-binary. */
-function read(name: string): string {
-  return readFileSync(new URL(name, import.meta.url), "utf8");
-}
+/** The style sheet of the kit, for a page that is not bundled. */
+export const kitStyles: string = tokens + components;

@@ -29,6 +29,7 @@ export const tables: readonly Table[] = [
   { name: "pets", columns: "pet_id, name, category, tags, photo_urls", order: "pet_id" },
   { name: "inventory", columns: entryColumns, order: "pet_id" },
   { name: "ledger", columns: storedLedgerColumns, order: "seq", bytes: ["hash"] },
+  { name: "removed_pets", columns: "pet_id, version", order: "pet_id" },
   { name: "chain", columns: "id, from_seq, hash", order: "id" },
   { name: "remembered_keys", columns: rememberedColumns, order: "seq", bytes: ["records"] },
   { name: "orders", columns: orderColumns, order: "id" },

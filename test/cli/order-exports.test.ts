@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { exportOrders } from "../../src/cli/export.ts";
 import { formats } from "../../src/cli/files.ts";
 import { readConfig } from "../../src/config.ts";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import type { OrderRecord } from "../../src/domain/orders.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { systemClock } from "../../src/engines.ts";
@@ -58,7 +59,7 @@ for (const engine of engines) {
     for (const format of engine === "sqlite" ? formats : (["csv"] as const)) {
       test(`what is exported as ${format} and imported elsewhere is identical`, async () => {
         const orders = await place.withStore(async (store) => {
-          await store.catalogue.importOrders(once(records));
+          await store.catalogue.importOrders(once(records), commandImport("test"));
           await exportOrders(input(store, `orders.${format}`));
           return store.catalogue.listOrders({ after: null, limit: 10_000 });
         });

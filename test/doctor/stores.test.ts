@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { readConfig } from "../../src/config.ts";
 import { commandLine } from "../../src/domain/audit.ts";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import { issueKey, rotateKey } from "../../src/domain/key-lifecycle.ts";
 import { openStore } from "../../src/stores.ts";
 import { anEntry } from "../support/audit.ts";
@@ -158,7 +159,7 @@ for (const engine of engines) {
       if (engine === "sqlite") {
         const clock = createTestClock(Date.now() + dayMs);
         const store = await openStore(readConfig({ database }, {}), clock);
-        await store.catalogue.importPets(rows(), "test");
+        await store.catalogue.importPets(rows(), commandImport("test"));
         await store.close();
       } else {
         const ahead = `UPDATE ledger_end SET at = ${Date.now() + dayMs} WHERE seq = 0`;

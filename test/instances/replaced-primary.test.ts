@@ -9,10 +9,10 @@ import { entriesOf, withDatabase } from "../support/instances/recording.ts";
 import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { importPets } from "../support/stocking.ts";
 
-const recoveryMsMax = 15_000;
+const recoveryMsMax = 20_000;
 
 /** How long an instance may read from a primary that was replaced but never stopped. */
-const unnoticedMsMax = 5_000;
+const unnoticedMsMax = 10_000;
 
 /** Asks less often than `until`, because these waits take seconds. */
 const untilLate = (isTrue: () => Promise<boolean>, patienceMs: number, what: string) =>

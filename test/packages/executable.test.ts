@@ -46,11 +46,15 @@ test("the executable imports, serves with its writing thread, and shows /docs an
   expect(updated.status).toBe(200);
   const listed = await fetch(`${service.baseUrl}/inventory`, { headers });
   expect(await listed.text()).toContain('{"petId":1,"quantity":7,"status":"available"}');
-  const pages = { "/docs": "<!doctype html>", "/docs/style.css": "{", "/docs/icon.svg": "<svg" };
+  const pages = {
+    "/docs": "<!doctype html>",
+    "/docs/style.css": "--accent:",
+    "/docs/icon.svg": "<svg",
+  };
   const scripts = {
-    "/docs/trial.ts": "import",
-    "/docs/request.ts": "export",
-    "/docs/json.ts": "export",
+    "/docs/browser/main.ts": "import",
+    "/docs/browser/request.ts": "export",
+    "/docs/browser/json.ts": "export",
   };
   const console = { "/console": 'src="/console/assets/main-', "/": 'href="/console"' };
   const documents = { "/openapi.json": '{"openapi"', "/openapi-3.0.json": '{"openapi"' };

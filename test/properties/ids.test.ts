@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Format } from "../../src/cli/files.ts";
 import { readRows } from "../../src/cli/imports/rows.ts";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import { createProblems } from "../../src/domain/import-problems.ts";
 import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
 import { runs } from "../support/properties/runs.ts";
@@ -54,7 +55,7 @@ describe.each(engines)("ids on %s", (engine) => {
         yield rows.flatMap(({ line, fields }) => toPetRecord(line, fields, problems));
       }
     }
-    await service.store.catalogue.importPets(records(), "test", problems);
+    await service.store.catalogue.importPets(records(), commandImport("test"), problems);
     for (const id of ids) known.add(id);
   }
 

@@ -7,6 +7,7 @@ import { SQL } from "bun";
 import fc from "fast-check";
 import { readConfig } from "../../src/config.ts";
 import { digestOfTexts } from "../../src/domain/idempotency.ts";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import { digestOf, scopes } from "../../src/domain/keys.ts";
 import { plans } from "../../src/domain/plans.ts";
 import type { Store } from "../../src/domain/ports.ts";
@@ -53,7 +54,10 @@ async function fill(store: Store): Promise<void> {
   const times = { createdAt: testStart, expiresAt: null, revokedAt: null };
   await store.keys.addKey({ ...key, scopes, ...times }, digestOf("a key's text"), anEntry);
   for (const petId of [1n, 2n, 3n, 4n]) {
-    await store.catalogue.importPets(once([petRow({ petId, quantity: Number(petId) })]), "test");
+    await store.catalogue.importPets(
+      once([petRow({ petId, quantity: Number(petId) })]),
+      commandImport("test"),
+    );
   }
   for (let at = 0; at < 15; at++) {
     // All quantities differ, so that exchanged rows are noticed.
@@ -66,9 +70,15 @@ async function fill(store: Store): Promise<void> {
       },
     ]);
   }
-  await store.catalogue.importPets(once([petRow({ petId: 2n, status: "sold" })]), "test");
+  await store.catalogue.importPets(
+    once([petRow({ petId: 2n, status: "sold" })]),
+    commandImport("test"),
+  );
   const order = { line: 1, id: 1n, petId: 1n, quantity: 1, shipDate: null } as const;
-  await store.catalogue.importOrders(once([{ ...order, status: "placed", complete: false }]));
+  await store.catalogue.importOrders(
+    once([{ ...order, status: "placed", complete: false }]),
+    commandImport("test"),
+  );
   const counts = { minuteStart: 0, minuteCount: 1, dayStart: 0, dayCount: 1 };
   await store.usage.saveUsage([{ keyId: "key_a", ...counts, lastUsedAt: testStart }]);
   const ban = { startedAt: testStart, until: testStart + 1, liftedAt: null };

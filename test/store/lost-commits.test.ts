@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
@@ -29,7 +30,7 @@ async function withPet(store: Store): Promise<Store> {
     (async function* () {
       yield [petRow({ petId: 1n })];
     })(),
-    "test",
+    commandImport("test"),
   );
   return store;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import { digestOf } from "../../src/domain/keys.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { verify } from "../../src/domain/verify.ts";
@@ -45,7 +46,7 @@ test("a column added while an instance runs does not affect it", async () => {
     (async function* () {
       yield [{ ...pet, ...rest }];
     })(),
-    "test",
+    commandImport("test"),
   );
   const set = (quantity: number) => store.inventory.commit([setUnit(1n, quantity)]);
   for (let quantity = 2; quantity < 10; quantity++) await set(quantity);

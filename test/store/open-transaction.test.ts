@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import { digestOf, scopes } from "../../src/domain/keys.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createCatalogueReader } from "../../src/store/postgres/catalogue.ts";
@@ -67,7 +68,7 @@ async function fill(pets: number): Promise<void> {
     (async function* () {
       for (let petId = 1n; petId <= pets; petId++) yield [petRow({ petId }, 0)];
     })(),
-    "test",
+    commandImport("test"),
   );
   await commit(session, { epochs, keys: createKeyMemory() }, set(pets, 0), null);
   const terms = {

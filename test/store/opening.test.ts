@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { petRow } from "../support/pets.ts";
@@ -101,7 +102,9 @@ test("a start without the right to call a function names the function", async ()
   const rows = async function* () {
     yield [petRow({ petId: 1n }, 0)];
   };
-  expect(await store.catalogue.importPets(rows(), "test")).toMatchObject({ created: 1 });
+  expect(await store.catalogue.importPets(rows(), commandImport("test"))).toMatchObject({
+    created: 1,
+  });
   expect((await store.inventory.commit([setUnit(1n, 3)])).rows).toMatchObject([{ seq: 2 }]);
   await store.close();
 });
@@ -111,7 +114,7 @@ test("a role with the documented rights receives another store and serves it", a
   const rows = async function* () {
     yield [petRow({ petId: 1n }, 0)];
   };
-  await source.catalogue.importPets(rows(), "test");
+  await source.catalogue.importPets(rows(), commandImport("test"));
   const { url, guest } = await asGuest("receiver");
   await (await open(url)).close();
   await run(
@@ -135,12 +138,12 @@ test("an import without TEMPORARY names the right and changes nothing; everythin
   const rows = async function* () {
     yield [petRow({ petId: 1n }, 0)];
   };
-  await expect(store.catalogue.importPets(rows(), "test")).rejects.toThrow(
+  await expect(store.catalogue.importPets(rows(), commandImport("test"))).rejects.toThrow(
     "needs TEMPORARY on the database",
   );
   expect(await store.inventory.readHead()).toMatchObject({ seq: 0 });
   const owner = await open(url);
-  await owner.catalogue.importPets(rows(), "test");
+  await owner.catalogue.importPets(rows(), commandImport("test"));
   await owner.close();
   expect((await store.inventory.commit([setUnit(1n, 3)])).rows).toMatchObject([
     { after: { quantity: 3 } },

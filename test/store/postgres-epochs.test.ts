@@ -1,6 +1,7 @@
 import { afterAll, afterEach, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { isInHistory } from "../../src/domain/epochs.ts";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import type { Change, ExpectedVersion } from "../../src/domain/ledger.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { commit } from "../../src/store/postgres/commit.ts";
@@ -34,7 +35,7 @@ async function addPets(store: Store, ...petIds: bigint[]): Promise<void> {
     (async function* () {
       yield rows;
     })(),
-    "test",
+    commandImport("test"),
   );
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { digestOfTexts } from "../../src/domain/idempotency.ts";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import type { Unit } from "../../src/domain/ledger.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { commit } from "../../src/store/postgres/commit.ts";
@@ -61,7 +62,7 @@ beforeAll(async () => {
     (async function* () {
       yield [petRow({ petId: 1n })];
     })(),
-    "test",
+    commandImport("test"),
   );
   for (const key of ["a", "b"]) await running.inventory.commit([keyed(key)]);
   await standby.stop();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { readConfig } from "../../src/config.ts";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import { systemClock } from "../../src/engines.ts";
 import { commit } from "../../src/store/postgres/commit.ts";
 import { createPrimaryGuard, type PrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
@@ -35,7 +36,7 @@ beforeAll(async () => {
     (async function* () {
       yield [petRow({ petId: 1n, quantity: 5 })];
     })(),
-    "test",
+    commandImport("test"),
   );
   await store.close();
   standby = await startStandby(primary, { synchronous: true });

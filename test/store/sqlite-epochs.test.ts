@@ -4,8 +4,9 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { epochOf, isInHistory } from "../../src/domain/epochs.ts";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import type { Store } from "../../src/domain/ports.ts";
-import { undoRow } from "../../src/domain/undo.ts";
+import { undoRow, undoStore } from "../../src/domain/undo.ts";
 import { createLedgerWriter } from "../../src/store/sqlite/commit.ts";
 import { openForWriting } from "../../src/store/sqlite/engine/connection.ts";
 import { lockForServing } from "../../src/store/sqlite/engine/serving-lock.ts";
@@ -44,7 +45,7 @@ const addPet = (petId: bigint) => (store: Store) =>
     (async function* () {
       yield [petRow({ petId })];
     })(),
-    "test",
+    commandImport("test"),
   );
 const set = (quantity: number) => (store: Store) => store.inventory.commit([setUnit(1n, quantity)]);
 
@@ -117,7 +118,7 @@ test("an undo in a restored store begins an epoch if no service runs, and the ET
     return store.inventory.readHead();
   });
   const before = await use("command", positionsOf, backup);
-  await use("command", (store) => undoRow(store, 2), backup);
+  await use("command", (store) => undoRow(undoStore(store), 2), backup);
   const { head, history } = await use("command", positionsOf, backup);
   expect(head.seq).toBe(removed.seq);
   expect(head.epoch).not.toBe(before.head.epoch);
@@ -133,7 +134,7 @@ test("an undo beside the service is part of the service's epoch", async () => {
   await use("service", async (service) => {
     await set(1)(service);
     const { epoch } = await service.inventory.readHead();
-    await use("command", (store) => undoRow(store, 2));
+    await use("command", (store) => undoRow(undoStore(store), 2));
     expect(await service.inventory.readHead()).toMatchObject({ epoch, seq: 3 });
   });
   release();

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import { openForWriting, setPragma } from "../../src/store/sqlite/engine/connection.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
 import { createTestClock } from "../support/clock.ts";
@@ -56,7 +57,7 @@ for (const threaded of [false, true]) {
     const pets = async function* () {
       yield [petRow({ petId: 1n })];
     };
-    await store.catalogue.importPets(pets(), "test");
+    await store.catalogue.importPets(pets(), commandImport("test"));
     // Another process holds the lock, moves the file while the commit waits, and releases the lock.
     const holder = Bun.spawn(
       [

@@ -5,6 +5,7 @@ import type { ServiceOptions } from "../../src/compose/options.ts";
 import { type Service, startService } from "../../src/compose.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { commandLine } from "../../src/domain/audit.ts";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import { issueKey } from "../../src/domain/key-lifecycle.ts";
 import type { Key } from "../../src/domain/keys.ts";
 import type { OrderRecord } from "../../src/domain/orders.ts";
@@ -107,10 +108,10 @@ export async function startTestService(
       return { id: key.id, text };
     },
     async addPets(...pets) {
-      await service.store.catalogue.importPets(once(pets.map(petRow)), "test");
+      await service.store.catalogue.importPets(once(pets.map(petRow)), commandImport("test"));
     },
     async addOrders(...orders) {
-      await service.store.catalogue.importOrders(once(orders));
+      await service.store.catalogue.importOrders(once(orders), commandImport("test"));
     },
     async restart() {
       await service.stop();

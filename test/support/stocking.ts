@@ -3,6 +3,7 @@
 import { readRows } from "../../src/cli/imports/rows.ts";
 import { readConfig } from "../../src/config.ts";
 import { commandLine } from "../../src/domain/audit.ts";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import { createProblems } from "../../src/domain/import-problems.ts";
 import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
 import { issueKey } from "../../src/domain/key-lifecycle.ts";
@@ -40,7 +41,7 @@ export async function importPets(database: string, ...pets: readonly string[]): 
   }
   const problems = createProblems();
   await withStoreAt(database, ({ catalogue }) =>
-    catalogue.importPets(records(), "import of -", problems),
+    catalogue.importPets(records(), commandImport("import of -"), problems),
   );
 }
 

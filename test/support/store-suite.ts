@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect } from "bun:test";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import { digestOf } from "../../src/domain/keys.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { verify } from "../../src/domain/verify.ts";
@@ -17,6 +18,7 @@ import { describeKeys } from "./store-suite/keys.ts";
 import { describeMaintenance } from "./store-suite/maintenance.ts";
 import { describeOperators } from "./store-suite/operators.ts";
 import { describePages } from "./store-suite/pages.ts";
+import { describePets } from "./store-suite/pets.ts";
 import { describeSharing } from "./store-suite/sharing.ts";
 import { batchesOf, keyNamed, type StorePlace, type StoreSuite } from "./store-suite/suite.ts";
 import { describeUndo } from "./store-suite/undo.ts";
@@ -45,6 +47,7 @@ const otherWrites: readonly Part[] = [
   describeWebhookWrites,
   describeMaintenance,
   describeOperators,
+  describePets,
 ];
 
 /** What a connection needs if another call tests its engine whole. */
@@ -94,7 +97,8 @@ export function storeSuite(
         store = opened;
       },
       enterAnother: () => enter(clock),
-      add: (...rows) => store.catalogue.importPets(batchesOf(rows.map(petRow)), "test"),
+      add: (...rows) =>
+        store.catalogue.importPets(batchesOf(rows.map(petRow)), commandImport("test")),
       ledger: async () => store.inventory.ledgerAfter(0, 1_000),
       entries: async () => store.inventory.entriesAfter(null, 1_000),
       set: (petId, quantity, reason = null) =>

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
 import { commandLine } from "../../src/domain/audit.ts";
 import { ServiceError } from "../../src/domain/errors.ts";
+import { commandImport } from "../../src/domain/import-preview.ts";
 import { InvalidField } from "../../src/domain/invalid-field.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import {
@@ -53,7 +54,7 @@ test("a webhook in a store without changes starts with the first one", async () 
     (async function* () {
       yield [petRow({ petId: 1n, quantity: 5 })];
     })(),
-    "test",
+    commandImport("test"),
   );
   for (const quantity of [4, 3]) await store.inventory.commit([setUnit(1n, quantity)]);
   expect((await listWebhooks(store)).map(({ behind }) => behind)).toEqual([3]);

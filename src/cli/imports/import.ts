@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { type Config, readConfig } from "../../config.ts";
-import type { Batches, Imported } from "../../domain/import-preview.ts";
+import { type Batches, commandImport, type Imported } from "../../domain/import-preview.ts";
 import { createProblems, type Problems, RejectedImport } from "../../domain/import-problems.ts";
 import type { Store } from "../../domain/ports.ts";
 import { systemClock } from "../../engines.ts";
@@ -94,7 +94,8 @@ function importInto<T>(
     // The store now applies all rows in one transaction.
     if (problems.count() === 0) beginChange();
   }
-  return kind.importAll(store.catalogue, beforeChange(), problems, `import of ${file}`);
+  const origin = commandImport(`import of ${file}`);
+  return kind.importAll(store.catalogue, beforeChange(), problems, origin);
 }
 
 /** Shows how much of the file was read, until `opened` is closed. */

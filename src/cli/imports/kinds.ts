@@ -1,6 +1,7 @@
 import type {
   Batches,
   Imported,
+  ImportOrigin,
   ImportPreview,
   TakeDifferences,
 } from "../../domain/import-preview.ts";
@@ -27,7 +28,7 @@ export interface ImportKind<T> {
     catalogue: CatalogueStore,
     records: Batches<T>,
     problems: Problems,
-    reason: string,
+    origin: ImportOrigin,
   ): Promise<Imported>;
   preview(
     preview: ImportPreview,
@@ -42,8 +43,8 @@ export const pets: ImportKind<PetRecord> = {
   columns: petColumns,
   id: "petId",
   toRecord: toPetRecord,
-  importAll: (catalogue, records, problems, reason) =>
-    catalogue.importPets(records, reason, problems),
+  importAll: (catalogue, records, problems, origin) =>
+    catalogue.importPets(records, origin, problems),
   preview: (preview, ...args) => preview.previewPets(...args),
 };
 
@@ -52,6 +53,7 @@ export const orders: ImportKind<OrderRecord> = {
   columns: orderColumns,
   id: "id",
   toRecord: toOrderRecord,
-  importAll: (catalogue, records, problems) => catalogue.importOrders(records, problems),
+  importAll: (catalogue, records, problems, origin) =>
+    catalogue.importOrders(records, origin, problems),
   preview: (preview, ...args) => preview.previewOrders(...args),
 };

@@ -77,6 +77,39 @@ function leftIn(states: PetStates, slot: number): string {
   return `${stock}, as row ${states.seqOf(slot)} left it`;
 }
 
+const removalLabel = ([petId]: StoredRow) => `removal of pet ${petId}`;
+
+/** Checks that the last row of every pet without an entry is known, because it has no entry to name it. */
+export async function checkRemovals(
+  rowsOf: RowsOf,
+  states: PetStates,
+  faults: Faults,
+): Promise<void> {
+  const noted = new Uint8Array(states.count());
+  for await (const batch of rowsOf("removed_pets")) {
+    for (const row of batch) {
+      checkColumns("removed_pets", row, removalLabel, faults);
+      const slot = states.slotOf(row[0] as bigint);
+      noted[slot] = 1;
+      const [version, seq] = [Number(row[1]), states.seqOf(slot)];
+      const isRemoved = states.quantityOf(slot) === null;
+      if (isRemoved ? version === seq : version < seq) continue;
+      const expected =
+        seq === 0
+          ? "no removal: the ledger has no row of it"
+          : isRemoved
+            ? `${seq}, the pet's last row`
+            : `a row before ${seq}`;
+      faults.note(removalLabel(row), `version is ${version}`, expected);
+    }
+  }
+  for (let slot = 0; slot < noted.length; slot++) {
+    if (noted[slot] === 1 || states.seqOf(slot) === 0 || states.quantityOf(slot) !== null) continue;
+    const expected = `row ${states.seqOf(slot)}`;
+    faults.note(`removal of pet ${states.petIdOf(slot)}`, "is not noted", expected);
+  }
+}
+
 export async function checkOrders(rowsOf: RowsOf, faults: Faults): Promise<void> {
   let last: unknown;
   for await (const batch of rowsOf("orders")) {

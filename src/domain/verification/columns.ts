@@ -54,6 +54,7 @@ const columns = {
     oneOf("status", petStatuses),
     integer("version", 1),
   ],
+  removed_pets: [petId("petId"), integer("version", 1)],
   pets: [
     petId("petId"),
     column("name", textRule.text, (value) => textRule.read(value) !== undefined),

@@ -71,9 +71,10 @@ function checkContinues(row: StoredRow, states: PetStates, slot: number, faults:
     const found = `before is ${stockText(toNumber(row[2]), row[4])}`;
     faults.note(where(row), found, `${stockText(quantity, status)}: ${source}`);
   }
-  // A pet that was removed and added again starts a new chain.
-  const previous = quantity === null ? null : seq;
-  if (toNumber(row[6]) !== previous) {
+  const previous = seq === 0 ? null : seq;
+  const isNew = quantity === null && row[6] === null;
+  // An import of 0.6 does not know the last row of a pet that was removed.
+  if (toNumber(row[6]) !== previous && !isNew) {
     const expected = `${previous}, the last row of pet ${row[1]}`;
     faults.note(where(row), `previous is ${row[6]}`, expected);
   }

@@ -1,9 +1,32 @@
 import type { ApiDocument } from "../api/contract/document.ts";
-import { type Header, type HeaderId, headerName } from "../api/contract/headers.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { errorCodeSection } from "./error-codes.ts";
+import { headerSection } from "./headers.ts";
 import { type Html, html } from "./html.ts";
-import { type Endpoint, operationSection, pathWithBreaks } from "./operation.ts";
-import { headingsOf, inline, prose } from "./prose.ts";
-import { constraintsOf, schemaSection, typeOf } from "./schema.ts";
+import { operationSection } from "./operation.ts";
+import { chapters, headingLink } from "./prose.ts";
+import { schemaSection } from "./schema.ts";
+import { sidebar } from "./sidebar.ts";
+import { searchDialog, topbar } from "./topbar.ts";
+
+/** The modules of the page. Naming all of them loads them at once, not one after the other. */
+export const scriptNames = [
+  "main.ts",
+  "api-key.ts",
+  "client-sample.ts",
+  "copy.ts",
+  "element.ts",
+  "json.ts",
+  "request.ts",
+  "response.ts",
+  "samples.ts",
+  "search-index.ts",
+  "search.ts",
+  "sections.ts",
+  "theme.ts",
+  "trial.ts",
+  "validation.ts",
+] as const;
 
 /** Renders the API description as HTML. The page is complete before any script runs. */
 export function referencePage(document: ApiDocument): string {
@@ -20,39 +43,47 @@ export function referencePage(document: ApiDocument): string {
   <title>${info.title} API ${info.version}</title>
   <link rel="icon" href="/docs/icon.svg" type="image/svg+xml">
   <link rel="stylesheet" href="/docs/style.css">
-  <script type="module" src="/docs/trial.ts"></script>
+  ${scriptNames.map((name) => html`<link rel="modulepreload" href="/docs/browser/${name}">\n  `)}
+  <script type="module" src="/docs/browser/${scriptNames[0]}"></script>
 </head>
 <body>
-  <a class="skip" href="#content">Skip to content</a>
-  ${contents(document, endpoints)}
-  <main id="content">
-    <section class="overview" aria-labelledby="title">
-      <h1 id="title">${info.title}</h1>
-      <p class="lead">${info.summary}</p>
-      <dl class="facts">
-        <div><dt>Base URL</dt><dd><code>${base}</code></dd></div>
-        <div><dt>Environment</dt><dd>${servers[0]!.description}</dd></div>
-        <div><dt>Version</dt><dd>${info.version}</dd></div>
-        <div><dt>OpenAPI</dt><dd><a href="/openapi.json">3.1</a>, <a href="/openapi-3.0.json">3.0</a></dd></div>
-        <div><dt>Contact</dt><dd>${info.contact.name}</dd></div>
-        <div><dt>License</dt><dd><a href="${info.license.url}" rel="license noreferrer">${info.license.name}</a></dd></div>
-      </dl>
-      <div class="prose">${prose(info.description)}</div>
-    </section>
-    ${keyForm()}
-    ${endpoints.map((endpoint) => operationSection(endpoint, base))}
-    <section class="reference" aria-labelledby="schemas">
-      <h2 id="schemas">Schemas</h2>
-      ${Object.entries(components.schemas).map(([name, schema]) => schemaSection(name, schema))}
-    </section>
-    <section class="reference" aria-labelledby="headers">
-      <h2 id="headers">Response headers</h2>
-      <dl class="fields">${Object.entries(components.headers).map(([id, header]) => headerField(id, header))}</dl>
-    </section>
-  </main>
+  <a class="skip-link" href="#content">Skip to content</a>
+  <div class="app">
+    ${topbar(info.title)}
+    ${sidebar(document, endpoints)}
+    <main class="content" id="content" tabindex="-1">
+      ${overview(document, base)}
+      ${endpoints.map((endpoint) => operationSection(endpoint, base))}
+      <section class="reference" id="schemas" aria-labelledby="schemas-title">
+        ${headingLink("h2", "schemas", "Schemas")}
+        ${Object.entries(components.schemas).map(([name, schema]) => schemaSection(name, schema))}
+      </section>
+      ${headerSection(components.headers)}
+      ${errorCodeSection()}
+    </main>
+  </div>
+  ${searchDialog()}
+  <p class="visually-hidden" id="announcement" role="status"></p>
 </body>
 </html>
 `.text;
+}
+
+function overview({ info, servers }: ApiDocument, base: string): Html {
+  return html`<section class="overview" aria-labelledby="title">
+        <h1 id="title">${info.title} API</h1>
+        <p class="lead">${info.summary}</p>
+        <dl class="facts">
+          <div><dt>Base URL</dt><dd><code>${base}</code></dd></div>
+          <div><dt>Environment</dt><dd>${servers[0]!.description}</dd></div>
+          <div><dt>Version</dt><dd>${info.version}</dd></div>
+          <div><dt>OpenAPI</dt><dd><a href="/openapi.json">3.1</a>, <a href="/openapi-3.0.json">3.0</a></dd></div>
+          <div><dt>Contact</dt><dd>${info.contact.name}</dd></div>
+          <div><dt>License</dt><dd><a href="${info.license.url}" rel="license noreferrer">${info.license.name}</a></dd></div>
+        </dl>
+        <noscript><p class="notice">Search and sending requests from this page require JavaScript. The samples work without it.</p></noscript>
+        ${chapters(info.description)}
+      </section>`;
 }
 
 /** All operations, those of one tag together, in the order of the tags. */
@@ -64,52 +95,7 @@ function endpointsOf({ paths, tags }: ApiDocument): Endpoint[] {
       operation,
     })),
   );
-  return tags.flatMap(({ name }) => endpoints.filter(({ operation }) => hasTag(operation, name)));
-}
-
-function hasTag({ tags }: Endpoint["operation"], name: string): boolean {
-  return tags.some((tag) => tag === name);
-}
-
-function contents(document: ApiDocument, endpoints: readonly Endpoint[]): Html {
-  return html`<nav aria-label="Contents">
-    <p class="brand"><a href="#content">${document.info.title}</a></p>
-    <p class="group">Overview</p>
-    <ul>${headingsOf(document.info.description).map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
-      <li><a href="#key-title">Try the API</a></li></ul>
-    ${document.tags.map(
-      ({ name }) => html`<p class="group">${name}</p>
-    <ul class="endpoints">${endpoints.filter(({ operation }) => hasTag(operation, name)).map(link)}</ul>`,
-    )}
-    <p class="group">Reference</p>
-    <ul><li><a href="#schemas">Schemas</a></li><li><a href="#headers">Response headers</a></li></ul>
-  </nav>`;
-}
-
-function link({ path, method, operation }: Endpoint): Html {
-  return html`<li><a href="#${operation.operationId}">
-        <span class="method ${method.toLowerCase()}">${method}</span>
-        <span class="${operation.deprecated ? "deprecated" : "path"}">${pathWithBreaks(path)}</span></a></li>`;
-}
-
-function keyForm(): Html {
-  return html`<section class="api-key" aria-labelledby="key-title">
-    <h2 id="key-title">Try the API</h2>
-    <p id="key-note">Enter your API key to send requests from this page. The page keeps the key in this browser tab and
-      sends it only to this service. The key is deleted when you close the tab.</p>
-    <form id="key-form"><fieldset disabled>
-      <label for="key">API key</label>
-      <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="psk_…" aria-describedby="key-note">
-      <button type="reset" class="secondary">Clear</button>
-    </fieldset></form>
-    <noscript><p class="note">Sending requests from this page requires JavaScript. The curl commands work without it.</p></noscript>
-  </section>`;
-}
-
-function headerField(id: string, header: Header): Html {
-  return html`<div class="field" id="header-${id}">
-    <dt><code>${headerName(id as HeaderId)}</code> <span class="type">${typeOf(header.schema)}</span></dt>
-    <dd>${inline(header.description)} ${constraintsOf(header.schema)}
-      ${header.schema.const === undefined && html`<span class="sample">Example: <code>${header.example}</code></span>`}</dd>
-  </div>`;
+  return tags.flatMap(({ name }) =>
+    endpoints.filter(({ operation }) => operation.tags.some((tag) => tag === name)),
+  );
 }

@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import type { Environment } from "../../domain/keys.ts";
+import { kitStyles } from "../../kit/styles.ts";
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
 import type { ApiOperation as Operation } from "../api/operations.ts";
 import type { Page, Pages } from "../pages.ts";
 import { createFile } from "./files.ts";
-import { referencePage } from "./page.ts";
+import { referencePage, scriptNames } from "./page.ts";
+import style from "./style.css" with { type: "text" };
 
 export interface ReferenceOptions {
   readonly environment: Environment;
@@ -22,6 +24,9 @@ const contentSecurityPolicy = [
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
+  // Scripts cannot parse a text as HTML or as code.
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
 ].join("; ");
 
 const securityHeaders = {
@@ -55,11 +60,9 @@ export function referencePages(operations: readonly Operation[], options: Refere
     "/openapi-3.0.json": onFirstRequest(() => jsonFile(JSON.stringify(asOpenApi30(describe())))),
     "/docs": page,
     "/docs/": page,
-    "/docs/style.css": asset("style.css", "text/css; charset=utf-8"),
-    "/docs/icon.svg": asset("icon.svg", "image/svg+xml"),
-    "/docs/trial.ts": script("trial.ts"),
-    "/docs/request.ts": script("request.ts"),
-    "/docs/json.ts": script("json.ts"),
+    "/docs/style.css": file(kitStyles + style, "text/css; charset=utf-8"),
+    "/docs/icon.svg": file(read("icon.svg"), "image/svg+xml"),
+    ...Object.fromEntries(scriptNames.map((name) => [`/docs/browser/${name}`, script(name)])),
   };
 }
 
@@ -97,7 +100,7 @@ const plainHost = /^[\w.:[\]-]+$/;
 
 /**
  * Returns the origin of the service as the client sees it. A proxy reports TLS in X-Forwarded-Proto.
- * The origin is written into the page and into curl commands, so an unusual Host is not used.
+ * The origin is written into the page and into samples, so an unusual Host is not used.
  */
 function originOf({ headers }: Request): string {
   const host = headers.get("host") ?? "";
@@ -108,15 +111,11 @@ function originOf({ headers }: Request): string {
 /** Serves a TypeScript file as JavaScript. */
 function script(name: string): Page {
   // Read now: an upgrade may replace the file while the service runs.
-  const text = read(name);
+  const text = read(`browser/${name}`);
   return onFirstRequest(() => {
     const transpiler = new Bun.Transpiler({ loader: "ts", target: "browser" });
     return file(transpiler.transformSync(text), "text/javascript; charset=utf-8");
   });
-}
-
-function asset(name: string, type: string) {
-  return file(read(name), type);
 }
 
 function file(text: string, type: string): Page {

@@ -9,9 +9,32 @@ export function prose(text: string): Html[] {
   return text.split("\n\n").map(block);
 }
 
+/** Renders a text with headings: what stands before the first one, then a section for each. */
+export function chapters(text: string): Html[] {
+  const [before = "", ...rest] = text.split(/^## /m);
+  const sections = rest.map((chapter) => {
+    const end = chapter.indexOf("\n");
+    const title = chapter.slice(0, end);
+    const id = anchor(title);
+    return html`<section class="chapter prose" id="${id}" aria-labelledby="${id}-title" data-kind="Section">
+          ${headingLink("h2", id, title)}
+          ${prose(chapter.slice(end).trim())}
+        </section>`;
+  });
+  return [html`<div class="prose">${prose(before.trim())}</div>`, ...sections];
+}
+
 /** Returns the headings of a text with their anchors, for a table of contents. */
 export function headingsOf(text: string): { id: string; title: string }[] {
   return [...text.matchAll(/^## (.+)$/gm)].map(([, title = ""]) => ({ id: anchor(title), title }));
+}
+
+/** A heading that is a link to its section, so that readers can copy the address. */
+export function headingLink(tag: "h2" | "h3", id: string, title: string): Html {
+  const link = html`<a class="heading-link" href="#${id}" data-title>${title}</a>`;
+  return tag === "h2"
+    ? html`<h2 id="${id}-title">${link}</h2>`
+    : html`<h3 id="${id}-title">${link}</h3>`;
 }
 
 /** Renders the text of one paragraph. */
@@ -24,17 +47,13 @@ export function inline(text: string): Html[] {
 }
 
 function block(text: string): Html {
-  if (text.startsWith("## ")) {
-    const title = text.slice(3);
-    return html`<h2 id="${anchor(title)}">${title}</h2>`;
-  }
   if (text.startsWith("|")) return table(text.split("\n"));
   if (text.startsWith("```")) return codeBlock(text.split("\n").slice(1, -1).join("\n"));
   return html`<p>${inline(text)}</p>`;
 }
 
 function codeBlock(code: string): Html {
-  return html`<pre tabindex="0" role="region" aria-label="Example"><code class="command">${code}</code></pre>`;
+  return html`<div class="code"><pre tabindex="0" role="group" aria-label="Example"><code>${code}</code></pre></div>`;
 }
 
 function table(lines: readonly string[]): Html {
@@ -44,7 +63,7 @@ function table(lines: readonly string[]): Html {
       .slice(1, -1)
       .map((cell) => cell.trim());
   const [head = "", , ...rows] = lines;
-  return html`<div class="scrollable"><table>
+  return html`<div class="table-wrap"><table class="table">
     <thead><tr>${cells(head).map((cell) => html`<th scope="col">${inline(cell)}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr>${cells(row).map((cell) => html`<td>${inline(cell)}</td>`)}</tr>`)}</tbody>
   </table></div>`;

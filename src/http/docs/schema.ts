@@ -1,7 +1,8 @@
 import type { Schema } from "../api/contract/schema.ts";
+import { formatJson } from "./browser/json.ts";
 import { type Html, html } from "./html.ts";
-import { formatJson } from "./json.ts";
-import { inline } from "./prose.ts";
+
+import { headingLink, inline } from "./prose.ts";
 
 /** Renders the type of a value. A named schema becomes a link. */
 export function typeOf(schema: Schema): Html {
@@ -38,15 +39,17 @@ export function constraintsOf(schema: Schema): Html[] {
 
 /** Renders one named schema: the fields of an object, or the values of an enumeration. */
 export function schemaSection(name: string, schema: Schema): Html {
+  const names = Object.keys(schema.properties ?? {});
   const fields = Object.entries(schema.properties ?? {}).map(
-    ([field, property]) => html`<div class="field">
+    ([field, property]) => html`<div class="definition">
       <dt><code>${field}</code> <span class="type">${typeOf(property)}</span>
         ${schema.required?.includes(field) ? "" : html`<span class="type">optional</span>`}</dt>
       <dd>${inline(property.description ?? "")} ${constraintsOf(property)}</dd>
     </div>`,
   );
-  return html`<section class="schema" id="schema-${name}">
-    <h3>${name}</h3>
+  const id = `schema-${name}`;
+  return html`<section class="schema" id="${id}" aria-labelledby="${id}-title" data-kind="Schema" data-keywords="${names.join(" ")}">
+    ${headingLink("h3", id, name)}
     <p>${inline(schema.description ?? "")}</p>
     ${fields.length > 0 ? html`<dl class="fields">${fields}</dl>` : html`<p>${constraintsOf(schema)}</p>`}
     ${schema.examples?.slice(0, 1).map((example) => jsonBlock(example, `${name} example`))}
@@ -55,13 +58,18 @@ export function schemaSection(name: string, schema: Schema): Html {
 
 export function jsonBlock(value: unknown, label: string): Html {
   const tokens = formatJson(JSON.stringify(value)).map(({ kind, text }) =>
-    kind === "plain" ? html`${text}` : html`<span class="${kind}">${text}</span>`,
+    kind === "plain" ? html`${text}` : html`<span class="token-${kind}">${text}</span>`,
   );
-  return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${tokens}</code></pre>`;
+  return codeBlock(html`${tokens}`, label);
 }
 
 export function textBlock(text: string, label: string): Html {
-  return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>`;
+  return codeBlock(html`${text}`, label);
+}
+
+/** A block that scrolls, so it can have the focus and has a name. */
+function codeBlock(code: Html, label: string): Html {
+  return html`<div class="code"><pre tabindex="0" role="group" aria-label="${label}"><code>${code}</code></pre></div>`;
 }
 
 function exact(value: unknown): string {

@@ -8,6 +8,8 @@ import type { Query, Rows } from "./engine/session.ts";
 const entryText = `SELECT $1::int8, quantity, status, version, epoch, ${timelineNow}
   FROM (SELECT) AS one LEFT JOIN petstore_entry($1::int8) ON true`;
 
+const removalText = `SELECT (SELECT version FROM removed_pets WHERE pet_id = $1::int8), ${timelineNow}`;
+
 const tipText = `SELECT tip.*, ${timelineNow} FROM (${readTip}) AS tip`;
 
 const seqAtText = `SELECT petstore_seq_at($1::int8), ${timelineNow}`;
@@ -47,6 +49,11 @@ export function createHistoryReader(guard: PrimaryGuard, quick: Query, long: Que
       const [row] = await quick(entryText, [petId]);
       guard.confirm(Number(row![5]));
       return row![1] === null ? undefined : toVersionedEntry(row!);
+    },
+    async findRemoval(petId) {
+      const [row] = await quick(removalText, [petId]);
+      guard.confirm(Number(row![1]));
+      return row![0] === null ? undefined : Number(row![0]);
     },
     async readTip() {
       const [row] = await quick(tipText);

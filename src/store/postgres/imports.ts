@@ -1,18 +1,25 @@
-import type { Batches, Imported } from "../../domain/import-preview.ts";
+import { auditEntry } from "../../domain/audit.ts";
+import type { Batches, Imported, ImportOrigin } from "../../domain/import-preview.ts";
 import { type Problems, rejectProblems } from "../../domain/import-problems.ts";
 import type { Tip } from "../../domain/ledger.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
+import { auditValues } from "../audit-rows.ts";
 import { orderDiffers, petDiffers, stockDiffers } from "../import-differences.ts";
 import { entryColumns, storedLedgerColumns } from "../rows.ts";
+import { insertEntry } from "./audit.ts";
+import { nowMs } from "./engine/clock.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Session } from "./engine/session.ts";
 import { assertCommitted } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
 import { checkPets, stageOrders, stagePets } from "./staging.ts";
 
-/** The key of an advisory lock. Arbitrary, but no other application on the server may use it. */
-const importLock = 7_381_003;
+/**
+ * Takes the lock of all transactions that add or remove pets, which ends with the transaction. The key
+ * of the lock is arbitrary, but no other application on the server may use it.
+ */
+export const lockCatalogue = "SELECT pg_advisory_xact_lock(7381003)";
 
 /**
  * Imports pets in one transaction on one connection, which a pooler cannot split. Rows are staged in
@@ -25,31 +32,45 @@ export async function importPets(
   epochs: Epochs,
   records: Batches<PetRecord>,
   problems: Problems,
-  reason: string,
+  origin: ImportOrigin,
   now: number | null,
 ): Promise<Imported> {
   const { sql, query } = session;
   const staged = await stagePets(session, records, problems);
-  await query("SELECT pg_advisory_xact_lock($1::int8)", [importLock]);
+  await query(lockCatalogue);
   await checkPets(session, problems);
   await applyCatalogue(session);
   const { timeline, ...tip } = await takeHead(session, now);
   const { seq } = tip;
-  const rows = await applyStock(session, reason, tip);
+  const rows = await applyStock(session, origin, tip);
   if (rows > 0) await epochs.record(query, timeline, seq);
   const [counts] = await query(
-    `SELECT (SELECT count(*) FROM ledger WHERE seq > $1::int8 AND previous IS NULL),
+    `SELECT (SELECT count(*) FROM ledger WHERE seq > $1::int8 AND quantity_before IS NULL),
             (SELECT count(*) FROM (SELECT pet_id FROM changed_pets UNION
-               SELECT pet_id FROM ledger WHERE seq > $1::int8 AND previous IS NOT NULL) AS changed)`,
+               SELECT pet_id FROM ledger WHERE seq > $1::int8 AND quantity_before IS NOT NULL) AS changed)`,
     [seq],
   );
+  const [created, changed] = counts!.map(Number) as [number, number];
+  const imported = { created, changed, unchanged: staged - created - changed };
+  await note(session, "pets.imported", origin, imported, tip.at);
   assertCommitted(await sql`COMMIT`);
   session.confirm(timeline);
-  const [created, changed] = counts!.map(Number) as [number, number];
-  return { created, changed, unchanged: staged - created - changed };
+  return imported;
 }
 
-/** Only imports write the catalogue, one at a time, so no other transaction adds a pet meanwhile. */
+/** Records the import in the audit log. */
+async function note(
+  { query }: Session,
+  action: "pets.imported" | "orders.imported",
+  { actor, reason }: ImportOrigin,
+  imported: Imported,
+  at: number,
+): Promise<void> {
+  const entry = auditEntry(actor, at, action, null, { reason, ...imported });
+  await query(insertEntry(1), auditValues(entry));
+}
+
+/** The lock is held, so no other transaction adds or removes a pet meanwhile. */
 async function applyCatalogue({ sql }: Session): Promise<void> {
   await sql.unsafe(
     `CREATE TEMP TABLE changed_pets ON COMMIT DROP AS
@@ -76,16 +97,17 @@ const addRows = `
     SELECT $1::int8 + row_number() OVER (ORDER BY s.pet_id) AS seq, s.pet_id,
            i.quantity AS quantity_before, coalesce(s.quantity, i.quantity, $2::int8) AS quantity_after,
            i.status AS status_before, coalesce(s.status, i.status, $3::text) AS status_after,
-           i.version AS previous
+           coalesce(i.version, r.version) AS previous
     FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
+      LEFT JOIN removed_pets r USING (pet_id)
     WHERE i.pet_id IS NULL OR ${stockDiffers}),
   added AS (
     INSERT INTO ledger (${storedLedgerColumns})
     SELECT seq, pet_id, quantity_before, quantity_after, status_before, status_after, previous,
-           'import', NULL, NULL, $4::text, $5::int8,
+           'import', $7::text, $8::text, $4::text, $5::int8,
            decode(petstore_chain($6::text, petstore_row_text(
              seq, pet_id, quantity_before, status_before, quantity_after, status_after, 'import',
-             NULL, NULL, $4::text, $5::int8)) OVER (ORDER BY seq), 'hex')
+             $7::text, $8::text, $4::text, $5::int8)) OVER (ORDER BY seq), 'hex')
     FROM fresh ORDER BY seq
     RETURNING seq, hash)
   SELECT count(*), encode((SELECT hash FROM added ORDER BY seq DESC LIMIT 1), 'hex') FROM added`;
@@ -93,7 +115,7 @@ const addRows = `
 /** Adds ledger rows for new and changed stock, and returns how many. */
 async function applyStock(
   { query }: Session,
-  reason: string,
+  { actor, reason }: ImportOrigin,
   { seq, at, hash }: Tip,
 ): Promise<number> {
   const [added] = await query(addRows, [
@@ -103,18 +125,20 @@ async function applyStock(
     reason,
     at,
     hash,
+    actor.keyId,
+    actor.requestId,
   ]);
   const [rows, lastHash] = [Number(added![0]), added![1]];
   if (rows === 0) return 0;
   await query(
     `UPDATE inventory SET quantity = quantity_after, status = status_after, version = seq
-     FROM ledger WHERE seq > $1::int8 AND previous IS NOT NULL AND ledger.pet_id = inventory.pet_id`,
+     FROM ledger WHERE seq > $1::int8 AND quantity_before IS NOT NULL AND ledger.pet_id = inventory.pet_id`,
     [seq],
   );
   await query(
     `INSERT INTO inventory (${entryColumns})
      SELECT pet_id, quantity_after, status_after, seq FROM ledger
-     WHERE seq > $1::int8 AND previous IS NULL ORDER BY pet_id`,
+     WHERE seq > $1::int8 AND quantity_before IS NULL ORDER BY pet_id`,
     [seq],
   );
   await query(moveTip, [seq, seq + rows, at, lastHash]);
@@ -126,6 +150,8 @@ export async function importOrders(
   session: Session,
   records: Batches<OrderRecord>,
   problems: Problems,
+  origin: ImportOrigin,
+  now: number | null,
 ): Promise<Imported> {
   const { sql, query } = session;
   await stageOrders(session, records, problems);
@@ -148,8 +174,11 @@ export async function importOrders(
        RETURNING 1)
      SELECT count(*) FROM written`,
   );
-  assertCommitted(await sql`COMMIT`);
   const [staged, created] = counts!.map(Number) as [number, number];
   const changes = Number(written![0]);
-  return { created, changed: changes - created, unchanged: staged - changes };
+  const imported = { created, changed: changes - created, unchanged: staged - changes };
+  const [[at] = []] = await query(`SELECT ${nowMs}`, [now]);
+  await note(session, "orders.imported", origin, imported, Number(at));
+  assertCommitted(await sql`COMMIT`);
+  return imported;
 }

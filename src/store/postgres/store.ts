@@ -23,6 +23,7 @@ import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { hasStore, migrate } from "./migrations.ts";
+import { createPets } from "./pets.ts";
 import { createPreview } from "./previews.ts";
 import { steps } from "./schema/steps.ts";
 import { createSessions } from "./sessions.ts";
@@ -55,6 +56,8 @@ export const postgresSchema = steps.length;
 const quickMs = 2_000;
 const longMs = 3_000;
 const commitMs = 3_500;
+/** For a pet that is created or removed, which may have to wait for an import. */
+const petMs = 8_000;
 /**
  * For commands and migrations, which no client waits for. To hash or verify a hundred million ledger
  * rows takes about ten minutes.
@@ -75,10 +78,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const parts = { epochs, keys };
 
   /** Runs long work on a separate session, so that requests do not wait for it. */
-  async function onOwnSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async function onOwnSession<T>(
+    work: (session: Session) => Promise<T>,
+    deadlineMs = ownSessionMs,
+  ): Promise<T> {
     try {
       const session = await database.connect();
-      const running = withinDeadline(session, ownSessionMs, work);
+      const running = withinDeadline(session, deadlineMs, work);
       const result = await running.finally(() => session.close());
       // Replaced meanwhile: what the work wrote may be lost.
       if (!database.isCurrent(session)) throw new WrongServer();
@@ -103,10 +109,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     checkpoints: createCheckpoints(epochs, database.guard, long.query, now),
     catalogue: {
       ...createCatalogueReader(quick.query, long.query),
-      importPets: (records, reason, problems = createProblems()) =>
-        onOwnSession((own) => importPets(own, epochs, records, problems, reason, now())),
-      importOrders: (records, problems = createProblems()) =>
-        onOwnSession((session) => importOrders(session, records, problems)),
+      ...createPets({
+        epochs,
+        query: long.query,
+        now,
+        run: (work) => onOwnSession(work, petMs),
+      }),
+      importPets: (records, origin, problems = createProblems()) =>
+        onOwnSession((own) => importPets(own, epochs, records, problems, origin, now())),
+      importOrders: (records, origin, problems = createProblems()) =>
+        onOwnSession((own) => importOrders(own, records, problems, origin, now())),
       previewPets: (...args) => onOwnSession((own) => createPreview(own).previewPets(...args)),
       previewOrders: (...args) => onOwnSession((own) => createPreview(own).previewOrders(...args)),
     },

@@ -9,6 +9,8 @@ const triggers = {
   entries_have_pets: "inventory",
   entries_keep_pets: "inventory",
   pets_keep_entries: "pets",
+  removed_pets_have_no_entry: "pets",
+  audit_rows_stay: "audit",
 };
 
 const missingTriggers = `

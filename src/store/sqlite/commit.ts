@@ -1,8 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { append } from "../../domain/append.ts";
+import { append, appendRow, type RowContent } from "../../domain/append.ts";
 import type { Entry, PetStatus } from "../../domain/inventory.ts";
 import type { Committed, LedgerRow, Unit } from "../../domain/ledger.ts";
+import type { AddedRow } from "../../domain/pets.ts";
 import { storedLedgerColumns, tipColumns, toTip } from "../rows.ts";
 import { placeholders } from "../tables.ts";
 import { inTransaction } from "./engine/connection.ts";
@@ -11,6 +12,8 @@ import { createKeyMemory } from "./idempotency.ts";
 
 export interface LedgerWriter {
   commit(units: readonly Unit[], now: number): Committed;
+  /** Runs `work` in a transaction in which it can add one row to the ledger. */
+  transact<T>(now: number, work: (add: AddRow) => T): T;
   /**
    * Begins an epoch. If that fails, the next commit begins it: in a store that was restored from a
    * backup, the last epoch may already have had other rows under the next numbers.
@@ -24,6 +27,8 @@ export interface LedgerWriter {
   /** Deletes idempotency keys of at most `commitsMax` commits. Returns the number of commits. */
   pruneKeys(before: number, commitsMax: number): number;
 }
+
+export type AddRow = (content: RowContent) => AddedRow;
 
 /**
  * Writes the ledger and the inventory, on a connection that may block its thread. `isServed` tells
@@ -48,14 +53,25 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
     if (epochToBegin !== undefined) setEpoch(database, epochToBegin);
   }
 
+  /** Reads the head in a transaction. `newEpoch` must be set with the first row. */
+  function readHead(unservedEpoch: string | undefined) {
+    const head = headOf.values()[0]!;
+    const lastEpoch = head[3] as string;
+    const newEpoch = lastEpoch === unservedEpoch ? randomUUID() : undefined;
+    return { tip: toTip(head), epoch: newEpoch ?? lastEpoch, newEpoch };
+  }
+
+  /** Read before the transaction. If a service starts later, the epoch that it begins shows that. */
+  function readUnservedEpoch(): string | undefined {
+    const epoch = isServed && readEpoch(database);
+    return isServed?.() === false ? epoch : undefined;
+  }
+
   const commitUnits = inTransaction(
     database,
     (units: readonly Unit[], now: number, unservedEpoch: string | undefined) => {
       beginPendingEpoch();
-      const head = headOf.values()[0]!;
-      const [tip, lastEpoch] = [toTip(head), head[3] as string];
-      const newEpoch = lastEpoch === unservedEpoch ? randomUUID() : undefined;
-      const epoch = newEpoch ?? lastEpoch;
+      const { tip, epoch, newEpoch } = readHead(unservedEpoch);
       const entries = findEntries(units);
       const epochOf = (row: number) => epochAt.values(row)[0]?.[0] as string | undefined;
       const remembered = keys.find(units, epochOf);
@@ -80,13 +96,27 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
 
   return {
     commit(units, now) {
-      // Read first. If a service starts later, the epoch that it begins shows that.
-      const epoch = isServed && readEpoch(database);
-      const unservedEpoch = isServed?.() === false ? epoch : undefined;
-      const { appended, stored } = commitUnits(units, now, unservedEpoch);
+      const { appended, stored } = commitUnits(units, now, readUnservedEpoch());
       epochToBegin = undefined;
       if (stored) keys.committed(stored);
       return appended;
+    },
+    transact(now, work) {
+      const unservedEpoch = readUnservedEpoch();
+      const transaction = inTransaction(database, () => {
+        beginPendingEpoch();
+        return work((content) => {
+          const { tip, epoch, newEpoch } = readHead(unservedEpoch);
+          const { row, tip: end } = appendRow(tip, content, now);
+          if (newEpoch !== undefined) setEpoch(database, newEpoch);
+          addRows([row], [end.hash]);
+          setTip.run(end.seq, end.at, end.hash);
+          return { row, epoch };
+        });
+      });
+      const result = transaction();
+      epochToBegin = undefined;
+      return result;
     },
     beginEpoch(epoch) {
       epochToBegin = epoch;

@@ -39,6 +39,7 @@ export function createHistoryReader(database: Database): HistoryReader {
        (SELECT epoch FROM epochs WHERE from_seq < version ORDER BY number DESC LIMIT 1)
      FROM inventory WHERE pet_id = ?`,
   );
+  const removal = database.query("SELECT version FROM removed_pets WHERE pet_id = ?");
   const tip = database.query(`SELECT ${tipColumns} FROM head`);
   const atTime = database.query(searchTime);
   const rows = database.query(
@@ -60,6 +61,10 @@ export function createHistoryReader(database: Database): HistoryReader {
     findEntry(petId) {
       const row = entry.values(petId)[0];
       return row && toVersionedEntry(row);
+    },
+    findRemoval(petId) {
+      const row = removal.values(petId)[0];
+      return row && Number(row[0]);
     },
     readTip: () => toTip(tip.values()[0]!),
     seqAt(time) {

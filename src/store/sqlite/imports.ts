@@ -1,12 +1,14 @@
 import type { Database } from "bun:sqlite";
+import { auditEntry } from "../../domain/audit.ts";
 import { hashText, joinFields, originText } from "../../domain/chain.ts";
-import type { Batches, Imported } from "../../domain/import-preview.ts";
+import type { Batches, Imported, ImportOrigin } from "../../domain/import-preview.ts";
 import { type Problems, rejectProblems } from "../../domain/import-problems.ts";
 import type { Tip } from "../../domain/ledger.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
 import { orderDiffers, petDiffers, stockDiffers } from "../import-differences.ts";
 import { tipColumns, toTip } from "../rows.ts";
+import { createEntryInserter } from "./audit.ts";
 import { createValueInserter, type Value } from "./commit.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { beginUnservedEpoch, readEpoch } from "./epochs.ts";
@@ -14,7 +16,7 @@ import { checkPets, stageOrders, stagePets } from "./staging.ts";
 
 /** How an import of pets becomes rows of the ledger. */
 export interface LedgerOptions {
-  readonly reason: string;
+  readonly origin: ImportOrigin;
   now(): number;
   /** Whether a service runs on this store. */
   isServed(): boolean;
@@ -62,19 +64,31 @@ function applyPets(
   );
   appendRows(database, options, unservedEpoch);
   const [staged] = database.query("SELECT count(*) FROM staged_pets").values()[0] as [bigint];
-  return { created, changed, unchanged: Number(staged) - created - changed };
+  const imported = { created, changed, unchanged: Number(staged) - created - changed };
+  note(database, "pets.imported", options, imported);
+  return imported;
+}
+
+/** Records the import in the audit log. */
+function note(
+  database: Database,
+  action: "pets.imported" | "orders.imported",
+  { origin: { actor, reason }, now }: Pick<LedgerOptions, "origin" | "now">,
+  imported: Imported,
+): void {
+  createEntryInserter(database)(auditEntry(actor, now(), action, null, { reason, ...imported }));
 }
 
 /** Appends a ledger row for every entry that is created or changed, and updates the entries. */
 function appendRows(
   database: Database,
-  { reason, now }: LedgerOptions,
+  { origin, now }: LedgerOptions,
   unservedEpoch: string | undefined,
 ): void {
   const tip = toTip(database.query(`SELECT ${tipColumns} FROM head`).values()[0]!);
   const at = Math.max(now(), tip.at);
   const { seq } = tip;
-  const { rows, hash } = addRows(database, { seq, hash: tip.hash, at, reason });
+  const { rows, hash } = addRows(database, { seq, hash: tip.hash, at }, origin);
   if (rows === 0) return;
   if (unservedEpoch !== undefined) beginUnservedEpoch(database, unservedEpoch);
   database
@@ -94,19 +108,21 @@ const batchRows = 128;
 /** Adds a ledger row for every staged record that creates or changes an entry. */
 function addRows(
   database: Database,
-  { seq, hash, at, reason }: Tip & { readonly reason: string },
+  { seq, hash, at }: Tip,
+  { actor: { keyId, requestId }, reason }: ImportOrigin,
 ): { rows: number; hash: string } {
   const changes = database
     .query(
       `SELECT s.pet_id, i.quantity, coalesce(s.quantity, i.quantity, ?1),
-              i.status, coalesce(s.status, i.status, ?2), i.version
+              i.status, coalesce(s.status, i.status, ?2), coalesce(i.version, r.version)
        FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
+         LEFT JOIN removed_pets r USING (pet_id)
        WHERE i.pet_id IS NULL OR ${stockDiffers}
        ORDER BY s.pet_id`,
     )
     .iterate(newPetStock.quantity, newPetStock.status);
   const insert = createValueInserter(database);
-  const origin = originText("import", null, null, reason, at);
+  const origin = originText("import", keyId, requestId, reason, at);
   let rows = 0;
   let lastHash = hash;
   let values: Value[] = [];
@@ -119,7 +135,7 @@ function addRows(
     const fields = [seq + rows, petId, before, statusBefore, after, statusAfter] as const;
     lastHash = hashText(lastHash, joinFields(...fields, origin));
     values.push(seq + rows, petId, before, after, statusBefore, statusAfter, previous);
-    values.push("import", null, null, reason, at, Buffer.from(lastHash, "hex"));
+    values.push("import", keyId, requestId, reason, at, Buffer.from(lastHash, "hex"));
     if (rows % batchRows === 0) {
       insert(values);
       values = [];
@@ -144,10 +160,16 @@ export async function importOrders(
   database: Database,
   records: Batches<OrderRecord>,
   problems: Problems,
+  origin: ImportOrigin,
+  now: () => number,
 ): Promise<Imported> {
   await stageOrders(database, records, problems);
   rejectProblems(problems);
-  return inTransaction(database, () => applyOrders(database))();
+  return inTransaction(database, () => {
+    const imported = applyOrders(database);
+    note(database, "orders.imported", { origin, now }, imported);
+    return imported;
+  })();
 }
 
 function applyOrders(database: Database): Imported {

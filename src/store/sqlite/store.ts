@@ -172,6 +172,7 @@ function createCatalogueStore(parts: Parts): CatalogueStore {
   const { path, clock, threaded } = parts.options;
   // A store with a thread is the serving process.
   const isStoreServed = () => threaded || isServed(filesOf(path));
+  const [createPet, removePet] = [write(parts, "createPet"), write(parts, "removePet")];
   const preview = async <T>(work: (preview: ImportPreview) => Promise<T>) =>
     useConnection(
       parts.access.read(() => openForStaging(path)),
@@ -179,12 +180,15 @@ function createCatalogueStore(parts: Parts): CatalogueStore {
     );
   return {
     ...readable(parts, createCatalogueReader(parts.database)),
-    importPets: (records, reason, problems = createProblems()) =>
+    importPets: (records, origin, problems = createProblems()) =>
       writeAlone(parts, (own) =>
-        importPets(own, records, problems, { reason, now: clock.now, isServed: isStoreServed }),
+        importPets(own, records, problems, { origin, now: clock.now, isServed: isStoreServed }),
       ),
-    importOrders: (records, problems = createProblems()) =>
-      writeAlone(parts, (own) => importOrders(own, records, problems)),
+    importOrders: (records, origin, problems = createProblems()) =>
+      writeAlone(parts, (own) => importOrders(own, records, problems, origin, clock.now)),
+    createPet: (...args) => createPet(...args, clock.now()),
+    removePet: (...args) => removePet(...args, clock.now()),
+    changePet: write(parts, "changePet"),
     previewPets: (...args) => preview((own) => own.previewPets(...args)),
     previewOrders: (...args) => preview((own) => own.previewOrders(...args)),
   };

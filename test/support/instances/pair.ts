@@ -16,8 +16,20 @@ export interface PairOptions extends Pick<FleetOptions, "flags" | "runOptions"> 
   readonly pets?: readonly bigint[];
 }
 
-/** Instances on a primary with a standby, and requests for pet 1. */
-export async function startPair(options: PairOptions) {
+/** The last start of a pair. Its failure is reported to the test that began it. */
+let starting: Promise<unknown> = Promise.resolve();
+
+/**
+ * Instances on a primary with a standby, and requests for pet 1. Concurrent tests start theirs one
+ * after another: many servers that start at once are too slow for each other's timeouts.
+ */
+export function startPair(options: PairOptions) {
+  const started = starting.then(() => startOne(options));
+  starting = started.catch(() => {});
+  return started;
+}
+
+async function startOne(options: PairOptions) {
   const { synchronous, through = "hosts", size = 1, pets = [1n], ...others } = options;
   const primary = await startPostgres();
   const { pathname } = new URL(await primary.freshDatabase());

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { commandImport } from "../../../src/domain/import-preview.ts";
 import { batchesOf, orderRow, type StoreSuite } from "./suite.ts";
 
 export function describeConstraints(suite: StoreSuite): void {
@@ -37,7 +38,10 @@ export function describeConstraints(suite: StoreSuite): void {
     ];
     test("every change that breaks a rule of the schema", async () => {
       await add({ petId: 1n, quantity: 1 });
-      await suite.store.catalogue.importOrders(batchesOf([orderRow({ id: 1n })]));
+      await suite.store.catalogue.importOrders(
+        batchesOf([orderRow({ id: 1n })]),
+        commandImport("test"),
+      );
       const before = await ledger();
       const accepted: string[] = [];
       for (const [name, sql] of statements) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ImportDifference } from "../../../src/domain/import-preview.ts";
+import { commandImport } from "../../../src/domain/import-preview.ts";
 import { createProblems } from "../../../src/domain/import-problems.ts";
 import type { OrderRecord } from "../../../src/domain/orders.ts";
 import type { PetRecord } from "../../../src/domain/pets.ts";
@@ -90,12 +91,12 @@ export function describeImports(suite: StoreSuite): void {
         ],
       ];
       for (const [rows, sentence] of invalid) {
-        await expect(suite.store.catalogue.importPets(batchesOf(...rows), "test")).rejects.toThrow(
-          sentence,
-        );
+        await expect(
+          suite.store.catalogue.importPets(batchesOf(...rows), commandImport("test")),
+        ).rejects.toThrow(sentence);
       }
       await expect(
-        suite.store.catalogue.importPets(brokenOff(petRow({ petId: 5n })), "test"),
+        suite.store.catalogue.importPets(brokenOff(petRow({ petId: 5n })), commandImport("test")),
       ).rejects.toThrow("broken off");
       expect(await suite.store.inventory.readHead()).toEqual(before);
       expect(await suite.store.catalogue.petsAfter(null, 9)).toMatchObject([
@@ -112,7 +113,7 @@ export function describeImports(suite: StoreSuite): void {
         await suite.store.inventory.commit([set(1n, 2), set(1n, 3)]);
         yield [petRow({ petId: 2n })];
       };
-      await suite.store.catalogue.importPets(interrupted(), "test");
+      await suite.store.catalogue.importPets(interrupted(), commandImport("test"));
       expect((await ledger()).map((row) => [row.before?.quantity, row.after?.quantity])).toEqual([
         [undefined, 1],
         [1, 2],
@@ -139,7 +140,7 @@ export function describeImports(suite: StoreSuite): void {
         const { catalogue } = suite.store;
         const running = preview
           ? catalogue.previewPets(batchesOf(rows), found, async () => {})
-          : catalogue.importPets(batchesOf(rows), "test", found);
+          : catalogue.importPets(batchesOf(rows), commandImport("test"), found);
         await expect(running).rejects.toThrow("line 2: found while reading");
         expect(found.count()).toBe(1 + 120 + 70);
         const first = found.list();
@@ -184,7 +185,9 @@ export function describeImports(suite: StoreSuite): void {
       ]);
       expect(await suite.store.inventory.readHead()).toEqual(before);
       expect(await suite.store.catalogue.findPet(1n)).toMatchObject({ name: "Rex", quantity: 1 });
-      expect(await suite.store.catalogue.importPets(batchesOf(rows), "test")).toEqual(preview);
+      expect(
+        await suite.store.catalogue.importPets(batchesOf(rows), commandImport("test")),
+      ).toEqual(preview);
       expect(preview).toEqual({ created: 1, changed: 1, unchanged: 1 });
       await expectSound();
     });
@@ -198,7 +201,7 @@ export function describeImports(suite: StoreSuite): void {
 
   test("an import of orders adds, replaces, skips equal ones, and rejects a duplicate id", async () => {
     const orders = (...rows: readonly (Partial<OrderRecord> & { id: bigint })[]) =>
-      suite.store.catalogue.importOrders(batchesOf(rows.map(orderRow)));
+      suite.store.catalogue.importOrders(batchesOf(rows.map(orderRow)), commandImport("test"));
     expect(await orders({ id: 1n }, { id: 2n }, { id: int64Max, shipDate: 5 })).toEqual({
       created: 3,
       changed: 0,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { commandImport } from "../../../src/domain/import-preview.ts";
 import { int64Max, int64Min } from "../../../src/domain/values/int64.ts";
 import { batchesOf, orderRow, type StoreSuite } from "./suite.ts";
 
@@ -32,7 +33,10 @@ export function describePages(suite: StoreSuite): void {
     });
 
     test("of orders cover the whole range of ids in descending order", async () => {
-      await suite.store.catalogue.importOrders(batchesOf(ids.map((id) => orderRow({ id }))));
+      await suite.store.catalogue.importOrders(
+        batchesOf(ids.map((id) => orderRow({ id }))),
+        commandImport("test"),
+      );
       const found: bigint[] = [];
       let after: bigint | null = null;
       for (;;) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { epochOf, isInHistory } from "../../../src/domain/epochs.ts";
 import type { Store } from "../../../src/domain/ports.ts";
-import { undoRow } from "../../../src/domain/undo.ts";
+import { undoRow, undoStore } from "../../../src/domain/undo.ts";
 import { anEntry } from "../audit.ts";
 import { testStart } from "../clock.ts";
 import { keyNamed, type StoreSuite } from "./suite.ts";
@@ -14,7 +14,7 @@ export function describeUndo(suite: StoreSuite): void {
       await add({ petId: 7n, quantity: 4, status: "pending" });
       await add({ petId: 7n, quantity: 9, status: "sold" });
       suite.clock.advance(1_000);
-      const outcome = await undoRow(suite.store, 2);
+      const outcome = await undoRow(undoStore(suite.store), 2);
       const row = {
         seq: 3,
         petId: 7n,
@@ -36,8 +36,8 @@ export function describeUndo(suite: StoreSuite): void {
     test("can itself be undone", async () => {
       await add({ petId: 1n, quantity: 4 });
       await suite.store.inventory.commit([set(1n, 9)]);
-      await undoRow(suite.store, 2);
-      expect(await undoRow(suite.store, 3)).toMatchObject({
+      await undoRow(undoStore(suite.store), 2);
+      expect(await undoRow(undoStore(suite.store), 3)).toMatchObject({
         kind: "undone",
         row: { seq: 4, after: { quantity: 9 }, reason: "undo of 3" },
       });
@@ -49,20 +49,20 @@ export function describeUndo(suite: StoreSuite): void {
       await add({ petId: 1n, quantity: 4 }, { petId: 2n });
       await suite.store.inventory.commit([set(1n, 9), set(1n, 10), set(2n, 5)]);
       const before = await ledger();
-      expect(await undoRow(suite.store, 3)).toMatchObject({
+      expect(await undoRow(undoStore(suite.store), 3)).toMatchObject({
         kind: "changed_since",
         latest: { seq: 4, keyId: "key_a", keyName: "The key key_a", at: testStart },
       });
       expect(await ledger()).toEqual(before);
       expect(await entries()).toMatchObject([{ quantity: 10 }, { quantity: 5 }]);
       // A change to another pet does not matter.
-      expect(await undoRow(suite.store, 4)).toMatchObject({ kind: "undone" });
+      expect(await undoRow(undoStore(suite.store), 4)).toMatchObject({ kind: "undone" });
     });
 
     test("with force overwrites later changes", async () => {
       await add({ petId: 1n, quantity: 4 });
       await suite.store.inventory.commit([set(1n, 9), set(1n, 10)]);
-      expect(await undoRow(suite.store, 2, { force: true })).toMatchObject({
+      expect(await undoRow(undoStore(suite.store), 2, { force: true })).toMatchObject({
         kind: "undone",
         row: { seq: 4, before: { quantity: 10 }, after: { quantity: 4 } },
       });
@@ -71,7 +71,7 @@ export function describeUndo(suite: StoreSuite): void {
     test("of a row that created a pet is refused, also with force", async () => {
       await add({ petId: 1n, quantity: 4 });
       for (const force of [false, true]) {
-        const outcome = await undoRow(suite.store, 1, { force });
+        const outcome = await undoRow(undoStore(suite.store), 1, { force });
         expect(outcome).toEqual({ kind: "creates_entry", petId: 1n });
       }
       expect(await ledger()).toHaveLength(1);
@@ -80,7 +80,7 @@ export function describeUndo(suite: StoreSuite): void {
     test("of a row that does not exist fails", async () => {
       await add({ petId: 1n });
       for (const seq of [2, Number.MAX_SAFE_INTEGER]) {
-        await expect(undoRow(suite.store, seq, { force: true })).rejects.toThrow(
+        await expect(undoRow(undoStore(suite.store), seq, { force: true })).rejects.toThrow(
           `There is no ledger row ${seq}.`,
         );
       }
@@ -90,11 +90,11 @@ export function describeUndo(suite: StoreSuite): void {
       await add({ petId: 1n, quantity: 4 });
       await suite.store.inventory.commit([set(1n, 9)]);
       for (const reason of ["x".repeat(201), "a\nb", "\ud800"]) {
-        await expect(undoRow(suite.store, 2, { reason })).rejects.toThrow(
+        await expect(undoRow(undoStore(suite.store), 2, { reason })).rejects.toThrow(
           "Field 'reason' must have at most 200 characters and no control characters.",
         );
       }
-      expect(await undoRow(suite.store, 2, { reason: "wrong pet 🐢" })).toMatchObject({
+      expect(await undoRow(undoStore(suite.store), 2, { reason: "wrong pet 🐢" })).toMatchObject({
         row: { seq: 3, reason: "wrong pet 🐢" },
       });
       expect((await ledger()).at(-1)).toMatchObject({ seq: 3, reason: "wrong pet 🐢" });
@@ -115,7 +115,7 @@ export function describeUndo(suite: StoreSuite): void {
           },
         },
       };
-      expect(await undoRow(overtaken, 2)).toMatchObject({
+      expect(await undoRow(undoStore(overtaken), 2)).toMatchObject({
         kind: "changed_since",
         latest: { seq: 3, after: { quantity: 11 } },
       });
@@ -128,7 +128,7 @@ export function describeUndo(suite: StoreSuite): void {
       for (let round = 1; round <= 20; round++) {
         const { rows } = await suite.store.inventory.commit([set(1n, round)]);
         const [undone] = await Promise.all([
-          undoRow(other, rows[0]!.seq),
+          undoRow(undoStore(other), rows[0]!.seq),
           suite.store.inventory.commit([set(1n, 1_000 + round)]),
         ]);
         const after = (await suite.store.inventory.ledgerAfter(rows[0]!.seq, 9)).map(
@@ -147,7 +147,7 @@ export function describeUndo(suite: StoreSuite): void {
       await suite.store.inventory.commit([set(1n, 9)]);
       const before = await suite.store.inventory.readHead();
       const epochsBefore = await suite.store.inventory.listEpochs();
-      await undoRow(suite.store, 3);
+      await undoRow(undoStore(suite.store), 3);
       const head = await suite.store.inventory.readHead();
       const epochs = await suite.store.inventory.listEpochs();
       expect(isInHistory(epochs, head.seq, before)).toBe(true);

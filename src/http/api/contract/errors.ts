@@ -120,3 +120,13 @@ export const errors = {
 } as const satisfies Partial<Record<ErrorCode, ErrorDescription>>;
 
 export type DescribedCode = keyof typeof errors;
+
+/** Codes that no operation lists: they belong to no operation, or are not sent yet. */
+export const unlistedErrors = {
+  method_not_allowed: {
+    description: "The path does not support this method. `Allow` lists the supported methods.",
+  },
+  idempotency_conflict: {
+    description: "Reserved for a later version. The service does not send it.",
+  },
+} as const satisfies Partial<Record<ErrorCode, Pick<ErrorDescription, "description">>>;

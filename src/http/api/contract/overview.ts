@@ -53,6 +53,14 @@ In every response, \`X-RateLimit-Remaining\` is the number of requests left, and
 
 A request over a limit returns 429 and is not counted. Wait the number of seconds in \`Retry-After\`, then retry. If the response is 429 again, double the wait each time. If a client keeps sending requests without waiting, its key is temporarily banned. By default, the first ban lasts five minutes, and repeated bans last longer.
 
+## Responses
+
+Response bodies are JSON in UTF-8. A status from 200 to 299 means success. All other statuses except 304 are errors.
+
+Every response has an \`X-Request-Id\` and the rate limit headers. The inventory, its entries and snapshots have an \`ETag\`, which identifies their version. Send it in \`If-None-Match\` with the next request. While nothing has changed, the response is 304 without a body, and your copy is current.
+
+A list with several pages names the next page in \`Link\`. The last page has no next page.
+
 ## Errors
 
 Every error has the same JSON body. \`code\` identifies the error for your program, \`message\` explains it to people, and \`status\` is the HTTP status.
@@ -61,7 +69,7 @@ An unknown path returns 404. A method that the path does not support returns 405
 
 A request that is not valid HTTP gets a response without a body and without the headers of this API, or no response. All other responses have an \`X-Request-Id\`. Include it when you report a problem.
 
-## Versioning and stability
+## Versioning
 
 The version in the path, \`/v1\`, changes only when a change can break clients. New fields, error codes and operations can appear at any time. Ignore fields you do not know, and handle an unknown error code by its HTTP status.
 

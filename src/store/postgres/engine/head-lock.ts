@@ -38,9 +38,9 @@ export const moveTip = `UPDATE ledger_end SET seq = $2::int8, at = $3::int8, has
 /** Locks the head for a transaction that was begun, and reads the tip under the lock. */
 export async function takeHead({ query, confirm }: Session, now: number | null) {
   const [locked] = await query(lockHead, [now]);
-  const [lockedAt, timeline] = locked!.map(Number) as [number, number];
+  const [lockedAt, timeline] = [Number(locked![0]), Number(locked![1])];
   confirm(timeline);
   const [row] = await query(readTip);
   const { seq, at, hash } = toTip(row!);
-  return { seq, at: Math.max(at, lockedAt), hash, timeline };
+  return { seq, at: Math.max(at, lockedAt), hash, timeline, storeEpoch: locked![2] as string };
 }

@@ -1,5 +1,5 @@
 /**
- * Step 10: the audit log, the sessions of operators, and how many requests each key sent, over time.
+ * Step 10: the audit log, sessions, the usage of each key over time, and where removed pets end.
  * A pet can be deleted once its entry is. Earlier code neither uses these tables nor deletes pets.
  */
 export const operators = `
@@ -31,6 +31,12 @@ export const operators = `
     counts bytea NOT NULL,
     PRIMARY KEY (key_id, span, start)
   ) WITH (fillfactor = 50);
+
+  -- The ledger row that last removed a pet. The rows before it are found from there.
+  CREATE TABLE removed_pets (
+    pet_id  int8 PRIMARY KEY,
+    version int8 NOT NULL
+  );
 
   CREATE FUNCTION petstore_pets_keep_entries() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN

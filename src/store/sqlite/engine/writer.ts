@@ -7,6 +7,7 @@ import { createCheckpointWriter } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";
 import { createKeyWriter } from "../keys.ts";
 import { createMaintenanceWriter } from "../maintenance.ts";
+import { createPetWriter } from "../pets.ts";
 import { createSessionWriter } from "../sessions.ts";
 import { createUsageWriter } from "../usage.ts";
 import { createDeliveryWriter, createWebhookWriter } from "../webhooks.ts";
@@ -143,6 +144,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
       ...waiting(busyWaitMs, createMaintenanceWriter(database)),
       ...waiting(busyWaitMs, createSessionWriter(database)),
       ...waiting(busyWaitMs, createAuditWriter(database)),
+      ...waiting(busyWaitMs, createPetWriter(database, ledger)),
       // These are tried again if they fail, so they never make an update wait.
       ...waiting(0, { ...counters, pruneKeys, ...createCheckpointWriter(database) }),
       ...waiting(0, createDeliveryWriter(database)),

@@ -1,4 +1,4 @@
-/** The audit log, the sessions of operators, and how many requests each key sent, over time. */
+/** The audit log, sessions, the usage of each key over time, and where removed pets end. */
 export const operators = `
   CREATE TABLE audit (
     seq        INTEGER PRIMARY KEY,
@@ -31,4 +31,10 @@ export const operators = `
     counts BLOB    NOT NULL,
     PRIMARY KEY (key_id, span, start)
   ) STRICT, WITHOUT ROWID;
+
+  -- The ledger row that last removed a pet. The rows before it are found from there.
+  CREATE TABLE removed_pets (
+    pet_id  INTEGER PRIMARY KEY,
+    version INTEGER NOT NULL
+  ) STRICT;
   `;

@@ -1,6 +1,6 @@
 /**
  * A request as the reference page shows and sends it. This file runs on the server, which renders
- * the page, and in the browser, which updates the curl command as the user types.
+ * the page, and in the browser, which updates the samples as the user types.
  */
 export interface ExampleRequest {
   readonly method: string;
@@ -15,14 +15,29 @@ export interface Field {
   readonly value: string;
 }
 
-/** Builds a request from the fields of a form. Empty query and header fields are omitted. */
-export function buildRequest(
-  base: string,
-  method: string,
-  path: string,
-  fields: readonly Field[],
-  body: string | undefined,
-): ExampleRequest {
+/** An operation with the values of its form. */
+export interface Trial {
+  readonly operation: string;
+  /** The base URL of the API. */
+  readonly base: string;
+  readonly method: string;
+  /** With its parameters in braces. */
+  readonly path: string;
+  readonly fields: readonly Field[];
+  readonly body: string | undefined;
+  /** The request asks for the feed instead of a page of changes. */
+  readonly isStream?: boolean;
+}
+
+/** Builds the request of a form. Empty query and header fields are omitted. */
+export function buildRequest({
+  base,
+  method,
+  path,
+  fields,
+  body,
+  isStream,
+}: Trial): ExampleRequest {
   const query = new URLSearchParams();
   const headers: Record<string, string> = {};
   let filledPath = path;
@@ -38,6 +53,7 @@ export function buildRequest(
     }
   }
   if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (isStream) headers.Accept = "text/event-stream";
   const search = query.size > 0 ? `?${query}` : "";
   return { method, url: base + filledPath + search, headers, body };
 }
@@ -45,29 +61,4 @@ export function buildRequest(
 /** A header holds only ASCII. `X-Change-Reason` takes other characters percent-encoded. */
 function headerText(value: string): string {
   return /^[ -~]*$/.test(value) ? value : encodeURIComponent(value);
-}
-
-/**
- * Returns a curl command for the request. Without a key, it reads the variable API_KEY. `-i` shows
- * the headers, `-N` shows every event of a stream at once.
- */
-export function curlCommand(
-  request: ExampleRequest,
-  key: string,
-  output: "-i" | "-N" = "-i",
-): string {
-  const authorization = `"Authorization: Bearer ${key === "" ? "$API_KEY" : key}"`;
-  const parts = [`curl ${output}`];
-  if (request.method !== "GET") parts[0] += ` -X ${request.method}`;
-  parts.push(`-H ${authorization}`);
-  for (const [name, value] of Object.entries(request.headers)) {
-    parts.push(`-H ${shellQuote(`${name}: ${value}`)}`);
-  }
-  if (request.body !== undefined) parts.push(`-d ${shellQuote(request.body)}`);
-  parts.push(shellQuote(request.url));
-  return parts.join(" \\\n  ");
-}
-
-function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,0 +1,106 @@
+/** The search dialog: a text field and a list of results, used with the keyboard or a pointer. */
+import { element, get } from "./element.ts";
+import { findTopics, type Topic } from "./search-index.ts";
+
+const dialog = get<HTMLDialogElement>("#search");
+const input = get<HTMLInputElement>("#search-input");
+const list = get<HTMLElement>("#search-results");
+const summary = get<HTMLElement>("#search-summary");
+
+/** Made when the dialog first opens. */
+let topics: readonly Topic[] | undefined;
+let active = -1;
+
+export function prepareSearch(): void {
+  for (const button of document.querySelectorAll<HTMLElement>("[data-search-button]")) {
+    button.hidden = false;
+    button.addEventListener("click", open);
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+    const isField =
+      event.target instanceof Element && event.target.closest("input, textarea, select");
+    if (isField || dialog.open) return;
+    event.preventDefault();
+    open();
+  });
+  input.addEventListener("input", update);
+  input.addEventListener("keydown", onKey);
+  // A click outside the content of a dialog has the dialog itself as its target.
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  get("form", dialog).addEventListener("submit", (event) => {
+    event.preventDefault();
+    (list.children[Math.max(active, 0)]?.firstElementChild as HTMLElement | undefined)?.click();
+  });
+}
+
+function open(): void {
+  topics ??= readTopics();
+  const menu = get<HTMLElement>("#contents");
+  if (menu.matches(":popover-open")) menu.hidePopover();
+  dialog.showModal();
+  input.select();
+  update();
+}
+
+/** Reads what can be found from the page itself, so that the index is never out of date. */
+function readTopics(): Topic[] {
+  const elements = [...document.querySelectorAll<HTMLElement>("[data-kind]")];
+  return elements.map((one) => ({
+    id: one.id,
+    kind: one.dataset.kind ?? "",
+    title: get("[data-title]", one).textContent?.trim() ?? "",
+    keywords: one.dataset.keywords ?? "",
+    text: [...one.querySelectorAll("p, dd, td")].map((part) => part.textContent).join(" "),
+  }));
+}
+
+function update(): void {
+  const query = input.value.trim();
+  const found = findTopics(topics ?? [], query);
+  list.replaceChildren(...found.map(resultItem));
+  list.hidden = found.length === 0;
+  input.setAttribute("aria-expanded", String(found.length > 0));
+  select(found.length > 0 ? 0 : -1);
+  if (query === "") summary.textContent = "Search operations, schemas, headers and error codes.";
+  else if (found.length === 0) summary.textContent = `No results for “${query}”.`;
+  else summary.textContent = found.length === 1 ? "1 result" : `${found.length} results`;
+}
+
+function resultItem({ id, kind, title, keywords }: Topic, index: number): HTMLElement {
+  const item = element("li");
+  item.id = `search-result-${index}`;
+  item.setAttribute("role", "option");
+  item.setAttribute("aria-selected", "false");
+  const link = element("a") as HTMLAnchorElement;
+  link.href = `#${id}`;
+  link.tabIndex = -1;
+  const name = element("span", "search-title", title);
+  if (kind === "Operation")
+    name.append(" ", element("span", "search-path", keywords.split(" ", 2).join(" ")));
+  link.append(name, element("span", "badge", kind));
+  link.addEventListener("click", () => dialog.close());
+  item.append(link);
+  item.addEventListener("pointermove", () => select(index));
+  return item;
+}
+
+function select(index: number): void {
+  list.children[active]?.setAttribute("aria-selected", "false");
+  active = index;
+  const item = list.children[index];
+  item?.setAttribute("aria-selected", "true");
+  item?.scrollIntoView({ block: "nearest" });
+  if (item) input.setAttribute("aria-activedescendant", item.id);
+  else input.removeAttribute("aria-activedescendant");
+}
+
+function onKey(event: KeyboardEvent): void {
+  const count = list.childElementCount;
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined || count === 0) return;
+  event.preventDefault();
+  select((active + step + count) % count);
+}

@@ -1,0 +1,21 @@
+import { get } from "./element.ts";
+
+/** Switches between light and dark until the page is reloaded. Before that, the system decides. */
+export function prepareThemeButton(): void {
+  const button = get<HTMLButtonElement>("#theme-button");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const root = document.documentElement;
+  const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+  const update = () => {
+    const label = `Use the ${isDark() ? "light" : "dark"} theme`;
+    button.setAttribute("aria-label", label);
+    button.title = label;
+  };
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    update();
+  });
+  system.addEventListener("change", update);
+  button.hidden = false;
+  update();
+}

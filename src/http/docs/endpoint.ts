@@ -1,0 +1,8 @@
+import type { DescribedOperation } from "../api/contract/document.ts";
+
+/** An operation with its method and path. */
+export interface Endpoint {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: DescribedOperation;
+}

@@ -1,0 +1,27 @@
+import { errorCodes } from "../../domain/errors.ts";
+import { errors, unlistedErrors } from "../api/contract/errors.ts";
+import { statusOf } from "../errors.ts";
+import { type Html, html } from "./html.ts";
+import { headingLink, inline } from "./prose.ts";
+
+const descriptions: Readonly<Record<string, { readonly description: string }>> = {
+  ...errors,
+  ...unlistedErrors,
+};
+
+/** Lists every error code of the API with its status and what to do about it. */
+export function errorCodeSection(): Html {
+  const described = errorCodes.filter((code) => descriptions[code] !== undefined);
+  return html`<section class="reference" id="error-codes" aria-labelledby="error-codes-title">
+        ${headingLink("h2", "error-codes", "Error codes")}
+        <dl class="fields">${described.map(
+          (
+            code,
+          ) => html`<div class="definition" id="error-${code}" data-kind="Error code" data-keywords="${statusOf[code]}">
+    <dt><a class="heading-link" href="#error-${code}"><code data-title>${code}</code></a>
+      <span class="status s${String(statusOf[code])[0]}">${statusOf[code]}</span></dt>
+    <dd>${inline(descriptions[code]!.description)}</dd>
+  </div>`,
+        )}</dl>
+      </section>`;
+}

@@ -1,0 +1,142 @@
+import { appendRow, type RowContent } from "../../domain/append.ts";
+import type { LedgerRow } from "../../domain/ledger.ts";
+import type { AddedRow } from "../../domain/pets.ts";
+import type { CatalogueStore } from "../../domain/ports.ts";
+import { auditValues } from "../audit-rows.ts";
+import { entryColumns, storedLedgerColumns, toEntry } from "../rows.ts";
+import { insertEntry } from "./audit.ts";
+import { moveTip, takeHead } from "./engine/head-lock.ts";
+import type { Query, Session } from "./engine/session.ts";
+import { assertCommitted, begin, waitForDisk } from "./engine/transaction.ts";
+import type { Epochs } from "./epochs.ts";
+import { lockCatalogue } from "./imports.ts";
+
+/** How long a request waits for an import, which holds the lock of the catalogue while it writes. */
+const limitWait = "SELECT set_config('lock_timeout', '5000', true)";
+
+const addPet = `INSERT INTO pets (pet_id, name, category, tags, photo_urls)
+  VALUES ($1::int8, $2, $3, $4, $5)`;
+const addRow = `INSERT INTO ledger (${storedLedgerColumns})
+  VALUES ($1::int8, $2::int8, $3::int8, $4::int8, $5, $6, $7::int8, $8, $9, $10, $11, $12::int8,
+          decode($13, 'hex'))`;
+const addEntry = `INSERT INTO inventory (${entryColumns}) VALUES ($1::int8, $2::int8, $3, $4::int8)`;
+const findEntry = `SELECT ${entryColumns} FROM inventory WHERE pet_id = $1::int8
+  ORDER BY generation DESC LIMIT 1`;
+const noteRemoval = `INSERT INTO removed_pets (pet_id, version) VALUES ($1::int8, $2::int8)
+  ON CONFLICT (pet_id) DO UPDATE SET version = excluded.version`;
+
+const changeText = `
+  WITH changed AS (
+    UPDATE pets SET name = coalesce($2::text, name),
+      category = CASE WHEN $3::bool THEN $4::text ELSE category END,
+      tags = coalesce($5::text, tags), photo_urls = coalesce($6::text, photo_urls)
+    WHERE pet_id = $1::int8 RETURNING pet_id),
+  noted AS (${insertEntry(7, "changed")})
+  SELECT ${waitForDisk} FROM changed`;
+
+/** What the methods use: `run` opens a session of its own, because they wait for imports. */
+export interface PetParts {
+  readonly epochs: Epochs;
+  readonly query: Query;
+  now(): number | null;
+  run<T>(work: (session: Session) => Promise<T>): Promise<T>;
+}
+
+/** Creates, removes and changes single pets. Each call is one transaction. */
+export function createPets({
+  epochs,
+  query,
+  now,
+  run,
+}: PetParts): Pick<CatalogueStore, "createPet" | "removePet" | "changePet"> {
+  /**
+   * Runs `work` with the catalogue and the head locked, in the order in which an import locks them.
+   * `work` adds a row, or returns without a change.
+   */
+  const transact = <T>(work: (session: Session, add: AddRow) => Promise<T>): Promise<T> =>
+    run(async (session) => {
+      await session.query(begin);
+      await session.query(limitWait);
+      await session.query(lockCatalogue);
+      const { timeline, storeEpoch, ...tip } = await takeHead(session, now());
+      const epoch = epochs.nameOf(storeEpoch, timeline);
+      const result = await work(session, async (content) => {
+        const { row, tip: end } = appendRow(tip, content, tip.at);
+        await epochs.record(session.query, timeline, tip.seq);
+        await session.query(addRow, rowValues(row, end.hash));
+        await session.query(moveTip, [tip.seq, end.seq, end.at, end.hash]);
+        return { row, epoch };
+      });
+      assertCommitted(await session.sql`COMMIT`);
+      session.confirm(timeline);
+      return result;
+    });
+
+  return {
+    createPet: (pet, origin) =>
+      transact(async (session, add) => {
+        const { petId, quantity, status } = pet;
+        const [existing] = await session.query("SELECT FROM pets WHERE pet_id = $1::int8", [petId]);
+        if (existing) return { kind: "exists" };
+        const lists = [JSON.stringify(pet.tags), JSON.stringify(pet.photoUrls)];
+        await session.query(addPet, [petId, pet.name, pet.category, ...lists]);
+        const text = "SELECT version FROM removed_pets WHERE pet_id = $1::int8";
+        const [removal] = await session.query(text, [petId]);
+        const previous = removal ? Number(removal[0]) : null;
+        const after = { quantity, status };
+        const added = await add({ petId, before: null, after, previous, ...origin });
+        await session.query(addEntry, [petId, quantity, status, added.row.seq]);
+        return { kind: "created", ...added };
+      }),
+    removePet: (petId, expectedVersion, origin) =>
+      transact(async (session, add) => {
+        const [found] = await session.query(findEntry, [petId]);
+        if (!found) return { kind: "not_found" };
+        const current = toEntry(found);
+        const { quantity, status, version } = current;
+        if (expectedVersion !== undefined && version !== expectedVersion) {
+          return { kind: "mismatch", current };
+        }
+        const before = { quantity, status };
+        const added = await add({ petId, before, after: null, previous: version, ...origin });
+        await session.query("DELETE FROM inventory WHERE pet_id = $1::int8", [petId]);
+        await session.query("DELETE FROM pets WHERE pet_id = $1::int8", [petId]);
+        await session.query(noteRemoval, [petId, added.row.seq]);
+        return { kind: "removed", ...added };
+      }),
+    async changePet(petId, { name, category, tags, photoUrls }, entry) {
+      const rows = await query(changeText, [
+        petId,
+        name ?? null,
+        category !== undefined,
+        category ?? null,
+        tags ? JSON.stringify(tags) : null,
+        photoUrls ? JSON.stringify(photoUrls) : null,
+        ...auditValues(entry),
+      ]);
+      return rows.length > 0;
+    },
+  };
+}
+
+type AddRow = (content: RowContent) => Promise<AddedRow>;
+
+/** The values of `addRow`. */
+function rowValues(row: LedgerRow, hash: string) {
+  const { before, after } = row;
+  return [
+    row.seq,
+    row.petId,
+    before?.quantity ?? null,
+    after?.quantity ?? null,
+    before?.status ?? null,
+    after?.status ?? null,
+    row.previous,
+    row.cause,
+    row.keyId,
+    row.requestId,
+    row.reason,
+    row.at,
+    hash,
+  ];
+}

@@ -1,0 +1,93 @@
+import type { Database } from "bun:sqlite";
+import type { AuditEntry } from "../../domain/audit.ts";
+import type { PetStatus } from "../../domain/inventory.ts";
+import type { RowOrigin } from "../../domain/ledger.ts";
+import type { Pet, PetCreation, PetDetails, PetRemoval } from "../../domain/pets.ts";
+import { createEntryInserter } from "./audit.ts";
+import type { LedgerWriter } from "./commit.ts";
+import { inTransaction } from "./engine/connection.ts";
+
+/** Creates, removes and changes single pets. Each call is one transaction. */
+export function createPetWriter(database: Database, { transact }: Pick<LedgerWriter, "transact">) {
+  const note = createEntryInserter(database);
+  const petOf = database.query("SELECT 1 FROM pets WHERE pet_id = ?");
+  const insertPet = database.query(
+    "INSERT INTO pets (pet_id, name, category, tags, photo_urls) VALUES (?, ?, ?, ?, ?)",
+  );
+  const insertEntry = database.query(
+    "INSERT INTO inventory (pet_id, quantity, status, version) VALUES (?, ?, ?, ?)",
+  );
+  const entryOf = database.query(
+    "SELECT quantity, status, version FROM inventory WHERE pet_id = ?",
+  );
+  const removalOf = database.query("SELECT version FROM removed_pets WHERE pet_id = ?");
+  const deleteEntry = database.query("DELETE FROM inventory WHERE pet_id = ?");
+  const deletePet = database.query("DELETE FROM pets WHERE pet_id = ?");
+  const noteRemoval = database.query(
+    `INSERT INTO removed_pets (pet_id, version) VALUES (?, ?)
+     ON CONFLICT (pet_id) DO UPDATE SET version = excluded.version`,
+  );
+  const updatePet = database.query(
+    `UPDATE pets SET name = coalesce(?2, name), category = CASE WHEN ?3 THEN ?4 ELSE category END,
+       tags = coalesce(?5, tags), photo_urls = coalesce(?6, photo_urls)
+     WHERE pet_id = ?1`,
+  );
+
+  return {
+    createPet: (pet: Pet, origin: RowOrigin, now: number): PetCreation =>
+      transact(now, (add) => {
+        const { petId, quantity, status } = pet;
+        if (petOf.values(petId).length > 0) return { kind: "exists" };
+        insertPet.run(
+          petId,
+          pet.name,
+          pet.category,
+          JSON.stringify(pet.tags),
+          JSON.stringify(pet.photoUrls),
+        );
+        const removal = removalOf.values(petId)[0];
+        const previous = removal ? Number(removal[0]) : null;
+        const after = { quantity, status };
+        const added = add({ petId, before: null, after, previous, ...origin });
+        insertEntry.run(petId, quantity, status, added.row.seq);
+        return { kind: "created", ...added };
+      }),
+    removePet: (
+      petId: bigint,
+      expectedVersion: number | undefined,
+      origin: RowOrigin,
+      now: number,
+    ): PetRemoval =>
+      transact(now, (add) => {
+        const found = entryOf.values(petId)[0];
+        if (!found) return { kind: "not_found" };
+        const before = { quantity: Number(found[0]), status: found[1] as PetStatus };
+        const version = Number(found[2]);
+        if (expectedVersion !== undefined && version !== expectedVersion) {
+          return { kind: "mismatch", current: { petId, ...before, version } };
+        }
+        const added = add({ petId, before, after: null, previous: version, ...origin });
+        deleteEntry.run(petId);
+        deletePet.run(petId);
+        noteRemoval.run(petId, added.row.seq);
+        return { kind: "removed", ...added };
+      }),
+    changePet: inTransaction(
+      database,
+      (petId: bigint, changes: Partial<PetDetails>, entry: AuditEntry): boolean => {
+        const { name, category, tags, photoUrls } = changes;
+        const isChanged =
+          updatePet.run(
+            petId,
+            name ?? null,
+            category === undefined ? 0 : 1,
+            category ?? null,
+            tags ? JSON.stringify(tags) : null,
+            photoUrls ? JSON.stringify(photoUrls) : null,
+          ).changes > 0;
+        if (isChanged) note(entry);
+        return isChanged;
+      },
+    ),
+  };
+}

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Trial } from "../src/http/docs/browser/request.ts";
+import { sampleFor } from "../src/http/docs/browser/samples.ts";
+import { startTestService, type TestService } from "./support/service.ts";
+
+/** The samples of the page at /docs, taken from the page as the service sends it. */
+
+let service: TestService;
+let key: string;
+let folder: string;
+/** All samples of a language, in the order of the page. */
+let samples: Record<string, string[]>;
+
+beforeAll(async () => {
+  service = await startTestService();
+  key = (await service.issueKey()).text;
+  await service.addPets({ petId: 7n, quantity: 30 }, { petId: 8n, quantity: 1 });
+  folder = mkdtempSync(join(tmpdir(), "petstore-samples-"));
+  samples = await readSamples();
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await service.stop();
+});
+
+async function readSamples(): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  const page = (await service.call("GET", "~/docs")).text;
+  const pattern = /<div data-language="(\w+)">\s*<pre[^>]*><code>([^<]*)<\/code>/g;
+  for (const [, language = "", code = ""] of page.matchAll(pattern)) {
+    const text = code.replace(/&#(\d+);/g, (_, number) => String.fromCharCode(number));
+    found[language] = [...(found[language] ?? []), text];
+  }
+  return found;
+}
+
+const isFeed = (code: string) => /event-stream|client\.watch/.test(code);
+const pages = (language: string) => samples[language]!.filter((code) => !isFeed(code));
+const feed = (language: string) => samples[language]!.filter(isFeed);
+
+/** Runs a program with the key in the environment, and returns what it printed. */
+async function run(command: string[]): Promise<string> {
+  const env = { ...process.env, API_KEY: key };
+  const child = Bun.spawn(command, { env, stdout: "pipe", stderr: "pipe", cwd: folder });
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return (await child.exited) === 0 ? out : out + err;
+}
+
+/** Runs several samples as one module, each in a block of its own. */
+async function runModule(name: string, codes: readonly string[]): Promise<string> {
+  const client = JSON.stringify(resolve("client/src/index.ts"));
+  const blocks = codes.map((code) => `{\n${code.replace(/^import .*$/m, "")}\n}`);
+  await Bun.write(
+    join(folder, name),
+    [`import { PetstoreClient } from ${client};`, ...blocks].join("\n"),
+  );
+  return run([process.execPath, name]);
+}
+
+test("every operation has a sample in every language", () => {
+  const counts = Object.values(samples).map((codes) => codes.length);
+  expect(Object.keys(samples)).toEqual(["curl", "typescript", "javascript", "python"]);
+  expect(new Set(counts).size).toBe(1);
+  for (const language of Object.keys(samples)) expect(feed(language)).toHaveLength(1);
+});
+
+test("the curl commands work when they are pasted", async () => {
+  const output = await run([
+    "sh",
+    "-c",
+    pages("curl").join("\n").replaceAll("curl -i", "curl -s -i"),
+  ]);
+  const statuses = [...output.matchAll(/HTTP\/1\.1 [^\r]*/g)].map(([line]) => line);
+  expect(statuses).toEqual(pages("curl").map(() => "HTTP/1.1 200 OK"));
+  const follow = feed("curl")[0]!.replace("curl -N", "curl -s -N --max-time 1");
+  expect(await run(["sh", "-c", follow])).toContain("event: heartbeat");
+});
+
+test("the JavaScript works when it is pasted", async () => {
+  const output = await runModule("samples.mjs", pages("javascript"));
+  expect(output.match(/^200 /gm)).toHaveLength(pages("javascript").length);
+  const follow = feed("javascript")[0]!.replace("console.log(text);", "$&\n  process.exit();");
+  expect(await runModule("feed.mjs", [follow])).toContain("event: heartbeat");
+});
+
+test("the TypeScript works when it is pasted, with the client", async () => {
+  const codes = pages("typescript").map((code) => `${code}\nconsole.log("done");`);
+  const output = await runModule("samples.ts", codes);
+  expect(output.match(/^done$/gm)).toHaveLength(codes.length);
+  const follow = feed("typescript")[0]!.replace(
+    "{\n  if",
+    "{\n  console.log(event.type);\n  break;\n  if",
+  );
+  expect(await runModule("feed.ts", [follow])).toContain("start");
+});
+
+/** A request whose values contain everything that a language could misread. */
+const hostile: Trial = {
+  operation: "updateInventory",
+  base: "http://127.0.0.1:1/v1",
+  method: "PATCH",
+  path: "/inventory/{petId}",
+  fields: [
+    { name: "petId", in: "path", value: "1/../2" },
+    { name: "X-Change-Reason", in: "header", value: `it's "$(id)" \`id\` \${id} \\` },
+  ],
+  body: `{"quantity": 9223372036854775807,\n "note": "it's \`\${1}\` \\\\ \\""}`,
+};
+
+test("the shell reads the values of a form as they are", async () => {
+  const command = sampleFor("curl", hostile, "");
+  const printed = await run(["sh", "-c", command.replace("curl", "printf '[%s]\\n'")]);
+  const reason = hostile.fields[1]!.value;
+  expect(printed).toContain(`[X-Change-Reason: ${reason}]\n`);
+  expect(printed).toContain(`[${hostile.body}]\n`);
+  expect(printed).toContain("[http://127.0.0.1:1/v1/inventory/1%2F..%2F2]\n");
+});
+
+test("JavaScript reads the values of a form as they are", async () => {
+  const code = sampleFor("javascript", hostile, "");
+  const fetched =
+    "const fetch = async (...all) => (console.log(JSON.stringify(all)), new Response());";
+  const printed = await runModule("hostile.mjs", [`${fetched}\n${code}`]);
+  const [url, { body, headers }] = JSON.parse(printed.split("\n")[0]!);
+  expect(url).toBe("http://127.0.0.1:1/v1/inventory/1%2F..%2F2");
+  expect(body).toBe(hostile.body);
+  expect(headers["X-Change-Reason"]).toBe(hostile.fields[1]!.value);
+  expect(headers.Authorization).toBe(`Bearer ${key}`);
+});
+
+test("a sample of the client keeps every digit, and says what the client cannot send", () => {
+  const body = '{"changes":[{"petId":9223372036854775807,"delta":-1}]}';
+  const trial: Trial = { ...hostile, operation: "applyChanges", fields: [], body };
+  expect(sampleFor("typescript", trial, "")).toContain(
+    "client.applyChanges([{ petId: 9223372036854775807n, delta: -1 }]);",
+  );
+  expect(sampleFor("typescript", { ...trial, body: "[" }, "")).toContain(
+    "// The request body is not valid.",
+  );
+  const fields = [{ name: "before", in: "query", value: "5" }];
+  const list: Trial = { ...trial, operation: "listChanges", fields, body: undefined };
+  expect(sampleFor("typescript", list, "")).toContain("// The client has no option for before.");
+});
