@@ -1,9 +1,11 @@
 // Takes pictures of every view of the console: light and dark, on a desktop and on a phone. They show the
 // sample catalogue and the same made-up changes each time, and go to docs/screenshots. Names as
 // arguments take only those views.
+
 import { mkdirSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { sampleOrders, samplePets } from "../src/cli/sample.ts";
+import { commandImport } from "../src/domain/import-preview.ts";
 import { issueOperator } from "../test/support/admin/operators.ts";
 import { browser, closeBrowser } from "../test/support/browser.ts";
 import { createTestClock } from "../test/support/clock.ts";
@@ -53,8 +55,8 @@ process.exit(0);
 
 async function startService(): Promise<TestService> {
   const started = await startTestService("sqlite", {}, {}, { clock: createTestClock(openedAt) });
-  await started.store.catalogue.importPets(once(samplePets), "sample catalogue");
-  await started.store.catalogue.importOrders(once(sampleOrders));
+  await started.store.catalogue.importPets(once(samplePets), commandImport("sample catalogue"));
+  await started.store.catalogue.importOrders(once(sampleOrders), commandImport("sample orders"));
   return started;
 }
 
