@@ -3,11 +3,16 @@ import type { Batches, Imported, ImportOrigin, ImportPreview } from "./import-pr
 import type { Problems } from "./import-problems.ts";
 import type { RowOrigin } from "./ledger.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
-import type { Pet, PetCreation, PetDetails, PetRecord, PetRemoval } from "./pets.ts";
+import type { NamedEntry, Pet, PetCreation, PetDetails, PetRecord, PetRemoval } from "./pets.ts";
 
 export interface CatalogueReader {
   petsAfter(petId: bigint | null, rowsMax: number): readonly Pet[] | Promise<readonly Pet[]>;
   findPet(petId: bigint): Pet | undefined | Promise<Pet | undefined>;
+  /** Entries with a larger petId (null: from the first) and their names, ascending. */
+  namedEntriesAfter(
+    petId: bigint | null,
+    rowsMax: number,
+  ): readonly NamedEntry[] | Promise<readonly NamedEntry[]>;
   /** Orders by descending id. */
   listOrders(page: OrderPage): readonly Order[] | Promise<readonly Order[]>;
 }
