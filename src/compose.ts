@@ -3,6 +3,7 @@ import { openAdmin } from "./compose/admin.ts";
 import { openBackups } from "./compose/backups.ts";
 import { openDeliveries } from "./compose/deliveries.ts";
 import { openFeed } from "./compose/feed.ts";
+import { openImports } from "./compose/imports.ts";
 import { listen } from "./compose/listen.ts";
 import { openMetrics } from "./compose/metrics.ts";
 import { createMonitoring } from "./compose/monitoring.ts";
@@ -19,6 +20,7 @@ import { announceKeyChanges, createHeadWatcher } from "./domain/head.ts";
 import { keepIdempotencyKeys } from "./domain/key-keeping.ts";
 import type { Store } from "./domain/ports.ts";
 import { followTail } from "./domain/tail.ts";
+import { createUsageRecorder } from "./domain/usage-recorder.ts";
 import { type Engine, openEngine } from "./engines.ts";
 import { adminPages } from "./http/admin/pages.ts";
 import { consolePages } from "./http/console/pages.ts";
@@ -75,10 +77,20 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(tail.stop);
   const feed = openFeed(options, store, tail);
   opened.defer(feed.close);
+  const usage = createUsageRecorder(store.usageHistory, clock, log);
+  opened.defer(usage.stop);
   let stopping = false;
   const isStopping = () => stopping;
   const isServing = async () => !stopping && keys.isPrepared && (await isReady(engine, context));
-  const context: Context = { ...shop, feed, admin: openAdmin(options, engine, isServing) };
+  const [imports, backups] = [openImports(options), openBackups(options, store)];
+  opened.defer(imports.stop);
+  opened.defer(backups.stop);
+  const parts = openAdmin(options, store, engine, certificate, isServing, {
+    imports,
+    backups,
+    usage,
+  });
+  const context: Context = { ...shop, feed, admin: parts };
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
@@ -87,7 +99,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   head.subscribe({ keysChanged: engine.limiter.refresh });
   if (metrics) opened.defer(metrics.watch({ engine, context, certificate, traces, isStopping }));
   const served: Served = {
-    surfaces: serveSurfaces(surfaces, options, engine, context, monitoring, isStopping),
+    surfaces: serveSurfaces(surfaces, options, engine, context, monitoring, usage, isStopping),
     pages: {
       ...referencePages(api.operations, { ...config, basePath: api.basePath }),
       ...adminPages(admin.operations),
@@ -100,9 +112,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const server = await listen(config.host, config.port, () =>
     startServer(served, config, certificate),
   );
-  const backups = openBackups(options, store);
-  if (backups) opened.defer(backups.stop);
-  const parts = opened.move();
+  const running = opened.move();
 
   return {
     baseUrl: new URL(api.basePath, server.url).href,
@@ -113,9 +123,12 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     async stop() {
       stopping = true;
       feed.close();
+      // Either can take longer than the grace period. The requests that wait for them get 503.
+      const ended = Promise.all([imports.stop(), backups.stop()]);
       await server.stop(config.drainMs, config.stopGraceMs);
+      await ended;
       await context.committer.idle();
-      await parts.disposeAsync();
+      await running.disposeAsync();
     },
   };
 }

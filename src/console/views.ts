@@ -18,6 +18,15 @@ import type { View } from "./view.ts";
 /** In the order of the navigation. The first one is shown at /console. */
 export const views: readonly View[] = [
   { path: "/stock", title: "Stock", icon: "stock", load: () => import("./stock/view.tsx") },
+  { path: "/keys", title: "Keys", icon: "keys", load: () => import("./keys/view.tsx") },
+  {
+    path: "/webhooks",
+    title: "Webhooks",
+    icon: "webhooks",
+    load: () => import("./webhooks/view.tsx"),
+  },
+  { path: "/backups", title: "Backups", icon: "backups", load: () => import("./backups/view.tsx") },
+  { path: "/audit", title: "Audit log", icon: "audit", load: () => import("./audit/view.tsx") },
 ];
 
 export function findView(path: string): View | undefined {

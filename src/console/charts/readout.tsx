@@ -1,0 +1,102 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import type { Plot } from "./plot.tsx";
+
+interface Props {
+  readonly title: string;
+  readonly plot: Plot;
+  /** The number of values that can be read. */
+  readonly count: number;
+  /** The value at a horizontal place, in pixels. */
+  readonly indexAt: (x: number) => number;
+  /** The place of a value, in pixels. */
+  readonly xOf: (index: number) => number;
+  /** One line for each part of the text. The first one is the time. */
+  readonly linesOf: (index: number) => readonly string[];
+  readonly children: ComponentChildren;
+}
+
+/**
+ * Shows the exact value below the pointer or, by keyboard, at a place that the arrow keys move. For a
+ * screen reader it is a slider over the values.
+ */
+export function Readout({ title, plot, count, indexAt, xOf, linesOf, children }: Props) {
+  const chosen = useSignal<number | undefined>(undefined);
+  const last = Math.max(0, count - 1);
+  const index = Math.min(chosen.value ?? last, last);
+  const lines = count > 0 ? linesOf(index) : [];
+  const move = (event: PointerEvent) => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    chosen.value = Math.max(0, Math.min(last, indexAt(event.clientX - box.left)));
+  };
+  const key = (event: KeyboardEvent) => {
+    const next = nextIndex(event.key, index, last);
+    if (next === undefined) return;
+    event.preventDefault();
+    chosen.value = Math.max(0, Math.min(last, next));
+  };
+  const hide = () => {
+    chosen.value = undefined;
+  };
+  const isShown = chosen.value !== undefined && count > 0;
+  const x = isShown ? xOf(index) : 0;
+  const isRight = x > (plot.left + plot.right) / 2;
+  return (
+    <div
+      class="chart-area"
+      role="slider"
+      tabIndex={0}
+      aria-label={title}
+      aria-valuemin={0}
+      aria-valuemax={last}
+      aria-valuenow={index}
+      aria-valuetext={lines.join(", ")}
+      onPointerMove={move}
+      onPointerDown={move}
+      onPointerLeave={hide}
+      onFocus={(event) => {
+        if (event.currentTarget.matches(":focus-visible")) chosen.value = last;
+      }}
+      onBlur={hide}
+      onKeyDown={key}
+    >
+      {children}
+      {isShown && (
+        <>
+          <span class="chart-line" style={lineStyle(plot, x)} />
+          <div class="chart-readout" style={boxStyle(plot, x, isRight)}>
+            {lines.map((line, position) => (
+              <div key={line} class={position === 0 ? "muted" : ""}>
+                {line}
+              </div>
+            ))}
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+const lineStyle = ({ top, bottom }: Plot, x: number) => ({
+  transform: `translate(${x}px, ${top}px)`,
+  height: `${bottom - top}px`,
+});
+
+const boxStyle = ({ top }: Plot, x: number, isRight: boolean) => ({
+  transform: `translate(${isRight ? `calc(${x - 10}px - 100%)` : `${x + 10}px`}, ${top}px)`,
+});
+
+function nextIndex(key: string, index: number, last: number): number | undefined {
+  const step = Math.max(1, Math.round(last / 10));
+  const moves: Record<string, number> = {
+    ArrowLeft: index - 1,
+    ArrowDown: index - 1,
+    ArrowRight: index + 1,
+    ArrowUp: index + 1,
+    PageDown: index - step,
+    PageUp: index + step,
+    Home: 0,
+    End: last,
+  };
+  return moves[key];
+}

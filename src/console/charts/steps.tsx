@@ -1,0 +1,79 @@
+import { dayAndTime } from "../parts/times.ts";
+import { Axes, layOut, type Plot, useWidth } from "./plot.tsx";
+import { Readout } from "./readout.tsx";
+import type { StepChartProps, StepPoint } from "./types.ts";
+
+const numbers = new Intl.NumberFormat("en");
+
+/** A number over time that changes in steps. Gaps are times without a number. */
+export default function StepChart({ title, points, until, height = 240 }: StepChartProps) {
+  const { element, width } = useWidth();
+  const from = points[0]?.at ?? until;
+  const max = Math.max(0, ...points.map(({ value }) => value ?? 0));
+  // Right after the first change there is no time to draw yet.
+  const plot = layOut({ width, height, from, until: Math.max(until, from + 1_000), max });
+  const { line, area } = stepPaths(plot, points);
+  return (
+    <figure class="chart">
+      <div ref={element} class="chart-size" style={{ height: `${height}px` }}>
+        {width > 0 && (
+          <Readout
+            title={title}
+            plot={plot}
+            count={points.length}
+            indexAt={(x) => lastBefore(points, plot, x)}
+            xOf={(index) => plot.x(points[index]!.at)}
+            linesOf={(index) => {
+              const { at, value, note } = points[index]!;
+              return [dayAndTime(at), value === null ? "none" : numbers.format(value), note].filter(
+                (text) => text !== "",
+              );
+            }}
+          >
+            <svg width={width} height={height} aria-hidden="true">
+              <Axes plot={plot} />
+              <path class="step-area" d={area} />
+              <path class="step-line" d={line} />
+              {points.length <= dotsMax &&
+                points.map(({ at, value }, index) => (
+                  <circle
+                    key={index}
+                    class="step-dot"
+                    cx={plot.x(at)}
+                    cy={plot.y(value ?? 0)}
+                    r={3}
+                  />
+                ))}
+            </svg>
+          </Readout>
+        )}
+      </div>
+    </figure>
+  );
+}
+
+/** With more changes than this, the dots would hide the line. */
+const dotsMax = 60;
+
+function lastBefore(points: readonly StepPoint[], plot: Plot, x: number): number {
+  const index = points.findLastIndex(({ at }) => plot.x(at) <= x + 4);
+  return Math.max(0, index);
+}
+
+function stepPaths(plot: Plot, points: readonly StepPoint[]): { line: string; area: string } {
+  let [line, area] = ["", ""];
+  let isDrawing = false;
+  points.forEach(({ at, value }, index) => {
+    const start = plot.x(at).toFixed(1);
+    const end = plot.x(points[index + 1]?.at ?? plot.until).toFixed(1);
+    if (value === null) {
+      isDrawing = false;
+      return;
+    }
+    const y = plot.y(value).toFixed(1);
+    line += `${isDrawing ? "L" : "M"}${start} ${y}H${end}`;
+    area += `M${start} ${plot.bottom}V${y}H${end}V${plot.bottom}Z`;
+    isDrawing = true;
+  });
+  return { line, area };
+}
