@@ -17,7 +17,7 @@ import type {
 import type { LimitDecision, Usage } from "./limits.ts";
 import type { MaintenanceStore } from "./maintenance.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
-import type { Pet, PetCreation, PetDetails, PetRecord, PetRemoval } from "./pets.ts";
+import type { NamedEntry, Pet, PetCreation, PetDetails, PetRecord, PetRemoval } from "./pets.ts";
 import type { Limits } from "./plans.ts";
 import type { CountedUsage, StrikeCount, TakeRequest, UsageStore } from "./usage.ts";
 import type { UsageHistoryStore } from "./usage-history.ts";
@@ -195,6 +195,8 @@ export interface CheckpointStore extends CheckpointReader {
 export interface CatalogueReader {
   petsAfter(petId: bigint | null, rowsMax: number): MaybePromise<readonly Pet[]>;
   findPet(petId: bigint): MaybePromise<Pet | undefined>;
+  /** Entries with a larger petId (null: from the first) and their names, ascending. */
+  namedEntriesAfter(petId: bigint | null, rowsMax: number): MaybePromise<readonly NamedEntry[]>;
   /** Orders by descending id. */
   listOrders(page: OrderPage): MaybePromise<readonly Order[]>;
 }
