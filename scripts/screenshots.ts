@@ -1,7 +1,6 @@
 // Takes pictures of every view of the console: light and dark, on a desktop and on a phone. They show the
 // sample catalogue and the same made-up changes each time, and go to docs/screenshots. Names as
 // arguments take only those views.
-
 import { mkdirSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { sampleOrders, samplePets } from "../src/cli/sample.ts";
@@ -55,8 +54,9 @@ process.exit(0);
 
 async function startService(): Promise<TestService> {
   const started = await startTestService("sqlite", {}, {}, { clock: createTestClock(openedAt) });
-  await started.store.catalogue.importPets(once(samplePets), commandImport("sample catalogue"));
-  await started.store.catalogue.importOrders(once(sampleOrders), commandImport("sample orders"));
+  const origin = commandImport("sample catalogue");
+  await started.store.catalogue.importPets(once(samplePets), origin);
+  await started.store.catalogue.importOrders(once(sampleOrders), origin);
   return started;
 }
 
