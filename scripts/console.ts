@@ -31,7 +31,8 @@ async function build(): Promise<void> {
     splitting: true,
     minify: true,
     define: { "process.env.NODE_ENV": '"production"' },
-    naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]" },
+    // A chunk that several views share has the name of the entry point.
+    naming: { entry: "[name]-[hash].[ext]", chunk: "part-[name]-[hash].[ext]" },
   });
   mkdirSync(folder, { recursive: true });
   const names = outputs.map(({ path }) => basename(path));

@@ -3,6 +3,7 @@ import { openAdmin } from "./compose/admin.ts";
 import { openBackups } from "./compose/backups.ts";
 import { openDeliveries } from "./compose/deliveries.ts";
 import { openFeed } from "./compose/feed.ts";
+import { openImports } from "./compose/imports.ts";
 import { listen } from "./compose/listen.ts";
 import { openMetrics } from "./compose/metrics.ts";
 import { createMonitoring } from "./compose/monitoring.ts";
@@ -78,7 +79,11 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   let stopping = false;
   const isStopping = () => stopping;
   const isServing = async () => !stopping && keys.isPrepared && (await isReady(engine, context));
-  const context: Context = { ...shop, feed, admin: openAdmin(options, engine, isServing) };
+  const [imports, backups] = [openImports(options), openBackups(options, store)];
+  opened.defer(imports.stop);
+  opened.defer(backups.stop);
+  const parts = openAdmin(options, store, engine, certificate, isServing, { imports, backups });
+  const context: Context = { ...shop, feed, admin: parts };
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
@@ -100,9 +105,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const server = await listen(config.host, config.port, () =>
     startServer(served, config, certificate),
   );
-  const backups = openBackups(options, store);
-  if (backups) opened.defer(backups.stop);
-  const parts = opened.move();
+  const running = opened.move();
 
   return {
     baseUrl: new URL(api.basePath, server.url).href,
@@ -113,9 +116,12 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     async stop() {
       stopping = true;
       feed.close();
+      // Either can take longer than the grace period. The requests that wait for them get 503.
+      const ended = Promise.all([imports.stop(), backups.stop()]);
       await server.stop(config.drainMs, config.stopGraceMs);
+      await ended;
       await context.committer.idle();
-      await parts.disposeAsync();
+      await running.disposeAsync();
     },
   };
 }

@@ -47,6 +47,10 @@ const tokens = /(psk_(?:live_|test_)?|pso_(?:live_|test_)?|whsec_)[0-9A-Za-z+/=_
 const credentials = /\b((?:bearer|basic)[ \t]+)[^\s,;"']+/gi;
 const authorization = /\b((?:proxy-)?authorization["']?[ \t]*[:=][ \t]*["']?)[^\r\n"']+/gi;
 
+/** Cookies, and the token of a session as it is in one. */
+const cookies = /\b((?:set-)?cookie["']?[ \t]*[:=][ \t]*["']?)[^\r\n"']+/gi;
+const sessions = /(petstore_(?:production|staging)=)[^\s,;"']+/g;
+
 /** A password as a parameter: in an address, in a connection string of libpq, or in JSON. */
 const passwordName = /\b((?:pg|ssl)?(?:password|passwd|pwd)["']?[ \t]*[:=][ \t]*)/.source;
 const quotedPasswords = new RegExp(`${passwordName}(?:"[^"]*"?|'[^']*'?)`, "gi");
@@ -59,6 +63,8 @@ export function withoutSecrets(text: string): string {
     .replace(authorization, "$1[hidden]")
     .replace(credentials, "$1[hidden]")
     .replace(passwords, "$1[hidden]")
+    .replace(cookies, "$1[hidden]")
+    .replace(sessions, "$1[hidden]")
     .replace(tokens, "$1[hidden]");
 }
 

@@ -17,6 +17,7 @@ import {
 } from "../src/domain/key-lifecycle.ts";
 import type { KeyTerms } from "../src/domain/key-terms.ts";
 import { callerOf, defaultScopes, digestOf, isKeyText } from "../src/domain/keys.ts";
+import { newUsage } from "../src/domain/limits.ts";
 import type { Store } from "../src/domain/ports.ts";
 import { openStore } from "../src/stores.ts";
 import { createTestClock } from "./support/clock.ts";
@@ -156,24 +157,28 @@ test("a revoked key stays revoked and cannot be rotated", async () => {
   );
 });
 
-test("a key's status has its last use, today's count and the ban that is in force", async () => {
+test("a key's status has its last use, the counts of this minute and today, and the ban that is in force", async () => {
   const now = clock.now();
   const { key } = await issue();
   const status = () => getKeyStatus(store, now, key.id);
   const secrets = [{ keyId: key.id, createdAt: key.createdAt, expiresAt: null }];
-  const unused = { lastUsedAt: null, usedToday: 0, bannedUntil: null } as const;
+  const unused = { lastUsedAt: null, usedThisMinute: 0, usedToday: 0, bannedUntil: null } as const;
   expect(await status()).toEqual({ key, state: "active", ...unused, secrets });
   const dayStart = now - (now % 86_400_000);
-  const windows = { minuteStart: 0, minuteCount: 0, dayStart, dayCount: 12 };
+  const minuteStart = now - (now % 60_000);
+  const windows = { minuteStart, minuteCount: 3, dayStart, dayCount: 12 };
   await store.usage.saveUsage([{ keyId: key.id, ...windows, lastUsedAt: now - 1 }]);
   await store.usage.saveBan({ keyId: key.id, startedAt: now - 9, until: now + 9, liftedAt: null });
-  const used = { lastUsedAt: now - 1, usedToday: 12, bannedUntil: now + 9 };
+  const used = { lastUsedAt: now - 1, usedThisMinute: 3, usedToday: 12, bannedUntil: now + 9 };
   const banned = { key, state: "banned", ...used, secrets } as const;
   expect(await status()).toEqual(banned);
   expect(await listKeyStatuses(store, now)).toContainEqual(banned);
+  const newer = { ...newUsage(), minuteStart, minuteCount: 5, dayStart, dayCount: 11 };
+  const known = await getKeyStatus(store, now, key.id, () => newer);
+  expect(known).toMatchObject({ lastUsedAt: now - 1, usedThisMinute: 5, usedToday: 12 });
   expect((await getKeyStatus(store, now + 9, key.id)).bannedUntil).toBeNull();
   const tomorrow = await getKeyStatus(store, dayStart + 86_400_000, key.id);
-  expect(tomorrow).toMatchObject({ state: "active", usedToday: 0 });
+  expect(tomorrow).toMatchObject({ state: "active", usedThisMinute: 0, usedToday: 0 });
   expect(await liftBan(store, now, key.id, commandLine)).toBe(true);
   expect((await status()).bannedUntil).toBeNull();
   expect(await liftBan(store, now, key.id, commandLine)).toBe(false);

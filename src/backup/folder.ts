@@ -1,5 +1,6 @@
 import { lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import type { BackupFile } from "../domain/backups.ts";
 
 /** The folder with the backups that the service makes. Several environments may share it. */
 export interface BackupFolder {
@@ -12,6 +13,14 @@ export async function prepareFolder({ path }: BackupFolder): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
+/** The path of a new backup that starts now, or a few seconds later if there is one of this second. */
+export async function newBackupPath(folder: BackupFolder, now: number): Promise<string> {
+  for (let time = now; ; time += 1_000) {
+    const path = backupPath(folder, time);
+    if ((await lengthOf(path)) === undefined) return path;
+  }
+}
+
 /** The path of a backup that starts now, such as `production-20261116T014015Z.petstore`. */
 export function backupPath({ path, environment }: BackupFolder, now: number): string {
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
@@ -19,6 +28,46 @@ export function backupPath({ path, environment }: BackupFolder, now: number): st
 }
 
 const timePattern = "\\d{8}T\\d{6}Z";
+
+/** The backups of this environment, the newest first, at most `filesMax`. */
+export async function listBackups(
+  { path, environment }: BackupFolder,
+  filesMax: number,
+): Promise<readonly BackupFile[]> {
+  const pattern = new RegExp(`^${environment}-(${timePattern})\\.petstore$`);
+  const names = (await namesIn(path)).filter((name) => pattern.test(name)).sort();
+  const files = names.slice(-filesMax).map(async (name): Promise<BackupFile | undefined> => {
+    const bytes = await lengthOf(join(path, name));
+    const createdAt = parseTime(pattern.exec(name)![1]!);
+    return bytes === undefined ? undefined : { name, bytes, createdAt };
+  });
+  return (await Promise.all(files)).filter((file) => file !== undefined).reverse();
+}
+
+/** Empty if the folder does not exist yet. */
+async function namesIn(path: string): Promise<readonly string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** Undefined if somebody has removed it, or if it is not a file. */
+async function lengthOf(path: string): Promise<number | undefined> {
+  try {
+    const file = await lstat(path);
+    return file.isFile() ? file.size : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The time in a name, such as 20261116T014015Z. */
+function parseTime(text: string): number {
+  return Date.parse(text.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, "$1-$2-$3T$4:$5:$6Z"));
+}
 
 /**
  * Removes all but the newest backups of this environment. Returns the number of removed files. Keeps

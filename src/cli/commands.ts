@@ -1,11 +1,10 @@
 import { type SettingName, settings } from "../settings.ts";
+import { auditRowsDefault, printAudit } from "./audit.ts";
+import { catalogueCommands } from "./catalogue-commands.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
 import { printCompletion, shells } from "./completion/completion.ts";
 import { configCommands } from "./config-commands.ts";
-import { exportOrders, exportPets } from "./export.ts";
-import { formats } from "./files.ts";
 import { checkHealth } from "./health.ts";
-import { importOrders, importPets } from "./imports/import.ts";
 import { keyCommands } from "./key-commands.ts";
 import { historyRowsDefault, printHistory, printLedger } from "./ledger.ts";
 import { maintenanceCommands } from "./maintenance-commands.ts";
@@ -20,16 +19,7 @@ import { withExistingStore } from "./with-store.ts";
 const allSettings = Object.keys(settings) as SettingName[];
 
 const jsonLines = { description: "Print one JSON object per line." } as const;
-const format = {
-  placeholder: formats.join("|"),
-  description: "Format of the file. Default: the extension of its name, or ndjson for -.",
-} as const;
-const dryRun = { description: "Show what would change, and change nothing." } as const;
 const moment = "Number of a ledger row, or a time such as 2026-11-15T10:00:00Z.";
-const inputFile = [{ name: "FILE", description: "File to read. - reads standard input." }] as const;
-const outputFile = [
-  { name: "FILE", description: "File to write. - writes to standard output." },
-] as const;
 
 /**
  * Every command. Dispatch, the checks of flags and operands, help and the tables in docs/commands.md
@@ -71,48 +61,7 @@ export const commands: readonly Command[] = [
     run: checkHealth,
   }),
   ...keyCommands,
-  command({
-    name: "pets import",
-    summary: "Adds and updates pets and their stock.",
-    topic: "pets and orders",
-    examples: ["petstore pets import pets.csv --dry-run", "petstore pets import - --format ndjson"],
-    operands: inputFile,
-    flags: { format, "dry-run": dryRun, json },
-    changes: true,
-    settings: storeSettings,
-    run: importPets,
-  }),
-  command({
-    name: "pets export",
-    summary: "Writes all pets and their stock to a file.",
-    topic: "pets and orders",
-    examples: ["petstore pets export pets.csv", "petstore pets export - --format ndjson"],
-    operands: outputFile,
-    flags: { format },
-    settings: storeSettings,
-    run: withExistingStore(exportPets),
-  }),
-  command({
-    name: "orders import",
-    summary: "Adds and updates orders.",
-    topic: "pets and orders",
-    examples: ["petstore orders import orders.csv"],
-    operands: inputFile,
-    flags: { format, "dry-run": dryRun, json },
-    changes: true,
-    settings: storeSettings,
-    run: importOrders,
-  }),
-  command({
-    name: "orders export",
-    summary: "Writes all orders to a file, the newest first.",
-    topic: "pets and orders",
-    examples: ["petstore orders export orders.csv"],
-    operands: outputFile,
-    flags: { format },
-    settings: storeSettings,
-    run: withExistingStore(exportOrders),
-  }),
+  ...catalogueCommands,
   ...webhookCommands,
   command({
     name: "history",
@@ -182,6 +131,22 @@ export const commands: readonly Command[] = [
     changes: true,
     settings: storeSettings,
     run: withExistingStore(undo),
+  }),
+  command({
+    name: "audit",
+    summary: "Shows the audit log, the newest first: who changed keys, webhooks, pets and orders.",
+    topic: "maintenance",
+    examples: ["petstore audit", "petstore audit --limit 100 --json"],
+    operands: [],
+    flags: {
+      limit: {
+        placeholder: "N",
+        description: `Maximum number of rows. Default: ${auditRowsDefault}.`,
+      },
+      json: jsonLines,
+    },
+    settings: storeSettings,
+    run: withExistingStore(printAudit),
   }),
   command({
     name: "verify",

@@ -3,17 +3,15 @@ import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ServiceError } from "../domain/errors.ts";
 import { creationReasonOf } from "../file-errors.ts";
+import { type Format, findFormat, formats } from "../files/formats.ts";
 import { printableLines, ReaderGone } from "../output.ts";
 import { isSpecial, replaceFile } from "./replacement.ts";
-
-export const formats = ["csv", "ndjson", "json"] as const;
-export type Format = (typeof formats)[number];
 
 /** The format that was given with --format, or that of the file's extension. */
 export function formatOf(file: string, given: string | undefined): Format {
   if (file === "-" && given === undefined) return "ndjson";
   const name = given ?? extname(file).slice(1).toLowerCase();
-  const found = formats.find((format) => format === name);
+  const found = findFormat(name);
   if (found) return found;
   const rule = `must be one of ${formats.join(", ")}`;
   if (given !== undefined) throw new ServiceError("invalid_request", `--format ${rule}`);

@@ -35,7 +35,7 @@ async function* once<T>(value: T): AsyncGenerator<T> {
   yield value;
 }
 
-const samplePets: readonly PetRecord[] = [
+export const samplePets: readonly PetRecord[] = [
   pet(1, "Rex", "dogs", ["friendly", "trained"], "available", 3),
   pet(2, "Luna", "dogs", ["puppy"], "pending", 1),
   pet(3, "Whiskers", "cats", ["indoor"], "available", 5),
@@ -48,7 +48,7 @@ const samplePets: readonly PetRecord[] = [
   pet(10, "Sheldon", "turtles", ["slow"], "available", 2),
 ];
 
-const sampleOrders: readonly OrderRecord[] = [
+export const sampleOrders: readonly OrderRecord[] = [
   {
     line: 1,
     id: 1n,

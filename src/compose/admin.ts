@@ -1,19 +1,44 @@
-import type { Clock } from "../domain/ports.ts";
+import { createChangeCounts } from "../domain/change-counts.ts";
+import type { Store } from "../domain/ports.ts";
 import type { Engine } from "../engines.ts";
 import type { AdminParts } from "../http/admin/parts.ts";
+import type { Certificate } from "../http/tls/certificate.ts";
 import { packageVersion } from "../version.ts";
+import { createWebhookSender } from "../webhooks/sender.ts";
 import type { ServiceOptions } from "./options.ts";
 
 /** Makes what only the operator API uses. */
 export function openAdmin(
-  { config, clock }: Pick<ServiceOptions, "config"> & { readonly clock: Clock },
+  { config, clock }: ServiceOptions,
+  store: Store,
   { name: engine, schema, limiter }: Pick<Engine, "name" | "schema" | "limiter">,
+  certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
+  { backups, imports }: Pick<AdminParts, "backups" | "imports">,
 ): AdminParts {
-  const { environment } = config;
+  const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds } = config;
   return {
-    facts: { version: packageVersion(), environment, engine, schema, startedAt: clock.now() },
+    facts: {
+      version: packageVersion(),
+      environment,
+      engine,
+      schema,
+      startedAt: clock.now(),
+      backupEveryMs,
+    },
     isReady,
     findUsage: limiter.findUsage,
+    changeCounts: createChangeCounts(store),
+    certificateExpiresAt: () => certificate?.expiresAt,
+    imports,
+    backups,
+    webhookUrls: createWebhookSender({
+      allowInsecure: config.webhooksAllowInsecure,
+      allowedNetworks: config.webhooksAllowedNetworks,
+      // Sooner than a silent connection is closed.
+      timeoutMs: 5_000,
+    }),
+    importBytesMax,
+    idleTimeoutSeconds,
   };
 }

@@ -1,15 +1,25 @@
-import { runCommand } from "../backup/child.ts";
+import { resolve } from "node:path";
 import {
-  backupPath,
+  listBackups,
+  newBackupPath,
   prepareFolder,
   removeAbandoned,
   removeOldBackups,
   removeUnfinished,
 } from "../backup/folder.ts";
 import { childVariables } from "../config.ts";
-import { type Backups, backupMsMax, startBackups } from "../domain/backups.ts";
+import { type BackupView, backupMsMax, startBackups } from "../domain/backups.ts";
 import type { Store } from "../domain/ports.ts";
+import { failureOf, runCommand, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
+
+/** The backups that the service makes, for its schedule and for operators. */
+export interface ServiceBackups extends BackupView {
+  stop(): Promise<void>;
+}
+
+/** The folder may have any number of files. */
+const filesListedMax = 1_000;
 
 /**
  * Makes backups with the command that operators use, in a process of its own: compressing takes
@@ -18,21 +28,21 @@ import type { ServiceOptions } from "./options.ts";
 export function openBackups(
   { config, clock, log, program }: ServiceOptions,
   { maintenance }: Store,
-): Backups | undefined {
+): ServiceBackups {
   const { backupEveryMs: everyMs, backupKeep: keep, environment } = config;
-  if (everyMs === undefined || program === undefined) return undefined;
   const folder = { path: config.backupFolder, environment };
   const variables = childVariables(config);
 
   async function make(stopping: AbortSignal): Promise<Record<string, unknown>> {
     await prepareFolder(folder);
     const now = clock.now();
-    const path = backupPath(folder, now);
+    const path = await newBackupPath(folder, now);
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(backupMsMax)]);
     try {
       const words = ["backup", path, "--json"];
-      const out = await runCommand({ command: program!, variables }, words, signal);
-      const { file, seq, bytes, durationMs } = JSON.parse(out) as Record<string, unknown>;
+      const result = await runCommand({ command: program!, variables }, words, { signal });
+      if (result.ended !== 0) throw failureOf(result, signal);
+      const { file, seq, bytes, durationMs } = JSON.parse(result.out) as Record<string, unknown>;
       const removed = await removeOldBackups(folder, keep, path);
       await removeAbandoned(folder, now - backupMsMax);
       return { file, seq, bytes, durationMs, removed };
@@ -42,5 +52,12 @@ export function openBackups(
     }
   }
 
-  return startBackups({ maintenance, clock, random: Math.random, log, everyMs, make });
+  const options = { maintenance, clock, random: Math.random, log, everyMs, make };
+  const backups = program && startBackups(options);
+  return {
+    ...{ folder: resolve(folder.path), everyMs, keep },
+    listFiles: () => listBackups(folder, filesListedMax),
+    makeNow: async () => (backups ? backups.makeNow() : { kind: "failed", error: withoutProgram }),
+    stop: async () => backups?.stop(),
+  };
 }

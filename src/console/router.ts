@@ -41,7 +41,7 @@ export function startRouter(): void {
     if (link?.target !== "" || link.hasAttribute("download")) return;
     const url = new URL(link.href);
     const isInside = url.pathname === base || url.pathname.startsWith(`${base}/`);
-    if (url.origin !== window.location.origin || !isInside) return;
+    if (url.origin !== window.location.origin || !isInside || url.hash !== "") return;
     event.preventDefault();
     navigate(url.pathname + url.search);
     window.scrollTo(0, 0);

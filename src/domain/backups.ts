@@ -1,4 +1,5 @@
 import { every, whileAvailable } from "./background.ts";
+import { unavailable } from "./errors.ts";
 import type { Log } from "./events.ts";
 import { clockErrorMsMax, type MaintenanceRecord, type MaintenanceStore } from "./maintenance.ts";
 import type { Clock } from "./ports.ts";
@@ -30,8 +31,13 @@ export function backupDueAt(
   const succeededAt = record.succeededAt ?? Number.NEGATIVE_INFINITY;
   const failedAt = record.failedAt ?? Number.NEGATIVE_INFINITY;
   // It still runs, perhaps in another instance, or its process was killed.
-  if (succeededAt < startedAt && failedAt < startedAt) return startedAt + backupMsMax;
+  if (isUnfinished(record)) return startedAt + backupMsMax;
   return succeededAt < failedAt ? failedAt + Math.min(everyMs, retryMs) : startedAt + everyMs;
+}
+
+/** The last one has neither succeeded nor failed. */
+function isUnfinished({ startedAt, succeededAt, failedAt }: MaintenanceRecord): boolean {
+  return (succeededAt ?? -1) < startedAt && (failedAt ?? -1) < startedAt;
 }
 
 function isByWrongClock({ startedAt }: MaintenanceRecord, now: number): boolean {
@@ -43,7 +49,8 @@ export interface BackupOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
-  readonly everyMs: number;
+  /** Undefined if backups are made only on demand. */
+  readonly everyMs: number | undefined;
   /**
    * Makes a backup and records its success in the store. Returns details for the log. Rejects if it
    * fails, and soon after the signal is aborted.
@@ -51,61 +58,125 @@ export interface BackupOptions {
   make(signal: AbortSignal): Promise<Record<string, unknown>>;
 }
 
+/** What became of a backup. */
+export type BackupOutcome =
+  | { readonly kind: "made"; readonly details: Record<string, unknown> }
+  | { readonly kind: "failed"; readonly error: string }
+  /** Another one is being made, perhaps by another instance. */
+  | { readonly kind: "running" };
+
 export interface Backups {
+  /** Makes a backup now. The next one by the schedule is due an interval later. */
+  makeNow(): Promise<BackupOutcome>;
   /** Ends a backup that is being made. Resolves when nothing uses the store any more. */
   stop(): Promise<void>;
 }
 
-/** Makes backups at an interval, one at a time. Of several instances on one store, one makes each. */
+/** The backups that the service makes. */
+export interface BackupView {
+  readonly folder: string;
+  /** Undefined without a schedule. */
+  readonly everyMs: number | undefined;
+  readonly keep: number;
+  /** The newest first. */
+  listFiles(): Promise<readonly BackupFile[]>;
+  makeNow(): Promise<BackupOutcome>;
+}
+
+/** A backup that the service made. */
+export interface BackupFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** When it was started, by its name. Milliseconds since 1970. */
+  readonly createdAt: number;
+}
+
+/**
+ * Makes backups at an interval and on demand, one at a time. Of several instances on one store, one
+ * makes each.
+ */
 export function startBackups(options: BackupOptions): Backups {
   const { maintenance, clock, random, log, everyMs, make } = options;
   const stopping = new AbortController();
   let failures = 0;
-  let jitterMs = nextJitterMs();
-  let checking: Promise<void> = Promise.resolve();
+  /** What a stop waits for. */
+  const working = new Set<Promise<unknown>>();
 
-  /** Services that started together do not make their backups at the same moment. */
-  function nextJitterMs(): number {
-    return random() * Math.min(everyMs * jitterShare, jitterMsMax);
-  }
-
-  async function check(): Promise<void> {
+  async function readRecord() {
     const records = await maintenance.listMaintenance();
     // Read after the records: if the clock moved back meanwhile, another instance may have started one.
-    const now = clock.now();
-    const record = records.find(({ task }) => task === "backup");
-    if (now < backupDueAt(record, everyMs, now) + jitterMs || stopping.signal.aborted) return;
+    return { record: records.find(({ task }) => task === "backup"), now: clock.now() };
+  }
+
+  async function makeAfter(
+    record: MaintenanceRecord | undefined,
+    now: number,
+  ): Promise<BackupOutcome> {
     // Fails if another instance has started one since the record was read.
     const dueAfter = record && !isByWrongClock(record, now) ? record.startedAt : 0;
-    if (!(await maintenance.startTask("backup", now, dueAfter))) return;
-    jitterMs = nextJitterMs();
+    if (!(await maintenance.startTask("backup", now, dueAfter))) return { kind: "running" };
     try {
       const details = await make(stopping.signal);
       log("backup made", failures > 0 ? { ...details, failures } : details);
       failures = 0;
+      return { kind: "made", details };
     } catch (error) {
-      await failed(error instanceof Error ? error.message : String(error));
+      return { kind: "failed", error: await failed(messageOf(error)) };
     }
   }
 
-  async function failed(error: string): Promise<void> {
+  /** Starts a poll at the interval. Returns what stops it. */
+  function schedule(intervalMs: number): () => void {
+    /** Services that started together do not make their backups at the same moment. */
+    const nextJitterMs = () => random() * Math.min(intervalMs * jitterShare, jitterMsMax);
+    let jitterMs = nextJitterMs();
+    async function check(): Promise<void> {
+      const { record, now } = await readRecord();
+      if (now < backupDueAt(record, intervalMs, now) + jitterMs || stopping.signal.aborted) return;
+      const { kind } = await makeAfter(record, now);
+      if (kind !== "running") jitterMs = nextJitterMs();
+    }
+    const pollMs = Math.min(intervalMs / pollsPerInterval, pollMsMax);
+    return every(pollMs, "backups", log, () => tracked(whileAvailable(check)()));
+  }
+
+  function tracked<T>(work: Promise<T>): Promise<T> {
+    working.add(work);
+    return work.finally(() => working.delete(work));
+  }
+
+  async function makeNow(): Promise<BackupOutcome> {
+    const { record, now } = await readRecord();
+    if (stopping.signal.aborted) throw unavailable("stopping");
+    const isRunning =
+      record &&
+      !isByWrongClock(record, now) &&
+      isUnfinished(record) &&
+      now < record.startedAt + backupMsMax;
+    return isRunning ? { kind: "running" } : makeAfter(record, now);
+  }
+
+  async function failed(error: string): Promise<string> {
     const isStopped = stopping.signal.aborted;
     if (!isStopped) failures += 1;
     if (!isStopped && failures === 1) log("backup failed", { error });
-    await maintenance.failTask("backup", clock.now(), isStopped ? "the service stopped" : error);
+    const reason = isStopped ? "the service stopped" : error;
+    await maintenance.failTask("backup", clock.now(), reason);
+    return reason;
   }
 
-  const pollMs = Math.min(everyMs / pollsPerInterval, pollMsMax);
-  const stopPolling = every(pollMs, "backups", log, () => {
-    checking = whileAvailable(check)();
-    return checking;
-  });
+  const stopPolling = everyMs === undefined ? undefined : schedule(everyMs);
 
   return {
+    makeNow: () => tracked(makeNow()),
     async stop() {
-      stopPolling();
+      stopPolling?.();
       stopping.abort();
-      await checking.catch(() => {});
+      await Promise.allSettled(working);
     },
   };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -11,6 +11,8 @@ export interface Problem {
   readonly rule: string;
   /** The text after this row cannot be split into rows, so it was not checked. */
   readonly isLast?: boolean;
+  /** The format that the file seems to have, if it is not the one that was given. */
+  readonly format?: string | undefined;
 }
 
 /** The problems of one import: the first ones, and how many there are. */

@@ -2,6 +2,7 @@ import { type Problem, type Problems, shownValue } from "./import-problems.ts";
 import { isPetStatus, petStatuses, quantityMax, readQuantity } from "./inventory.ts";
 import { type OrderRecord, type OrderStatus, orderStatuses } from "./orders.ts";
 import type { PetRecord } from "./pets.ts";
+import { isReason, reasonCharactersMax } from "./reasons.ts";
 import { parseInstant } from "./values/instants.ts";
 import { int64Max, int64Min } from "./values/int64.ts";
 import { JsonNumber } from "./values/json.ts";
@@ -56,6 +57,14 @@ export function toOrderRecord(line: number, fields: Fields, problems: Problems):
   };
   return id === undefined ? [] : { id, ...record, isBad: row.isBad() };
 }
+
+/** The reason of the ledger rows of an import. Undefined for a name that breaks `fileNameRule`. */
+export function importReasonOf(fileName: string): string | undefined {
+  const reason = `import of ${fileName}`;
+  return fileName !== "" && isReason(reason) ? reason : undefined;
+}
+
+export const fileNameRule = `must have 1 to ${reasonCharactersMax - "import of ".length} characters and no control characters`;
 
 /** Problems that only a store can find, after all rows are staged. */
 export function repeatedId(

@@ -20,7 +20,7 @@ import {
   kindOf,
   type SecretTimes,
 } from "./keys.ts";
-import { dayMs } from "./limits.ts";
+import { dayMs, minuteMs, type Usage } from "./limits.ts";
 import type { Store } from "./ports.ts";
 import { isInForce } from "./usage.ts";
 
@@ -44,7 +44,8 @@ export interface KeyStatus {
   readonly key: Key;
   readonly state: "active" | "banned" | "expired" | "revoked";
   readonly lastUsedAt: number | null;
-  /** Requests that were counted in this UTC day. A service on SQLite stores its counts each second. */
+  /** Requests that were counted in this UTC minute and this UTC day. */
+  readonly usedThisMinute: number;
   readonly usedToday: number;
   /** The secrets that can still be used, the oldest first. */
   readonly secrets: readonly SecretTimes[];
@@ -152,11 +153,18 @@ export async function liftBan(
   return usage.liftBan(id, now, auditEntry(actor, now, "ban.lifted", id));
 }
 
+/**
+ * What the rate limiter of this process knows of a key. A service on SQLite stores its counts each
+ * second, so the limiter may know more. On PostgreSQL, other instances may have counted more.
+ */
+export type FindUsage = (keyId: string) => Readonly<Usage> | undefined;
+
 export async function listKeyStatuses(
   { keys, usage }: KeysAndUsage,
   now: number,
+  findUsage?: FindUsage,
 ): Promise<readonly KeyStatus[]> {
-  const statusOf = await loadStatus({ keys, usage }, now);
+  const statusOf = await loadStatus({ keys, usage }, now, findUsage);
   return (await keys.listKeys()).map(statusOf);
 }
 
@@ -164,9 +172,10 @@ export async function getKeyStatus(
   { keys, usage }: KeysAndUsage,
   now: number,
   id: string,
+  findUsage?: FindUsage,
 ): Promise<KeyStatus> {
   const key = await getKey({ keys }, id);
-  return (await loadStatus({ keys, usage }, now))(key);
+  return (await loadStatus({ keys, usage }, now, findUsage))(key);
 }
 
 async function getKey({ keys }: Keys, id: string): Promise<Key> {
@@ -178,6 +187,7 @@ async function getKey({ keys }: Keys, id: string): Promise<Key> {
 async function loadStatus(
   { keys, usage }: KeysAndUsage,
   now: number,
+  findUsage: FindUsage = () => undefined,
 ): Promise<(key: Key) => KeyStatus> {
   const used = new Map((await usage.loadUsage()).map((row) => [row.keyId, row]));
   const bans = new Map((await usage.loadBans()).map((ban) => [ban.keyId, ban]));
@@ -185,13 +195,22 @@ async function loadStatus(
   return (key) => {
     const ban = bans.get(key.id);
     const isBanned = ban !== undefined && isInForce(ban, now);
-    const usage = used.get(key.id);
+    const counts = [used.get(key.id), findUsage(key.id)].filter((one) => one !== undefined);
+    // Counts of a window only grow, so the larger one is the newer one.
+    const largest = (numbers: readonly number[]) => Math.max(0, ...numbers);
     return {
       key,
       state: stateOf(key, isBanned, now),
       // Stored as 0 if the key was never used.
-      lastUsedAt: usage?.lastUsedAt || null,
-      usedToday: usage !== undefined && now - usage.dayStart < dayMs ? usage.dayCount : 0,
+      lastUsedAt: largest(counts.map(({ lastUsedAt }) => lastUsedAt)) || null,
+      usedThisMinute: largest(
+        counts.map(({ minuteStart, minuteCount }) =>
+          now - minuteStart < minuteMs ? minuteCount : 0,
+        ),
+      ),
+      usedToday: largest(
+        counts.map(({ dayStart, dayCount }) => (now - dayStart < dayMs ? dayCount : 0)),
+      ),
       secrets: (secrets.get(key.id) ?? []).filter((secret) => isUsable(key, secret, now)),
       bannedUntil: isBanned ? ban.until : null,
     };

@@ -32,7 +32,9 @@ export interface KeyTerms {
 export type OperatorTerms = Pick<KeyTerms, "name" | "expiresAt">;
 
 /** What an operator changes of a key. An undefined field stays; an `expiresAt` of null means never. */
-export type KeyChange = Partial<Omit<KeyTerms, "expiresAt">> & {
+export type KeyChange = {
+  readonly [Field in Exclude<keyof KeyTerms, "expiresAt">]?: KeyTerms[Field] | undefined;
+} & {
   readonly expiresAt?: number | null | undefined;
 };
 

@@ -38,10 +38,7 @@ export async function readOptionalText(request: Request, operation: Operation): 
   if (type !== null && !isAccepted(type, rule)) {
     throw new ServiceError("unsupported_media_type", unsupportedMediaType(rule.mediaTypes));
   }
-  const encoding = request.headers.get("content-encoding");
-  if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
-    throw new UnsupportedEncoding();
-  }
+  rejectCompressed(request);
   const bytes = await readBytes(request, rule.bytesMax);
   try {
     return decoder.decode(bytes);
@@ -50,33 +47,64 @@ export async function readOptionalText(request: Request, operation: Operation): 
   }
 }
 
-function isAccepted(contentType: string, { mediaTypes }: BodyRule): boolean {
-  const type = contentType.split(";")[0]!.trim().toLowerCase();
-  return mediaTypes.includes(type);
-}
-
-async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > bytesMax) throw tooLarge(bytesMax);
+/**
+ * Reads a body of any media type as it arrives, no faster than the caller takes it. Throws if it is too
+ * large or does not arrive completely.
+ */
+export async function* readChunks(
+  request: Request,
+  bytesMax: number,
+): AsyncGenerator<Uint8Array, void> {
+  rejectCompressed(request);
+  rejectLonger(request, bytesMax);
   try {
-    if (declared !== null) return await request.bytes();
-    return await readStream(request, bytesMax);
+    yield* boundedChunks(request, bytesMax);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     throw new ServiceError("invalid_request", incompleteBody);
   }
 }
 
-/** Reads a body without a declared length. Counts the bytes, to stop as soon as there are too many. */
-async function readStream(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+function rejectCompressed({ headers }: Request): void {
+  const encoding = headers.get("content-encoding");
+  if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
+    throw new UnsupportedEncoding();
+  }
+}
+
+/** Throws if the declared length is too large. */
+function rejectLonger({ headers }: Request, bytesMax: number): void {
+  const declared = headers.get("content-length");
+  if (declared !== null && Number(declared) > bytesMax) throw tooLarge(bytesMax);
+}
+
+function isAccepted(contentType: string, { mediaTypes }: BodyRule): boolean {
+  const type = contentType.split(";")[0]!.trim().toLowerCase();
+  return mediaTypes.includes(type);
+}
+
+async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  rejectLonger(request, bytesMax);
+  try {
+    if (request.headers.has("content-length")) return await request.bytes();
+    return Buffer.concat(await Array.fromAsync(boundedChunks(request, bytesMax)));
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError("invalid_request", incompleteBody);
+  }
+}
+
+/** Counts the bytes of a body whose length may not be declared, to stop as soon as there are too many. */
+async function* boundedChunks(
+  { body }: Request,
+  bytesMax: number,
+): AsyncGenerator<Uint8Array, void> {
   let length = 0;
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of body ?? []) {
     length += chunk.length;
     if (length > bytesMax) throw tooLarge(bytesMax);
-    chunks.push(chunk);
+    yield chunk;
   }
-  return Buffer.concat(chunks);
 }
 
 function tooLarge(bytesMax: number): ServiceError {

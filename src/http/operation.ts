@@ -84,6 +84,8 @@ export interface Call {
   readonly trace: Trace | undefined;
   /** The store's head when the request arrived, if the engine knows it without a wait. */
   readonly head: Head | undefined;
+  /** Sets how long the connection may be silent. 0 means any time. */
+  setIdleTimeout(seconds: number): void;
 }
 
 /** A response without the headers that all responses have. */

@@ -51,7 +51,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
   const headersElsewhere = { ...jsonHeaders, ...surface.headers };
 
   function operate(
-    { request, route, origin }: RoutedRequest,
+    { request, route, origin, setIdleTimeout }: RoutedRequest,
     operation: RoutedOperation | undefined,
     requestId: string,
     caller: Caller,
@@ -74,6 +74,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       operation,
       head,
       trace,
+      setIdleTimeout,
     });
   }
 

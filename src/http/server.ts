@@ -17,6 +17,7 @@ export interface ServerOptions {
   readonly host: string;
   readonly port: number;
   readonly bodyBytesBackstop: number;
+  readonly importBytesMax: number;
   readonly idleTimeoutSeconds: number;
   readonly trustedProxies: readonly Network[];
 }
@@ -118,7 +119,9 @@ export async function startServer(
     reusePort: false,
     hostname: certificate ? innerHost : options.host,
     port: certificate ? 0 : options.port,
-    maxRequestBodySize: options.bodyBytesBackstop,
+    // Bun discards the bytes of a body that no operation reads, and it reads no more than operations
+    // take. So a larger limit for imports does not cost memory.
+    maxRequestBodySize: options.importBytesMax + options.bodyBytesBackstop,
     idleTimeout: options.idleTimeoutSeconds,
     routes: {
       // The router reads the path as it was sent. Code behind it must not parse request.url: with

@@ -1,4 +1,4 @@
-import { readChangesWaiting, readCount, readDays, readMinutes } from "./readers.ts";
+import { readChangesWaiting, readCount, readDays, readMebibytes, readMinutes } from "./readers.ts";
 import { setting } from "./setting.ts";
 
 /** Rate limits, bans, and bounds of writes and streams. */
@@ -103,6 +103,15 @@ export const limitsSettings = {
     description: "How long the results of requests with an `Idempotency-Key` are kept.",
     unit: "days",
     read: readDays,
+  }),
+  importBytesMax: setting({
+    flag: "import-mib-max",
+    variable: "PETSTORE_IMPORT_MIB_MAX",
+    placeholder: "N",
+    default: "64",
+    description: "Largest file that operators can import with the console or the operator API.",
+    unit: "MiB",
+    read: readMebibytes,
   }),
   streamsPerKeyMax: setting({
     flag: "streams-per-key",

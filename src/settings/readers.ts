@@ -28,6 +28,13 @@ export function readCount(text: string): number {
   return Number(text);
 }
 
+/** A size in MiB, as a number of bytes. */
+export function readMebibytes(text: string): number {
+  const count = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(count <= 1_024)) throw new Error("must be from 1 to 1024 MiB");
+  return count * 1_048_576;
+}
+
 /** The number of changes that may wait. With fewer, a large batch would always be rejected. */
 export function readChangesWaiting(text: string): number {
   const count = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { AdminOperation } from "../../src/http/admin/operations.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AdminOperation } from "../../src/http/admin/operation.ts";
 import { operationExamples as examples } from "../support/admin/operation-examples.ts";
 import { operations } from "../support/admin/operations.ts";
 import { issueOperator, ownPage, signIn } from "../support/admin/operators.ts";
 import type { Example } from "../support/operation-examples.ts";
+import { program } from "../support/program.ts";
 import { expectCommonHeaders, expectError, expectUnchanged } from "../support/responses.ts";
 import {
   type CallOptions,
@@ -13,16 +17,26 @@ import {
 } from "../support/service.ts";
 
 describe.each(engines)("operations of the operator API on %s", (engine) => {
+  const backupFolder = mkdtempSync(join(tmpdir(), "petstore-backups-"));
   let service: TestService;
   let operator: string;
   beforeAll(async () => {
     // Hundreds of requests without a valid key come from one address here.
-    const flags = { "sign-in-per-minute": "100000", "cors-origins": "https://shop.example" };
-    service = await startTestService(engine, flags);
+    const flags = {
+      "sign-in-per-minute": "100000",
+      "cors-origins": "https://shop.example",
+      "backup-folder": backupFolder,
+      // Nothing listens on the port of these webhooks.
+      "webhooks-allowed-networks": "127.0.0.0/8",
+    };
+    service = await startTestService(engine, flags, {}, { program });
     operator = (await issueOperator(service)).text;
     await service.addPets({ petId: 1n, quantity: 3 }, { petId: 2n, status: "sold" });
   });
-  afterAll(() => service.stop());
+  afterAll(async () => {
+    await service.stop();
+    rmSync(backupFolder, { recursive: true });
+  });
 
   const send = (
     { method }: AdminOperation,

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import type { Format } from "../../src/cli/files.ts";
 import { type ImportKind, orders, pets } from "../../src/cli/imports/kinds.ts";
+import { problemLine } from "../../src/cli/imports/report.ts";
 import { readRows } from "../../src/cli/imports/rows.ts";
 import { decodeText } from "../../src/cli/imports/text.ts";
 import { readConfig } from "../../src/config.ts";
-import { createProblems, problemText } from "../../src/domain/import-problems.ts";
+import { createProblems } from "../../src/domain/import-problems.ts";
 import { orderColumns } from "../../src/domain/imports.ts";
+import type { Format } from "../../src/files/formats.ts";
 import { withEmptyStore } from "../../src/stores.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { openWorkspace } from "../support/process.ts";
@@ -38,7 +39,7 @@ async function problemsIn<T>(
     kind.preview(preview, records(), problems, async () => {}),
   );
   await expect(checked).rejects.toThrow("line ");
-  const list = problems.list().map((problem) => `${problem.line}: ${problemText(problem)}`);
+  const list = problems.list().map((problem) => `${problem.line}: ${problemLine(problem)}`);
   return { count: problems.count(), list };
 }
 
@@ -233,8 +234,14 @@ for (const engine of engines) {
           { petId: 3, field: "name", from: null, to: "Max" },
           { petId: 3, field: "tags", from: null, to: ["b", "c"] },
         ],
+        differenceCount: 3,
         ...{ created: 1, changed: 1, unchanged: 1 },
       });
+      const few = [...words, "--differences", "2"];
+      expect((await shop.runHere(few)).out).toContain("Max\n1 more differences\n");
+      const { differences, differenceCount } = await shop.json(...few);
+      expect([differences, differenceCount]).toMatchObject([{ length: 2 }, 3]);
+      expect(await shop.json(...words, "--differences", "0")).toMatchObject({ differences: [] });
       expect(await shop.withStore(async (store) => store.inventory.readHead())).toEqual(before);
       const imported = await shop.json("pets", "import", "pets.csv");
       expect(imported).toEqual({ created: 1, changed: 1, unchanged: 1 });

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { exportOrders } from "../../src/cli/export.ts";
-import { formats } from "../../src/cli/files.ts";
 import { readConfig } from "../../src/config.ts";
 import { commandImport } from "../../src/domain/import-preview.ts";
 import type { OrderRecord } from "../../src/domain/orders.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { systemClock } from "../../src/engines.ts";
+import { formats } from "../../src/files/formats.ts";
 import { openStore } from "../../src/stores.ts";
 import { engines } from "../support/service.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";

@@ -1,17 +1,20 @@
 import { describe, expect, test } from "bun:test";
+import { describeAdminApi } from "../../src/http/admin/contract/document.ts";
 import { committedDocument } from "../../src/http/api/contract/document.ts";
 import { asOpenApi30 } from "../../src/http/api/contract/openapi-3-0.ts";
+import { operations as adminOperations } from "../support/admin/operations.ts";
 import {
+  adminContract,
+  apiContract,
   apiDocument,
   documentedOperations,
   documentText,
   documentText30,
+  operationsOf,
 } from "../support/contract/document.ts";
-import { bodyPointer, faultsInEvents, validator } from "../support/contract/response-check.ts";
+import { adminChecker, apiChecker } from "../support/contract/response-check.ts";
 import { operations } from "../support/operations.ts";
 import { startTestService } from "../support/service.ts";
-
-const { components } = apiDocument;
 
 describe("openapi.json", () => {
   test("is up to date with the table of operations", () => {
@@ -43,10 +46,17 @@ describe("openapi.json", () => {
     expect(pet.deprecated).toBe(true);
     expect(pet["x-sunset"]).toBe("2027-12-31T00:00:00Z");
   });
+});
+
+describe.each([
+  [apiContract, apiChecker()],
+  [adminContract, adminChecker()],
+] as const)("$file", ({ document, basePath }, { validator, bodyPointer, faultsInEvents }) => {
+  const documented = operationsOf(document);
 
   test("has only examples that match their schemas", () => {
     let examples = 0;
-    for (const { path, method, operation } of documentedOperations) {
+    for (const { path, method, operation } of documented) {
       for (const response of Object.values(operation.responses)) {
         const content = response.content?.["application/json"];
         for (const [name, { value }] of Object.entries(content?.examples ?? {})) {
@@ -56,7 +66,7 @@ describe("openapi.json", () => {
       }
       const feed = operation.responses[200]?.content?.["text/event-stream"];
       for (const { value } of Object.values(feed?.examples ?? {})) {
-        const faults = [...faultsInEvents({ pathname: `/v1${path}`, text: String(value) })];
+        const faults = [...faultsInEvents({ pathname: basePath + path, text: String(value) })];
         expect([operation.operationId, faults]).toEqual(["listChanges", []]);
         examples += 1;
       }
@@ -71,7 +81,7 @@ describe("openapi.json", () => {
         expect([name, validator(place)(value)]).toEqual([name, true]);
       }
     }
-    for (const [name, header] of Object.entries(components.headers)) {
+    for (const [name, header] of Object.entries(document.components.headers)) {
       const accepted = validator(`#/components/headers/${name}/schema`)(header.example);
       expect([name, accepted]).toEqual([name, true]);
     }
@@ -79,7 +89,7 @@ describe("openapi.json", () => {
   });
 
   test("shows an example of every error code of an operation", () => {
-    for (const { operation } of documentedOperations) {
+    for (const { operation } of documented) {
       for (const { content, "x-error-codes": codes } of Object.values(operation.responses)) {
         if (codes === undefined) continue;
         const { examples } = content!["application/json"];
@@ -88,6 +98,21 @@ describe("openapi.json", () => {
       }
     }
   });
+});
+
+test("openapi-admin.json is up to date with the table of operations, and is served without a key", async () => {
+  const made = describeAdminApi(adminOperations);
+  expect(adminContract.text).toBe(`${JSON.stringify(made, null, 2)}\n`);
+  const service = await startTestService("sqlite");
+  try {
+    const served = await service.call("GET", "~/admin/openapi.json");
+    expect(served.status).toBe(200);
+    expect(served.headers.get("content-type")).toBe("application/json");
+    expect(served.headers.has("access-control-allow-origin")).toBe(false);
+    expect(served.json).toEqual(adminContract.document);
+  } finally {
+    await service.stop();
+  }
 });
 
 test("both documents are served without a key, with the origin of the request as base URL", async () => {

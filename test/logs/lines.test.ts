@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { generateKeyText } from "../../src/domain/keys.ts";
+import { generateToken } from "../../src/domain/sessions.ts";
 import { generateSecret } from "../../src/domain/webhooks/secrets.ts";
 import { createLineWriter } from "../../src/log/lines.ts";
 import { secretsOf } from "../../src/log/secrets.ts";
@@ -15,7 +16,9 @@ const known = secretsOf({
 const secrets: readonly (readonly [secret: string, quoted: string])[] = [
   ...Array.from({ length: 5 }, () => generateKeyText("production")).map(quotedAsIs),
   quotedAsIs(generateKeyText("staging")),
-  quotedAsIs(`pso_${"a1B2c3D4".repeat(5)}`),
+  quotedAsIs(generateKeyText("production", "operator")),
+  quotedAsIs(generateKeyText("staging", "operator")),
+  ...cookiesWith(generateToken()),
   ...Array.from({ length: 5 }, generateSecret).map(quotedAsIs),
   ["dXNlcjpzZWNyZXQ=", "Authorization: Basic dXNlcjpzZWNyZXQ="],
   ["opaque-token.value", "authorization=Bearer opaque-token.value"],
@@ -28,6 +31,14 @@ const secrets: readonly (readonly [secret: string, quoted: string])[] = [
 
 function quotedAsIs(secret: string): readonly [string, string] {
   return [secret, secret];
+}
+
+function cookiesWith(token: string): readonly (readonly [string, string])[] {
+  return [
+    [token, `Cookie: theme=dark; __Host-petstore_production=${token}`],
+    [token, `{"set-cookie":"petstore_staging=${token}; Path=/; HttpOnly"}`],
+    [token, `the session petstore_staging=${token} has ended`],
+  ];
 }
 
 /** Everything, among it what would break a line, a terminal or a pattern. */

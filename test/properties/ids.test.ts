@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Format } from "../../src/cli/files.ts";
 import { readRows } from "../../src/cli/imports/rows.ts";
 import { commandImport } from "../../src/domain/import-preview.ts";
 import { createProblems } from "../../src/domain/import-problems.ts";
 import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
+import type { Format } from "../../src/files/formats.ts";
 import { runs } from "../support/properties/runs.ts";
 import { expectError } from "../support/responses.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";

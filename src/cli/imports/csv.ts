@@ -36,8 +36,3 @@ function unexpectedQuote(line: number): BrokenText {
   const advice = "put the whole cell in quotes, and write each quote in it twice";
   return new BrokenText(line, `unexpected quote; ${advice}`);
 }
-
-/** Quotes a cell if it needs quotes. */
-export function csvCell(text: string): string {
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}

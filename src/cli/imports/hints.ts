@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson } from "../../domain/values/json.ts";
-import type { Format } from "../files.ts";
+import type { Format } from "../../files/formats.ts";
 import { BrokenText } from "./lines.ts";
 
 /**
@@ -11,17 +11,20 @@ export function assertFormat(text: string, format: Format, columns: readonly str
   const hint = hints[format](start, columns);
   if (hint === undefined) return;
   const line = text.slice(0, text.length - start.length).split("\n").length;
-  throw new BrokenText(line, hint);
+  if (typeof hint === "string") throw new BrokenText(line, hint);
+  throw new BrokenText(line, hint.rule, hint.format);
 }
 
-type Hint = (start: string, columns: readonly string[]) => string | undefined;
+/** What is wrong, and the format that the text has instead, if it has another one. */
+type Hint = string | { readonly rule: string; readonly format: Format } | undefined;
 
-const hints: Record<Format, Hint> = {
+const hints: Record<Format, (start: string, columns: readonly string[]) => Hint> = {
   csv(start, columns) {
     const header = `a header such as ${columns.slice(0, 2).join()}`;
     if (start === "") return `the file is empty; its first line must be ${header}`;
-    if (start.startsWith("[")) return "the file is a JSON array, not CSV; use --format json";
-    if (start.startsWith("{")) return "the file has JSON objects, not CSV; use --format ndjson";
+    if (start.startsWith("[")) return { rule: "the file is a JSON array, not CSV", format: "json" };
+    if (start.startsWith("{"))
+      return { rule: "the file has JSON objects, not CSV", format: "ndjson" };
     const line = firstLine(start);
     if (cellsOf(line, ",").some((cell) => columns.includes(cell))) return undefined;
     for (const [separator, name] of separators) {
@@ -32,21 +35,24 @@ const hints: Record<Format, Hint> = {
     return isData ? `there is no header; the first line must be ${header}` : undefined;
   },
   ndjson(start, columns) {
-    if (start.startsWith("[")) return "the file is a JSON array, not NDJSON; use --format json";
+    if (start.startsWith("["))
+      return { rule: "the file is a JSON array, not NDJSON", format: "json" };
     const line = firstLine(start);
     if (/^\{\s*\n/.test(start))
       return "an object takes several lines; write each object on one line";
-    return isCsvHeader(line, columns) ? "the file is CSV, not NDJSON; use --format csv" : undefined;
+    return isCsvHeader(line, columns)
+      ? { rule: "the file is CSV, not NDJSON", format: "csv" }
+      : undefined;
   },
   json(start, columns) {
     if (start === "") return "the file is empty; it must have a JSON array, at least []";
     if (isCsvHeader(firstLine(start), columns)) {
-      return "the file is CSV, not a JSON array; use --format csv";
+      return { rule: "the file is CSV, not a JSON array", format: "csv" };
     }
     if (!start.startsWith("{")) return undefined;
     const [line, next = ""] = start.split("\n", 2);
     return isObject(line!) && next.startsWith("{")
-      ? "the file has one object per line, not a JSON array; use --format ndjson"
+      ? { rule: "the file has one object per line, not a JSON array", format: "ndjson" }
       : "the file has an object, not a JSON array; put the objects between [ and ]";
   },
 };

@@ -1,27 +1,30 @@
 import { statSync } from "node:fs";
 import { type Config, readConfig } from "../../config.ts";
-import { type Batches, commandImport, type Imported } from "../../domain/import-preview.ts";
+import type { Batches, Imported, ImportOrigin } from "../../domain/import-preview.ts";
 import { createProblems, type Problems, RejectedImport } from "../../domain/import-problems.ts";
 import type { Store } from "../../domain/ports.ts";
 import { systemClock } from "../../engines.ts";
+import { spool } from "../../files/spool.ts";
 import { print, printError } from "../../output.ts";
 import { findStore, openStore, withEmptyStore, withStorePath } from "../../stores.ts";
 import type { Input } from "../command.ts";
 import { formatOf } from "../files.ts";
+import { parseInteger } from "../flag-values.ts";
 import { beginChange } from "../interruption.ts";
 import { createProgress } from "../progress.ts";
 import { isSpecial } from "../replacement.ts";
 import { printCreated } from "../with-store.ts";
+import { type AttributionFlags, actorOf, reasonOf } from "./attribution.ts";
 import { type ImportKind, orders, pets } from "./kinds.ts";
 import { printPreview } from "./preview.ts";
 import { reportProblems } from "./report.ts";
 import { readRows } from "./rows.ts";
-import { spool } from "./spool.ts";
 import { type Bytes, decodeText, nameOf, readBytes } from "./text.ts";
 
-interface ImportFlags {
+interface ImportFlags extends AttributionFlags {
   readonly format: string | undefined;
   readonly "dry-run": boolean;
+  readonly differences: string | undefined;
   readonly json: boolean;
 }
 
@@ -37,6 +40,8 @@ async function runImport<T>(
 ): Promise<number> {
   const config = readConfig(settings);
   const format = formatOf(file, flags.format);
+  const differencesMax = parseDifferences(flags.differences);
+  const reason = reasonOf(file, flags);
   const problems = createProblems();
   const recordsOf = (bytes: Bytes) =>
     toRecords(kind, readRows(decodeText(bytes), format, kind.columns, problems), problems);
@@ -44,17 +49,24 @@ async function runImport<T>(
   try {
     const found = await findStore(config, systemClock);
     if (found) opened.defer(() => found.close());
+    const actor = await actorOf(found?.keys, flags, systemClock.now());
+    const origin = { actor, reason };
     if (flags["dry-run"]) {
       const records = recordsOf(readWithProgress(file, opened));
       const preview = <R>(work: Parameters<typeof withEmptyStore<R>>[1]) =>
         found ? work(found.catalogue) : withEmptyStore(config, work);
       return await preview((one) =>
-        printPreview(kind, (take) => kind.preview(one, records, problems, take), flags.json),
+        printPreview(
+          kind,
+          (take) => kind.preview(one, records, problems, take),
+          differencesMax,
+          flags.json,
+        ),
       );
     }
     const imported = found
-      ? await importInto(kind, found, recordsOf(readWithProgress(file, opened)), problems, file)
-      : await importIntoNew(kind, config, recordsOf, problems, file, opened);
+      ? await importInto(kind, found, recordsOf(readWithProgress(file, opened)), problems, origin)
+      : await importIntoNew(kind, config, recordsOf, problems, file, origin, opened);
     return printResult(kind.what, file, imported, flags.json);
   } catch (error) {
     if (!(error instanceof RejectedImport)) throw withStorePath(config, error);
@@ -69,6 +81,7 @@ async function importIntoNew<T>(
   recordsOf: (bytes: Bytes) => Batches<T>,
   problems: Problems,
   file: string,
+  origin: ImportOrigin,
   opened: AsyncDisposableStack,
 ): Promise<Imported> {
   const first = readWithProgress(file, opened);
@@ -79,7 +92,7 @@ async function importIntoNew<T>(
   const store = await openStore(config, systemClock, printCreated);
   opened.defer(() => store.close());
   const again = kept?.read() ?? readWithProgress(file, opened);
-  return importInto(kind, store, recordsOf(again), problems, file);
+  return importInto(kind, store, recordsOf(again), problems, origin);
 }
 
 function importInto<T>(
@@ -87,15 +100,19 @@ function importInto<T>(
   store: Store,
   records: Batches<T>,
   problems: Problems,
-  file: string,
+  origin: ImportOrigin,
 ): Promise<Imported> {
   async function* beforeChange() {
     yield* records;
     // The store now applies all rows in one transaction.
     if (problems.count() === 0) beginChange();
   }
-  const origin = commandImport(`import of ${file}`);
   return kind.importAll(store.catalogue, beforeChange(), problems, origin);
+}
+
+/** The number of differences that a dry run lists; undefined for the default. */
+function parseDifferences(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseInteger("--differences", text, 0);
 }
 
 /** Shows how much of the file was read, until `opened` is closed. */

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
+import type { Format } from "../../files/formats.ts";
 
 /** The text of one record of an import file, and the line on which it starts. */
 export interface Source {
@@ -18,13 +19,16 @@ export interface Splitter {
 export class BrokenText extends ServiceError {
   readonly line: number;
   readonly rule: string;
+  /** The format that the text seems to have, if it is not the one that was given. */
+  readonly format: Format | undefined;
   /** The records that the last piece completed before. */
   found: readonly Source[] = [];
 
-  constructor(line: number, rule: string) {
+  constructor(line: number, rule: string, format?: Format) {
     super("invalid_request", `line ${line}: ${rule}`);
     this.line = line;
     this.rule = rule;
+    this.format = format;
   }
 }
 

@@ -7,15 +7,21 @@ import { tableLines } from "../table.ts";
 import type { ImportKind } from "./kinds.ts";
 
 const differencesShownMax = 50;
+/** Where the number of differences is bounded, so is their length: a list of tags may be long. */
+const listedCharactersMax = 1_000_000;
 
-/** Prints what an import would change: the first differences for people, all of them as JSON. */
+/**
+ * Prints what an import would change, with at most `listedMax` differences. Unless it is given, people
+ * see the first ones and programs get all.
+ */
 export async function printPreview(
   { what, id }: Pick<ImportKind<never>, "what" | "id">,
   preview: (take: TakeDifferences) => Promise<Imported>,
+  listedMax: number | undefined,
   asJson: boolean,
 ): Promise<number> {
-  if (asJson) await printJson(id, preview);
-  else await printText(what, id, preview);
+  if (asJson) await printJson(id, preview, listedMax ?? Infinity);
+  else await printText(what, id, preview, listedMax ?? differencesShownMax);
   return 0;
 }
 
@@ -23,15 +29,16 @@ async function printText(
   what: string,
   id: string,
   preview: (take: TakeDifferences) => Promise<Imported>,
+  listedMax: number,
 ): Promise<void> {
   const shown: ImportDifference[] = [];
   let count = 0;
   const { created, changed, unchanged } = await preview(async (differences) => {
     count += differences.length;
-    shown.push(...differences.slice(0, differencesShownMax - shown.length));
+    shown.push(...differences.slice(0, listedMax - shown.length));
   });
   const width = () => (process.stdout.isTTY ? process.stdout.columns : undefined);
-  if (count > 0) await writeText("-", tableLines(once(shown), columnsOf(id), width));
+  if (shown.length > 0) await writeText("-", tableLines(once(shown), columnsOf(id), width));
   if (count > shown.length) print(`${count - shown.length} more differences`);
   const counts = `${created} created, ${changed} changed, ${unchanged} unchanged`;
   print(`Would import ${what}: ${counts}. Nothing was changed.`);
@@ -44,17 +51,28 @@ async function printText(
 async function printJson(
   id: string,
   preview: (take: TakeDifferences) => Promise<Imported>,
+  listedMax: number,
 ): Promise<void> {
+  const charactersMax = listedMax === Infinity ? Infinity : listedCharactersMax;
+  let characters = 0;
   const opening = '{"dryRun":true,"differences":[';
   let separator = opening;
+  let differenceCount = 0;
   const imported = await preview(async (differences) => {
-    if (differences.length === 0) return;
-    const rows = differences.map((difference) => differenceJson(id, difference));
+    const rows: string[] = [];
+    for (const difference of differences.slice(0, Math.max(0, listedMax - differenceCount))) {
+      if (characters > charactersMax) break;
+      const row = differenceJson(id, difference);
+      characters += row.length;
+      rows.push(row);
+    }
+    differenceCount += differences.length;
+    if (rows.length === 0) return;
     await writeToStdout(`${separator}${printable(rows.join())}`);
     separator = ",";
   });
   const start = separator === opening ? opening : "";
-  await writeToStdout(`${start}],${JSON.stringify(imported).slice(1)}\n`);
+  await writeToStdout(`${start}],${JSON.stringify({ differenceCount, ...imported }).slice(1)}\n`);
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {

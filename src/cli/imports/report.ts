@@ -1,4 +1,4 @@
-import { type Problems, problemText } from "../../domain/import-problems.ts";
+import { type Problem, type Problems, problemText } from "../../domain/import-problems.ts";
 import { print, printDetail, printError } from "../../output.ts";
 import { counted } from "../counted.ts";
 
@@ -7,16 +7,23 @@ export function reportProblems(name: string, problems: Problems, asJson: boolean
   const count = problems.count();
   const listed = problems.list();
   if (asJson) {
-    const rows = listed.map(({ line, column = null, value = null, rule }) => ({
-      ...{ file: name, line, column, value, rule },
+    const rows = listed.map(({ line, column = null, value = null, rule, format }) => ({
+      ...{ file: name, line, column, value, rule, format },
     }));
     print(JSON.stringify({ problemCount: count, problems: rows }));
   } else {
-    for (const problem of listed) printDetail(`${name}:${problem.line}: ${problemText(problem)}`);
+    for (const problem of listed) printDetail(`${name}:${problem.line}: ${problemLine(problem)}`);
     if (count > listed.length) printDetail(`${name}: ${count - listed.length} more problems`);
   }
   const last = listed.find(({ isLast }) => isLast);
   const reach = last && last.line > 1 ? `, which was checked up to line ${last.line}` : "";
   printError(`${counted(count, "problem")} in ${name}${reach}; nothing was imported`);
   return 2;
+}
+
+/** A problem, and the flag that helps. */
+export function problemLine(problem: Problem): string {
+  const { format } = problem;
+  const advice = format === undefined ? "" : `; use --format ${format}`;
+  return problemText(problem) + advice;
 }

@@ -2,8 +2,8 @@ import { type Problems, shownValue } from "../../domain/import-problems.ts";
 import type { Fields } from "../../domain/imports.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
 import { findNearest } from "../../domain/values/nearest.ts";
+import type { Format } from "../../files/formats.ts";
 import { counted } from "../counted.ts";
-import type { Format } from "../files.ts";
 import { splitCells } from "./csv.ts";
 import { assertFormat } from "./hints.ts";
 import { createJsonArraySplitter } from "./json-array.ts";
@@ -39,7 +39,8 @@ export async function* readRows(
     if (broken) throw broken;
   } catch (error) {
     if (!(error instanceof BrokenText)) throw error;
-    problems.add({ line: error.line, rule: error.rule, isLast: true });
+    const { line, rule, format: seeming } = error;
+    problems.add({ line, rule, isLast: true, format: seeming });
   }
 }
 

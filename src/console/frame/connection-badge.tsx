@@ -1,3 +1,5 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { connection, reconnectNow } from "../live.ts";
 import { clockTime } from "../parts/times.ts";
 
@@ -28,12 +30,24 @@ export function ConnectionBadge() {
   );
 }
 
+const patienceMs = 3_000;
+
 /** Says that the page shows the past, since when, and what happens next. */
 export function ConnectionNotice() {
   const state = connection.value;
-  if (state.kind !== "lost") return null;
+  const isLost = state.kind === "lost";
+  const isLong = useSignal(false);
+  useEffect(() => {
+    // A restart of the service takes less than this. The badge shows it, and the page does not jump.
+    const timer = isLost ? setTimeout(() => (isLong.value = true), patienceMs) : undefined;
+    return () => {
+      clearTimeout(timer);
+      isLong.value = false;
+    };
+  }, [isLost, isLong]);
+  if (!isLost || !isLong.value) return null;
   return (
-    <div class="notice warning spread" role="status">
+    <div class="notice warning connection-notice" role="status">
       <span>
         The connection was lost at {clockTime(state.since)}. You see the state of that moment. The
         page connects again by itself and then shows what happened meanwhile.

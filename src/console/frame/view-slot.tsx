@@ -7,8 +7,7 @@ import { ErrorBoundary } from "./error-boundary.tsx";
 export function ViewSlot({ view, rest, query }: ViewProps & { readonly view: View }) {
   const loaded = useSignal<ViewModule | undefined>(undefined);
   const isFailed = useSignal(false);
-  const load = () => {
-    isFailed.value = false;
+  useEffect(() => {
     view.load().then(
       (module) => {
         loaded.value = module;
@@ -17,9 +16,8 @@ export function ViewSlot({ view, rest, query }: ViewProps & { readonly view: Vie
         isFailed.value = true;
       },
     );
-  };
-  useEffect(load, [view]);
-  if (isFailed.value) return <NotLoaded retry={load} />;
+  }, [view, loaded, isFailed]);
+  if (isFailed.value) return <NotLoaded />;
   if (!loaded.value) return <p class="loading">Loading…</p>;
   const Component = loaded.value.default;
   return (
@@ -29,20 +27,18 @@ export function ViewSlot({ view, rest, query }: ViewProps & { readonly view: Vie
   );
 }
 
-/** After an upgrade of the service, the files of the earlier version are gone. */
-function NotLoaded({ retry }: { readonly retry: () => void }) {
+/**
+ * After an upgrade of the service, the files of the earlier version are gone. Browsers remember that a
+ * module could not be loaded, so only a reload helps.
+ */
+function NotLoaded() {
   return (
     <div class="empty" role="alert">
       <h1 class="view-title">This page could not be loaded</h1>
       <p>The connection failed, or the service was updated since you opened the console.</p>
-      <div class="row">
-        <button type="button" class="button primary" onClick={() => window.location.reload()}>
-          Reload the console
-        </button>
-        <button type="button" class="button" onClick={retry}>
-          Try again
-        </button>
-      </div>
+      <button type="button" class="button primary" onClick={() => window.location.reload()}>
+        Reload the console
+      </button>
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { request } from "../api.ts";
 import { BarChart } from "../charts/lazy.tsx";
-import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
-import { usePolling } from "../parts/polling.ts";
+import { WhenLoaded } from "../parts/loaded.tsx";
+import { usePolled } from "../parts/polled.ts";
 import { formatNumber } from "../stock/quantities.ts";
 import type { RequestCounts } from "./service-facts.ts";
 
@@ -9,8 +9,11 @@ const pollMs = 60_000;
 
 /** All requests of the last 24 hours. */
 export function Requests() {
-  const source = useLoaded((signal) => request<RequestCounts>("/usage?step=minute", { signal }));
-  usePolling(() => void source.reload(), pollMs);
+  const source = usePolled(
+    (signal) => request<RequestCounts>("/usage?step=minute", { signal }),
+    [],
+    pollMs,
+  );
   return (
     <section class="card" aria-labelledby="requests-title">
       <h2 class="card-title" id="requests-title">

@@ -1,8 +1,8 @@
 import { useEffect } from "preact/hooks";
 import { request } from "../api.ts";
 import { listen } from "../live.ts";
-import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
-import { usePolling } from "../parts/polling.ts";
+import { WhenLoaded } from "../parts/loaded.tsx";
+import { usePolled } from "../parts/polled.ts";
 import { AttentionList } from "./attention-list.tsx";
 import { Health } from "./health.tsx";
 import { LatestChanges } from "./latest-changes.tsx";
@@ -16,15 +16,13 @@ const reloadMsMin = 2_000;
 
 /** What an operator looks at first. */
 export default function OverviewView() {
-  const source = useLoaded((signal) => request<ServiceFacts>("/service", { signal }));
-  const reload = () => void source.reload();
-  usePolling(reload, pollMs);
+  const source = usePolled((signal) => request<ServiceFacts>("/service", { signal }), [], pollMs);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const reloadSoon = () => {
       timer ??= setTimeout(() => {
         timer = undefined;
-        reload();
+        void source.reload();
       }, reloadMsMin);
     };
     const stop = listen({ rows: reloadSoon, reset: reloadSoon });

@@ -13,12 +13,21 @@ interface Props {
 /** A modal dialog. The browser keeps the focus inside it and gives it back afterwards. */
 export function Dialog({ title, close, children, isWide = false }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const latestClose = useRef(close);
+  latestClose.current = close;
   const id = useId();
   useEffect(() => {
     const element = dialog.current!;
     const before = document.activeElement;
+    // Browsers close a dialog at the second Escape, whatever the page says.
+    const reopen = () => {
+      element.showModal();
+      latestClose.current();
+    };
     element.showModal();
+    element.addEventListener("close", reopen);
     return () => {
+      element.removeEventListener("close", reopen);
       element.close();
       if (before instanceof HTMLElement) before.focus();
     };

@@ -1,17 +1,20 @@
-import { dayAndTime, relativeTime } from "./times.ts";
+import { dayAndTime, relativeTime, shortTime } from "./times.ts";
 
 interface Props {
   /** As the API writes it. */
   readonly at: string;
-  /** Shows how long ago it was instead of the time. */
-  readonly isRelative?: boolean;
+  /** `relative` shows how long ago it was, `short` fits into a narrow column. */
+  readonly style?: keyof typeof formats;
 }
 
-export function Time({ at, isRelative = false }: Props) {
+const formats = { full: dayAndTime, short: shortTime, relative: relativeTime };
+
+/** A time, with the exact one as a tooltip. */
+export function Time({ at, style = "full" }: Props) {
   const ms = Date.parse(at);
   return (
     <time dateTime={at} title={at}>
-      {isRelative ? relativeTime(ms) : dayAndTime(ms)}
+      {formats[style](ms)}
     </time>
   );
 }

@@ -7,6 +7,13 @@ const clock = new Intl.DateTimeFormat(undefined, {
   hourCycle: "h23",
 });
 const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
+const minuteOfYear = new Intl.DateTimeFormat(undefined, {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+});
 
 /** For example 14:05:09. */
 export function clockTime(at: number): string {
@@ -17,6 +24,15 @@ export function clockTime(at: number): string {
 export function dayAndTime(at: number, now = Date.now()): string {
   const isToday = new Date(at).toDateString() === new Date(now).toDateString();
   return isToday ? clock.format(at) : `${day.format(at)}, ${clock.format(at)}`;
+}
+
+/** For narrow columns: 14:05:09 today, Nov 3, 14:05 this year, and otherwise Nov 3, 2025. */
+export function shortTime(at: number, now = Date.now()): string {
+  const date = new Date(at);
+  const today = new Date(now);
+  if (date.toDateString() === today.toDateString()) return clock.format(at);
+  const isThisYear = date.getFullYear() === today.getFullYear();
+  return (isThisYear ? minuteOfYear : day).format(at);
 }
 
 const units = [

@@ -93,7 +93,7 @@ function Finish() {
             withMatches.value = event.currentTarget.checked;
           }}
         />
-        Also record counts that match
+        Record matches, too
       </label>
       <input
         class="input count-reason"

@@ -22,8 +22,8 @@ export interface Editing {
 
 export const editing = signal<Editing | undefined>(undefined);
 
-/** Starts to edit a row. `typed` is the key that started it, if that was a digit. */
-export function startEditing(row: number, field: Editing["field"], typed?: string): void {
+/** `typed` is the key that started the edit, if that was a digit. */
+function startEditing(row: number, field: Editing["field"], typed?: string): void {
   const base = table.value.entryAt(row);
   editing.value = {
     base,
@@ -35,6 +35,20 @@ export function startEditing(row: number, field: Editing["field"], typed?: strin
     isSaving: false,
     error: "",
   };
+}
+
+/** Starts to edit a row, unless another edit has something that would be lost. */
+export function tryEditing(row: number, field: Editing["field"], typed?: string): void {
+  const edit = editing.value;
+  if (edit && isDirty(edit)) {
+    changeEditing({ error: "Save or cancel this edit first." });
+    announce(`Save or cancel the edit of ${edit.base.name} first.`);
+  } else startEditing(row, field, typed);
+}
+
+function isDirty({ base, quantity, status, reason, theirs, isSaving }: Editing): boolean {
+  const isChanged = quantity !== String(base.quantity) || status !== base.status || reason !== "";
+  return isChanged || theirs !== undefined || isSaving;
 }
 
 export function changeEditing(fields: Partial<Editing>): void {

@@ -3,8 +3,9 @@ import { Time } from "../parts/time.tsx";
 import { CountedCell } from "./counted-cell.tsx";
 import { counts, isCounting } from "./counting.ts";
 import { EditFields } from "./edit-fields.tsx";
-import { type Editing, startEditing } from "./editing.ts";
+import { type Editing, tryEditing } from "./editing.ts";
 import { cellId } from "./keyboard.ts";
+import { isNarrow } from "./layout.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
 import { formatNumber } from "./quantities.ts";
 import { active, type Column, selected, selectRange, startRange, toggle } from "./selection.ts";
@@ -65,7 +66,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
         />
       </div>
       <div {...cell("id", "mono")}>{petId}</div>
-      <div {...cell("name")}>
+      <div {...cell("name")} onClick={() => isNarrow.value && tryEditing(row, "quantity")}>
         {isCounting.value && counts.value.has(petId) && <Icon name="check" />}
         <span class="name-text">{name}</span>
         <span class="name-id mono">{petId}</span>
@@ -74,17 +75,20 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
         <EditFields edit={edit} index={index} />
       ) : (
         <>
-          <div {...cell("quantity", "number")} onDblClick={() => startEditing(row, "quantity")}>
+          <div {...cell("quantity", "number")} onClick={() => tryEditing(row, "quantity")}>
             <span class="editable">{formatNumber(quantity)}</span>
           </div>
           {isCounting.value && <CountedCell petId={petId} />}
-          <div {...cell("status")} onDblClick={() => startEditing(row, "status")}>
+          <div {...cell("status")} onClick={() => tryEditing(row, "status")}>
             <span class={`badge ${status}`}>{status}</span>
           </div>
           <div {...cell("change", "small")}>
             {change ? (
               <>
-                <Time at={change.at} /> <span class="muted">{change.by}</span>
+                <Time at={change.at} style="short" />
+                <span class="muted changed-by" title={change.reason ?? change.by}>
+                  {change.by}
+                </span>
               </>
             ) : (
               <span class="muted">#{table.value.versions[row]}</span>

@@ -1,4 +1,4 @@
-import { cancelEditing, editing, saveEditing, startEditing } from "./editing.ts";
+import { cancelEditing, editing, saveEditing, tryEditing } from "./editing.ts";
 import { headerHeight, rowHeight } from "./layout.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
 import {
@@ -131,9 +131,9 @@ function act(event: KeyboardEvent): boolean {
     else toggle(index);
   } else if (key === "Enter" || key === "F2") {
     if (column === "select") toggle(index);
-    else startEditing(row, column === "status" ? "status" : "quantity");
+    else tryEditing(row, column === "status" ? "status" : "quantity");
   } else if (key === "Escape") clearSelection();
-  else if (/^\d$/.test(key)) startEditing(row, "quantity", key);
+  else if (/^\d$/.test(key)) tryEditing(row, "quantity", key);
   else if (key.toLowerCase() === "e") openPetDialog(table.value.ids[row]!);
   else return false;
   return true;

@@ -26,12 +26,15 @@ export class StockTable {
   /** Indexes into `statuses`. */
   readonly statusCodes: number[] = [];
   readonly versions: number[] = [];
+  /** Names in lower case, for sorting. */
+  readonly foldedNames: string[] = [];
   /** Id and name in lower case. */
   readonly searchTexts: string[] = [];
   readonly isRemoved: boolean[] = [];
   readonly lastChanges = new Map<number, LastChange>();
   /** All rows by ascending id, also removed ones. */
   readonly rowsById: number[] = [];
+  #rowsByName: Uint32Array | undefined;
   readonly #numericIds: bigint[] = [];
   readonly #rows = new Map<string, number>();
   #removedCount = 0;
@@ -79,9 +82,21 @@ export class StockTable {
 
   /** Changes what is not stock. */
   describe(row: number, { name, category }: Pick<ListedEntry, "name" | "category">): void {
+    if (this.names[row] !== name) this.#rowsByName = undefined;
     this.names[row] = name;
     this.categories[row] = category;
-    this.searchTexts[row] = `${this.ids[row]} ${foldCase(name)}`;
+    this.foldedNames[row] = foldCase(name);
+    this.searchTexts[row] = `${this.ids[row]} ${this.foldedNames[row]}`;
+  }
+
+  /** All rows by name, also removed ones. Kept until a name changes, because sorting takes long. */
+  get rowsByName(): Uint32Array {
+    const names = this.foldedNames;
+    this.#rowsByName ??= Uint32Array.from(this.rowsById).sort((one, other) => {
+      const [a, b] = [names[one]!, names[other]!];
+      return a < b ? -1 : a > b ? 1 : 0;
+    });
+    return this.#rowsByName;
   }
 
   /** Applies the result of a request. Returns false if the row is newer, or unknown. */
@@ -142,8 +157,8 @@ export class StockTable {
 
 /** Lower case without accents, so that "Zoé" is found with "zoe". */
 export function foldCase(text: string): string {
-  return text
-    .normalize("NFKD")
-    .replace(/\p{Mn}/gu, "")
-    .toLowerCase();
+  const lower = text.toLowerCase();
+  // Most names need no more, and there can be 100,000 of them.
+  if (/^[ -~]*$/.test(lower)) return lower;
+  return lower.normalize("NFKD").replace(/\p{Mn}/gu, "");
 }

@@ -91,7 +91,7 @@ export function Toolbar() {
 function StatusFilter() {
   const chosen = statusFilter.value;
   return (
-    <fieldset class="button-group" aria-label="Status">
+    <fieldset class="button-group status-filter" aria-label="Status">
       {statuses.map((status, index) => (
         <button
           type="button"

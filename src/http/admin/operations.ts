@@ -1,14 +1,24 @@
 import { operatorScope } from "../../domain/keys.ts";
-import type { Operation, Reply } from "../operation.ts";
-import type { AdminContract } from "./contract/operation.ts";
+import { jsonTypes, mergePatchTypes } from "../body.ts";
+import type { Reply } from "../operation.ts";
+import { listAudit } from "./audit.ts";
+import * as audit from "./contract/audit.ts";
+import * as keys from "./contract/keys.ts";
+import * as service from "./contract/service.ts";
 import * as session from "./contract/session.ts";
+import { changeKey, createKey, getKey, liftBan, listKeys, revokeKey, rotateKey } from "./keys.ts";
+import type { AdminOperation, AdminRow, AdminSettings } from "./operation.ts";
+import { backupRows } from "./rows/backups.ts";
+import { fileRows } from "./rows/files.ts";
+import { webhookRows } from "./rows/webhooks.ts";
 import { rejectOtherOrigins } from "./same-origin.ts";
+import { getService } from "./service.ts";
 import { endSession, getSession, startSession } from "./session.ts";
 
 /**
  * The operator API. To add an operation:
  *
- * 1. Add a row to the table below. All rows get the scope `operator` and the stability `beta`. An
+ * 1. Add a row to the table below, or to one of the parts in src/http/admin/rows/. All rows get the scope `operator` and the stability `beta`. An
  *    operation that reads a body has `body`, as in src/http/api/operations.ts.
  * 2. Write the handler in src/http/admin/, in the file of its noun. It gets the Context and the Call,
  *    and returns a Reply. A handler of src/http/api/ can be a row here, too. What only operators need
@@ -23,16 +33,6 @@ import { endSession, getSession, startSession } from "./session.ts";
  *    it, and every response is checked against openapi-admin.json.
  */
 
-export interface AdminOperation extends Operation {
-  readonly scope: typeof operatorScope;
-  readonly contract: AdminContract;
-}
-
-export interface AdminSettings {
-  readonly bodyBytesMax: number;
-  readonly changesBytesMax: number;
-}
-
 export const adminBasePath = "/admin";
 
 /** On every response. Nothing of this API may be stored, or loaded by a page of another origin. */
@@ -43,8 +43,11 @@ export const adminHeaders = {
 };
 
 /** All operations of the operator API. Routes, its description and many tests are made from this. */
-export function adminOperations(_settings: AdminSettings): AdminOperation[] {
-  const table: readonly Row[] = [
+export function adminOperations(settings: AdminSettings): AdminOperation[] {
+  const { bodyBytesMax } = settings;
+  const json = { mediaTypes: jsonTypes, bytesMax: bodyBytesMax };
+  const mergePatch = { mediaTypes: mergePatchTypes, bytesMax: bodyBytesMax };
+  const table: readonly AdminRow[] = [
     {
       id: "startSession",
       method: "POST",
@@ -66,13 +69,80 @@ export function adminOperations(_settings: AdminSettings): AdminOperation[] {
       contract: session.endSession,
       handle: endSession,
     },
+    {
+      id: "listKeys",
+      method: "GET",
+      path: "/keys",
+      contract: keys.listKeys,
+      handle: listKeys,
+    },
+    {
+      id: "createKey",
+      method: "POST",
+      path: "/keys",
+      body: json,
+      contract: keys.createKey,
+      handle: createKey,
+    },
+    {
+      id: "getKey",
+      method: "GET",
+      path: "/keys/{keyId}",
+      contract: keys.getKey,
+      handle: getKey,
+    },
+    {
+      id: "changeKey",
+      method: "PATCH",
+      path: "/keys/{keyId}",
+      body: mergePatch,
+      contract: keys.changeKey,
+      handle: changeKey,
+    },
+    {
+      id: "rotateKey",
+      method: "POST",
+      path: "/keys/{keyId}/rotate",
+      body: json,
+      contract: keys.rotateKey,
+      handle: rotateKey,
+    },
+    {
+      id: "revokeKey",
+      method: "POST",
+      path: "/keys/{keyId}/revoke",
+      contract: keys.revokeKey,
+      handle: revokeKey,
+    },
+    {
+      id: "liftBan",
+      method: "POST",
+      path: "/keys/{keyId}/unban",
+      contract: keys.liftBan,
+      handle: liftBan,
+    },
+    {
+      id: "listAudit",
+      method: "GET",
+      path: "/audit",
+      contract: audit.listAudit,
+      handle: listAudit,
+    },
+    {
+      id: "getService",
+      method: "GET",
+      path: "/service",
+      contract: service.getService,
+      handle: getService,
+    },
+    ...fileRows,
+    ...webhookRows(settings),
+    ...backupRows,
   ];
   return table.map(guarded);
 }
 
-type Row = Omit<AdminOperation, "scope" | "stability" | "deprecation" | "cacheControl">;
-
-function guarded(row: Row): AdminOperation {
+function guarded(row: AdminRow): AdminOperation {
   return {
     ...row,
     scope: operatorScope,

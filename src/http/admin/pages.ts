@@ -1,7 +1,8 @@
 import { createFile } from "../docs/files.ts";
 import type { Pages } from "../pages.ts";
 import { describeAdminApi } from "./contract/document.ts";
-import { type AdminOperation, adminBasePath } from "./operations.ts";
+import type { AdminOperation } from "./operation.ts";
+import { adminBasePath } from "./operations.ts";
 
 /** Serves the description of the operator API. It contains no secrets and requires no key. */
 export function adminPages(operations: readonly AdminOperation[]): Pages {

@@ -1,5 +1,9 @@
+import type { BackupView } from "../../domain/backups.ts";
+import type { ChangeCounts } from "../../domain/change-counts.ts";
+import type { ImportRunner } from "../../domain/import-runs.ts";
+import type { FindUsage } from "../../domain/key-lifecycle.ts";
 import type { Environment } from "../../domain/keys.ts";
-import type { Usage } from "../../domain/limits.ts";
+import type { WebhookSender } from "../../domain/webhooks/sender.ts";
 
 /**
  * What only operations of the operator API use. Made in src/compose/admin.ts, and part of the Context
@@ -9,8 +13,18 @@ export interface AdminParts {
   readonly facts: ServiceFacts;
   /** The same as `/readyz`. */
   isReady(): Promise<boolean>;
-  /** What the rate limiter of this process knows of a key. It can be newer than what is stored. */
-  findUsage(keyId: string): Readonly<Usage> | undefined;
+  readonly findUsage: FindUsage;
+  readonly changeCounts: ChangeCounts;
+  /** When the certificate of the service expires; undefined without one. */
+  certificateExpiresAt(): number | undefined;
+  readonly imports: ImportRunner;
+  readonly backups: BackupView;
+  /** Which addresses the webhooks of this service may have. */
+  readonly webhookUrls: Pick<WebhookSender, "checkUrl">;
+  /** Bytes of a file that operators import. */
+  readonly importBytesMax: number;
+  /** How long a connection may be silent. */
+  readonly idleTimeoutSeconds: number;
 }
 
 /** What does not change while the service runs. */
@@ -22,4 +36,6 @@ export interface ServiceFacts {
   readonly schema: number;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
+  /** Undefined if the service makes no backups by itself. */
+  readonly backupEveryMs: number | undefined;
 }

@@ -31,14 +31,14 @@ export function missingConsolePage(): string {
 }
 
 /** The page at `/`, for people who have only the address of the service. */
-export function startPage(environment: Environment): string {
-  const staging = html`<p><span class="badge warning">Staging</span></p>`;
+export function startPage(environment: Environment, style: string): string {
+  const staging = html`<span class="badge warning">Staging</span>`;
   return page(
     productName,
-    docsStyle,
-    html`<main class="content stack prose">
-    <h1>${productName}</h1>
-    ${environment === "staging" && staging}
+    html`<link rel="stylesheet" href="${style}">`,
+    html`<main class="gate">
+    <div class="start stack">
+    <h1>${productName} ${environment === "staging" && staging}</h1>
     <p class="lead">Tracks and updates the stock of a pet store.</p>
     <div class="grid">
       <section class="card stack">
@@ -51,6 +51,7 @@ export function startPage(environment: Environment): string {
         <p class="muted">For developers: every operation with examples, and a form to try it.</p>
         <p><a class="button" href="/docs">Read the documentation</a></p>
       </section>
+    </div>
     </div>
   </main>`,
   );

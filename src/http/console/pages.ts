@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Environment } from "../../domain/keys.ts";
+import { readCookie } from "../cookies.ts";
 import { createFile } from "../docs/files.ts";
 import { errorReply } from "../errors.ts";
 import { pathNotFound } from "../messages.ts";
@@ -50,15 +51,14 @@ const assetsPath = "/console/assets";
 /** Serves the console and the page at `/`. None of them requires a key: their requests do. */
 export function consolePages({ environment, onMissing }: ConsoleOptions): Pages {
   const build = readBuild();
-  const pages = { "/": startOrConsole(environment) };
+  const style = build ? `${assetsPath}/${build.manifest.style}` : "/docs/style.css";
+  const pages = { "/": startOrConsole(environment, style) };
   if (!build) {
     const missing = missingConsole(onMissing);
     return { ...pages, "/console": missing, "/console/*": missing };
   }
   const { manifest, files } = build;
-  const page = html(
-    consolePage(environment, `${assetsPath}/${manifest.script}`, `${assetsPath}/${manifest.style}`),
-  );
+  const page = html(consolePage(environment, `${assetsPath}/${manifest.script}`, style));
   const assets = Object.entries(files).map(([name, text]) => {
     const type = types[name.slice(name.lastIndexOf(".") + 1)]!;
     const headers = { ...securityHeaders, "Content-Type": type };
@@ -74,11 +74,11 @@ export function consolePages({ environment, onMissing }: ConsoleOptions): Pages 
 }
 
 /** Leads browsers that have signed in to the console, and others to the page with the links. */
-function startOrConsole(environment: Environment): Page {
-  const start = html(startPage(environment));
-  const cookie = new RegExp(`(?:^|;\\s*)(?:__Host-)?petstore_${environment}=`);
+function startOrConsole(environment: Environment, style: string): Page {
+  const start = html(startPage(environment, style));
+  const cookies = [`petstore_${environment}`, `__Host-petstore_${environment}`];
   return (request) =>
-    cookie.test(request.headers.get("cookie") ?? "")
+    cookies.some((name) => readCookie(request, name) !== undefined)
       ? new Response(null, {
           status: 302,
           headers: { ...securityHeaders, Location: "/console", "Cache-Control": "no-store" },

@@ -1,6 +1,8 @@
 import type { ErrorCode } from "../../../src/domain/errors.ts";
 import type { Example } from "../operation-examples.ts";
 import type { TestService } from "../service.ts";
+import { fileExamples } from "./file-examples.ts";
+import { webhookExamples } from "./webhook-examples.ts";
 
 /**
  * Requests to one operation of the operator API. test/admin/operations.test.ts sends them to a service
@@ -23,4 +25,90 @@ export const operationExamples: Readonly<Record<string, AdminExamples>> = {
   startSession: { good: { path: "/session" }, bad: [] },
   getSession: { good: { path: "/session" }, bad: [] },
   endSession: { good: { path: "/session" }, bad: [] },
+  ...fileExamples,
+  ...webhookExamples,
+  listBackups: { good: { path: "/backups" }, bad: [] },
+  makeBackup: { good: { path: "/backups" }, bad: [] },
+  listKeys: { good: { path: "/keys" }, bad: [] },
+  createKey: {
+    good: { path: "/keys", body: '{"name":"Till","plan":"pro"}' },
+    bad: [
+      { path: "/keys", code: "invalid_request" },
+      { path: "/keys", body: "[]", code: "invalid_request" },
+      { path: "/keys", body: "{", code: "invalid_request" },
+      { path: "/keys", body: '{"name":"Till"}', code: "invalid_request" },
+      { path: "/keys", body: '{"name":"Till","plan":"gold"}', code: "invalid_request" },
+      { path: "/keys", body: '{"plan":"pro"}', code: "invalid_request" },
+      { path: "/keys", body: '{"name":"a\\nb","plan":"pro"}', code: "invalid_request" },
+      { path: "/keys", body: " ".repeat(65_537), code: "payload_too_large" },
+      {
+        path: "/keys",
+        body: '{"name":"Till","plan":"pro"}',
+        headers: { "Content-Type": "text/plain" },
+        code: "unsupported_media_type",
+      },
+    ],
+  },
+  getKey: {
+    good: { path: "/keys/{keyId}" },
+    bad: [
+      { path: "/keys/key_0", code: "not_found" },
+      { path: "/keys/%00", code: "not_found" },
+    ],
+    prepare: aKey,
+  },
+  changeKey: {
+    good: { path: "/keys/{keyId}", body: '{"plan":"free"}' },
+    bad: [
+      { path: "/keys/key_0", body: "{}", code: "not_found" },
+      { path: "/keys/{keyId}", code: "invalid_request" },
+      { path: "/keys/{keyId}", body: '{"perDay":5}', code: "invalid_request" },
+      { path: "/keys/{keyId}", body: '{"expiresAt":5}', code: "invalid_request" },
+      { path: "/keys/{keyId}", body: " ".repeat(65_537), code: "payload_too_large" },
+      {
+        path: "/keys/{keyId}",
+        body: "{}",
+        headers: { "Content-Type": "text/plain" },
+        code: "unsupported_media_type",
+      },
+    ],
+    prepare: aKey,
+  },
+  rotateKey: {
+    good: { path: "/keys/{keyId}/rotate" },
+    bad: [
+      { path: "/keys/key_0/rotate", code: "not_found" },
+      { path: "/keys/{keyId}/rotate", body: '{"overlapSeconds":-1}', code: "invalid_request" },
+      { path: "/keys/{keyId}/rotate", body: "5", code: "invalid_request" },
+      { path: "/keys/{keyId}/rotate", body: " ".repeat(65_537), code: "payload_too_large" },
+    ],
+    prepare: aKey,
+  },
+  revokeKey: {
+    good: { path: "/keys/{keyId}/revoke" },
+    bad: [{ path: "/keys/key_0/revoke", code: "not_found" }],
+    prepare: aKey,
+  },
+  liftBan: {
+    good: { path: "/keys/{keyId}/unban" },
+    bad: [{ path: "/keys/key_0/unban", code: "not_found" }],
+    prepare: aKey,
+  },
+  listAudit: {
+    good: { path: "/audit" },
+    bad: [
+      { path: "/audit?limit=0", code: "invalid_request" },
+      { path: "/audit?before=x", code: "invalid_request" },
+      { path: "/audit?action=theft", code: "invalid_request" },
+      { path: "/audit?keyId=mine", code: "invalid_request" },
+      { path: "/audit?target=%00", code: "invalid_request" },
+      { path: "/audit?limit=1&limit=2", code: "invalid_request" },
+    ],
+  },
+  getService: { good: { path: "/service" }, bad: [] },
 };
+
+/** A new API key, as `{keyId}`. */
+async function aKey(service: TestService) {
+  return { keyId: (await service.issueKey()).id };
+}

@@ -7,6 +7,11 @@ let admin: ReturnType<typeof createChecker> | undefined;
 
 export const { validator, bodyPointer, faultsInEvents } = api;
 
+/** The checker of the API. */
+export function apiChecker(): ReturnType<typeof createChecker> {
+  return api;
+}
+
 /** The checker of the operator API. */
 export function adminChecker(): ReturnType<typeof createChecker> {
   admin ??= createChecker(adminContract);

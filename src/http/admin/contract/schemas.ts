@@ -1,11 +1,24 @@
 import type { Schema } from "../../api/contract/schema.ts";
 import { schemas as apiSchemas } from "../../api/contract/schemas.ts";
+import { auditSchemas } from "./audit.ts";
+import { backupSchemas } from "./backups.ts";
+import { fileSchemas } from "./files.ts";
+import { keySchemas } from "./key-schemas.ts";
+import { serviceSchemas } from "./service.ts";
 import { sessionSchemas } from "./session.ts";
+import { webhookSchemas } from "./webhook-schemas.ts";
 
-const { Error: errorSchema } = apiSchemas;
+/** The schemas of the API that the operator API uses as well. */
+const shared = ["LedgerHead", "Order", "OrderStatus", "Error"];
 
-/** All schemas of the operator API. Those of the API that it uses are listed by name. */
+/** All schemas of the operator API. */
 export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...sessionSchemas,
-  Error: errorSchema!,
+  ...keySchemas,
+  ...auditSchemas,
+  ...serviceSchemas,
+  ...fileSchemas,
+  ...webhookSchemas,
+  ...backupSchemas,
+  ...Object.fromEntries(shared.map((name) => [name, apiSchemas[name]!])),
 };

@@ -212,6 +212,12 @@ export const headers = {
     schema: { type: "string", pattern: '^<[^>]+>; rel="next"$' },
     example: '</v1/store/orders?limit=100&after=943>; rel="next"',
   },
+  "Content-Disposition": {
+    description: "Browsers save the response as a file with this name.",
+    required: true,
+    schema: { type: "string", pattern: '^attachment; filename="[a-z0-9.-]+"$' },
+    example: 'attachment; filename="pets-2026-11-16.csv"',
+  },
   "Set-Cookie": {
     description:
       "The cookie of the session. Browsers send it with later requests, and no script can read it.",

@@ -1,0 +1,131 @@
+// Takes pictures of every view of the console: light and dark, on a desktop and on a phone. They show the
+// sample catalogue and the same made-up changes each time, and go to docs/screenshots. Names as
+// arguments take only those views.
+import { mkdirSync } from "node:fs";
+import type { Browser, Page } from "playwright-core";
+import { sampleOrders, samplePets } from "../src/cli/sample.ts";
+import { issueOperator } from "../test/support/admin/operators.ts";
+import { browser, closeBrowser } from "../test/support/browser.ts";
+import { createTestClock } from "../test/support/clock.ts";
+import { consoleUrl, enterOperatorKey } from "../test/support/console.ts";
+import { startTestService, type TestService } from "../test/support/service.ts";
+
+interface Shot {
+  /** The name of the files. */
+  readonly name: string;
+  readonly path: string;
+  /** Makes the view show something worth seeing. */
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+/** Every view. Those that are not in src/console/views.ts yet show that. */
+const shots: readonly Shot[] = [
+  { name: "stock", path: "/stock" },
+  {
+    name: "stock-edit",
+    path: "/stock",
+    async prepare(page) {
+      await page.locator("[data-pet='3'] .cell-quantity").click();
+    },
+  },
+  { name: "stock-count", path: "/stock/count", prepare: countSome },
+];
+
+/** A Monday morning. */
+const openedAt = Date.UTC(2026, 10, 16, 8, 0);
+const folder = new URL("../docs/screenshots/", import.meta.url).pathname;
+const sizes = {
+  desktop: { viewport: { width: 1280, height: 800 } },
+  phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+};
+
+const service = await startService();
+const operator = await issueOperator(service, "Ada");
+await work(service);
+mkdirSync(folder, { recursive: true });
+const wanted = process.argv.slice(2);
+for (const size of ["desktop", "phone"] as const) {
+  for (const theme of ["light", "dark"] as const) await takeAll(await browser(), size, theme);
+}
+await closeBrowser();
+await service.stop();
+process.exit(0);
+
+async function startService(): Promise<TestService> {
+  const started = await startTestService("sqlite", {}, {}, { clock: createTestClock(openedAt) });
+  await started.store.catalogue.importPets(once(samplePets), "sample catalogue");
+  await started.store.catalogue.importOrders(once(sampleOrders));
+  return started;
+}
+
+/** Some changes by two tills and a shop, over the morning. */
+async function work({ call, clock, issueKey }: TestService): Promise<void> {
+  const till = await issueKey({ name: "Till 1" });
+  const shop = await issueKey({ name: "Web shop", plan: "pro" });
+  const changes = [
+    [3, -1, till.text, "sold"],
+    [5, -6, shop.text, "order 3"],
+    [9, -2, till.text, "sold"],
+    [1, 2, shop.text, "returned"],
+    [5, 20, till.text, "delivery"],
+    [7, -1, shop.text, ""],
+  ] as const;
+  for (const [petId, delta, key, reason] of changes) {
+    clock.advance(7 * 60_000);
+    const change = { petId, delta, ...(reason === "" ? {} : { reason }) };
+    const body = JSON.stringify({ changes: [change] });
+    await call("POST", "/changes", { key, body });
+  }
+}
+
+async function takeAll(
+  chromium: Browser,
+  size: keyof typeof sizes,
+  theme: "light" | "dark",
+): Promise<void> {
+  const context = await chromium.newContext({
+    ...sizes[size],
+    colorScheme: theme,
+    reducedMotion: "reduce",
+    timezoneId: "UTC",
+    locale: "en-GB",
+  });
+  const page = await context.newPage();
+  await page.clock.setFixedTime(service.clock.now());
+  await page.goto(consoleUrl(service));
+  const take = async (name: string) => {
+    if (wanted.length > 0 && !wanted.includes(name)) return;
+    await page.screenshot({
+      path: `${folder}${name}-${theme}-${size}.png`,
+      animations: "disabled",
+    });
+  };
+  await page.locator("#operator-key").waitFor();
+  await take("sign-in");
+  await enterOperatorKey(page, operator.text);
+  for (const { name, path, prepare } of shots) {
+    await page.goto(consoleUrl(service, path));
+    await page.locator("[data-connection=live]").waitFor();
+    await page.locator(".loading").waitFor({ state: "detached" });
+    await prepare?.(page);
+    await take(name);
+  }
+  await context.close();
+}
+
+async function countSome(page: Page): Promise<void> {
+  for (const [petId, count] of [
+    [1, 5],
+    [2, 1],
+    [3, 3],
+  ]) {
+    await page.fill("#count-id", String(petId));
+    await page.keyboard.press("Enter");
+    await page.locator("#count-quantity").fill(String(count));
+    await page.keyboard.press("Enter");
+  }
+}
+
+async function* once<T>(value: T): AsyncGenerator<T> {
+  yield value;
+}

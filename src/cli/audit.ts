@@ -1,0 +1,55 @@
+import type { AuditRow } from "../domain/audit.ts";
+import type { Store } from "../domain/ports.ts";
+import { parseInteger } from "./flag-values.ts";
+import { type Listing, printRows } from "./listing.ts";
+import type { StoreInput } from "./with-store.ts";
+
+interface AuditFlags {
+  readonly limit: string | undefined;
+  readonly json: boolean;
+}
+
+export const auditRowsDefault = 20;
+const pageRowsMax = 1_000;
+
+/** Prints the audit log, the newest row first. */
+export async function printAudit({ flags, store }: StoreInput<AuditFlags>): Promise<number> {
+  const limit =
+    flags.limit === undefined ? auditRowsDefault : parseInteger("--limit", flags.limit, 1);
+  await printRows(auditPages(store, limit), auditListing, flags.json);
+  return 0;
+}
+
+async function* auditPages({ audit }: Store, limit: number): AsyncGenerator<readonly AuditRow[]> {
+  let before: number | undefined;
+  for (let wanted = limit; wanted > 0; ) {
+    const rowsMax = Math.min(wanted, pageRowsMax);
+    const rows = await audit.listEntries({ before }, rowsMax);
+    yield rows;
+    if (rows.length < rowsMax) return;
+    wanted -= rows.length;
+    before = rows.at(-1)!.seq;
+  }
+}
+
+const auditListing: Listing<AuditRow> = {
+  columns: [
+    { title: "seq", align: "right", cell: ({ seq }) => String(seq) },
+    { title: "at", align: "left", cell: ({ at }) => new Date(at).toISOString() },
+    // A change without a key was made by a command.
+    { title: "who", align: "left", cell: ({ keyName, keyId }) => keyName ?? keyId ?? "command" },
+    { title: "action", align: "left", cell: ({ action }) => action },
+    { title: "target", align: "left", cell: ({ target }) => target ?? "-" },
+    { title: "details", align: "left", cell: ({ details }) => detailsText(details) },
+  ],
+  toJson: ({ seq, at, keyId, keyName, requestId, action, target, details }) => {
+    const time = new Date(at).toISOString();
+    return JSON.stringify({ seq, at: time, keyId, keyName, requestId, action, target, details });
+  },
+};
+
+function detailsText(details: AuditRow["details"]): string {
+  return Object.entries(details)
+    .map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(", ");
+}

@@ -1,0 +1,48 @@
+import { type Actor, commandLine } from "../../domain/audit.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { fileNameRule, importReasonOf } from "../../domain/imports.ts";
+import { InvalidField } from "../../domain/invalid-field.ts";
+import { kindOf } from "../../domain/keys.ts";
+import type { Store } from "../../domain/ports.ts";
+
+export interface AttributionFlags {
+  readonly as: string | undefined;
+  readonly "request-id": string | undefined;
+  readonly name: string | undefined;
+}
+
+const requestIdPattern = /^[0-9A-Za-z_-]{1,64}$/;
+
+/**
+ * Who the ledger and the audit log name for an import. The service imports with this command too, for
+ * an operator who is signed in, so the key must be an operator's key that is still valid.
+ */
+export async function actorOf(
+  keys: Store["keys"] | undefined,
+  { as: keyId, "request-id": requestId }: AttributionFlags,
+  now: number,
+): Promise<Actor> {
+  if (requestId !== undefined && !requestIdPattern.test(requestId)) {
+    const rule = "must have 1 to 64 letters, digits, hyphens or underscores";
+    throw new InvalidField("requestId", rule);
+  }
+  if (keyId === undefined) {
+    if (requestId === undefined) return commandLine;
+    throw new ServiceError("invalid_request", "--request-id needs --as");
+  }
+  const key = await keys?.findKey(keyId);
+  const isValid = key?.revokedAt === null && now < (key.expiresAt ?? Infinity);
+  if (!key || kindOf(key) !== "operator" || !isValid) {
+    throw new InvalidField("as", "must be the id of a valid operator key");
+  }
+  return { keyId, requestId: requestId ?? null };
+}
+
+/** The reason of the ledger rows. `file` is the operand of the command. */
+export function reasonOf(file: string, { name }: AttributionFlags): string {
+  // The path of a file was never checked. It is in the reason as it is.
+  if (name === undefined) return `import of ${file}`;
+  const reason = importReasonOf(name);
+  if (reason === undefined) throw new InvalidField("name", fileNameRule);
+  return reason;
+}

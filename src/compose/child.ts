@@ -1,0 +1,101 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants, setPriority } from "node:os";
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Why nothing can be run if the service does not know how it was started. */
+export const withoutProgram = "this service cannot run its own commands";
+
+/** How this program is started. */
+export interface Program {
+  /** The executable and the arguments before the name of a command. */
+  readonly command: readonly string[];
+  /** Its environment, in which the store is set: arguments would show a password to other users. */
+  readonly variables: NodeJS.ProcessEnv;
+}
+
+export interface CommandOptions {
+  /** Asks the process to end. */
+  readonly signal: AbortSignal;
+  /** The descriptor of the file that the command reads as standard input. */
+  readonly input?: number;
+  /** Of a longer output, the end is kept. */
+  readonly outputCharactersMax?: number;
+}
+
+/** What a command wrote, and how it ended. */
+export interface CommandResult {
+  readonly out: string;
+  /** The last line of standard error. */
+  readonly lastLine: string;
+  /** The exit code, or the signal that ended the process. */
+  readonly ended: number | string;
+}
+
+/** How long a process that was asked to end may take. */
+const endMs = 3_000;
+
+const defaultOutputCharactersMax = 64 * 1024;
+
+/**
+ * Runs a command of this program as a process with low priority, so that requests come first. Resolves
+ * when the process has ended, however it ended.
+ */
+export async function runCommand(
+  { command: [executable, ...first], variables }: Program,
+  words: readonly string[],
+  options: CommandOptions,
+): Promise<CommandResult> {
+  const { signal, input, outputCharactersMax = defaultOutputCharactersMax } = options;
+  const child = spawn(executable!, [...first, ...words], {
+    env: variables,
+    stdio: [input ?? "ignore", "pipe", "pipe"],
+  });
+  const output = [
+    collect(child.stdout!, outputCharactersMax),
+    collect(child.stderr!, defaultOutputCharactersMax),
+  ] as const;
+  const closed = once(child, "close");
+  if (child.pid !== undefined) lowerPriority(child.pid);
+  if (!signal.aborted) await Promise.race([closed, once(signal, "abort")]);
+  if (signal.aborted) {
+    child.kill("SIGTERM");
+    const late = sleep(endMs, "late" as const, { ref: false });
+    if ((await Promise.race([closed, late])) === "late") child.kill("SIGKILL");
+  }
+  const [code, killedBy] = (await closed) as [number | null, string | null];
+  const [out, err] = await Promise.all(output);
+  return { out, lastLine: lastLineOf(err), ended: code ?? killedBy ?? "an unknown signal" };
+}
+
+/** Why a command failed. */
+export function failureOf({ lastLine, ended }: CommandResult, signal: AbortSignal): Error {
+  if (signal.aborted) return new Error("it took too long");
+  const end = typeof ended === "number" ? `exit code ${ended}` : ended;
+  return new Error(lastLine || `the process ended with ${end}`);
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // It has ended already.
+  }
+}
+
+async function collect(stream: Readable, charactersMax: number): Promise<string> {
+  stream.setEncoding("utf8");
+  let text = "";
+  for await (const chunk of stream) text = (text + chunk).slice(-charactersMax);
+  return text;
+}
+
+/** Without the name of the program, with which errors of commands start. */
+function lastLineOf(text: string): string {
+  return text
+    .trim()
+    .split("\n")
+    .at(-1)!
+    .replace(/^petstore: /, "");
+}

@@ -1,0 +1,153 @@
+import { childVariables } from "../config.ts";
+import { unavailable } from "../domain/errors.ts";
+import type { Imported } from "../domain/import-preview.ts";
+import type { Problem } from "../domain/import-problems.ts";
+import {
+  differencesListedMax,
+  type ImportOutcome,
+  type ImportRun,
+  type ImportRunner,
+  type ListedDifference,
+} from "../domain/import-runs.ts";
+import { spool } from "../files/spool.ts";
+import { failureOf, runCommand, withoutProgram } from "./child.ts";
+import type { ServiceOptions } from "./options.ts";
+
+export interface Imports extends ImportRunner {
+  /** Ends an import that is being made. Resolves when nothing uses the store any more. */
+  stop(): Promise<void>;
+}
+
+/** An import that takes longer is ended. */
+const importMsMax = 600_000;
+
+/** More than the largest list of differences has. */
+const outputCharactersMax = 8_000_000;
+
+/**
+ * Imports with the command that operators use, in a process of its own: parsing and staging take CPU
+ * time, and writing a SQLite file blocks. The process starts when the whole file has arrived. If it
+ * read the request itself, a service that is killed would leave it with a part of the file, which is
+ * a valid file, too.
+ */
+export function openImports({ config, program }: ServiceOptions): Imports {
+  const variables = childVariables(config);
+  const stopping = new AbortController();
+  let running: Promise<ImportOutcome> | undefined;
+
+  async function receiveAndImport(
+    request: ImportRun,
+    bytes: AsyncIterable<Uint8Array>,
+    onReceived: () => void,
+    given: AbortSignal,
+  ): Promise<ImportOutcome> {
+    await using file = await spool(untilStopped(bytes, stopping.signal));
+    onReceived();
+    const limit = AbortSignal.timeout(importMsMax);
+    const signal = AbortSignal.any([stopping.signal, given, limit]);
+    const result = await runCommand({ command: program!, variables }, wordsOf(request), {
+      signal,
+      input: file.descriptor,
+      outputCharactersMax,
+    });
+    const outcome = readOutcome(result.out, request);
+    if (outcome) return outcome;
+    if (stopping.signal.aborted) throw unavailable("stopping");
+    return { kind: "failed", reason: failureOf(result, signal).message };
+  }
+
+  return {
+    async run(...args) {
+      if (stopping.signal.aborted) throw unavailable("stopping");
+      if (program === undefined) {
+        return { kind: "failed", reason: withoutProgram };
+      }
+      if (running) return { kind: "running" };
+      running = receiveAndImport(...args);
+      try {
+        return await running;
+      } finally {
+        running = undefined;
+      }
+    },
+    async stop() {
+      stopping.abort();
+      await running?.catch(() => {});
+    },
+  };
+}
+
+/** The same bytes. Throws when the service stops, also if no more of them arrive. */
+async function* untilStopped(
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
+  signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  const chunks = bytes[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await Promise.race([chunks.next(), stopped]);
+    if (!next || signal.aborted) throw unavailable("stopping");
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
+function wordsOf({ what, format, isDryRun, name, actor }: ImportRun): readonly string[] {
+  const { keyId, requestId } = actor;
+  return [
+    ...[what, "import", "-", "--json", `--format=${format}`, `--name=${name}`],
+    ...(isDryRun ? ["--dry-run", `--differences=${differencesListedMax}`] : []),
+    ...(keyId === null ? [] : [`--as=${keyId}`]),
+    ...(requestId === null ? [] : [`--request-id=${requestId}`]),
+  ];
+}
+
+/** What the command printed as JSON. Undefined if it failed for another reason than the file. */
+function readOutcome(out: string, { what }: ImportRun): ImportOutcome | undefined {
+  const printed = parsePrinted(out);
+  if (!printed) return undefined;
+  if ("problems" in printed) {
+    return { kind: "rejected", total: printed.problemCount, problems: printed.problems };
+  }
+  const { created, changed, unchanged, differenceCount: total } = printed;
+  const counts = { created, changed, unchanged };
+  if (total === undefined) return { kind: "imported", counts, differences: undefined };
+  const idName = what === "pets" ? "petId" : "id";
+  const exact = parseExactly(out) as { differences: readonly Record<string, unknown>[] };
+  const rows = exact.differences.map(
+    ({ [idName]: id, field, from, to }): ListedDifference => ({ id, field, from, to }),
+  );
+  return { kind: "imported", counts, differences: { total, rows } };
+}
+
+type Printed =
+  | { readonly problemCount: number; readonly problems: readonly Problem[] }
+  | (Imported & { readonly differenceCount?: number });
+
+/** Undefined if the command printed nothing, or was ended while it did. */
+function parsePrinted(out: string): Printed | undefined {
+  try {
+    return JSON.parse(out);
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON whose numbers are written again with all their digits. */
+function parseExactly(text: string): unknown {
+  const { parse, rawJSON } = JSON as unknown as {
+    parse(
+      text: string,
+      reviver: (key: string, value: unknown, context: Source) => unknown,
+    ): unknown;
+    rawJSON(text: string): unknown;
+  };
+  return parse(text, (_key, value, { source }) =>
+    typeof value === "number" ? rawJSON(source ?? String(value)) : value,
+  );
+}
+
+interface Source {
+  readonly source?: string;
+}

@@ -1,0 +1,29 @@
+import { requestPage } from "../api.ts";
+import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
+import { hrefOf } from "../router.ts";
+import { AuditRows } from "./rows.tsx";
+import type { AuditRow } from "./types.ts";
+
+const rowsMax = 10;
+
+/** The last rows of the audit log about one thing. */
+export function AuditOfTarget({ target }: { readonly target: string }) {
+  const source = useLoaded(
+    (signal) => requestPage<AuditRow>(`/audit?target=${target}&limit=${rowsMax}`, signal),
+    [target],
+  );
+  return (
+    <WhenLoaded source={source}>
+      {({ items, next }) => (
+        <>
+          {items.length > 0 ? (
+            <AuditRows rows={items} hasTarget={false} />
+          ) : (
+            <p class="muted">Nothing yet.</p>
+          )}
+          {next && <a href={hrefOf(`/audit?target=${target}`)}>All of it</a>}
+        </>
+      )}
+    </WhenLoaded>
+  );
+}

@@ -1,0 +1,49 @@
+import { signal } from "@preact/signals";
+import { request } from "../api.ts";
+import { useNow } from "../parts/now.ts";
+import { formatBytes, formatSeconds } from "../parts/numbers.ts";
+import { showError, showSuccess } from "../toasts.ts";
+import type { MadeBackup } from "./types.ts";
+
+/** When the backup that is being made was started here. It goes on while another page is open. */
+const startedAt = signal<number | undefined>(undefined);
+
+async function makeBackup(): Promise<void> {
+  startedAt.value = Date.now();
+  try {
+    const { bytes } = await request<MadeBackup>("/backups", { method: "POST" });
+    showSuccess(`Made a backup of ${formatBytes(bytes)}`);
+  } catch (error) {
+    showError(error);
+  } finally {
+    startedAt.value = undefined;
+  }
+}
+
+export function MakeBackup({ made }: { readonly made: () => void }) {
+  const since = startedAt.value;
+  return (
+    <div class="row">
+      {since !== undefined && <Elapsed since={since} />}
+      <button
+        type="button"
+        class="button primary"
+        disabled={since !== undefined}
+        onClick={() => void makeBackup().then(made)}
+      >
+        {since === undefined ? "Make a backup now" : "Making a backup…"}
+      </button>
+    </div>
+  );
+}
+
+function Elapsed({ since }: { readonly since: number }) {
+  const now = useNow();
+  const seconds = Math.floor((now.value - since) / 1_000);
+  return (
+    <span class="row small muted">
+      <span class="spinner" />
+      {seconds > 0 && formatSeconds(seconds)}
+    </span>
+  );
+}

@@ -1,0 +1,108 @@
+import type { ComponentChildren } from "preact";
+import { useNow } from "../parts/now.ts";
+import { countOf, formatSeconds } from "../parts/numbers.ts";
+import { Time } from "../parts/time.tsx";
+import type { Backups, TaskRuns } from "./types.ts";
+
+const minuteMs = 60_000;
+/** A backup that should be restored as a test again. */
+const drillDaysMax = 35;
+
+function Card(props: { readonly title: string; readonly children: ComponentChildren }) {
+  return (
+    <section class="card">
+      <h2 class="card-title">{props.title}</h2>
+      {props.children}
+    </section>
+  );
+}
+
+/** The age of the newest backup. */
+export function LastCard({ last, files, everySeconds }: Backups) {
+  const now = useNow(minuteMs).value;
+  const at = newest(last?.succeededAt, files[0]?.createdAt);
+  const ageSeconds = at === undefined ? 0 : Math.max(0, (now - Date.parse(at)) / 1_000);
+  // One backup may be late or fail. Two in a row are a problem.
+  const isOld = everySeconds !== null && ageSeconds > 2 * everySeconds;
+  return (
+    <Card title="Last backup">
+      {at === undefined ? (
+        <p class="stat">None</p>
+      ) : (
+        <>
+          <p class={`stat ${isOld ? "is-late" : ""}`}>{ageText(ageSeconds)}</p>
+          <p class="small muted">
+            <Time at={at} />
+          </p>
+        </>
+      )}
+      {isOld && <p class="small is-late">It is older than the schedule allows.</p>}
+      <Failure runs={last} />
+    </Card>
+  );
+}
+
+export function ScheduleCard({ everySeconds, keep }: Backups) {
+  return (
+    <Card title="Schedule">
+      {everySeconds === null ? (
+        <p class="stat">Off</p>
+      ) : (
+        <>
+          <p class="stat">Every {formatSeconds(everySeconds).replace(/^1 (?=\w+$)/, "")}</p>
+          <p class="small muted">The last {countOf(keep, "backup")} are kept.</p>
+        </>
+      )}
+    </Card>
+  );
+}
+
+/** Whether a backup was restored as a test, and when. */
+export function DrillCard({ drill, files }: Backups) {
+  const now = useNow(minuteMs).value;
+  const at = drill?.succeededAt ?? undefined;
+  const ageSeconds = at === undefined ? 0 : Math.max(0, (now - Date.parse(at)) / 1_000);
+  const isOld = at === undefined || ageSeconds > drillDaysMax * 86_400;
+  return (
+    <Card title="Last drill">
+      {at === undefined ? (
+        <p class="stat">None</p>
+      ) : (
+        <>
+          <p class="stat">{ageText(ageSeconds)}</p>
+          <p class="small muted">
+            A backup was restored as a test: <Time at={at} />
+          </p>
+        </>
+      )}
+      <Failure runs={drill} />
+      {isOld && (
+        <p class="small">
+          Prove that a backup can be restored:{" "}
+          <code class="drill-command">petstore drill {files[0]?.name ?? "FILE"}</code>
+        </p>
+      )}
+    </Card>
+  );
+}
+
+/** Shown if the last run failed. */
+function Failure({ runs }: { readonly runs: TaskRuns | null }) {
+  if (!runs?.failedAt) return null;
+  if (runs.succeededAt && Date.parse(runs.succeededAt) > Date.parse(runs.failedAt)) return null;
+  return (
+    <p class="notice danger small">
+      Failed at <Time at={runs.failedAt} />: <bdi>{runs.error ?? "no reason is known"}</bdi>
+    </p>
+  );
+}
+
+function ageText(seconds: number): string {
+  return seconds < 60 ? "Just now" : `${formatSeconds(seconds)} ago`;
+}
+
+function newest(...times: (string | null | undefined)[]): string | undefined {
+  return times
+    .filter((time) => typeof time === "string")
+    .sort((a, b) => Date.parse(b) - Date.parse(a))[0];
+}

@@ -1,0 +1,72 @@
+import { request } from "../api.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { useSubmission } from "../parts/submission.ts";
+import { showSuccess } from "../toasts.ts";
+import { ExpiryField } from "./expiry-field.tsx";
+import { NameField, TermsFields } from "./key-fields.tsx";
+import { type KeyInput, readKeyForm } from "./key-form.ts";
+import type { Key } from "./types.ts";
+
+/** Changes a key. Only what the person changed is sent, so that another operator's change stays. */
+export function EditKey({ entry, close }: { readonly entry: Key; readonly close: () => void }) {
+  const { isBusy, error, run } = useSubmission();
+  const isOperator = entry.kind === "operator";
+
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const reading = readKeyForm(form, isOperator);
+    if ("error" in reading) {
+      error.value = reading.error;
+      return;
+    }
+    const body = changesOf(entry, reading.input);
+    void run(async () => {
+      if (Object.keys(body).length > 0) {
+        const { name } = await request<Key>(`/keys/${entry.id}`, { method: "PATCH", body });
+        showSuccess(`Saved ${name}`);
+      }
+      close();
+    });
+  }
+
+  return (
+    <Dialog title="Change the key" close={close}>
+      <form class="stack" novalidate onSubmit={submit}>
+        <NameField value={entry.name} />
+        {!isOperator && (
+          <TermsFields plan={entry.plan ?? ""} limits={entry.limits} scopes={entry.scopes} />
+        )}
+        <ExpiryField current={entry.expiresAt} />
+        <p class="hint">A change takes effect with the next request of the key.</p>
+        <p class="field-error" role="alert">
+          {error.value}
+        </p>
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="button primary" disabled={isBusy.value}>
+            {isBusy.value ? "Saving…" : "Save"}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What differs from the key as the person saw it. */
+function changesOf(key: Key, input: KeyInput): Partial<KeyInput> {
+  const { name, plan, perMinute, perDay, scopes, expiresAt } = input;
+  const { limits } = key;
+  const hasNewLimits =
+    perMinute !== undefined &&
+    (perMinute !== limits.perMinute || perDay !== limits.perDay || plan !== key.plan);
+  return {
+    ...(name === key.name ? {} : { name }),
+    ...(plan === undefined || plan === key.plan ? {} : { plan }),
+    ...(hasNewLimits ? { perMinute, perDay: perDay! } : {}),
+    ...(scopes === undefined || scopes.join() === key.scopes.join() ? {} : { scopes }),
+    ...(expiresAt === undefined || expiresAt === key.expiresAt ? {} : { expiresAt }),
+  };
+}

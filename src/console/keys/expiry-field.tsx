@@ -1,0 +1,64 @@
+import { useSignal } from "@preact/signals";
+import { dayAndTime } from "../parts/times.ts";
+
+const dayMs = 86_400_000;
+const periods = [
+  ["30", "In 30 days"],
+  ["90", "In 90 days"],
+  ["365", "In a year"],
+] as const;
+
+/** When a key ends. `current` is the time it has now; undefined for a new key. */
+export function ExpiryField({ current }: { readonly current?: string | null | undefined }) {
+  const choice = useSignal(current ? "keep" : "never");
+  return (
+    <div class="field">
+      <label for="key-expiry">Expires</label>
+      <div class="row">
+        <select
+          id="key-expiry"
+          name="expiry"
+          class="select"
+          value={choice.value}
+          onChange={(event) => {
+            choice.value = event.currentTarget.value;
+          }}
+        >
+          {current && <option value="keep">{dayAndTime(Date.parse(current))}</option>}
+          <option value="never">Never</option>
+          {periods.map(([days, text]) => (
+            <option key={days} value={days}>
+              {text}
+            </option>
+          ))}
+          <option value="date">At a time of my choice</option>
+        </select>
+        {choice.value === "date" && (
+          <input
+            class="input expiry-time"
+            type="datetime-local"
+            name="expiresAt"
+            aria-label="Time at which the key expires"
+            required
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The chosen time, null for never, undefined for no change, or an error for the person. */
+export function readExpiry(
+  form: FormData,
+  now = Date.now(),
+): { readonly value: string | null | undefined } | { readonly error: string } {
+  const choice = String(form.get("expiry") ?? "never");
+  if (choice === "keep") return { value: undefined };
+  if (choice === "never") return { value: null };
+  if (choice !== "date") return { value: new Date(now + Number(choice) * dayMs).toISOString() };
+  // Without a time zone, the browser reads the text as local time, as it shows it.
+  const at = Date.parse(String(form.get("expiresAt") ?? ""));
+  if (Number.isNaN(at)) return { error: "Choose the day and the time at which the key expires." };
+  if (at <= now) return { error: "The key must expire in the future." };
+  return { value: new Date(at).toISOString() };
+}

@@ -1,0 +1,89 @@
+import { Time } from "../parts/time.tsx";
+import { hrefOf } from "../router.ts";
+import { LimitBar } from "./limit-bar.tsx";
+import { StateBadge } from "./state-badge.tsx";
+import { planTitle } from "./terms.ts";
+import type { Key } from "./types.ts";
+
+export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
+  return (
+    <div class="table-wrap">
+      <table class="table card-table key-table">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Plan</th>
+            <th scope="col">Scopes</th>
+            <th scope="col">State</th>
+            <th scope="col">Last use</th>
+            <th scope="col">This minute</th>
+            <th scope="col">Today</th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <KeyRow key={key.id} entry={key} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function KeyRow({ entry }: { readonly entry: Key }) {
+  const { id, name, kind, plan, scopes, state, lastUsedAt, bannedUntil, minute, day } = entry;
+  const isUsable = state === "active" || state === "banned";
+  return (
+    <tr data-key={id}>
+      <td class="key-name">
+        <a href={hrefOf(`/keys/${id}`)}>
+          <bdi>{name}</bdi>
+        </a>
+        <span class="muted small mono">{id}</span>
+      </td>
+      <td data-label="Plan">
+        {kind === "operator" ? <span class="badge accent">Operator</span> : planTitle(plan)}
+      </td>
+      <td data-label="Scopes" class="small">
+        <Scopes kind={kind} scopes={scopes} />
+      </td>
+      <td data-label="State">
+        <span>
+          <StateBadge state={state} />
+          {bannedUntil && (
+            <span class="small muted">
+              {" "}
+              until <Time at={bannedUntil} />
+            </span>
+          )}
+        </span>
+      </td>
+      <td data-label="Last use">
+        {lastUsedAt ? <Time at={lastUsedAt} isRelative /> : <span class="muted">never</span>}
+      </td>
+      <td data-label="This minute">
+        {isUsable && <LimitBar label="Requests this minute" {...minute} />}
+      </td>
+      <td data-label="Today">{isUsable && <LimitBar label="Requests today" {...day} />}</td>
+    </tr>
+  );
+}
+
+/** All scopes of a key, short: reading and writing of one thing share a line. */
+function Scopes({ kind, scopes }: Pick<Key, "kind" | "scopes">) {
+  if (kind === "operator") return <span class="muted">everything in the console</span>;
+  const things = new Map<string, string[]>();
+  for (const scope of scopes) {
+    const [thing = scope, action = ""] = scope.split(":");
+    things.set(thing, [...(things.get(thing) ?? []), action]);
+  }
+  return (
+    <span class="scope-list">
+      {[...things].map(([thing, actions]) => (
+        <span key={thing}>
+          {thing} <span class="muted">{actions.join(", ")}</span>
+        </span>
+      ))}
+    </span>
+  );
+}

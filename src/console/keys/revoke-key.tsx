@@ -1,0 +1,35 @@
+import { request } from "../api.ts";
+import { Confirmation } from "../parts/confirmation.tsx";
+import { showSuccess } from "../toasts.ts";
+import { isOwnKey } from "./own-key.ts";
+import type { Key } from "./types.ts";
+
+export function RevokeKey({ entry, close }: { readonly entry: Key; readonly close: () => void }) {
+  const isOwn = isOwnKey(entry.id);
+  const revoke = async () => {
+    await request(`/keys/${entry.id}/revoke`, { method: "POST" });
+    showSuccess(`Revoked ${entry.name}`);
+  };
+  return (
+    <Confirmation
+      title="Revoke the key"
+      action="Revoke"
+      {...(isOwn ? { typed: entry.name } : {})}
+      run={revoke}
+      close={close}
+    >
+      <p>
+        <bdi>
+          <strong>{entry.name}</strong>
+        </bdi>{" "}
+        stops working at once, for ever. Its requests are refused, and its history stays.
+      </p>
+      {isOwn && (
+        <p class="notice danger">
+          This is the key you signed in with. You are signed out, and need another operator key to
+          come back.
+        </p>
+      )}
+    </Confirmation>
+  );
+}

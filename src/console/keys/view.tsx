@@ -1,0 +1,9 @@
+import type { ViewProps } from "../views.ts";
+import { KeyDetail } from "./detail.tsx";
+import { KeyList } from "./list.tsx";
+
+/** /keys lists all keys, /keys/ID shows one. */
+export default function KeysView({ rest, query }: ViewProps) {
+  if (rest === "") return <KeyList query={query} />;
+  return <KeyDetail key={rest} id={rest} />;
+}

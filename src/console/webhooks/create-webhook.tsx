@@ -1,0 +1,156 @@
+import { useSignal } from "@preact/signals";
+import { request } from "../api.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
+import { useSubmission } from "../parts/submission.ts";
+import { statuses } from "../types.ts";
+import { type CreatedWebhook, causeChoices } from "./types.ts";
+import { readWebhookForm } from "./webhook-form.ts";
+
+interface Props {
+  readonly close: () => void;
+  readonly created: () => void;
+}
+
+/** Creates a webhook and shows its secret once. */
+export function CreateWebhook({ close, created }: Props) {
+  const result = useSignal<CreatedWebhook | undefined>(undefined);
+  if (result.value) {
+    const { name, secret, isResolved } = result.value;
+    return (
+      <ShownOnce title="Your new webhook" what="secret" secret={secret} close={close}>
+        <p>
+          The receiver checks with it that messages come from this service. <bdi>“{name}”</bdi>{" "}
+          delivers changes from now on.
+        </p>
+        {!isResolved && (
+          <p class="notice warning">
+            The host of the URL cannot be found at the moment. Deliveries are tried again later.
+          </p>
+        )}
+      </ShownOnce>
+    );
+  }
+  return (
+    <Dialog title="New webhook" close={close}>
+      <WebhookForm
+        close={close}
+        created={(webhook) => {
+          result.value = webhook;
+          created();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+function WebhookForm(props: {
+  readonly close: () => void;
+  readonly created: (webhook: CreatedWebhook) => void;
+}) {
+  const { isBusy, error, run } = useSubmission();
+
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    const reading = readWebhookForm(new FormData(event.currentTarget as HTMLFormElement));
+    if ("error" in reading) {
+      error.value = reading.error;
+      return;
+    }
+    const body = reading.input;
+    void run(async () => {
+      props.created(await request<CreatedWebhook>("/webhooks", { method: "POST", body }));
+    });
+  }
+
+  return (
+    <form class="stack" novalidate onSubmit={submit}>
+      <TextField name="url" label="URL" inputMode="url" placeholder="https://example.com/stock" />
+      <TextField name="name" label="Name (optional)" hint="The host of the URL, if empty." />
+      <details>
+        <summary>Only some changes</summary>
+        <div class="stack webhook-filter">
+          <TextField
+            name="pets"
+            label="Pets"
+            hint="Ids, separated by commas or spaces. All pets, if empty."
+          />
+          <Checks
+            name="statuses"
+            legend="Status after the change"
+            choices={statuses.map((status) => [status, status])}
+          />
+          <Checks name="causes" legend="Made by" choices={causeChoices} />
+          <TextField
+            name="below"
+            label="Only when the quantity falls below"
+            hint="For example 5, to hear when stock is low."
+            inputMode="numeric"
+          />
+        </div>
+      </details>
+      <p class="field-error" role="alert">
+        {error.value}
+      </p>
+      <div class="dialog-actions">
+        <button type="button" class="button" onClick={props.close}>
+          Cancel
+        </button>
+        <button type="submit" class="button primary" disabled={isBusy.value}>
+          {isBusy.value ? "Creating…" : "Create webhook"}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface TextProps {
+  readonly name: string;
+  readonly label: string;
+  readonly inputMode?: "url" | "numeric";
+  readonly hint?: string;
+  readonly placeholder?: string;
+}
+
+function TextField({ name, label, hint, placeholder, inputMode }: TextProps) {
+  const id = `webhook-${name}`;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        name={name}
+        class="input"
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={placeholder}
+        inputMode={inputMode}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+      />
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** No choice means all. */
+function Checks(props: {
+  readonly name: string;
+  readonly legend: string;
+  readonly choices: readonly (readonly [value: string, text: string])[];
+}) {
+  return (
+    <fieldset class="choices">
+      <legend class="label">{props.legend}</legend>
+      {props.choices.map(([value, text]) => (
+        <label key={value} class="choice">
+          <input type="checkbox" class="checkbox" name={props.name} value={value} />
+          <span>{text}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,30 @@
+import { formatCount } from "../parts/numbers.ts";
+import { Time } from "../parts/time.tsx";
+import type { Webhook } from "./types.ts";
+
+/** One badge: failing counts more than being active. */
+export function HealthBadge({ state, failures }: Pick<Webhook, "state" | "failures">) {
+  if (state === "active" && failures > 0) return <span class="badge danger">failing</span>;
+  const tone = { active: "success", paused: "warning", disabled: "danger" }[state];
+  return <span class={`badge ${tone}`}>{state}</span>;
+}
+
+/** How the deliveries go, in one sentence. */
+export function HealthText({ webhook }: { readonly webhook: Webhook }) {
+  const { state, stateReason, failures, failingSince, nextAttemptAt, behind } = webhook;
+  if (state !== "active") return <bdi>{stateReason ?? "Not active"}</bdi>;
+  if (failures > 0 && failingSince) {
+    return (
+      <>
+        {failures === 1 ? "1 attempt" : `${formatCount(failures)} attempts`} failed since{" "}
+        <Time at={failingSince} />
+        {nextAttemptAt && (
+          <>
+            , next <Time at={nextAttemptAt} isRelative />
+          </>
+        )}
+      </>
+    );
+  }
+  return <>{behind === 0 ? "Everything is delivered" : "Delivering"}</>;
+}

@@ -1,0 +1,29 @@
+import { request } from "../api.ts";
+import { Confirmation } from "../parts/confirmation.tsx";
+import { navigate } from "../router.ts";
+import { showSuccess } from "../toasts.ts";
+import type { Webhook } from "./types.ts";
+
+interface Props {
+  readonly webhook: Webhook;
+  readonly close: () => void;
+}
+
+export function RemoveWebhook({ webhook, close }: Props) {
+  const remove = async () => {
+    await request(`/webhooks/${webhook.id}`, { method: "DELETE" });
+    showSuccess(`Removed ${webhook.name}`);
+    navigate("/webhooks", { replace: true });
+  };
+  return (
+    <Confirmation title="Remove the webhook" action="Remove" run={remove} close={close}>
+      <p>
+        <bdi>
+          <strong>{webhook.name}</strong>
+        </bdi>{" "}
+        receives nothing more. Its secret and its list of attempts are deleted. To stop it for a
+        while, pause it instead.
+      </p>
+    </Confirmation>
+  );
+}

@@ -1,0 +1,70 @@
+import { useSignal } from "@preact/signals";
+import { request } from "../api.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { OverlapField, readOverlapSeconds } from "../parts/overlap-field.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
+import { useSubmission } from "../parts/submission.ts";
+import { Time } from "../parts/time.tsx";
+import type { Webhook, WebhookWithSecret } from "./types.ts";
+
+interface Props {
+  readonly webhook: Webhook;
+  readonly close: () => void;
+}
+
+/** Gives a webhook a new secret. Messages carry both signatures while the old one is valid. */
+export function RotateSecret({ webhook, close }: Props) {
+  const rotated = useSignal<WebhookWithSecret | undefined>(undefined);
+  const { isBusy, error, run } = useSubmission();
+  if (rotated.value) {
+    const { secret, oldSecretUntil } = rotated.value;
+    return (
+      <ShownOnce title="The new secret" what="secret" secret={secret} close={close}>
+        <p>
+          {oldSecretUntil ? (
+            <>
+              Messages are signed with both secrets until <Time at={oldSecretUntil} />.
+            </>
+          ) : (
+            "Messages are signed only with the new secret from now on."
+          )}
+        </p>
+      </ShownOnce>
+    );
+  }
+
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const body = { overlapSeconds: readOverlapSeconds(form) };
+    void run(async () => {
+      const path = `/webhooks/${webhook.id}/rotate`;
+      rotated.value = await request<WebhookWithSecret>(path, { method: "POST", body });
+    });
+  }
+
+  return (
+    <Dialog title="Rotate the secret" close={close}>
+      <form class="stack" novalidate onSubmit={submit}>
+        <p>
+          <bdi>
+            <strong>{webhook.name}</strong>
+          </bdi>{" "}
+          gets a new secret for its signatures.
+        </p>
+        <OverlapField label="The old secret signs as well for another" canEndAtOnce />
+        <p class="field-error" role="alert">
+          {error.value}
+        </p>
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="button primary" disabled={isBusy.value}>
+            {isBusy.value ? "Rotating…" : "Rotate"}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

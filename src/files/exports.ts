@@ -1,0 +1,115 @@
+import { orderColumns, petColumns } from "../domain/imports.ts";
+import type { Order } from "../domain/orders.ts";
+import type { Pet } from "../domain/pets.ts";
+import type { CatalogueReader } from "../domain/ports.ts";
+import { csvCell } from "./csv.ts";
+import type { Format } from "./formats.ts";
+
+/** What is exported, in the columns that an import reads. */
+export interface Content<Row> {
+  readonly columns: readonly string[];
+  /** The rows after `last`, or the first ones. Empty after the last row. */
+  readonly readPage: (
+    reader: CatalogueReader,
+    last: Row | undefined,
+    rowsMax: number,
+  ) => Promise<readonly Row[]> | readonly Row[];
+  readonly toJson: (row: Row) => string;
+  readonly toCells: (row: Row) => readonly string[];
+}
+
+/** The text of a file with all rows, one piece per page of at most `pageRows` rows. */
+export async function* exportText<Row>(
+  reader: CatalogueReader,
+  content: Content<Row>,
+  format: Format,
+  pageRows: number,
+  advance: (rows: number) => void = () => {},
+): AsyncGenerator<string> {
+  const { opening, separator, closing, write } = layoutOf(format, content);
+  yield opening;
+  let isFirst = true;
+  for await (const page of pagesOf(reader, content, pageRows)) {
+    yield (isFirst ? "" : separator) + page.map(write).join(separator);
+    isFirst = false;
+    advance(page.length);
+  }
+  yield isFirst ? closing.trimStart() : closing;
+}
+
+async function* pagesOf<Row>(
+  reader: CatalogueReader,
+  { readPage }: Content<Row>,
+  pageRows: number,
+) {
+  let last: Row | undefined;
+  for (;;) {
+    const page = await readPage(reader, last, pageRows);
+    if (page.length === 0) return;
+    yield page;
+    last = page.at(-1);
+  }
+}
+
+interface Layout<Row> {
+  readonly opening: string;
+  readonly separator: string;
+  readonly closing: string;
+  readonly write: (row: Row) => string;
+}
+
+function layoutOf<Row>(format: Format, { columns, toJson, toCells }: Content<Row>): Layout<Row> {
+  switch (format) {
+    case "json":
+      return { opening: "[", separator: ",\n ", closing: "]\n", write: toJson };
+    case "ndjson":
+      return { opening: "", separator: "\n", closing: "\n", write: toJson };
+    case "csv": {
+      const write = (row: Row) => toCells(row).map(csvCell).join();
+      return { opening: `${columns.join()}\n`, separator: "\n", closing: "\n", write };
+    }
+  }
+}
+
+export const petContent: Content<Pet> = {
+  columns: petColumns,
+  readPage: (reader, last, rowsMax) => reader.petsAfter(last?.petId ?? null, rowsMax),
+  toJson: ({ petId, ...rest }) => `{"petId":${petId},${JSON.stringify(rest).slice(1)}`,
+  toCells: (pet) => [
+    String(pet.petId),
+    pet.name,
+    pet.category ?? "",
+    listCell(pet.tags),
+    listCell(pet.photoUrls),
+    pet.status,
+    String(pet.quantity),
+  ],
+};
+
+/** The newest first. */
+export const orderContent: Content<Order> = {
+  columns: orderColumns,
+  readPage: (reader, last, limit) => reader.listOrders({ after: last?.id ?? null, limit }),
+  toJson: ({ id, petId, shipDate, quantity, status, complete }) => {
+    const rest = { quantity, shipDate: isoOrNull(shipDate), status, complete };
+    return `{"id":${id},"petId":${petId},${JSON.stringify(rest).slice(1)}`;
+  },
+  toCells: (order) => [
+    String(order.id),
+    String(order.petId),
+    String(order.quantity),
+    isoOrNull(order.shipDate) ?? "",
+    order.status,
+    String(order.complete),
+  ],
+};
+
+function isoOrNull(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}
+
+/** Joins items with bars. Writes a JSON array if a bar or a bracket in an item would be misread. */
+function listCell(items: readonly string[]): string {
+  const isPlain = items.every((item) => !item.includes("|")) && !items[0]?.startsWith("[");
+  return items.length === 0 ? "" : isPlain ? items.join("|") : JSON.stringify(items);
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from "node:crypto";
+import { open, unlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ServiceError } from "../domain/errors.ts";
+import { isFileError, reasonOf } from "../file-errors.ts";
+
+/** Bytes that can be read several times. */
+export interface Spool extends AsyncDisposable {
+  /** The descriptor of the file. A process that inherits it reads from the first byte. */
+  readonly descriptor: number;
+  read(): AsyncGenerator<Uint8Array>;
+}
+
+const chunkBytes = 65_536;
+
+/**
+ * Keeps bytes that can be read only once, such as those of a pipe, in a file. The file has no name, so
+ * it is gone when this process ends, however it ends.
+ */
+export async function spool(bytes: AsyncIterable<Uint8Array>): Promise<Spool> {
+  const path = join(tmpdir(), `petstore-${randomUUID()}`);
+  try {
+    await using opened = new AsyncDisposableStack();
+    const file = await open(path, "wx+", 0o600);
+    opened.defer(() => file.close());
+    await unlink(path);
+    let length = 0;
+    for await (const chunk of bytes) {
+      // Writing at a position leaves the file's own position at the first byte.
+      for (let from = 0; from < chunk.length; ) {
+        const { bytesWritten } = await file.write(chunk, from, chunk.length - from, length);
+        from += bytesWritten;
+        length += bytesWritten;
+      }
+    }
+    const kept = opened.move();
+    return {
+      descriptor: file.fd,
+      async *read() {
+        for (let at = 0; ; ) {
+          const buffer = new Uint8Array(chunkBytes);
+          const { bytesRead } = await file.read(buffer, 0, chunkBytes, at);
+          if (bytesRead === 0) return;
+          yield buffer.subarray(0, bytesRead);
+          at += bytesRead;
+        }
+      },
+      [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    };
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+    throw new ServiceError("unavailable", `cannot write ${path}: ${reasonOf(error)}`);
+  }
+}

@@ -1,0 +1,177 @@
+import { operatorScope, scopes } from "../../../domain/keys.ts";
+import { planNames } from "../../../domain/plans.ts";
+import {
+  boundedInteger,
+  reference,
+  responseObject,
+  type Schema,
+} from "../../api/contract/schema.ts";
+import { overlapSecondsMax } from "../keys.ts";
+import { exampleKeyId, exampleTime } from "./examples.ts";
+import { count, time, timeOrNull } from "./fields.ts";
+
+const exampleUse = { used: 42, limit: 1000, resetsAt: "2026-11-16T08:01:00.000Z" };
+const exampleSecret = { createdAt: "2026-11-01T09:30:00.000Z", expiresAt: null };
+
+export const exampleKey = {
+  id: exampleKeyId,
+  name: "Warehouse",
+  kind: "api",
+  plan: "business",
+  limits: { perMinute: 1000, perDay: 100000 },
+  scopes: ["inventory:read", "inventory:write"],
+  state: "active",
+  createdAt: "2026-11-01T09:30:00.000Z",
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: exampleTime,
+  bannedUntil: null,
+  minute: exampleUse,
+  day: { used: 690, limit: 100000, resetsAt: "2026-11-17T00:00:00.000Z" },
+  secrets: [exampleSecret],
+};
+
+export const exampleKeyText = "psk_live_0000000000000000000000000000000000000000000000000";
+
+const keyFields: Readonly<Record<string, Schema>> = {
+  id: { type: "string", description: "The ID of the key." },
+  name: { type: "string", description: "The name of the key." },
+  kind: {
+    type: "string",
+    enum: ["api", "operator"],
+    description: "`api` for clients of the store, `operator` for this API.",
+  },
+  plan: {
+    anyOf: [{ type: "string", enum: planNames }, { type: "null" }],
+    description: "The plan of the key, or null for an operator key.",
+  },
+  limits: { ...reference("schemas", "KeyLimits"), description: "The limits of the key." },
+  scopes: {
+    type: "array",
+    items: { type: "string", enum: [...scopes, operatorScope] },
+    description: "What the key can do.",
+  },
+  state: {
+    type: "string",
+    enum: ["active", "banned", "expired", "revoked"],
+    description: "Whether the key is accepted, and why not.",
+  },
+  createdAt: time("When the key was created."),
+  expiresAt: timeOrNull("When the key expires, or null for never."),
+  revokedAt: timeOrNull("When the key was revoked, or null."),
+  lastUsedAt: timeOrNull("When the last request was counted, or null if there was none."),
+  bannedUntil: timeOrNull("When the ban ends, or null if there is none."),
+  minute: {
+    ...reference("schemas", "KeyUse"),
+    description:
+      "The use of this UTC minute. With several instances, the last requests of others can be missing.",
+  },
+  day: { ...reference("schemas", "KeyUse"), description: "The use of this UTC day." },
+  secrets: {
+    type: "array",
+    items: reference("schemas", "KeySecret"),
+    description:
+      "The texts of the key that are accepted, the oldest first. There are two after a rotation.",
+  },
+};
+
+const shownOnce: Schema = {
+  type: "string",
+  description: "The text of the key. It is shown only now.",
+};
+
+/** What a request can say about a key. Null counts as not given, except for `expiresAt`. */
+const terms: Readonly<Record<string, Schema>> = {
+  name: { type: "string", maxLength: 200, description: "A name for people." },
+  plan: { type: "string", enum: planNames, description: "The plan. Not for operator keys." },
+  perMinute: {
+    ...boundedInteger(1, 999_999_999_999),
+    description: "Requests per minute. Only for the plan `enterprise`, which requires it.",
+  },
+  perDay: {
+    ...boundedInteger(1, 999_999_999_999),
+    description: "Requests per day. Only for the plan `enterprise`, which requires it.",
+  },
+  scopes: {
+    type: "array",
+    items: { type: "string", enum: scopes },
+    minItems: 1,
+    description: "What the key can do. By default everything. Not for operator keys.",
+  },
+  expiresAt: timeOrNull("When the key expires. Null for never."),
+};
+
+export const exampleNewKey = { name: "Warehouse", plan: "business" };
+
+export const keySchemas: Readonly<Record<string, Schema>> = {
+  KeyLimits: responseObject(
+    "How many requests a key can send.",
+    { perMinute: count("Requests per minute."), perDay: count("Requests per day.") },
+    exampleKey.limits,
+  ),
+  KeyUse: responseObject(
+    "How much of a limit is used.",
+    {
+      used: count("Requests that were counted."),
+      limit: count("The limit. After a change of plan, more can be used."),
+      resetsAt: time("When the count starts again."),
+    },
+    exampleUse,
+  ),
+  KeySecret: responseObject(
+    "One text of a key. The text itself is not stored.",
+    {
+      createdAt: time("When it was made."),
+      expiresAt: timeOrNull("Until when it is accepted, or null if it does not end by itself."),
+    },
+    exampleSecret,
+  ),
+  Key: responseObject("A key as it is now.", keyFields, exampleKey),
+  IssuedKey: responseObject(
+    "A new key, with its text.",
+    { ...keyFields, key: shownOnce },
+    { ...exampleKey, key: exampleKeyText },
+  ),
+  RotatedKey: responseObject(
+    "A key with its new text.",
+    {
+      ...keyFields,
+      key: shownOnce,
+      oldValidUntil: time("Until when the earlier text is accepted."),
+    },
+    { ...exampleKey, key: exampleKeyText, oldValidUntil: "2026-11-17T08:00:00.000Z" },
+  ),
+  NewKey: {
+    type: "object",
+    description: "What a new key can do. Unknown fields are ignored.",
+    required: ["name"],
+    properties: {
+      ...terms,
+      kind: {
+        type: "string",
+        enum: ["api", "operator"],
+        default: "api",
+        description: "`api` for clients of the store, which requires `plan`, or `operator`.",
+      },
+    },
+    examples: [exampleNewKey],
+  },
+  KeyChange: {
+    type: "object",
+    description: "The fields to change. Others stay. Unknown fields are ignored.",
+    properties: terms,
+    examples: [{ plan: "pro" }],
+  },
+  KeyRotation: {
+    type: "object",
+    description: "How to rotate a key. Unknown fields are ignored.",
+    properties: {
+      overlapSeconds: {
+        ...boundedInteger(0, overlapSecondsMax),
+        default: 86_400,
+        description: "How long the earlier text is still accepted.",
+      },
+    },
+    examples: [{ overlapSeconds: 3_600 }],
+  },
+};

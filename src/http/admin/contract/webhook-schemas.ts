@@ -1,0 +1,193 @@
+import { petStatuses, quantityMax } from "../../../domain/inventory.ts";
+import { causes } from "../../../domain/ledger.ts";
+import { webhookStates } from "../../../domain/webhooks/webhook.ts";
+import {
+  boundedInteger,
+  int64,
+  reference,
+  responseObject,
+  type Schema,
+  seq,
+} from "../../api/contract/schema.ts";
+import { overlapSecondsMax } from "../webhooks.ts";
+import { exampleTime } from "./examples.ts";
+
+export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";
+export const exampleSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const exampleFilter = { pets: [7], statuses: ["available"], causes: null, below: 5 };
+export const exampleWebhook = {
+  id: exampleId,
+  name: "Reorders",
+  url: "https://shop.example/low-stock",
+  state: "active",
+  stateReason: null,
+  createdAt: exampleTime,
+  filter: exampleFilter,
+  cursor: 1207,
+  ...{ behind: 0, failures: 0, failingSince: null, nextAttemptAt: null, oldSecretUntil: null },
+};
+export const exampleAttempt = {
+  at: exampleTime,
+  messageId: "msg_0aBcDeFgHiJkLmNo",
+  ...{ firstSeq: 1207, lastSeq: 1207, changes: 1, durationMs: 43, status: 204, error: null },
+  answer: "",
+};
+
+const integer = (description: string): Schema => ({
+  ...boundedInteger(0, quantityMax),
+  description,
+});
+const text = (description: string): Schema => ({ type: "string", description });
+const textOrNull = (description: string): Schema => ({ type: ["string", "null"], description });
+const time = (description: string): Schema => ({
+  type: ["string", "null"],
+  format: "date-time",
+  description,
+});
+const choice = (description: string, values: readonly string[]): Schema => ({
+  type: ["array", "null"],
+  items: { type: "string", enum: values },
+  description,
+});
+const pets = (description: string): Schema => ({
+  type: ["array", "null"],
+  items: int64("The ID of a pet."),
+  description,
+});
+
+const fields: Record<string, Schema> = {
+  id: text("The ID of the webhook."),
+  name: text("The name of the webhook, for operators."),
+  url: text("The address that receives the changes."),
+  state: {
+    type: "string",
+    enum: webhookStates,
+    description:
+      "`paused`: by an operator, or because every attempt failed for days. `disabled`: the receiver returned 410.",
+  },
+  stateReason: textOrNull("Why it is not active. Null while it is."),
+  createdAt: { type: "string", format: "date-time", description: "When it was created." },
+  filter: { ...reference("schemas", "WebhookFilter"), description: "Which changes it receives." },
+  cursor: seq("The last ledger row that was delivered, or that the filter excluded."),
+  behind: integer("How many ledger rows come after the cursor."),
+  failures: integer("Attempts that failed since the last success."),
+  failingSince: time("When the first of them failed."),
+  nextAttemptAt: time("When the next attempt is made, if it waits for one."),
+  oldSecretUntil: time("Until when the previous secret signs, too."),
+};
+
+const withSecret = {
+  ...fields,
+  secret: text("Signs the messages. It is shown only in this response."),
+};
+
+export const webhookSchemas: Readonly<Record<string, Schema>> = {
+  WebhookFilter: responseObject(
+    "Which changes a webhook receives. A change must match every field that is not null.",
+    {
+      pets: pets("Only changes of these pets."),
+      statuses: choice("Only changes after which a pet has one of these statuses.", petStatuses),
+      causes: choice("Only changes with one of these causes.", causes),
+      below: {
+        ...boundedInteger(1, quantityMax),
+        type: ["integer", "null"],
+        description: "Only changes in which the quantity fell below this number.",
+      },
+    },
+    exampleFilter,
+  ),
+  Webhook: responseObject("An address that changes are sent to.", fields, exampleWebhook),
+  WebhookAttempt: responseObject(
+    "One attempt to deliver a message.",
+    {
+      at: { type: "string", format: "date-time", description: "When it was made." },
+      messageId: text("The ID of the message."),
+      firstSeq: seq("The first change in the message."),
+      lastSeq: seq("The last change in the message."),
+      changes: integer("How many changes the message has."),
+      durationMs: { type: "number", description: "How long the attempt took." },
+      status: {
+        ...boundedInteger(100, 999),
+        type: ["integer", "null"],
+        description: "The HTTP status. Null if there was no complete response.",
+      },
+      error: textOrNull("Why there was no complete response. Null if there was one."),
+      answer: text("The beginning of the response body."),
+    },
+    exampleAttempt,
+  ),
+  WebhookWithAttempts: responseObject(
+    "A webhook and its last attempts.",
+    {
+      ...fields,
+      attempts: {
+        type: "array",
+        items: reference("schemas", "WebhookAttempt"),
+        description: "The newest first.",
+      },
+    },
+    { ...exampleWebhook, attempts: [exampleAttempt] },
+  ),
+  WebhookWithSecret: responseObject("A webhook and its new secret.", withSecret, {
+    ...exampleWebhook,
+    secret: exampleSecret,
+  }),
+  CreatedWebhook: responseObject(
+    "A new webhook and its secret.",
+    {
+      ...withSecret,
+      isResolved: {
+        type: "boolean",
+        description: "False if the host of the URL does not resolve at the moment.",
+      },
+    },
+    { ...exampleWebhook, secret: exampleSecret, isResolved: true },
+  ),
+  NewWebhook: {
+    type: "object",
+    description: "A webhook to create. Fields that are null count as not given.",
+    required: ["url"],
+    properties: {
+      url: text("The address that receives the changes. It must use https and be public."),
+      name: textOrNull("The name of the webhook, for operators. By default, the host of the URL."),
+      pets: pets("Only changes of these pets."),
+      statuses: choice("Only changes after which a pet has one of these statuses.", petStatuses),
+      causes: choice("Only changes with one of these causes.", causes),
+      below: {
+        ...boundedInteger(1, quantityMax),
+        type: ["integer", "null"],
+        description: "Only changes in which the quantity fell below this number.",
+      },
+      from: {
+        ...boundedInteger(1, quantityMax),
+        type: ["integer", "null"],
+        description: "The ledger row of the first change to deliver. By default, the next one.",
+      },
+    },
+    examples: [{ url: exampleWebhook.url, name: "Reorders", below: 5 }],
+  },
+  Replay: {
+    type: "object",
+    description: "Where to deliver from.",
+    required: ["from"],
+    properties: {
+      from: {
+        ...boundedInteger(1, quantityMax),
+        description: "The ledger row of the first change to deliver.",
+      },
+    },
+    examples: [{ from: 1200 }],
+  },
+  SecretRotation: {
+    type: "object",
+    description: "How long both secrets sign.",
+    properties: {
+      overlapSeconds: {
+        ...boundedInteger(0, overlapSecondsMax),
+        default: 86_400,
+        description: "How long the previous secret signs, too.",
+      },
+    },
+    examples: [{ overlapSeconds: 3_600 }],
+  },
+};

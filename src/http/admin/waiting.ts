@@ -1,0 +1,15 @@
+import type { Call, Context } from "../operation.ts";
+
+/** Does work that may take longer than a connection may be silent. */
+export async function whileWaiting<T>(
+  { admin }: Context,
+  { setIdleTimeout }: Call,
+  work: () => Promise<T>,
+): Promise<T> {
+  setIdleTimeout(0);
+  try {
+    return await work();
+  } finally {
+    setIdleTimeout(admin.idleTimeoutSeconds);
+  }
+}

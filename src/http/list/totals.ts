@@ -1,0 +1,79 @@
+import { yieldToEventLoop } from "../../domain/event-loop.ts";
+import { type PetStatus, petStatuses, quantityMax } from "../../domain/inventory.ts";
+import type { Chunk } from "./chunks.ts";
+import type { ListVersion } from "./list.ts";
+
+/** How many entries have a status, and the sum of their quantities. */
+export interface StatusTotal {
+  entries: number;
+  quantity: number;
+}
+
+export type StockTotals = Readonly<Record<PetStatus, Readonly<StatusTotal>>>;
+
+/** Chunks never change, so each is counted once. A change to the list replaces only some of them. */
+const known = new WeakMap<Chunk, StockTotals>();
+
+/** Chunks that are counted in one turn of the event loop: a few milliseconds of work. */
+const sliceChunks = 8;
+
+/** Adds up the list by status. A sum beyond 2^53 - 1, which a number cannot hold, is that number. */
+export async function stockTotals({ chunks }: ListVersion): Promise<StockTotals> {
+  const totals = noStock();
+  let counted = 0;
+  for (const chunk of chunks) {
+    let part = known.get(chunk);
+    if (!part) {
+      if (counted > 0 && counted % sliceChunks === 0) await yieldToEventLoop();
+      counted += 1;
+      part = count(chunk);
+      known.set(chunk, part);
+    }
+    for (const status of petStatuses) {
+      totals[status].entries += part[status].entries;
+      totals[status].quantity = Math.min(
+        quantityMax,
+        totals[status].quantity + part[status].quantity,
+      );
+    }
+  }
+  return totals;
+}
+
+function noStock(): Record<PetStatus, StatusTotal> {
+  const none = () => ({ entries: 0, quantity: 0 });
+  return { available: none(), pending: none(), sold: none() };
+}
+
+/** The statuses by the last byte of their names. */
+const statusByLastByte = new Map(
+  petStatuses.map((status) => [status.charCodeAt(status.length - 1), status]),
+);
+
+/** What is between the quantity and the status of an entry. */
+const separator = ',"status":"';
+const closing = '"}';
+const [digitZero, digitNine] = [0x30, 0x39];
+
+/**
+ * Reads each entry from its end, where the status and the quantity are. Parsing the text as JSON takes
+ * ten times as long.
+ */
+function count({ bytes, ends }: Chunk): StockTotals {
+  const totals = noStock();
+  for (const end of ends) {
+    const status = statusByLastByte.get(bytes[end - closing.length - 1]!)!;
+    let at = end - closing.length - status.length - separator.length - 1;
+    let quantity = 0;
+    for (let scale = 1; ; scale *= 10) {
+      const byte = bytes[at]!;
+      if (byte < digitZero || byte > digitNine) break;
+      quantity += (byte - digitZero) * scale;
+      at -= 1;
+    }
+    const total = totals[status];
+    total.entries += 1;
+    total.quantity = Math.min(quantityMax, total.quantity + quantity);
+  }
+  return totals;
+}

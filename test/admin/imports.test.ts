@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { issueOperator } from "../support/admin/operators.ts";
+import { until } from "../support/instances/fleet.ts";
+import { program } from "../support/program.ts";
+import { expectError, expectUnchanged } from "../support/responses.ts";
+import { engines, startTestService, type TestService } from "../support/service.ts";
+import { connectRaw } from "../support/socket.ts";
+
+interface Result {
+  readonly dryRun: boolean;
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly problems: {
+    readonly total: number;
+    readonly rows: readonly Record<string, unknown>[];
+    readonly hint: string | null;
+  };
+  readonly differences: {
+    readonly total: number;
+    readonly rows: readonly Record<string, unknown>[];
+  };
+}
+
+const bytesMax = 2_500_000;
+
+describe.each(engines)("imports on %s", (engine) => {
+  let service: TestService;
+  let operator: { id: string; text: string };
+  let key: string;
+  beforeAll(async () => {
+    service = await startTestService(engine, {}, { importBytesMax: bytesMax }, { program });
+    operator = await issueOperator(service, "Ada");
+    key = (await service.issueKey()).text;
+    await service.addPets({ petId: 1n, name: "Rex", quantity: 3 }, { petId: 2n, name: "Luna" });
+  });
+  afterAll(() => service.stop());
+
+  const send = (path: string, body: BodyInit, headers: Record<string, string> = {}) =>
+    service.call("POST", `~/admin${path}`, { key: operator.text, body, headers });
+  const dryRun = async (format: string, body: BodyInit): Promise<Result> => {
+    const path = `/pets/import?format=${format}&dryRun=true`;
+    const response = await expectUnchanged(service.store, () => send(path, body));
+    expect(response.status).toBe(200);
+    return response.json as Result;
+  };
+  const quantityOf = async (petId: number) =>
+    ((await service.call("GET", `/inventory/${petId}`, { key })).json as { quantity: number })
+      .quantity;
+
+  test("a dry run explains every bad row, and the import of the same file changes nothing", async () => {
+    const file = [
+      "petId,name,status,quantity,tags",
+      "1,Rex,available,few,",
+      "9,,available,1,",
+      "9223372036854775808,Big,available,1,",
+      "1,Rex,gone,2,",
+      "3,short",
+      `4,${"x".repeat(1_001)},available,2,`,
+      "5,Max,available,-1,",
+      '6,"Luna" Max,available,2,',
+    ].join("\n");
+    const { problems, differences, ...rest } = await dryRun("csv", file);
+    expect(rest).toEqual({ dryRun: true, created: 0, changed: 0, unchanged: 0 });
+    expect(differences).toEqual({ total: 0, rows: [] });
+    const integer = "must be an integer from 0 to 9007199254740991";
+    expect(problems.rows.map(({ line, column, value }) => [line, column, value])).toEqual([
+      [2, "quantity", "few"],
+      [3, "name", null],
+      [4, "petId", "9223372036854775808"],
+      [5, "status", "gone"],
+      [5, "petId", "1"],
+      [6, null, "3,short"],
+      [7, "name", `${"x".repeat(59)}…`],
+      [8, "quantity", "-1"],
+      [9, null, '6,"Luna" Max,available,2,'],
+    ]);
+    expect([problems.total, problems.hint, problems.rows[0]!.rule]).toEqual([9, null, integer]);
+    const response = await expectUnchanged(service.store, () =>
+      send("/pets/import?name=pets.csv", file),
+    );
+    expectError(response, "invalid_request");
+    const { message } = response.json as { message: string };
+    expect(message).toBe(
+      `Nothing was imported. Line 2: quantity 'few' ${integer}. The file has 9 problems; a dry run lists them.`,
+    );
+  });
+
+  test("a dry run lists every difference with exact ids, and an import makes them", async () => {
+    const file = [
+      '{"petId":1,"quantity":5}',
+      '{"petId":2}',
+      '{"petId":9223372036854775807,"name":"<b>Max</b>","tags":["a","b"],"quantity":9007199254740991}',
+    ].join("\n");
+    const path = "/pets/import?name=delivery%20%3Ci%3E.ndjson";
+    const preview = await expectUnchanged(service.store, () => send(`${path}&dryRun=true`, file));
+    expect(preview.text).toContain(
+      '{"id":9223372036854775807,"field":"quantity","from":null,"to":9007199254740991}',
+    );
+    const { differences, ...counts } = preview.json as Result;
+    expect(counts).toMatchObject({ dryRun: true, created: 1, changed: 1, unchanged: 1 });
+    expect(differences.total).toBe(4);
+    expect(differences.rows[0]).toEqual({ id: 1, field: "quantity", from: 3, to: 5 });
+
+    // Any media type, and no declared length.
+    const chunks = new Blob([file]).stream();
+    const imported = await send(path, chunks, { "Content-Type": "text/html" });
+    expect([imported.status, imported.json]).toMatchObject([
+      200,
+      { dryRun: false, created: 1, changed: 1, unchanged: 1, problems: { total: 0 } },
+    ]);
+    expect(await quantityOf(1)).toBe(5);
+    const requestId = imported.headers.get("x-request-id")!;
+    const rows = await service.store.history.listRows(
+      { after: 0, upTo: 1_000, keyId: operator.id },
+      100,
+    );
+    const reason = "import of delivery <i>.ndjson";
+    const own = rows.filter((row) => row.requestId === requestId);
+    expect(own.map(({ petId, cause, keyId, reason }) => [petId, cause, keyId, reason])).toEqual([
+      [1n, "import", operator.id, reason],
+      [9223372036854775807n, "import", operator.id, reason],
+    ]);
+    const [entry] = await service.store.audit.listEntries({ action: "pets.imported" }, 1);
+    expect(entry).toMatchObject({
+      ...{ keyId: operator.id, keyName: "Ada", requestId, target: null },
+      details: { reason, created: 1, changed: 1, unchanged: 1 },
+    });
+  });
+
+  test("orders are imported for the operator, too", async () => {
+    const file = "id,petId,quantity,status\n9007199254740993,1,2,placed\n";
+    const preview = await send("/orders/import?format=csv&dryRun=true", file);
+    expect(preview.text).toContain('{"id":9007199254740993,"field":"petId","from":null,"to":1}');
+    const imported = await send("/orders/import?format=csv", file);
+    expect(imported.json).toMatchObject({ created: 1, changed: 0, unchanged: 0 });
+    const orders = await service.call("GET", "~/admin/orders", { key: operator.text });
+    expect(orders.text).toStartWith('[{"id":9007199254740993,"petId":1,"quantity":2,');
+    const [entry] = await service.store.audit.listEntries({ action: "orders.imported" }, 1);
+    expect(entry).toMatchObject({
+      keyId: operator.id,
+      details: { reason: "import of orders.csv" },
+    });
+  });
+
+  test("a file that is too large is refused, with and without a declared length", async () => {
+    const file = `petId,quantity\n1,9\n${"\n".repeat(bytesMax)}`;
+    const path = "/pets/import?format=csv";
+    for (const body of [file, new Blob([file]).stream()]) {
+      const response = await expectUnchanged(service.store, () => send(path, body));
+      expectError(response, "payload_too_large");
+    }
+  });
+
+  /** Sends the head of an import and a part of its body, and waits until the import has begun. */
+  async function beginUpload(part: string, length: number) {
+    const client = await connectRaw(service.baseUrl);
+    client.send(
+      `POST /admin/pets/import?format=csv HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${operator.text}\r\nContent-Length: ${length}\r\n\r\n${part}`,
+    );
+    const probe = () => send("/pets/import?format=csv&dryRun=true", "petId,quantity\n1,5\n");
+    await until(async () => (await probe()).status === 409, 10_000, "the import");
+    return { client, probe };
+  }
+
+  const file = "petId,quantity\n1,70\n2,80\n";
+
+  test("one import is made at a time, and another one is refused meanwhile", async () => {
+    const { client, probe } = await beginUpload(file.slice(0, 20), file.length);
+    expectError(await probe(), "already_running");
+    client.send(file.slice(20));
+    expect((await client.answer()).json).toMatchObject({ changed: 2 });
+    client.abort();
+    expect(await quantityOf(1)).toBe(70);
+    expect((await probe()).status).toBe(200);
+  });
+
+  test("a client that leaves before the end of the file imports nothing", async () => {
+    const text = file.replace("70", "71").replace("80", "81");
+    await expectUnchanged(service.store, async () => {
+      // The part is a valid file by itself.
+      const { client, probe } = await beginUpload(text, text.length + 1);
+      client.abort();
+      await until(async () => (await probe()).status === 200, 10_000, "the end of the import");
+    });
+    expect(await quantityOf(1)).toBe(70);
+  });
+
+  test("a service that stops ends an import, which imports nothing", async () => {
+    const { client } = await beginUpload(file.replace("70", "72"), file.length + 1);
+    await service.restart();
+    const answer = await client.answer();
+    expectError(answer, "unavailable");
+    expect(await quantityOf(1)).toBe(70);
+  });
+});
+
+describe("the content of a file", () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService("sqlite", {}, { importBytesMax: bytesMax }, { program });
+  });
+  afterAll(() => service.stop());
+
+  test("that is not in its format is explained, with the format that it seems to have", async () => {
+    const { text: key } = await issueOperator(service);
+    const hintOf = async (format: string, body: BodyInit) => {
+      const path = `~/admin/pets/import?format=${format}&dryRun=true`;
+      const { problems } = (await service.call("POST", path, { key, body })).json as Result;
+      return [problems.rows[0]!.rule, problems.hint];
+    };
+    expect(await hintOf("csv", '[{"petId":1}]')).toEqual([
+      "the file is a JSON array, not CSV",
+      "The file looks like a JSON array. Import it with the format json.",
+    ]);
+    expect(await hintOf("csv", gzipSync("petId\n1\n"))).toEqual([
+      "the file is compressed; decompress it first",
+      null,
+    ]);
+    expect(await hintOf("csv", Buffer.from("petId,name\n1,R\xffx\n", "latin1"))).toEqual([
+      "the text is not UTF-8, perhaps Latin-1; save the file as UTF-8",
+      null,
+    ]);
+    expect(await hintOf("csv", "petId,name\n1,\0\n")).toEqual([
+      "must be a text of 1 to 1000 characters",
+      null,
+    ]);
+    const [rule] = await hintOf(
+      "ndjson",
+      `{"petId":1,"name":"Rex"}\n{"petId":2,"name":"${"x".repeat(2e6)}"}`,
+    );
+    expect(rule).toStartWith("the row has more than 2000000 characters");
+  });
+});
+
+test("a service that does not know how it was started says that it cannot import", async () => {
+  const service = await startTestService("sqlite");
+  const { text: key } = await issueOperator(service);
+  const body = "petId,name\n1,Rex\n";
+  const response = await service.call("POST", "~/admin/pets/import?format=csv", { key, body });
+  expectError(response, "unavailable");
+  await service.stop();
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "bun:test";
+import { listAttention, type ServiceState } from "../src/domain/attention.ts";
+import type { KeyStatus } from "../src/domain/key-lifecycle.ts";
+import type { Webhook } from "../src/domain/webhooks/webhook.ts";
+
+const now = Date.UTC(2026, 10, 15, 12);
+const dayMs = 86_400_000;
+
+const recent = {
+  task: "backup",
+  startedAt: now - 1_000,
+  succeededAt: now - 500,
+  failedAt: null,
+  result: "{}",
+  error: null,
+} as const;
+
+/** A service that needs no attention. */
+const fine: ServiceState = {
+  now,
+  isReady: true,
+  canWrite: true,
+  keys: [],
+  webhooks: [],
+  backup: recent,
+  backupEveryMs: undefined,
+  certificateExpiresAt: undefined,
+};
+
+const textsOf = (state: Partial<ServiceState>) =>
+  listAttention({ ...fine, ...state }).map(({ severity, text }) => `${severity}: ${text}`);
+
+function aKey(name: string, fields: Partial<KeyStatus> & { expiresAt?: number } = {}): KeyStatus {
+  const { expiresAt = null, ...rest } = fields;
+  const key = {
+    id: "key_1",
+    name,
+    plan: "free",
+    limits: { perMinute: 60, perDay: 1_000 },
+    scopes: [],
+    createdAt: 0,
+    expiresAt,
+    revokedAt: null,
+  } as const;
+  return {
+    key,
+    state: "active",
+    lastUsedAt: null,
+    usedThisMinute: 0,
+    usedToday: 0,
+    secrets: [],
+    bannedUntil: null,
+    ...rest,
+  };
+}
+
+const aWebhook = (name: string, fields: Partial<Webhook>) =>
+  ({ name, state: "active", failures: 0, ...fields }) as Webhook;
+
+describe("what needs attention", () => {
+  test("nothing, if everything is well", () => {
+    const keys = [aKey("a", { usedToday: 899, expiresAt: now + 8 * dayMs })];
+    const webhooks = [aWebhook("a", {})];
+    expect(textsOf({ keys, webhooks, certificateExpiresAt: now + 8 * dayMs })).toEqual([]);
+  });
+
+  test("a store that cannot be written, a service that is not ready, a certificate that ends", () => {
+    expect(textsOf({ canWrite: false, isReady: false })).toEqual([
+      "problem: The store cannot be written. Updates get an error.",
+    ]);
+    expect(textsOf({ isReady: false })).toEqual([
+      "problem: The service is not ready. Requests may get errors.",
+    ]);
+    expect(textsOf({ certificateExpiresAt: now + dayMs })).toEqual([
+      "problem: The TLS certificate expires at 2026-11-16T12:00:00Z.",
+    ]);
+    expect(textsOf({ certificateExpiresAt: now - dayMs })).toEqual([
+      "problem: The TLS certificate expired at 2026-11-14T12:00:00Z.",
+    ]);
+  });
+
+  test("backups that are missing, late or failed", () => {
+    expect(textsOf({ backup: undefined })).toEqual([
+      "warning: There is no backup of the store yet.",
+    ]);
+    const aged = (ageMs: number) => ({ ...recent, succeededAt: now - ageMs });
+    expect(textsOf({ backup: aged(7 * dayMs) })).toEqual([]);
+    expect(textsOf({ backup: aged(8 * dayMs) })).toEqual([
+      "warning: The last backup is from 2026-11-07T12:00:00Z.",
+    ]);
+    const everyHour = { backupEveryMs: 3_600_000 };
+    expect(textsOf({ backup: aged(7_200_000), ...everyHour })).toEqual([]);
+    expect(textsOf({ backup: aged(7_200_001), ...everyHour })).toEqual([
+      "problem: The last backup is from 2026-11-15T10:00:00Z.",
+    ]);
+    const failed = { ...recent, failedAt: now - 100, error: "disk full" };
+    expect(textsOf({ backup: failed })).toEqual(["problem: The last backup failed: disk full"]);
+    expect(textsOf({ backup: { ...failed, failedAt: now - 600 } })).toEqual([]);
+  });
+
+  test("webhooks that fail, are disabled or paused, in one sentence for each state", () => {
+    const webhooks = [
+      aWebhook("a", { state: "paused", failures: 9 }),
+      aWebhook("b", { failures: 1 }),
+      aWebhook("c", { failures: 2 }),
+      aWebhook("d", { state: "disabled" }),
+    ];
+    expect(textsOf({ webhooks })).toEqual([
+      "problem: Webhook 'd' is disabled, because the receiver returned 410.",
+      "problem: 2 webhooks ('b', 'c') are failing. Deliveries are retried.",
+      "warning: Webhook 'a' is paused.",
+    ]);
+  });
+
+  test("keys that are banned, about to expire or close to their limit, but not those that are over", () => {
+    const keys = [
+      aKey("gone", { state: "revoked", expiresAt: now + 1, usedToday: 1_000 }),
+      aKey("past", { state: "expired", expiresAt: now - 1 }),
+      aKey("full", { usedToday: 900 }),
+      ...["a", "b", "c", "d"].map((name) => aKey(name, { state: "banned" })),
+      aKey("ending", { expiresAt: now + 7 * dayMs }),
+    ];
+    expect(textsOf({ keys })).toEqual([
+      "warning: 4 keys ('a', 'b', 'c', …) are banned for ignoring the rate limit.",
+      "warning: Key 'ending' is about to expire, at 2026-11-22T12:00:00Z or later.",
+      "warning: Key 'full' is close to the limit of today.",
+    ]);
+  });
+});

@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { issueOperator } from "../support/admin/operators.ts";
+import { anEntry } from "../support/audit.ts";
+import { closeBrowser } from "../support/browser.ts";
+import {
+  type ConsolePage,
+  consoleUrl,
+  enterOperatorKey,
+  expectNoComplaints,
+  fitsWidth,
+  openConsole,
+  phone,
+  seriousFindings,
+  visitConsole,
+} from "../support/console.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+  await service.addPets({ petId: 7n, name: "Rex", quantity: 3 });
+});
+afterAll(async () => {
+  await closeBrowser();
+  await service.stop();
+});
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  service.call("GET", `~${path}`, { headers });
+
+test("every page of the console has a policy without unsafe sources, and cannot be framed", async () => {
+  for (const path of ["/", "/console", "/console/stock", "/console/keys/any/thing"]) {
+    const { status, headers, text } = await get(path);
+    expect({ path, status }).toEqual({ path, status: 200 });
+    const policy = headers.get("content-security-policy")!;
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("require-trusted-types-for 'script'");
+    expect(policy).toContain("trusted-types 'none'");
+    expect(policy).not.toMatch(/unsafe|https?:|\*|data:/);
+    expect(text).not.toMatch(/<script(?! type="module" src="\/console)|<style| on\w+="| style="/);
+  }
+});
+
+test("assets may be kept forever, and an asset of another build does not exist", async () => {
+  const [path] = /\/console\/assets\/main-\w+\.js/.exec((await get("/console")).text)!;
+  const { headers } = await get(path!);
+  expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+  expect(headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+  expect((await get("/console/assets/main-00000000.js")).status).toBe(404);
+  expect((await service.call("POST", "~/console")).status).toBe(405);
+});
+
+test("a browser with a session is led from / to the console, and others see where to go", async () => {
+  const { text } = await get("/");
+  expect(text).toContain('href="/console"');
+  expect(text).toContain('href="/docs"');
+  const response = await fetch(new URL("/", service.baseUrl), {
+    headers: { Cookie: "petstore_production=x" },
+    redirect: "manual",
+  });
+  expect([response.status, response.headers.get("location")]).toEqual([302, "/console"]);
+});
+
+describe("the sign-in", () => {
+  test("explains what is wrong with a key, and keeps no key on the page", async () => {
+    const visited = await visitConsole(service, "/stock");
+    const { page } = visited;
+    const refusal = page.locator("#operator-key-error");
+    const api = await service.issueKey();
+    for (const [key, words] of [
+      ["", "Enter your operator key"],
+      [api.text, "This is an API key"],
+      ["pso_live_wrong", "This key is not valid here"],
+      ["ключ", "This is not an operator key"],
+    ] as const) {
+      await enterOperatorKey(page, key);
+      await refusal.filter({ hasText: words }).waitFor();
+      expect(await page.inputValue("#operator-key")).toBe("");
+    }
+    expect(await page.getAttribute("#operator-key", "type")).toBe("password");
+    expect(await seriousFindings(page)).toEqual([]);
+    expectNoComplaints(visited, service);
+    await visited.context.close();
+  });
+
+  test("leads to the view of the address and ends with the sign-out, for the old cookie too", async () => {
+    const visited = await visitConsole(service, "/stock");
+    const { page, context } = visited;
+    const operator = await issueOperator(service, "Grace");
+    await enterOperatorKey(page, operator.text);
+    await page.locator("h1", { hasText: "Stock" }).waitFor();
+    expect(page.url()).toBe(consoleUrl(service, "/stock"));
+    expect(await page.title()).toBe("Stock – Pet Store Inventory");
+    expect(await page.locator(".operator").textContent()).toBe("Grace");
+    const cookies = await context.cookies();
+    expect(cookies).toMatchObject([{ httpOnly: true, sameSite: "Strict", path: "/" }]);
+    const stored = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
+    expect(stored + (await page.content()) + visited.requested.join()).not.toContain(operator.text);
+    await page.click("[aria-label='Sign out']");
+    await page.getByText("You have signed out.").waitFor();
+    expect(await context.cookies()).toEqual([]);
+    const old = `${cookies[0]!.name}=${cookies[0]!.value}`;
+    expect((await get("/admin/session", { Cookie: old })).status).toBe(401);
+    await page.reload();
+    await page.locator("#operator-key").waitFor();
+    expectNoComplaints(visited, service);
+    await context.close();
+  });
+});
+
+describe("signed in", () => {
+  let opened: ConsolePage;
+  beforeAll(async () => {
+    opened = await openConsole(service, "/stock");
+  });
+  afterAll(async () => {
+    expectNoComplaints(opened, service, [/ERR_FAILED/]);
+    await opened.context.close();
+  });
+
+  test("the first view needs at most 60 kB, compressed", () => {
+    const assets = opened.requested.filter((url) => url.includes("/console/assets/"));
+    expect(assets.length).toBeGreaterThanOrEqual(3);
+    const bytes = [...new Set(assets)].map(
+      (url) => gzipSync(readFileSync(`dist/console/${url.split("/").at(-1)}`)).length,
+    );
+    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(60_000);
+  });
+
+  test("the keyboard help opens with a question mark, and gives the focus back", async () => {
+    const { page } = opened;
+    await page.locator(".brand").focus();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).getByText("Select several rows").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await page.evaluate(() => document.activeElement?.className)).toBe("brand");
+  });
+
+  test("the theme follows the system, until somebody chooses one", async () => {
+    const { page } = opened;
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await background();
+    await page.emulateMedia({ colorScheme: "dark" });
+    const dark = await background();
+    expect(dark).not.toBe(light);
+    await page.click("[aria-label='Use the light theme']");
+    expect(await background()).toBe(light);
+    await page.reload();
+    await page.locator("[data-connection=live]").waitFor();
+    expect(await background()).toBe(light);
+    await page.click("[aria-label='Use the dark theme']");
+    expect(await background()).toBe(dark);
+    await page.emulateMedia({ colorScheme: "light" });
+  });
+
+  test("the skip link leads to the content", async () => {
+    const { page } = opened;
+    await page.locator(".skip-link").focus();
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("content");
+  });
+
+  test("a view whose code cannot be loaded says so", async () => {
+    const { page, context } = opened;
+    const other = await context.newPage();
+    await other.route("**/assets/view-*", (route) => route.abort());
+    await other.goto(consoleUrl(service, "/stock"));
+    await other.getByText("This page could not be loaded").waitFor();
+    await other.unroute("**/assets/view-*");
+    await other.getByText("Reload the console").click();
+    await other.locator("h1", { hasText: "Stock" }).waitFor();
+    await other.close();
+    await page.bringToFront();
+  });
+
+  test("an unknown address says so, and leads back", async () => {
+    const { page } = opened;
+    await page.goto(consoleUrl(service, "/nowhere"));
+    await page.getByText("There is no such page").waitFor();
+    await page.click("text=Open the first page");
+    await page.locator("[aria-current=page]").waitFor();
+    expect(page.url()).toBe(consoleUrl(service));
+  });
+});
+
+test("a revoked key ends the session of an open page, and another key continues in the same view", async () => {
+  const { page, context } = await visitConsole(service, "/stock?x=1");
+  const { id, text } = await issueOperator(service, "Mallory");
+  await enterOperatorKey(page, text);
+  await page.locator("[data-connection=live]").waitFor();
+  await service.store.keys.revokeKey(id, service.clock.now(), anEntry);
+  await page.getByText("Your session has ended").waitFor();
+  await enterOperatorKey(page, (await issueOperator(service, "Ada")).text);
+  await page.locator("[data-connection=live]").waitFor();
+  expect(page.url()).toBe(consoleUrl(service, "/stock?x=1"));
+  await context.close();
+});
+
+test("on a phone, the navigation is a menu, and nothing is wider than the screen", async () => {
+  const opened = await openConsole(service, "/stock", phone);
+  const { page } = opened;
+  expect(await fitsWidth(page)).toBe(true);
+  await page.click("[aria-label=Menu]");
+  await page.locator("nav >> text=Stock").click();
+  await page.locator("nav >> text=Stock").waitFor({ state: "hidden" });
+  expect(await seriousFindings(page)).toEqual([]);
+  expectNoComplaints(opened, service);
+  await opened.context.close();
+});

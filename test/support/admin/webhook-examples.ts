@@ -1,0 +1,70 @@
+import { commandLine } from "../../../src/domain/audit.ts";
+import { createWebhook, pauseWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
+import type { TestService } from "../service.ts";
+import type { AdminExamples } from "./operation-examples.ts";
+
+/** Makes a webhook that nothing is sent to. */
+async function makeWebhook({ store, clock }: TestService): Promise<{ webhook: string }> {
+  const terms = { url: "https://127.0.0.1:65535/" };
+  const sender = { checkUrl: async () => true };
+  const { webhook } = await createWebhook(store, sender, clock.now(), terms, commandLine);
+  await pauseWebhook(store, clock.now(), webhook.id, commandLine);
+  return { webhook: webhook.id };
+}
+
+/** An operation on one webhook. */
+const webhookExample = (
+  path: string,
+  body?: string,
+  bad: AdminExamples["bad"] = [],
+): AdminExamples => ({
+  good: { path: `/webhooks/{webhook}${path}`, ...(body === undefined ? {} : { body }) },
+  bad: [
+    { path: `/webhooks/wh_0${path}`, ...(body === undefined ? {} : { body }), code: "not_found" },
+    { path: `/webhooks/%00${path}`, ...(body === undefined ? {} : { body }), code: "not_found" },
+    ...bad.map((one) => ({ ...one, path: `/webhooks/{webhook}${path}` })),
+  ],
+  prepare: makeWebhook,
+});
+
+const invalid = (body: string) => ({ path: "", body, code: "invalid_request" }) as const;
+
+export const webhookExamples: Readonly<Record<string, AdminExamples>> = {
+  listWebhooks: { good: { path: "/webhooks" }, bad: [] },
+  createWebhook: {
+    good: {
+      path: "/webhooks",
+      body: '{"url":"https://127.0.0.1:65535/","pets":[9007199254740993]}',
+    },
+    bad: [
+      '{"name":"x"}',
+      '{"url":5}',
+      '{"url":"http://shop.example/"}',
+      '{"url":"https://10.0.0.1/"}',
+      '{"url":"https://127.0.0.1:65535/","pets":[1.5]}',
+      '{"url":"https://127.0.0.1:65535/","pets":["huge"]}',
+      '{"url":"https://127.0.0.1:65535/","pets":[9223372036854775808]}',
+      '{"url":"https://127.0.0.1:65535/","statuses":["gone"]}',
+      '{"url":"https://127.0.0.1:65535/","below":0}',
+      '{"url":"https://127.0.0.1:65535/","from":999}',
+      '{"url":"https://127.0.0.1:65535/","name":"a\\nb"}',
+      "[]",
+      "",
+    ].map((body) => ({ ...invalid(body), path: "/webhooks" })),
+  },
+  getWebhook: webhookExample(""),
+  removeWebhook: webhookExample(""),
+  pauseWebhook: webhookExample("/pause"),
+  resumeWebhook: webhookExample("/resume"),
+  replayWebhook: webhookExample("/replay", '{"from":1}', [
+    invalid("{}"),
+    invalid('{"from":0}'),
+    invalid('{"from":"1"}'),
+    invalid('{"from":1e300}'),
+  ]),
+  rotateWebhookSecret: webhookExample("/rotate", '{"overlapSeconds":60}', [
+    invalid('{"overlapSeconds":-1}'),
+    invalid('{"overlapSeconds":31536001}'),
+    invalid('{"overlapSeconds":0.5}'),
+  ]),
+};

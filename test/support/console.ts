@@ -1,0 +1,86 @@
+// Opens the console in a real browser, as an operator does.
+import { expect } from "bun:test";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { issueOperator } from "./admin/operators.ts";
+import { type WatchedContext, watchedContext } from "./browser.ts";
+import type { TestService } from "./service.ts";
+
+export interface ConsolePage extends WatchedContext {
+  readonly page: Page;
+}
+
+/** The size of a phone, for `openConsole`. */
+export const phone: BrowserContextOptions = {
+  viewport: { width: 390, height: 844 },
+  hasTouch: true,
+  isMobile: true,
+};
+
+export function consoleUrl(service: Pick<TestService, "baseUrl">, path = ""): string {
+  return new URL(`/console${path}`, service.baseUrl).href;
+}
+
+/** Opens the console in an empty profile, without signing in. */
+export async function visitConsole(
+  service: Pick<TestService, "baseUrl">,
+  path = "",
+  options: BrowserContextOptions = {},
+): Promise<ConsolePage> {
+  const watched = await watchedContext({ viewport: { width: 1280, height: 800 }, ...options });
+  watched.context.setDefaultTimeout(15_000);
+  const page = await watched.context.newPage();
+  await page.goto(consoleUrl(service, path));
+  return { ...watched, page };
+}
+
+/** Enters an operator key into the form, as a person does. */
+export async function enterOperatorKey(page: Page, key: string): Promise<void> {
+  await page.fill("#operator-key", key);
+  await page.keyboard.press("Enter");
+}
+
+/** Opens a view and signs in with a new operator key of this name. Waits until the feed is open. */
+export async function openConsole(
+  service: Pick<TestService, "baseUrl" | "store" | "clock">,
+  path = "",
+  options: BrowserContextOptions & { readonly operator?: string } = {},
+): Promise<ConsolePage> {
+  const { operator, ...context } = options;
+  const opened = await visitConsole(service, path, context);
+  const { text } = await issueOperator(service, operator);
+  await enterOperatorKey(opened.page, text);
+  await opened.page.locator("[data-connection=live]").waitFor();
+  return opened;
+}
+
+/**
+ * The page sent requests to its own service only, and nothing was reported on its console: no violation
+ * of its Content-Security-Policy, no uncaught error, and no failed request except those that `allowed`
+ * names. The first request of every visit is refused, because nobody has signed in yet.
+ */
+export function expectNoComplaints(
+  { requested, complaints }: WatchedContext,
+  service: Pick<TestService, "baseUrl">,
+  allowed: readonly RegExp[] = [],
+): void {
+  const hosts = new Set(requested.map((one) => new URL(one).host));
+  expect([...hosts]).toEqual([new URL(service.baseUrl).host]);
+  const expected = [/status of 401/, ...allowed];
+  expect(complaints.filter((text) => !expected.some((one) => one.test(text)))).toEqual([]);
+}
+
+/** The serious and critical findings of axe. */
+export async function seriousFindings(page: Page): Promise<readonly string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+/** True if nothing is wider than the page, so that a phone does not scroll sideways. */
+export function fitsWidth(page: Page): Promise<boolean> {
+  return page.evaluate(
+    () => document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+  );
+}
