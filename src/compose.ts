@@ -20,6 +20,7 @@ import { announceKeyChanges, createHeadWatcher } from "./domain/head.ts";
 import { keepIdempotencyKeys } from "./domain/key-keeping.ts";
 import type { Store } from "./domain/ports.ts";
 import { followTail } from "./domain/tail.ts";
+import { createUsageRecorder } from "./domain/usage-recorder.ts";
 import { type Engine, openEngine } from "./engines.ts";
 import { adminPages } from "./http/admin/pages.ts";
 import { consolePages } from "./http/console/pages.ts";
@@ -76,13 +77,19 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(tail.stop);
   const feed = openFeed(options, store, tail);
   opened.defer(feed.close);
+  const usage = createUsageRecorder(store.usageHistory, clock, log);
+  opened.defer(usage.stop);
   let stopping = false;
   const isStopping = () => stopping;
   const isServing = async () => !stopping && keys.isPrepared && (await isReady(engine, context));
   const [imports, backups] = [openImports(options), openBackups(options, store)];
   opened.defer(imports.stop);
   opened.defer(backups.stop);
-  const parts = openAdmin(options, store, engine, certificate, isServing, { imports, backups });
+  const parts = openAdmin(options, store, engine, certificate, isServing, {
+    imports,
+    backups,
+    usage,
+  });
   const context: Context = { ...shop, feed, admin: parts };
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
@@ -92,7 +99,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   head.subscribe({ keysChanged: engine.limiter.refresh });
   if (metrics) opened.defer(metrics.watch({ engine, context, certificate, traces, isStopping }));
   const served: Served = {
-    surfaces: serveSurfaces(surfaces, options, engine, context, monitoring, isStopping),
+    surfaces: serveSurfaces(surfaces, options, engine, context, monitoring, usage, isStopping),
     pages: {
       ...referencePages(api.operations, { ...config, basePath: api.basePath }),
       ...adminPages(admin.operations),

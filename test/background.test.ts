@@ -84,7 +84,7 @@ const exceptions: Record<string, string> = {
 test("every timer and every listener catches what it throws", () => {
   const pattern =
     /\bset(?:Interval|Timeout)\(|process\.\w*\.?on\(|\.on\w+ = (?!inBackground\()|addEventListener\(/;
-  const runsInBrowser = /^src\/http\/docs\/browser\//;
+  const runsInBrowser = /^src\/(?:console|http\/docs\/browser)\//;
   const found = [...new Bun.Glob("src/**/*.ts").scanSync()].filter(
     (path) => !runsInBrowser.test(path) && pattern.test(readFileSync(path, "utf8")),
   );

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Trial } from "../src/http/docs/browser/request.ts";
 import { sampleFor } from "../src/http/docs/browser/samples.ts";
+import { hostile, isFeed, readSamples } from "./support/samples.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 /** The samples of the page at /docs, taken from the page as the service sends it. */
@@ -19,25 +20,13 @@ beforeAll(async () => {
   key = (await service.issueKey()).text;
   await service.addPets({ petId: 7n, quantity: 30 }, { petId: 8n, quantity: 1 });
   folder = mkdtempSync(join(tmpdir(), "petstore-samples-"));
-  samples = await readSamples();
+  samples = await readSamples(service);
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await service.stop();
 });
 
-async function readSamples(): Promise<Record<string, string[]>> {
-  const found: Record<string, string[]> = {};
-  const page = (await service.call("GET", "~/docs")).text;
-  const pattern = /<div data-language="(\w+)">\s*<pre[^>]*><code>([^<]*)<\/code>/g;
-  for (const [, language = "", code = ""] of page.matchAll(pattern)) {
-    const text = code.replace(/&#(\d+);/g, (_, number) => String.fromCharCode(number));
-    found[language] = [...(found[language] ?? []), text];
-  }
-  return found;
-}
-
-const isFeed = (code: string) => /event-stream|client\.watch/.test(code);
 const pages = (language: string) => samples[language]!.filter((code) => !isFeed(code));
 const feed = (language: string) => samples[language]!.filter(isFeed);
 
@@ -99,19 +88,6 @@ test("the TypeScript works when it is pasted, with the client", async () => {
   );
   expect(await runModule("feed.ts", [follow])).toContain("start");
 });
-
-/** A request whose values contain everything that a language could misread. */
-const hostile: Trial = {
-  operation: "updateInventory",
-  base: "http://127.0.0.1:1/v1",
-  method: "PATCH",
-  path: "/inventory/{petId}",
-  fields: [
-    { name: "petId", in: "path", value: "1/../2" },
-    { name: "X-Change-Reason", in: "header", value: `it's "$(id)" \`id\` \${id} \\` },
-  ],
-  body: `{"quantity": 9223372036854775807,\n "note": "it's \`\${1}\` \\\\ \\""}`,
-};
 
 test("the shell reads the values of a form as they are", async () => {
   const command = sampleFor("curl", hostile, "");

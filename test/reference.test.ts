@@ -149,6 +149,8 @@ describe("the search", () => {
         found.length === 1 ? "1 result" : `${found.length} results`,
       );
     }
+    expect(await find("the")).toHaveLength(20);
+    expect(await summary.textContent()).toMatch(/^The best 20 of [2-9]\d results$/);
     expect(await find("gibberish <b>")).toEqual([]);
     expect(await summary.textContent()).toBe("No results for “gibberish <b>”.");
     expect(await summary.getAttribute("role")).toBe("status");

@@ -14,7 +14,7 @@ export function openAdmin(
   { name: engine, schema, limiter }: Pick<Engine, "name" | "schema" | "limiter">,
   certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
-  { backups, imports }: Pick<AdminParts, "backups" | "imports">,
+  { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
 ): AdminParts {
   const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds } = config;
   return {
@@ -27,6 +27,7 @@ export function openAdmin(
       backupEveryMs,
     },
     isReady,
+    usage,
     findUsage: limiter.findUsage,
     changeCounts: createChangeCounts(store),
     certificateExpiresAt: () => certificate?.expiresAt,

@@ -1,3 +1,4 @@
+import type { UsageRecorder } from "../domain/usage-recorder.ts";
 import type { Engine } from "../engines.ts";
 import { createCors } from "../http/cors.ts";
 import { createObservation } from "../http/observe.ts";
@@ -17,6 +18,7 @@ export function serveSurfaces(
   { limiter }: Engine,
   context: Context,
   monitoring: Monitoring,
+  usage: Pick<UsageRecorder, "count">,
   isStopping: () => boolean,
 ): Served["surfaces"] {
   const parts = {
@@ -25,6 +27,7 @@ export function serveSurfaces(
     addresses: createAddressLimiter(clock, config.addressPerMinute, config.addressesMax),
     cors: createCors(config.corsOrigins),
     observation: createObservation(monitoring.observers, monotonicMs, log),
+    usage,
     isStopping,
   };
   const served = surfaces.map((surface) => ({

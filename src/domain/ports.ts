@@ -20,6 +20,7 @@ import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { Pet, PetCreation, PetDetails, PetRecord, PetRemoval } from "./pets.ts";
 import type { Limits } from "./plans.ts";
 import type { CountedUsage, StrikeCount, TakeRequest, UsageStore } from "./usage.ts";
+import type { UsageHistoryStore } from "./usage-history.ts";
 import type { WebhookStore } from "./webhooks/store.ts";
 
 /** A value, or a promise of it. An embedded engine returns values, which keeps requests fast. */
@@ -293,6 +294,7 @@ export interface Store {
   readonly keys: KeyStore;
   readonly sessions: SessionStore;
   readonly usage: UsageStore;
+  readonly usageHistory: UsageHistoryStore;
   readonly webhooks: WebhookStore;
   readonly maintenance: MaintenanceStore;
   readonly audit: AuditStore;

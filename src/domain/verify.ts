@@ -12,6 +12,7 @@ import { checkKeys } from "./verification/keys.ts";
 import { type LedgerEnd, replayLedger } from "./verification/ledger.ts";
 import { createRememberedKeysCheck } from "./verification/remembered-keys.ts";
 import { createPetStates } from "./verification/states.ts";
+import { checkUsageHistory } from "./verification/usage-history.ts";
 import { checkWebhooks } from "./verification/webhooks.ts";
 
 export interface Verification {
@@ -32,7 +33,7 @@ export interface Verification {
 /**
  * Checks a whole store: every ledger row against its hash, the inventory and the checkpoints against
  * the replayed ledger, entries against pets, keys against their secrets, usage and bans, the cursors
- * of webhooks against the ledger, the audit log, every value against its column, and the structures of the engine.
+ * of webhooks against the ledger, the audit log, the usage over time, every value against its column, and the structures of the engine.
  * With `kept`, also that a row still has the hash that someone kept. Tables are read in batches, and
  * only a small record per pet is kept in memory.
  */
@@ -84,6 +85,7 @@ async function checkTables(
   await checkOrders(rowsOf, faults);
   await checkWebhooks(rowsOf, end.seq, faults);
   await checkAudit(rowsOf, keyIds, faults);
+  await checkUsageHistory(rowsOf, keyIds, faults);
 }
 
 /** Checks that there is one head, and that it is at the end of the ledger. Returns where it is. */

@@ -3,6 +3,7 @@ import { ServiceError } from "../domain/errors.ts";
 import type { Caller } from "../domain/keys.ts";
 import type { LimitDecision } from "../domain/limits.ts";
 import type { Head, Limiter, MaybePromise, Trace } from "../domain/ports.ts";
+import type { UsageRecorder } from "../domain/usage-recorder.ts";
 import type { Cors } from "./cors.ts";
 import { errorReply, replyFor } from "./errors.ts";
 import { createTemplate, fillTemplate, type HeaderTemplate } from "./headers.ts";
@@ -22,6 +23,8 @@ export interface PipelineParts {
   readonly addresses: AddressLimiter;
   readonly cors: Cors | undefined;
   readonly observation: Observation;
+  /** Counts requests for the charts of the operator. */
+  readonly usage: Pick<UsageRecorder, "count">;
   /** True while the service stops. Every response then has `Connection: close`. */
   isStopping(): boolean;
 }
@@ -46,7 +49,7 @@ export type Pipeline = (routed: RoutedRequest) => Promise<Response>;
  */
 export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline {
   const { authenticator, addresses = parts.addresses } = surface;
-  const { context, limiter, observation } = parts;
+  const { context, limiter, observation, usage } = parts;
   const cors = surface.isSameOriginOnly ? undefined : parts.cors;
   const headersElsewhere = { ...jsonHeaders, ...surface.headers };
 
@@ -148,6 +151,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       const limitedMs = trace ? performance.now() : 0;
       const taken = caller ? limiter.take(caller.keyId, caller.limits) : takeFromAddress(routed);
       decision = taken instanceof Promise ? await taken : taken;
+      usage.count(caller?.keyId, decision);
       trace?.span("limit", limitedMs, performance.now());
       if (decision.outcome !== "admitted") reply = rateLimitError(decision);
       else if (caller) {

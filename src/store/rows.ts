@@ -9,6 +9,7 @@ import type { Pet } from "../domain/pets.ts";
 import type { Checkpoint, CheckpointPart, NamedRow, VersionedEntry } from "../domain/ports.ts";
 import type { FoundSession } from "../domain/sessions.ts";
 import type { Ban, SavedUsage } from "../domain/usage.ts";
+import { emptyCounts, type Span, type SpanCounts, unpackCounts } from "../domain/usage-history.ts";
 import { int64Min } from "../domain/values/int64.ts";
 
 /**
@@ -164,6 +165,15 @@ export function toFoundSession(row: Row): FoundSession {
     session: { digest, secretDigest, createdAt: Number(row[11]), expiresAt: Number(row[12]) },
     secret: { digest: secretDigest, expiresAt: toNumber(row[13]) },
   };
+}
+
+export const spanColumns = "key_id, span, start, counts";
+
+/** Counts that cannot be read are left out of charts. `petstore verify` reports them. */
+export function toSpanCounts(row: Row): SpanCounts {
+  const span = row[1] as Span;
+  const counts = unpackCounts(row[3] as Uint8Array, span) ?? emptyCounts(span);
+  return { keyId: row[0] as string, span, start: Number(row[2]), counts };
 }
 
 export const secretTimesColumns = "key_id, created_at, expires_at";

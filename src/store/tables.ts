@@ -4,6 +4,7 @@ import {
   entryColumns,
   orderColumns,
   rememberedColumns,
+  spanColumns,
   storedLedgerColumns,
   usageColumns,
 } from "./rows.ts";
@@ -51,7 +52,7 @@ export const tables: readonly Table[] = [
   { name: "audit", columns: `seq, ${auditColumns}`, order: "seq" },
   {
     name: "usage_history",
-    columns: "key_id, span, start, counts",
+    columns: spanColumns,
     order: "key_id, span, start",
     bytes: ["counts"],
   },

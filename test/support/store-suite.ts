@@ -23,6 +23,7 @@ import { describeSharing } from "./store-suite/sharing.ts";
 import { batchesOf, keyNamed, type StorePlace, type StoreSuite } from "./store-suite/suite.ts";
 import { describeUndo } from "./store-suite/undo.ts";
 import { describeUnits } from "./store-suite/units.ts";
+import { describeUsageHistory } from "./store-suite/usage-history.ts";
 import { describeWebhooks, describeWebhookWrites } from "./store-suite/webhooks.ts";
 import { setUnit } from "./units.ts";
 
@@ -48,6 +49,7 @@ const otherWrites: readonly Part[] = [
   describeMaintenance,
   describeOperators,
   describePets,
+  describeUsageHistory,
 ];
 
 /** What a connection needs if another call tests its engine whole. */

@@ -6,6 +6,7 @@ import { causes } from "../ledger.ts";
 import { orderStatuses } from "../orders.ts";
 import { plans } from "../plans.ts";
 import type { StoredRow } from "../ports.ts";
+import { slotsOf } from "../usage-history.ts";
 import { int64Max, int64Min, parseInt64 } from "../values/int64.ts";
 import { webhookStates } from "../webhooks/webhook.ts";
 import { type Faults, shown } from "./faults.ts";
@@ -98,6 +99,12 @@ const columns = {
     integer("day's start", 0),
     integer("day's count", 0),
     integer("last use", 0),
+  ],
+  usage_history: [
+    column("key", "a text", (value) => typeof value === "string"),
+    oneOf("span", Object.keys(slotsOf)),
+    integer("start", 0),
+    column("counts", "bytes", isBytes),
   ],
   epochs: [integer("number", 0), text("epoch"), integer("from_seq", 0)],
   audit: [

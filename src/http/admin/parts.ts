@@ -3,6 +3,7 @@ import type { ChangeCounts } from "../../domain/change-counts.ts";
 import type { ImportRunner } from "../../domain/import-runs.ts";
 import type { FindUsage } from "../../domain/key-lifecycle.ts";
 import type { Environment } from "../../domain/keys.ts";
+import type { UsageRecorder } from "../../domain/usage-recorder.ts";
 import type { WebhookSender } from "../../domain/webhooks/sender.ts";
 
 /**
@@ -13,6 +14,8 @@ export interface AdminParts {
   readonly facts: ServiceFacts;
   /** The same as `/readyz`. */
   isReady(): Promise<boolean>;
+  /** How many requests keys sent, over time. */
+  readonly usage: Pick<UsageRecorder, "chart">;
   readonly findUsage: FindUsage;
   readonly changeCounts: ChangeCounts;
   /** When the certificate of the service expires; undefined without one. */

@@ -59,7 +59,7 @@ export function referencePage(document: ApiDocument): string {
         ${Object.entries(components.schemas).map(([name, schema]) => schemaSection(name, schema))}
       </section>
       ${headerSection(components.headers)}
-      ${errorCodeSection()}
+      ${errorCodeSection(document)}
     </main>
   </div>
   ${searchDialog()}

@@ -29,6 +29,7 @@ import { steps } from "./schema/steps.ts";
 import { createSessions } from "./sessions.ts";
 import { createSnapshot, importTables } from "./transfer.ts";
 import { createUsage } from "./usage.ts";
+import { createUsageHistory } from "./usage-history.ts";
 import { createWebhooks } from "./webhooks.ts";
 
 export interface PostgresOptions {
@@ -125,6 +126,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     keys: createKeys(quick.query, long.query),
     sessions: createSessions(quick.query, long.query),
     usage: createUsage(long.query),
+    usageHistory: createUsageHistory(long.query),
     webhooks: createWebhooks(long.query, now),
     maintenance: createMaintenance(long.query),
     audit: createAudit(long.query),

@@ -14,6 +14,7 @@ import type {
   TransferStore,
 } from "../../domain/ports.ts";
 import type { UsageStore } from "../../domain/usage.ts";
+import type { UsageHistoryStore } from "../../domain/usage-history.ts";
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
 import { createAuditReader } from "./audit.ts";
 import { createCatalogueReader } from "./catalogue.ts";
@@ -53,6 +54,7 @@ import { createSessionReader } from "./sessions.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
+import { createUsageHistoryReader } from "./usage-history.ts";
 import { createWebhookReader, createWebhooks } from "./webhooks.ts";
 
 /** The version of the schema that this version of petstore uses. */
@@ -112,6 +114,7 @@ function createStore(parts: Parts): Store {
     keys: createKeyStore(parts),
     sessions: createSessionStore(parts),
     usage: createUsageStore(parts),
+    usageHistory: createUsageHistoryStore(parts),
     webhooks: createWebhookStore(parts),
     maintenance: createMaintenanceStore(parts),
     audit: createAuditStore(parts),
@@ -232,6 +235,15 @@ function createUsageStore(parts: Parts): UsageStore {
     saveUsage: write(parts, "saveUsage"),
     saveBan: write(parts, "saveBan"),
     liftBan: write(parts, "liftBan"),
+  };
+}
+
+function createUsageHistoryStore(parts: Parts): UsageHistoryStore {
+  const { readCounts } = readable(parts, createUsageHistoryReader(parts.database));
+  return {
+    readCounts: async (...args) => readCounts(...args),
+    addCounts: write(parts, "addCounts"),
+    pruneCounts: write(parts, "pruneCounts"),
   };
 }
 

@@ -11,8 +11,6 @@ export interface Topic {
   readonly text: string;
 }
 
-const resultsMax = 20;
-
 /** Returns the topics that contain every word of the query, the best first. */
 export function findTopics(topics: readonly Topic[], query: string): Topic[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -24,7 +22,7 @@ export function findTopics(topics: readonly Topic[], query: string): Topic[] {
   });
   // The order of the page decides between equals: sort is stable.
   scored.sort((one, other) => other.total - one.total);
-  return scored.slice(0, resultsMax).map(({ topic }) => topic);
+  return scored.map(({ topic }) => topic);
 }
 
 function scoreOf(topic: Topic, word: string): number {

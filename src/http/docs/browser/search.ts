@@ -7,6 +7,9 @@ const input = get<HTMLInputElement>("#search-input");
 const list = get<HTMLElement>("#search-results");
 const summary = get<HTMLElement>("#search-summary");
 
+/** The best results are shown. A longer list only shows that the query is too short. */
+const resultsMax = 20;
+
 /** Made when the dialog first opens. */
 let topics: readonly Topic[] | undefined;
 let active = -1;
@@ -60,13 +63,18 @@ function readTopics(): Topic[] {
 function update(): void {
   const query = input.value.trim();
   const found = findTopics(topics ?? [], query);
-  list.replaceChildren(...found.map(resultItem));
+  list.replaceChildren(...found.slice(0, resultsMax).map(resultItem));
   list.hidden = found.length === 0;
   input.setAttribute("aria-expanded", String(found.length > 0));
   select(found.length > 0 ? 0 : -1);
-  if (query === "") summary.textContent = "Search operations, schemas, headers and error codes.";
-  else if (found.length === 0) summary.textContent = `No results for “${query}”.`;
-  else summary.textContent = found.length === 1 ? "1 result" : `${found.length} results`;
+  summary.textContent = summaryOf(query, found.length);
+}
+
+function summaryOf(query: string, count: number): string {
+  if (query === "") return "Search operations, schemas, headers and error codes.";
+  if (count === 0) return `No results for “${query}”.`;
+  if (count > resultsMax) return `The best ${resultsMax} of ${count} results`;
+  return count === 1 ? "1 result" : `${count} results`;
 }
 
 function resultItem({ id, kind, title, keywords }: Topic, index: number): HTMLElement {

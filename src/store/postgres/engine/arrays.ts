@@ -19,8 +19,8 @@ export function textArray(values: readonly (string | null)[]): string {
 }
 
 /** An array of byte strings, given in hexadecimal digits. */
-export function bytesArray(values: readonly string[]): string {
-  return `{${values.map((hex) => `"\\\\x${hex}"`).join()}}`;
+export function bytesArray(values: readonly (string | null)[]): string {
+  return `{${values.map((hex) => (hex === null ? "NULL" : `"\\\\x${hex}"`)).join()}}`;
 }
 
 /** A byte string as a parameter. */

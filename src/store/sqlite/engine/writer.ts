@@ -10,6 +10,7 @@ import { createMaintenanceWriter } from "../maintenance.ts";
 import { createPetWriter } from "../pets.ts";
 import { createSessionWriter } from "../sessions.ts";
 import { createUsageWriter } from "../usage.ts";
+import { createUsageHistoryWriter } from "../usage-history.ts";
 import { createDeliveryWriter, createWebhookWriter } from "../webhooks.ts";
 import { openForWriting } from "./connection.ts";
 import { createDamageCheck, type Damage, describeDamage } from "./damage.ts";
@@ -148,6 +149,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
       // These are tried again if they fail, so they never make an update wait.
       ...waiting(0, { ...counters, pruneKeys, ...createCheckpointWriter(database) }),
       ...waiting(0, createDeliveryWriter(database)),
+      ...waiting(0, createUsageHistoryWriter(database)),
       saveStrandedWal,
       close: () => database.close(),
     },
