@@ -1,6 +1,7 @@
 // Takes pictures of every view of the console: light and dark, on a desktop and on a phone. They show the
 // sample catalogue and the same made-up changes each time, and go to docs/screenshots. Names as
 // arguments take only those views.
+
 import { mkdirSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { sampleOrders, samplePets } from "../src/cli/sample.ts";
@@ -54,9 +55,8 @@ process.exit(0);
 
 async function startService(): Promise<TestService> {
   const started = await startTestService("sqlite", {}, {}, { clock: createTestClock(openedAt) });
-  const origin = commandImport("sample catalogue");
-  await started.store.catalogue.importPets(once(samplePets), origin);
-  await started.store.catalogue.importOrders(once(sampleOrders), origin);
+  await started.store.catalogue.importPets(once(samplePets), commandImport("sample catalogue"));
+  await started.store.catalogue.importOrders(once(sampleOrders), commandImport("sample orders"));
   return started;
 }
 
