@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { loadStock } from "../stock/state.ts";
-import type { ViewProps } from "../views.ts";
+import type { ViewProps } from "../view.ts";
 import { readFilter } from "./change-filter.ts";
 import { ChangeList } from "./change-list.ts";
 import { Changes } from "./changes.tsx";

@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { hrefOf } from "../router.ts";
 import { loadStock } from "../stock/state.ts";
-import type { ViewProps } from "../views.ts";
+import type { ViewProps } from "../view.ts";
 import { ChoosePet } from "./choose-pet.tsx";
 import { EntryHistory } from "./entry-history.tsx";
 import { Moment } from "./moment.tsx";

@@ -1,6 +1,5 @@
 import { Icon } from "../frame/icons.tsx";
 import { hrefOf } from "../router.ts";
-import { findView } from "../views.ts";
 import type { Attention } from "./service-facts.ts";
 
 /** What somebody should look at, problems first. */
@@ -33,8 +32,13 @@ export function AttentionList({ items }: { readonly items: readonly Attention[] 
   );
 }
 
+const titles: Readonly<Record<string, string>> = {
+  keys: "Keys",
+  webhooks: "Webhooks",
+  backups: "Backups",
+};
+
 function Action({ view }: Pick<Attention, "view">) {
-  const target = findView(`/${view}`);
-  if (!target || view === "overview") return null;
-  return <a href={hrefOf(target.path)}>Open {target.title}</a>;
+  const title = titles[view];
+  return title === undefined ? null : <a href={hrefOf(`/${view}`)}>Open {title}</a>;
 }
