@@ -4,6 +4,7 @@
 import { mkdirSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { sampleOrders, samplePets } from "../src/cli/sample.ts";
+import { commandImport } from "../src/domain/import-preview.ts";
 import { issueOperator } from "../test/support/admin/operators.ts";
 import { browser, closeBrowser } from "../test/support/browser.ts";
 import { createTestClock } from "../test/support/clock.ts";
@@ -53,8 +54,9 @@ process.exit(0);
 
 async function startService(): Promise<TestService> {
   const started = await startTestService("sqlite", {}, {}, { clock: createTestClock(openedAt) });
-  await started.store.catalogue.importPets(once(samplePets), "sample catalogue");
-  await started.store.catalogue.importOrders(once(sampleOrders));
+  const origin = commandImport("sample catalogue");
+  await started.store.catalogue.importPets(once(samplePets), origin);
+  await started.store.catalogue.importOrders(once(sampleOrders), origin);
   return started;
 }
 
