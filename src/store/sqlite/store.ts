@@ -1,11 +1,10 @@
-import type { Database } from "bun:sqlite";
 import type { AuditStore } from "../../domain/audit.ts";
+import type { CatalogueStore } from "../../domain/catalogue-store.ts";
 import type { ImportPreview } from "../../domain/import-preview.ts";
 import { createProblems } from "../../domain/import-problems.ts";
 import type { KeyStore, SessionStore } from "../../domain/key-store.ts";
 import type { MaintenanceStore } from "../../domain/maintenance.ts";
 import type {
-  CatalogueStore,
   CheckpointStore,
   Head,
   IdempotencyStore,
@@ -19,29 +18,17 @@ import type { WebhookStore } from "../../domain/webhooks/store.ts";
 import { createAuditReader } from "./audit.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
-import { type Access, openCommandAccess, openServiceAccess } from "./engine/access.ts";
+import { openCommandAccess, openServiceAccess } from "./engine/access.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
-import {
-  openForReading,
-  openForStaging,
-  openForWriting,
-  useConnection,
-} from "./engine/connection.ts";
+import { openForReading, openForStaging, useConnection } from "./engine/connection.ts";
 import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
 import { endWithoutClosing, guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
 import type { SqliteOptions } from "./engine/options.ts";
+import { type Parts, readable, write, writeAlone } from "./engine/parts.ts";
 import { isServed } from "./engine/serving-lock.ts";
 import { upgradeFile } from "./engine/upgrade.ts";
-import {
-  busyWaitMs,
-  openInlineWriter,
-  startEpoch,
-  type Writer,
-  type WriterArgs,
-  type WriterMethod,
-  type WriterResult,
-} from "./engine/writer.ts";
+import { busyWaitMs, openInlineWriter, startEpoch } from "./engine/writer.ts";
 import { startWriterThread } from "./engine/writer-thread.ts";
 import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
@@ -59,9 +46,6 @@ import { createWebhookReader, createWebhooks } from "./webhooks.ts";
 
 /** The version of the schema that this version of petstore uses. */
 export const sqliteSchema = steps.length;
-
-/** How long an import waits for the write lock. No client is waiting for a command. */
-const importWaitMs = 60_000;
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, threaded, log = () => {}, mayCreate = true } = options;
@@ -92,15 +76,6 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     await writer.close();
     throw error;
   }
-}
-
-/** The parts of an open store. */
-interface Parts {
-  readonly options: SqliteOptions;
-  readonly writer: Writer;
-  /** The connection for reading on this thread. */
-  readonly database: Database;
-  readonly access: Access;
 }
 
 function createStore(parts: Parts): Store {
@@ -289,26 +264,4 @@ function createTransferStore(parts: Parts): TransferStore {
       ),
     importTables: (rowsOf) => writeAlone(parts, (own) => importTables(own, rowsOf)),
   };
-}
-
-/** Returns the same reader. It throws on damaged files and converts errors of SQLite. */
-function readable<T extends object>({ access }: Parts, reader: T): T {
-  return wrapMethods(reader, (method) => guarded((...args) => access.read(() => method(...args))));
-}
-
-/** Returns a method of the writer as a method of the store. */
-function write<M extends WriterMethod>({ access, writer }: Parts, method: M) {
-  return (...args: WriterArgs<M>): Promise<WriterResult<M>> =>
-    access.write(() => writer.call(method, ...args));
-}
-
-/** Runs a long write on a connection of its own, so that it does not block the writer. */
-function writeAlone<T>(
-  { options, access }: Parts,
-  work: (database: Database) => Promise<T>,
-): Promise<T> {
-  const { path, environment } = options;
-  return access.write(async () =>
-    useConnection(openForWriting(path, environment, importWaitMs), work),
-  );
 }
