@@ -61,7 +61,7 @@ function KeyRow({ entry }: { readonly entry: Key }) {
         </span>
       </td>
       <td data-label="Last use" class="last-use">
-        {lastUsedAt ? <Time at={lastUsedAt} style="relative" /> : <span class="muted">never</span>}
+        {lastUsedAt ? <Time at={lastUsedAt} isRelative /> : <span class="muted">never</span>}
       </td>
       <td data-label="This minute">
         {isUsable && <LimitBar label="Requests this minute" {...minute} />}

@@ -27,7 +27,7 @@ export function SecretTimeline({ secrets }: { readonly secrets: readonly SecretT
                 {expiresAt ? (
                   <>
                     {" "}
-                    until <Time at={expiresAt} /> (<Time at={expiresAt} style="relative" />)
+                    until <Time at={expiresAt} /> (<Time at={expiresAt} isRelative />)
                   </>
                 ) : (
                   ", without an end"
