@@ -1,11 +1,11 @@
 // The views of the console. To add one:
 //
-// 1. Write `src/console/NAME/view.tsx` with a default export, a component that takes ViewProps. Give it
-//    one <h1 class="view-title"> and what it shows. Optionally export `shortcuts`, which the keyboard
-//    help lists.
+// 1. Write `src/console/NAME/view.tsx` with a default export, a component that takes ViewProps
+//    (view.ts). Give it one <h1 class="view-title"> and what it shows. Optionally export `shortcuts`,
+//    which the keyboard help lists.
 // 2. Add a line to `views` below, and an icon to `icons` in frame/icons.tsx.
 // 3. Styles: add NAME/NAME.css and an @import in console.css. Use the tokens and classes of src/kit. A
-//    style attribute is not allowed, neither are inline scripts: the browser refuses them.
+//    style={{…}} is only for values that are computed. The browser refuses style="…" and innerHTML.
 // 4. Add the view to the list in scripts/screenshots.ts, and a test to test/console/.
 //
 // What a view uses: `request`, `requestPage` (api.ts), `listen` for live changes (live.ts), `navigate`
@@ -13,37 +13,26 @@
 // <Dialog>, <Time>, <CopyButton> and others in parts/, and <Icon> (frame/icons.tsx). A request that
 // fails with 401 leads to the sign-in by itself. `useLoaded` (parts/loaded.tsx) loads data and shows
 // that it is being loaded, or why that failed.
-import type { ComponentType } from "preact";
-import type { IconName } from "./frame/icons.tsx";
-
-export interface ViewProps {
-  /** The address after the view's own path, without slashes at its ends: "17" in /stock/17. */
-  readonly rest: string;
-  readonly query: URLSearchParams;
-}
-
-export interface ViewModule {
-  readonly default: ComponentType<ViewProps>;
-  /** Keys and what they do, for the keyboard help. */
-  readonly shortcuts?: readonly Shortcut[];
-}
-
-/** Keys, separated by spaces, and what they do. */
-export type Shortcut = readonly [keys: string, meaning: string];
-
-export interface View {
-  /** One word, with a slash before it. */
-  readonly path: string;
-  /** In the navigation and in the title of the window. */
-  readonly title: string;
-  readonly icon: IconName;
-  /** Called when the view is first opened, so that the first view loads only its own code. */
-  readonly load: () => Promise<ViewModule>;
-}
+import type { View } from "./view.ts";
 
 /** In the order of the navigation. The first one is shown at /console. */
 export const views: readonly View[] = [
+  {
+    path: "/overview",
+    title: "Overview",
+    icon: "overview",
+    load: () => import("./overview/view.tsx"),
+  },
   { path: "/stock", title: "Stock", icon: "stock", load: () => import("./stock/view.tsx") },
+  {
+    path: "/activity",
+    title: "Activity",
+    icon: "activity",
+    load: () => import("./activity/view.tsx"),
+  },
+  { path: "/history", title: "History", icon: "history", load: () => import("./history/view.tsx") },
+  { path: "/import", title: "Import", icon: "import", load: () => import("./import/view.tsx") },
+  { path: "/orders", title: "Orders", icon: "orders", load: () => import("./orders/view.tsx") },
   { path: "/keys", title: "Keys", icon: "keys", load: () => import("./keys/view.tsx") },
   {
     path: "/webhooks",

@@ -1,6 +1,7 @@
 import { useRef } from "preact/hooks";
 import { hrefOf } from "../router.ts";
-import { type View, views } from "../views.ts";
+import type { View } from "../view.ts";
+import { views } from "../views.ts";
 import { Icon } from "./icons.tsx";
 
 /** The navigation. On a phone it is a menu that closes when a view is chosen. */

@@ -3,7 +3,6 @@ import { messageOf } from "../api.ts";
 import { hrefOf } from "../router.ts";
 import { showSuccess } from "../toasts.ts";
 import { type Pet, statuses } from "../types.ts";
-import { findView } from "../views.ts";
 import { addPet, changePet, readPet } from "./pet-fields.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 import { RemovePet } from "./remove-pet.tsx";
@@ -117,7 +116,7 @@ function Facts({ pet }: { readonly pet: Pet }) {
       <span>
         Quantity {pet.quantity} <span class={`badge ${pet.status}`}>{pet.status}</span>
       </span>
-      {findView("/history") && <a href={hrefOf(`/history/${pet.petId}`)}>History</a>}
+      <a href={hrefOf(`/history/${pet.petId}`)}>History</a>
     </p>
   );
 }
