@@ -168,10 +168,10 @@ describe("signed in", () => {
   test("a view whose code cannot be loaded says so", async () => {
     const { page, context } = opened;
     const other = await context.newPage();
-    await other.route("**/assets/view-*", (route) => route.abort());
+    await other.route("**/assets/*view-*", (route) => route.abort());
     await other.goto(consoleUrl(service, "/stock"));
     await other.getByText("This page could not be loaded").waitFor();
-    await other.unroute("**/assets/view-*");
+    await other.unroute("**/assets/*view-*");
     await other.getByText("Reload the console").click();
     await other.locator("h1", { hasText: "Stock" }).waitFor();
     await other.close();
