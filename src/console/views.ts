@@ -17,7 +17,22 @@ import type { View } from "./view.ts";
 
 /** In the order of the navigation. The first one is shown at /console. */
 export const views: readonly View[] = [
+  {
+    path: "/overview",
+    title: "Overview",
+    icon: "overview",
+    load: () => import("./overview/view.tsx"),
+  },
   { path: "/stock", title: "Stock", icon: "stock", load: () => import("./stock/view.tsx") },
+  {
+    path: "/activity",
+    title: "Activity",
+    icon: "activity",
+    load: () => import("./activity/view.tsx"),
+  },
+  { path: "/history", title: "History", icon: "history", load: () => import("./history/view.tsx") },
+  { path: "/import", title: "Import", icon: "import", load: () => import("./import/view.tsx") },
+  { path: "/orders", title: "Orders", icon: "orders", load: () => import("./orders/view.tsx") },
   { path: "/keys", title: "Keys", icon: "keys", load: () => import("./keys/view.tsx") },
   {
     path: "/webhooks",

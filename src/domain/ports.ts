@@ -1,23 +1,11 @@
-import type { AuditEntry, AuditStore } from "./audit.ts";
+import type { AuditStore } from "./audit.ts";
+import type { CatalogueReader, CatalogueStore } from "./catalogue-store.ts";
 import type { EpochStart, Position } from "./epochs.ts";
-import type { Batches, Imported, ImportOrigin, ImportPreview } from "./import-preview.ts";
-import type { Problems } from "./import-problems.ts";
 import type { Entry } from "./inventory.ts";
 import type { KeyStore, SessionStore } from "./key-store.ts";
-import type {
-  Cause,
-  Committed,
-  LedgerRow,
-  RowOrigin,
-  StockRow,
-  Tip,
-  UndoRow,
-  Unit,
-} from "./ledger.ts";
+import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
 import type { LimitDecision, Usage } from "./limits.ts";
 import type { MaintenanceStore } from "./maintenance.ts";
-import type { Order, OrderPage, OrderRecord } from "./orders.ts";
-import type { NamedEntry, Pet, PetCreation, PetDetails, PetRecord, PetRemoval } from "./pets.ts";
 import type { Limits } from "./plans.ts";
 import type { CountedUsage, StrikeCount, TakeRequest, UsageStore } from "./usage.ts";
 import type { UsageHistoryStore } from "./usage-history.ts";
@@ -190,48 +178,6 @@ export interface CheckpointStore extends CheckpointReader {
   addPart(writer: string, seq: number, part: CheckpointPart): Promise<boolean>;
   /** Makes a checkpoint visible. Returns false also if the store has left the epoch of `position`. */
   complete(writer: string, position: Position, entries: number): Promise<boolean>;
-}
-
-export interface CatalogueReader {
-  petsAfter(petId: bigint | null, rowsMax: number): MaybePromise<readonly Pet[]>;
-  findPet(petId: bigint): MaybePromise<Pet | undefined>;
-  /** Entries with a larger petId (null: from the first) and their names, ascending. */
-  namedEntriesAfter(petId: bigint | null, rowsMax: number): MaybePromise<readonly NamedEntry[]>;
-  /** Orders by descending id. */
-  listOrders(page: OrderPage): MaybePromise<readonly Order[]>;
-}
-
-export interface CatalogueStore extends CatalogueReader, ImportPreview {
-  /**
-   * Inserts or updates pets by id, all or none. Rows are staged as they arrive and applied in one
-   * short transaction. Fields that a record does not give keep their value. Each entry that is
-   * created or changed gets a ledger row. Adds its own problems to those of reading the records, and
-   * rejects with `RejectedImport` if there are any. Every import adds a row to the audit log.
-   */
-  importPets(
-    records: Batches<PetRecord>,
-    origin: ImportOrigin,
-    problems?: Problems,
-  ): Promise<Imported>;
-  importOrders(
-    records: Batches<OrderRecord>,
-    origin: ImportOrigin,
-    problems?: Problems,
-  ): Promise<Imported>;
-  /** Adds a pet with its entry, and the ledger row that creates it. */
-  createPet(pet: Pet, origin: RowOrigin): Promise<PetCreation>;
-  /**
-   * Removes a pet with its entry, and adds the ledger row that says so. If `expectedVersion` is given,
-   * the entry must be at that version. The pet's rows stay, and a pet that is created again with the
-   * same id continues them.
-   */
-  removePet(
-    petId: bigint,
-    expectedVersion: number | undefined,
-    origin: RowOrigin,
-  ): Promise<PetRemoval>;
-  /** Changes what is given. Returns false, and adds no entry, if there is no such pet. */
-  changePet(petId: bigint, changes: Partial<PetDetails>, entry: AuditEntry): Promise<boolean>;
 }
 
 /** Counts requests in a database that several instances share. Each call is one transaction. */

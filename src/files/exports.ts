@@ -1,7 +1,7 @@
+import type { CatalogueReader } from "../domain/catalogue-store.ts";
 import { orderColumns, petColumns } from "../domain/imports.ts";
 import type { Order } from "../domain/orders.ts";
 import type { Pet } from "../domain/pets.ts";
-import type { CatalogueReader } from "../domain/ports.ts";
 import { csvCell } from "./csv.ts";
 import type { Format } from "./formats.ts";
 

@@ -37,7 +37,7 @@ for (const engine of engines) {
       expect(rows[1]).toMatchObject({ keyId: anna.id, requestId: "req_00ff_1" });
       expect(await place.rows<Row>("audit", "--limit", "3")).toEqual(rows.slice(0, 3));
       const [, , importRow] = (await place.runHere(["audit"])).out.split("\n");
-      expect(importRow).toMatch(/Z  Anna +pets\.imported  -  /);
+      expect(importRow).toMatch(/Z {2}Anna +pets\.imported {2}- {2}/);
       expect(importRow).toContain("pets, new.csv");
 
       const ledger = await place.rows<Record<string, unknown>>("ledger");

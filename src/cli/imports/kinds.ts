@@ -1,3 +1,4 @@
+import type { CatalogueStore } from "../../domain/catalogue-store.ts";
 import type {
   Batches,
   Imported,
@@ -15,7 +16,6 @@ import {
 } from "../../domain/imports.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import type { PetRecord } from "../../domain/pets.ts";
-import type { CatalogueStore } from "../../domain/ports.ts";
 
 /** What differs between imports of pets and of orders. */
 export interface ImportKind<T> {

@@ -1,3 +1,4 @@
+import type { CatalogueReader } from "../../domain/catalogue-store.ts";
 import { outOfRangeMessage } from "../../domain/changes.ts";
 import { formatCursor } from "../../domain/cursors.ts";
 import type { Position } from "../../domain/epochs.ts";
@@ -5,7 +6,6 @@ import { ServiceError } from "../../domain/errors.ts";
 import { yieldToEventLoop } from "../../domain/event-loop.ts";
 import type { Change } from "../../domain/ledger.ts";
 import { type NamedEntry, petNotFound } from "../../domain/pets.ts";
-import type { CatalogueReader } from "../../domain/ports.ts";
 import { changeStock } from "../../domain/shop.ts";
 import { canonicalText, readAmount, readExpected, readReason } from "../api/change-list.ts";
 import { versionedJson } from "../api/changes.ts";

@@ -1,11 +1,8 @@
-import type { Database } from "bun:sqlite";
-import type { AuditStore } from "../../domain/audit.ts";
+import type { CatalogueStore } from "../../domain/catalogue-store.ts";
 import type { ImportPreview } from "../../domain/import-preview.ts";
 import { createProblems } from "../../domain/import-problems.ts";
-import type { KeyStore, SessionStore } from "../../domain/key-store.ts";
 import type { MaintenanceStore } from "../../domain/maintenance.ts";
 import type {
-  CatalogueStore,
   CheckpointStore,
   Head,
   IdempotencyStore,
@@ -13,55 +10,40 @@ import type {
   Store,
   TransferStore,
 } from "../../domain/ports.ts";
-import type { UsageStore } from "../../domain/usage.ts";
-import type { UsageHistoryStore } from "../../domain/usage-history.ts";
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
-import { createAuditReader } from "./audit.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
-import { type Access, openCommandAccess, openServiceAccess } from "./engine/access.ts";
+import { openCommandAccess, openServiceAccess } from "./engine/access.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
-import {
-  openForReading,
-  openForStaging,
-  openForWriting,
-  useConnection,
-} from "./engine/connection.ts";
+import { openForReading, openForStaging, useConnection } from "./engine/connection.ts";
 import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
 import { endWithoutClosing, guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
+import {
+  createAuditStore,
+  createKeyStore,
+  createSessionStore,
+  createUsageHistoryStore,
+  createUsageStore,
+} from "./engine/key-stores.ts";
 import type { SqliteOptions } from "./engine/options.ts";
+import { type Parts, readable, write, writeAlone } from "./engine/parts.ts";
 import { isServed } from "./engine/serving-lock.ts";
 import { upgradeFile } from "./engine/upgrade.ts";
-import {
-  busyWaitMs,
-  openInlineWriter,
-  startEpoch,
-  type Writer,
-  type WriterArgs,
-  type WriterMethod,
-  type WriterResult,
-} from "./engine/writer.ts";
+import { busyWaitMs, openInlineWriter, startEpoch } from "./engine/writer.ts";
 import { startWriterThread } from "./engine/writer-thread.ts";
 import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
-import { createKeyReader } from "./keys.ts";
 import { createMaintenanceReader } from "./maintenance.ts";
 import { createPreview } from "./previews.ts";
 import { steps } from "./schema/steps.ts";
-import { createSessionReader } from "./sessions.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
-import { createUsageReader } from "./usage.ts";
-import { createUsageHistoryReader } from "./usage-history.ts";
 import { createWebhookReader, createWebhooks } from "./webhooks.ts";
 
 /** The version of the schema that this version of petstore uses. */
 export const sqliteSchema = steps.length;
-
-/** How long an import waits for the write lock. No client is waiting for a command. */
-const importWaitMs = 60_000;
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, threaded, log = () => {}, mayCreate = true } = options;
@@ -92,15 +74,6 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     await writer.close();
     throw error;
   }
-}
-
-/** The parts of an open store. */
-interface Parts {
-  readonly options: SqliteOptions;
-  readonly writer: Writer;
-  /** The connection for reading on this thread. */
-  readonly database: Database;
-  readonly access: Access;
 }
 
 function createStore(parts: Parts): Store {
@@ -197,56 +170,6 @@ function createCatalogueStore(parts: Parts): CatalogueStore {
   };
 }
 
-function createKeyStore(parts: Parts): KeyStore {
-  const reader = readable(parts, createKeyReader(parts.database));
-  return {
-    findSecret: reader.findSecret,
-    findKey: async (id) => reader.findKey(id),
-    listKeys: async () => reader.listKeys(),
-    listSecrets: async () => reader.listSecrets(),
-    addKey: write(parts, "addKey"),
-    changeKey: write(parts, "changeKey"),
-    addSecret: write(parts, "addSecret"),
-    revokeKey: write(parts, "revokeKey"),
-  };
-}
-
-function createSessionStore(parts: Parts): SessionStore {
-  return {
-    ...readable(parts, createSessionReader(parts.database)),
-    addSession: write(parts, "addSession"),
-    removeSession: write(parts, "removeSession"),
-  };
-}
-
-function createAuditStore(parts: Parts): AuditStore {
-  const { listEntries } = readable(parts, createAuditReader(parts.database));
-  return {
-    listEntries: async (filter, rowsMax) => listEntries(filter, rowsMax),
-    addEntry: write(parts, "addAuditEntry"),
-  };
-}
-
-function createUsageStore(parts: Parts): UsageStore {
-  const { loadUsage, loadBans } = readable(parts, createUsageReader(parts.database));
-  return {
-    loadUsage: async () => loadUsage(),
-    loadBans: async () => loadBans(),
-    saveUsage: write(parts, "saveUsage"),
-    saveBan: write(parts, "saveBan"),
-    liftBan: write(parts, "liftBan"),
-  };
-}
-
-function createUsageHistoryStore(parts: Parts): UsageHistoryStore {
-  const { readCounts } = readable(parts, createUsageHistoryReader(parts.database));
-  return {
-    readCounts: async (...args) => readCounts(...args),
-    addCounts: write(parts, "addCounts"),
-    pruneCounts: write(parts, "pruneCounts"),
-  };
-}
-
 function createWebhookStore(parts: Parts): WebhookStore {
   return createWebhooks(readable(parts, createWebhookReader(parts.database)), {
     addWebhook: write(parts, "addWebhook"),
@@ -289,26 +212,4 @@ function createTransferStore(parts: Parts): TransferStore {
       ),
     importTables: (rowsOf) => writeAlone(parts, (own) => importTables(own, rowsOf)),
   };
-}
-
-/** Returns the same reader. It throws on damaged files and converts errors of SQLite. */
-function readable<T extends object>({ access }: Parts, reader: T): T {
-  return wrapMethods(reader, (method) => guarded((...args) => access.read(() => method(...args))));
-}
-
-/** Returns a method of the writer as a method of the store. */
-function write<M extends WriterMethod>({ access, writer }: Parts, method: M) {
-  return (...args: WriterArgs<M>): Promise<WriterResult<M>> =>
-    access.write(() => writer.call(method, ...args));
-}
-
-/** Runs a long write on a connection of its own, so that it does not block the writer. */
-function writeAlone<T>(
-  { options, access }: Parts,
-  work: (database: Database) => Promise<T>,
-): Promise<T> {
-  const { path, environment } = options;
-  return access.write(async () =>
-    useConnection(openForWriting(path, environment, importWaitMs), work),
-  );
 }

@@ -1,0 +1,145 @@
+import { batch, signal } from "@preact/signals";
+import { messageOf } from "../api.ts";
+import { listen, whenListening } from "../live.ts";
+import type { LedgerRow } from "../types.ts";
+import { type ChangeFilter, matchesFilter } from "./change-filter.ts";
+import { type LedgerRange, listOlder, rangeOf } from "./older-changes.ts";
+
+export type ListState =
+  | { readonly kind: "loading" }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "ready" };
+
+/** More rows than this make the page slow. The oldest ones are dropped and can be loaded again. */
+const rowsMax = 1_000;
+
+/** Changes that match a filter, newest first. New ones are added as they happen. */
+export class ChangeList {
+  readonly filter: ChangeFilter;
+  readonly state = signal<ListState>({ kind: "loading" });
+  readonly rows = signal<readonly LedgerRow[]>([]);
+  /** New rows that are not shown yet, because the person reads. */
+  readonly held = signal<readonly LedgerRow[]>([]);
+  readonly isHeld = signal(false);
+  readonly isEnd = signal(false);
+  readonly isLoadingOlder = signal(false);
+  readonly olderError = signal("");
+  /** All changes from this number on were examined. */
+  readonly before = signal(0);
+  /** Rows up to this one were there when the list was loaded. Later ones are new. */
+  readonly loadedUpTo = signal(0);
+  readonly #count: number;
+  #range: LedgerRange = { low: 1, high: 1 };
+  #early: LedgerRow[] | undefined = [];
+  #leaving = new AbortController();
+  #stopListening: () => void = () => undefined;
+
+  /** Loads `count` changes at a time. */
+  constructor(filter: ChangeFilter, count: number) {
+    this.filter = filter;
+    this.#count = count;
+  }
+
+  async start(): Promise<void> {
+    this.#stopListening = listen({
+      rows: (rows) => this.#receive(rows),
+      reset: () => void this.reload(),
+    });
+    await whenListening();
+    await this.reload();
+  }
+
+  stop(): void {
+    this.#stopListening();
+    this.#leaving.abort();
+  }
+
+  /** Loads the newest changes again. */
+  async reload(): Promise<void> {
+    this.#leaving.abort();
+    this.#leaving = new AbortController();
+    const { signal: leaving } = this.#leaving;
+    this.#early = [];
+    try {
+      this.#range = await rangeOf(this.filter, leaving);
+      const { high } = this.#range;
+      const found = await listOlder(this.filter, this.#range, high, this.#count, leaving);
+      if (leaving.aborted) return;
+      batch(() => {
+        this.rows.value = found.rows;
+        this.held.value = [];
+        this.isEnd.value = found.isEnd;
+        this.before.value = found.before;
+        this.loadedUpTo.value = high - 1;
+        this.olderError.value = "";
+        this.state.value = { kind: "ready" };
+        const early = this.#early ?? [];
+        this.#early = undefined;
+        this.#receive(early);
+      });
+    } catch (error) {
+      if (leaving.aborted || this.state.value.kind === "ready") return;
+      this.state.value = { kind: "failed", message: messageOf(error) };
+    }
+  }
+
+  async loadOlder(): Promise<void> {
+    if (this.isLoadingOlder.value) return;
+    const { signal: leaving } = this.#leaving;
+    this.isLoadingOlder.value = true;
+    this.olderError.value = "";
+    try {
+      const { filter, before } = this;
+      const found = await listOlder(filter, this.#range, before.value, this.#count, leaving);
+      if (leaving.aborted) return;
+      batch(() => {
+        this.rows.value = [...this.rows.value, ...found.rows];
+        this.before.value = found.before;
+        this.isEnd.value = found.isEnd;
+      });
+    } catch (error) {
+      if (!leaving.aborted) this.olderError.value = messageOf(error);
+    } finally {
+      this.isLoadingOlder.value = false;
+    }
+  }
+
+  hold(): void {
+    this.isHeld.value = true;
+  }
+
+  /** Shows the rows that were held back, and new ones from now on. */
+  release(): void {
+    const waiting = this.held.value;
+    batch(() => {
+      this.isHeld.value = false;
+      this.held.value = [];
+      this.#add(waiting);
+    });
+  }
+
+  #receive(rows: readonly LedgerRow[]): void {
+    if (this.#early) {
+      this.#early.push(...rows);
+      return;
+    }
+    // A row that arrives while the list is loaded can be in both.
+    const newest = this.held.value[0]?.seq ?? this.rows.value[0]?.seq ?? 0;
+    const fresh = rows.filter((row) => row.seq > newest && matchesFilter(this.filter, row));
+    if (fresh.length === 0) return;
+    const newestFirst = fresh.reverse();
+    if (this.isHeld.value) this.held.value = [...newestFirst, ...this.held.value].slice(0, rowsMax);
+    else this.#add(newestFirst);
+  }
+
+  #add(newestFirst: readonly LedgerRow[]): void {
+    const rows = [...newestFirst, ...this.rows.value];
+    this.rows.value = rows.length > rowsMax ? rows.slice(0, rowsShownAfterDrop) : rows;
+    if (rows.length <= rowsMax) return;
+    this.before.value = this.rows.value.at(-1)!.seq;
+    this.isEnd.value = false;
+  }
+}
+
+/** Not `rowsMax`, so that a busy list is not cut with each row. */
+const rowsShownAfterDrop = 500;

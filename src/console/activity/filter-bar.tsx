@@ -1,0 +1,128 @@
+import { useSignal } from "@preact/signals";
+import { request } from "../api.ts";
+import { useLoaded } from "../parts/loaded.tsx";
+import { localInputValue, readLocalInput } from "../parts/local-time.ts";
+import { hrefOf, navigate } from "../router.ts";
+import { type ChangeFilter, causeNames, filterQuery, isFiltered } from "./change-filter.ts";
+
+interface ListedKey {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The conditions of the list. They are part of the address, so that a link shows the same. */
+export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
+  const error = useSignal("");
+  const apply = (changed: Partial<ChangeFilter>) => {
+    error.value = "";
+    navigate(`/activity${filterQuery({ ...filter, ...changed })}`, { replace: true });
+  };
+  const applyPet = (text: string) => {
+    const petId = text.trim();
+    if (petId === "" || /^-?\d{1,19}$/.test(petId)) apply({ petId });
+    else error.value = "Enter the id of a pet: a whole number.";
+  };
+  return (
+    <search class="filter-bar" aria-label="Filter the changes">
+      <div class="field">
+        <label for="filter-pet">Pet id</label>
+        <input
+          id="filter-pet"
+          class="input"
+          inputMode="numeric"
+          autocomplete="off"
+          placeholder="Any"
+          defaultValue={filter.petId}
+          aria-describedby="filter-error"
+          onChange={(event) => applyPet(event.currentTarget.value)}
+        />
+      </div>
+      <KeyField filter={filter} apply={apply} />
+      <div class="field">
+        <label for="filter-cause">Made with</label>
+        <select
+          id="filter-cause"
+          class="select"
+          value={filter.cause}
+          onChange={(event) => apply({ cause: event.currentTarget.value })}
+        >
+          <option value="">Anything</option>
+          {Object.entries(causeNames).map(([cause, name]) => (
+            <option key={cause} value={cause}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </div>
+      <TimeField name="since" label="From" filter={filter} apply={apply} />
+      <TimeField name="until" label="To" filter={filter} apply={apply} />
+      {isFiltered(filter) && (
+        <a class="button quiet" href={hrefOf("/activity")}>
+          Clear
+        </a>
+      )}
+      <p class="field-error" id="filter-error" role="alert">
+        {error.value}
+      </p>
+    </search>
+  );
+}
+
+interface FieldProps {
+  readonly filter: ChangeFilter;
+  readonly apply: (changed: Partial<ChangeFilter>) => void;
+}
+
+/** Without the list of keys, only the chosen one is offered. */
+function KeyField({ filter, apply }: FieldProps) {
+  const source = useLoaded((signal) => request<readonly ListedKey[]>("/keys", { signal }));
+  const state = source.state.value;
+  const keys = state.kind === "ready" ? state.value : [];
+  const isKnown = filter.keyId === "" || keys.some(({ id }) => id === filter.keyId);
+  return (
+    <div class="field">
+      <label for="filter-key">Key</label>
+      <select
+        id="filter-key"
+        class="select"
+        value={filter.keyId}
+        onChange={(event) => apply({ keyId: event.currentTarget.value })}
+      >
+        <option value="">Any</option>
+        {!isKnown && <option value={filter.keyId}>{filter.keyId}</option>}
+        {keys.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+interface TimeFieldProps extends FieldProps {
+  readonly name: "since" | "until";
+  readonly label: string;
+}
+
+function TimeField({ name, label, filter, apply }: TimeFieldProps) {
+  return (
+    <div class="field">
+      <label for={`filter-${name}`}>{label}</label>
+      <input
+        id={`filter-${name}`}
+        type="datetime-local"
+        class="input"
+        defaultValue={localInputValue(filter[name])}
+        onBlur={(event) => {
+          // Not on each change: while somebody types a date, it has wrong years.
+          const time = readLocalInput(event.currentTarget.value);
+          if (time !== filter[name]) apply({ [name]: time });
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") event.currentTarget.blur();
+        }}
+      />
+    </div>
+  );
+}

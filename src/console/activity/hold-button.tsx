@@ -1,0 +1,45 @@
+import { useEffect } from "preact/hooks";
+import { announce } from "../announcements.ts";
+import { formatNumber } from "../stock/quantities.ts";
+import type { ChangeList } from "./change-list.ts";
+
+/** Rows do not move while the person reads further down. */
+const scrolledMin = 240;
+
+/** Stops new rows, and shows how many are waiting. Scrolling down stops them, too. */
+export function HoldButton({ list }: { readonly list: ChangeList }) {
+  useEffect(() => {
+    const holdIfScrolled = () => {
+      if (window.scrollY > scrolledMin) list.hold();
+    };
+    window.addEventListener("scroll", holdIfScrolled, { passive: true });
+    return () => window.removeEventListener("scroll", holdIfScrolled);
+  }, [list]);
+  const count = list.held.value.length;
+  if (!list.isHeld.value) {
+    return (
+      <button
+        type="button"
+        class="button"
+        onClick={() => {
+          list.hold();
+          announce("New changes wait until you continue.");
+        }}
+      >
+        Pause
+      </button>
+    );
+  }
+  return (
+    <button
+      type="button"
+      class="button primary held-button"
+      onClick={() => {
+        list.release();
+        window.scrollTo(0, 0);
+      }}
+    >
+      {count === 0 ? "Continue" : `Show ${formatNumber(count)} new`}
+    </button>
+  );
+}

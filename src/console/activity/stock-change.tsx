@@ -1,0 +1,64 @@
+import { formatNumber } from "../stock/quantities.ts";
+import type { Stock } from "../types.ts";
+
+interface Props {
+  readonly before: Stock | null;
+  readonly after: Stock | null;
+}
+
+/** The quantity and the status before and after a change. */
+export function StockChange({ before, after }: Props) {
+  if (!before && !after) return <span class="muted">nothing</span>;
+  if (!before) {
+    return (
+      <span class="stock-change">
+        <span class="muted">new with</span> <Amount stock={after!} />
+      </span>
+    );
+  }
+  if (!after) {
+    return (
+      <span class="stock-change">
+        <span class="muted">removed with</span> <Amount stock={before} />
+      </span>
+    );
+  }
+  const difference = after.quantity - before.quantity;
+  return (
+    <span class="stock-change">
+      {difference === 0 ? (
+        <strong>{formatNumber(after.quantity)}</strong>
+      ) : (
+        <>
+          {formatNumber(before.quantity)} <span class="muted">→</span>{" "}
+          <strong>{formatNumber(after.quantity)}</strong>{" "}
+          <span class={difference > 0 ? "gain" : "loss"}>{signed(difference)}</span>
+        </>
+      )}
+      {after.status !== before.status && (
+        <>
+          {" "}
+          <Status of={before} /> <span class="muted">→</span> <Status of={after} />
+        </>
+      )}
+      {difference === 0 && after.status === before.status && <span class="muted">confirmed</span>}
+    </span>
+  );
+}
+
+function Amount({ stock }: { readonly stock: Stock }) {
+  return (
+    <>
+      <strong>{formatNumber(stock.quantity)}</strong> <Status of={stock} />
+    </>
+  );
+}
+
+function Status({ of }: { readonly of: Stock }) {
+  return <span class={`badge ${of.status}`}>{of.status}</span>;
+}
+
+/** With a real minus sign, as wide as a plus. */
+export function signed(difference: number): string {
+  return difference < 0 ? `−${formatNumber(-difference)}` : `+${formatNumber(difference)}`;
+}

@@ -1,0 +1,44 @@
+import { Time } from "../parts/time.tsx";
+import type { LedgerRow } from "../types.ts";
+import { StockChange } from "./stock-change.tsx";
+import { whoOf } from "./who.ts";
+
+interface Props {
+  readonly row: LedgerRow;
+  readonly name: string;
+  /** The changes after the row, newest first. */
+  readonly since: readonly LedgerRow[];
+}
+
+/** Shows what an undo would overwrite. */
+export function UndoConflict({ row, name, since }: Props) {
+  return (
+    <div class="stack" role="alert">
+      <p>
+        <bdi>
+          <strong>{name}</strong>
+        </bdi>{" "}
+        was changed again since. Nothing was undone yet.
+      </p>
+      <ul class="undo-since">
+        {since.map((later) => (
+          <li key={later.seq}>
+            <StockChange before={later.before} after={later.after} />
+            <div class="small muted">
+              <bdi>{whoOf(later)}</bdi>, <Time at={later.at} />
+              {later.reason !== null && (
+                <>
+                  : <bdi>{later.reason}</bdi>
+                </>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+      <p>
+        Undoing change #{row.seq} anyway replaces the current stock:{" "}
+        <StockChange before={since[0]!.after} after={row.before} />
+      </p>
+    </div>
+  );
+}

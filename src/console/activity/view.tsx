@@ -1,0 +1,37 @@
+import { useEffect, useMemo } from "preact/hooks";
+import { loadStock } from "../stock/state.ts";
+import type { ViewProps } from "../view.ts";
+import { readFilter } from "./change-filter.ts";
+import { ChangeList } from "./change-list.ts";
+import { Changes } from "./changes.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { HoldButton } from "./hold-button.tsx";
+
+const rowsPerPage = 50;
+
+/** The ledger as it happens. The query of the address is the filter. */
+export default function ActivityView({ query }: ViewProps) {
+  const text = query.toString();
+  const list = useMemo(
+    () => new ChangeList(readFilter(new URLSearchParams(text)), rowsPerPage),
+    [text],
+  );
+  useEffect(() => {
+    void list.start();
+    return () => list.stop();
+  }, [list]);
+  useEffect(() => {
+    // For the names of pets. The changes are shown without them meanwhile.
+    void loadStock();
+  }, []);
+  return (
+    <div class="stack">
+      <div class="spread">
+        <h1 class="view-title">Activity</h1>
+        <HoldButton list={list} />
+      </div>
+      <FilterBar key={text} filter={list.filter} />
+      <Changes list={list} caption="Changes, newest first" />
+    </div>
+  );
+}

@@ -1,0 +1,95 @@
+import { useSignal } from "@preact/signals";
+import { Icon } from "../frame/icons.tsx";
+import { hrefOf, navigate } from "../router.ts";
+import { formatNumber } from "../stock/quantities.ts";
+import { loadState, revision, table } from "../stock/state.ts";
+import { foldCase } from "../stock/table.ts";
+
+const suggestionsMax = 20;
+
+/** Finds a pet by its id or a part of its name. */
+export function ChoosePet() {
+  const text = useSignal("");
+  void revision.value;
+  const rows = findRows(text.value);
+  const typedId = /^-?\d{1,19}$/.test(text.value.trim()) ? text.value.trim() : undefined;
+  const open = (event: Event) => {
+    event.preventDefault();
+    const [first] = rows;
+    const petId = typedId ?? (first === undefined ? undefined : table.value.ids[first]);
+    if (petId !== undefined) navigate(`/history/${petId}`);
+  };
+  return (
+    <form class="stack" onSubmit={open}>
+      <div class="search-field">
+        <Icon name="search" />
+        <input
+          class="input"
+          type="search"
+          placeholder="Search by id or name"
+          aria-label="Search a pet by id or name"
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+          }}
+        />
+      </div>
+      {loadState.value.kind === "loading" && <p class="loading">Loading the pets…</p>}
+      <ul class="pet-choices">
+        {rows.map((row) => (
+          <li key={row}>
+            <a href={hrefOf(`/history/${table.value.ids[row]}`)}>
+              <bdi class="pet-name-text">{table.value.names[row]}</bdi>
+              <span class="muted mono">{table.value.ids[row]}</span>
+              <span class="spacer" />
+              <span>{formatNumber(table.value.quantities[row]!)}</span>
+              <span class={`badge ${table.value.statusAt(row)}`}>{table.value.statusAt(row)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {rows.length === 0 && loadState.value.kind === "ready" && (
+        <Nothing text={text.value} typedId={typedId} />
+      )}
+    </form>
+  );
+}
+
+/** The first rows that contain the text, the most recently changed ones first. */
+function findRows(text: string): readonly number[] {
+  const { rowsById, searchTexts, isRemoved, versions } = table.value;
+  const wanted = foldCase(text.trim());
+  const found = rowsById.filter((row) => !isRemoved[row] && searchTexts[row]!.includes(wanted));
+  return found.sort((one, other) => versions[other]! - versions[one]!).slice(0, suggestionsMax);
+}
+
+function Nothing(props: { readonly text: string; readonly typedId: string | undefined }) {
+  const { text, typedId } = props;
+  if (text.trim() === "") {
+    return (
+      <div class="empty">
+        <h2>There are no pets yet</h2>
+        <p>Add pets first. Their history starts with them.</p>
+        <a class="button primary" href={hrefOf("/stock")}>
+          Open the stock
+        </a>
+      </div>
+    );
+  }
+  return (
+    <div class="empty">
+      <h2>No pet matches</h2>
+      {typedId === undefined ? (
+        <p>Removed pets are found by their id only.</p>
+      ) : (
+        <>
+          <p>The pet may have been removed. Its history stays.</p>
+          <a class="button" href={hrefOf(`/history/${typedId}`)}>
+            Open the history of {typedId}
+          </a>
+        </>
+      )}
+    </div>
+  );
+}

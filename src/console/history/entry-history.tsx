@@ -1,0 +1,74 @@
+import { useComputed } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { noFilter } from "../activity/change-filter.ts";
+import { ChangeList } from "../activity/change-list.ts";
+import { Changes } from "../activity/changes.tsx";
+import { findPetName } from "../activity/pet-name.tsx";
+import { whoOf } from "../activity/who.ts";
+import { StepChart } from "../charts/lazy.tsx";
+import { hrefOf } from "../router.ts";
+import { formatNumber } from "../stock/quantities.ts";
+import type { LedgerRow } from "../types.ts";
+
+const rowsPerPage = 200;
+
+/** The changes of one pet as a chart and as a list. */
+export function EntryHistory({ petId }: { readonly petId: string }) {
+  const list = useMemo(() => new ChangeList({ ...noFilter, petId }, rowsPerPage), [petId]);
+  useEffect(() => {
+    void list.start();
+    return () => list.stop();
+  }, [list]);
+  const name = useComputed(() => findPetName(petId));
+  const rows = list.rows.value;
+  return (
+    <>
+      <div class="spread">
+        <div class="row">
+          <h2 class="entry-title">
+            <bdi>{name.value ?? "Pet"}</bdi>{" "}
+            <span class="small muted">
+              id <span class="mono">{petId}</span>
+            </span>
+          </h2>
+          <Current latest={rows[0]} />
+        </div>
+        {rows[0]?.after && (
+          <a class="button" href={hrefOf(`/stock/${petId}`)}>
+            Open in Stock
+          </a>
+        )}
+      </div>
+      {rows.length > 0 && (
+        <section class="card" aria-label="Quantity over time">
+          <StepChart
+            title={`Quantity of ${name.value ?? petId}`}
+            points={pointsOf(rows)}
+            until={Math.max(Date.now(), Date.parse(rows[0]!.at))}
+          />
+        </section>
+      )}
+      <Changes list={list} caption="Changes of this pet, newest first" hasPets={false} hasMoments />
+    </>
+  );
+}
+
+function Current({ latest }: { readonly latest: LedgerRow | undefined }) {
+  if (!latest) return null;
+  const { after } = latest;
+  if (!after) return <span class="badge danger">removed</span>;
+  return (
+    <span class="row current-stock">
+      <span class="muted">In stock</span> <strong>{formatNumber(after.quantity)}</strong>
+      <span class={`badge ${after.status}`}>{after.status}</span>
+    </span>
+  );
+}
+
+function pointsOf(newestFirst: readonly LedgerRow[]) {
+  return newestFirst.toReversed().map((row) => ({
+    at: Date.parse(row.at),
+    value: row.after?.quantity ?? null,
+    note: [whoOf(row), row.reason].filter((text) => text !== null).join(": "),
+  }));
+}

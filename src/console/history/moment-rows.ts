@@ -1,0 +1,67 @@
+import { fetchResponse } from "../api.ts";
+import { parseExactly } from "../exact-json.ts";
+import { foldCase, type StockTable } from "../stock/table.ts";
+import type { Stock } from "../types.ts";
+
+/** The inventory after a change. */
+export interface PastInventory {
+  /** The number of the last change before that moment. */
+  readonly seq: number;
+  readonly entries: readonly PastEntry[];
+}
+
+interface PastEntry extends Stock {
+  readonly petId: string;
+}
+
+/** One pet at that moment and now. Null if there was, or is, no such pet. */
+export interface MomentRow {
+  readonly petId: string;
+  readonly name: string;
+  readonly before: Stock | null;
+  readonly now: Stock | null;
+}
+
+/** `at` is a time or the number of a change. */
+export async function loadPast(at: string, signal: AbortSignal): Promise<PastInventory> {
+  const response = await fetchResponse(`/snapshots/${encodeURIComponent(at)}`, { signal });
+  const location = response.headers.get("content-location") ?? "";
+  const seq = Number(/\/(\d+)$/.exec(location)?.[1] ?? 0);
+  return { seq, entries: parseExactly(await response.text()) as readonly PastEntry[] };
+}
+
+/** All pets that existed then or exist now, in the order of their ids. New ones come last. */
+export function compareWithNow({ entries }: PastInventory, table: StockTable): MomentRow[] {
+  const known = new Set<number>();
+  const rows = entries.map(({ petId, quantity, status }): MomentRow => {
+    const row = table.findRow(petId);
+    if (row !== undefined) known.add(row);
+    return {
+      petId,
+      name: row === undefined ? "" : table.names[row]!,
+      before: { quantity, status },
+      now: row === undefined ? null : stockAt(table, row),
+    };
+  });
+  for (const row of table.rowsById) {
+    if (known.has(row) || table.isRemoved[row]) continue;
+    const { ids, names } = table;
+    rows.push({ petId: ids[row]!, name: names[row]!, before: null, now: stockAt(table, row) });
+  }
+  return rows;
+}
+
+function stockAt(table: StockTable, row: number): Stock {
+  return { quantity: table.quantities[row]!, status: table.statusAt(row) };
+}
+
+export function isDifferent({ before, now }: MomentRow): boolean {
+  return before?.quantity !== now?.quantity || before?.status !== now?.status;
+}
+
+/** The rows whose id or name contains a text. */
+export function searchRows(rows: readonly MomentRow[], text: string): readonly MomentRow[] {
+  const wanted = foldCase(text.trim());
+  if (wanted === "") return rows;
+  return rows.filter(({ petId, name }) => `${petId} ${foldCase(name)}`.includes(wanted));
+}

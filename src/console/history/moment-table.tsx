@@ -1,0 +1,80 @@
+import { useSignal } from "@preact/signals";
+import { signed } from "../activity/stock-change.tsx";
+import { Icon } from "../frame/icons.tsx";
+import { VirtualCell, VirtualRows } from "../parts/virtual-rows.tsx";
+import { hrefOf } from "../router.ts";
+import { rowHeight } from "../stock/layout.ts";
+import { formatNumber } from "../stock/quantities.ts";
+import type { Stock } from "../types.ts";
+import { type MomentRow, searchRows } from "./moment-rows.ts";
+
+const columns = ["Id", "Name", "Then", "Now", "Difference"];
+
+/** Pets with their stock then and now. */
+export function MomentTable({ rows }: { readonly rows: readonly MomentRow[] }) {
+  const text = useSignal("");
+  const shown = searchRows(rows, text.value);
+  return (
+    <>
+      <div class="search-field">
+        <Icon name="search" />
+        <input
+          class="input"
+          type="search"
+          placeholder="Search by id or name"
+          aria-label="Search these pets by id or name"
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+          }}
+        />
+      </div>
+      {shown.length === 0 ? (
+        <p class="muted">No pet matches.</p>
+      ) : (
+        <VirtualRows
+          label="Pets then and now"
+          columns={columns}
+          count={shown.length}
+          rowHeight={rowHeight.value}
+          keyOf={(index) => shown[index]!.petId}
+          cellsOf={(index) => <Cells row={shown[index]!} />}
+        />
+      )}
+    </>
+  );
+}
+
+function Cells({ row }: { readonly row: MomentRow }) {
+  const { petId, name, before, now } = row;
+  const difference = (now?.quantity ?? 0) - (before?.quantity ?? 0);
+  return (
+    <>
+      <VirtualCell class="mono">
+        <a href={hrefOf(`/history/${petId}`)}>{petId}</a>
+      </VirtualCell>
+      <VirtualCell>
+        <bdi class="cut">{name === "" ? <span class="muted">removed</span> : name}</bdi>
+      </VirtualCell>
+      <VirtualCell>
+        <StockText stock={before} none="not yet there" />
+      </VirtualCell>
+      <VirtualCell>
+        <StockText stock={now} none="removed" />
+      </VirtualCell>
+      <VirtualCell class={difference > 0 ? "gain" : difference < 0 ? "loss" : ""}>
+        {difference === 0 ? <span class="muted">0</span> : signed(difference)}
+      </VirtualCell>
+    </>
+  );
+}
+
+function StockText({ stock, none }: { readonly stock: Stock | null; readonly none: string }) {
+  if (!stock) return <span class="muted">{none}</span>;
+  return (
+    <>
+      {formatNumber(stock.quantity)} <span class={`badge ${stock.status}`}>{stock.status}</span>
+    </>
+  );
+}

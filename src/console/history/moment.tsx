@@ -1,0 +1,112 @@
+import { useComputed, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
+import { dayAndTime } from "../parts/times.ts";
+import { formatNumber } from "../stock/quantities.ts";
+import { loadState, revision, table } from "../stock/state.ts";
+import { MomentForm } from "./moment-form.tsx";
+import { compareWithNow, isDifferent, loadPast, type PastInventory } from "./moment-rows.ts";
+import { MomentTable } from "./moment-table.tsx";
+
+/** The whole inventory at a moment, and what is different now. */
+export function Moment({ at }: { readonly at: string }) {
+  return (
+    <>
+      <MomentForm key={at} at={at} />
+      {at === "" ? (
+        <div class="empty">
+          <h2>Choose a moment</h2>
+          <p>See the whole inventory as it was then, and every difference to now.</p>
+        </div>
+      ) : (
+        <Loaded key={at} at={at} />
+      )}
+    </>
+  );
+}
+
+function Loaded({ at }: { readonly at: string }) {
+  const source = useLoaded((signal) => loadPast(isMoment(at) ? at : "?", signal), [at]);
+  if (loadState.value.kind === "loading") return <p class="loading">Loading the stock of now…</p>;
+  return (
+    <WhenLoaded source={source}>
+      {(past) => <Comparison title={titleOf(at, past)} past={past} />}
+    </WhenLoaded>
+  );
+}
+
+/** The service explains what is wrong with any other text. */
+function isMoment(text: string): boolean {
+  return /^[\w:.+-]+$/.test(text);
+}
+
+function titleOf(at: string, { seq }: PastInventory): string {
+  if (/^\d+$/.test(at)) return seq === 0 ? "Before the first change" : `After change #${seq}`;
+  return `At ${dayAndTime(Date.parse(at))}, after change #${seq}`;
+}
+
+/** Comparing 100,000 pets takes a moment, so it is done at most this often while changes arrive. */
+const compareMs = 500;
+
+function Comparison({ title, past }: { readonly title: string; readonly past: PastInventory }) {
+  const compared = useSignal(revision.peek());
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = revision.subscribe((current) => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        compared.value = revision.peek();
+      }, compareMs);
+      void current;
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [compared]);
+  const rows = useComputed(() => {
+    void compared.value;
+    return compareWithNow(past, table.value);
+  });
+  const different = useComputed(() => rows.value.filter(isDifferent));
+  const onlyDifferent = useSignal(true);
+  const shown = onlyDifferent.value
+    ? different.value
+    : rows.value.filter(({ before }) => before !== null);
+  return (
+    <>
+      <div class="spread">
+        <h2 class="entry-title">{title}</h2>
+        <fieldset class="button-group" aria-label="Rows">
+          {([true, false] as const).map((isDifferences) => (
+            <button
+              type="button"
+              key={String(isDifferences)}
+              class="button small"
+              aria-pressed={onlyDifferent.value === isDifferences}
+              onClick={() => {
+                onlyDifferent.value = isDifferences;
+              }}
+            >
+              {isDifferences
+                ? `Different from now (${formatNumber(different.value.length)})`
+                : `All pets then (${formatNumber(past.entries.length)})`}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      {shown.length === 0 ? (
+        <div class="empty">
+          <h2>{onlyDifferent.value ? "Nothing is different now" : "There were no pets yet"}</h2>
+          <p>
+            {onlyDifferent.value
+              ? "The quantity and the status of every pet are the same as then."
+              : "Choose a later moment."}
+          </p>
+        </div>
+      ) : (
+        <MomentTable rows={shown} />
+      )}
+    </>
+  );
+}

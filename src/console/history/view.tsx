@@ -1,0 +1,42 @@
+import { useEffect } from "preact/hooks";
+import { hrefOf } from "../router.ts";
+import { loadStock } from "../stock/state.ts";
+import type { ViewProps } from "../view.ts";
+import { ChoosePet } from "./choose-pet.tsx";
+import { EntryHistory } from "./entry-history.tsx";
+import { Moment } from "./moment.tsx";
+
+/**
+ * /history lets the person choose a pet, /history/ID shows one, and /history/moment the whole
+ * inventory at a moment.
+ */
+export default function HistoryView({ rest, query }: ViewProps) {
+  useEffect(() => {
+    void loadStock();
+  }, []);
+  const isMoment = rest === "moment";
+  return (
+    <div class="stack history">
+      <h1 class="view-title">History</h1>
+      <nav class="tabs" aria-label="History">
+        <a class="tab" href={hrefOf("/history")} aria-current={isMoment ? undefined : "page"}>
+          One pet
+        </a>
+        <a
+          class="tab"
+          href={hrefOf("/history/moment")}
+          aria-current={isMoment ? "page" : undefined}
+        >
+          Whole inventory
+        </a>
+      </nav>
+      {isMoment ? (
+        <Moment at={query.get("at") ?? ""} />
+      ) : /^-?\d{1,19}$/.test(rest) ? (
+        <EntryHistory key={rest} petId={rest} />
+      ) : (
+        <ChoosePet />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import { useSignal } from "@preact/signals";
+import { Icon } from "../frame/icons.tsx";
+import type { ImportKind } from "./import-result.ts";
+import { chooseFile, importKind } from "./state.ts";
+
+const kinds: readonly ImportKind[] = ["pets", "orders"];
+
+/** Takes a file by drag and drop, or with a dialog of the browser. */
+export function DropZone() {
+  const isOver = useSignal(false);
+  const error = useSignal("");
+  const take = (files: FileList | null | undefined) => {
+    const [file, second] = files ?? [];
+    error.value = second ? "Drop one file at a time." : "";
+    if (file && !second) chooseFile(file);
+  };
+  return (
+    <section class="stack" aria-label="Choose a file">
+      <div class="row">
+        <span class="label" id="import-kind">
+          The file contains
+        </span>
+        <fieldset class="button-group" aria-labelledby="import-kind">
+          {kinds.map((kind) => (
+            <button
+              type="button"
+              key={kind}
+              class="button small"
+              aria-pressed={importKind.value === kind}
+              onClick={() => {
+                importKind.value = kind;
+              }}
+            >
+              {kind}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same. */}
+      <div
+        class={`drop-zone ${isOver.value ? "is-over" : ""}`}
+        onDragOver={(event) => {
+          event.preventDefault();
+          isOver.value = true;
+        }}
+        onDragLeave={() => {
+          isOver.value = false;
+        }}
+        onDrop={(event) => {
+          event.preventDefault();
+          isOver.value = false;
+          take(event.dataTransfer?.files);
+        }}
+      >
+        <Icon name="import" />
+        <p>
+          Drop a file with {importKind.value} here, or{" "}
+          <label class="file-button button small" for="import-file">
+            choose a file
+          </label>
+          <input
+            id="import-file"
+            type="file"
+            class="file-input"
+            accept=".csv,.json,.ndjson,.jsonl"
+            onChange={(event) => take(event.currentTarget.files)}
+          />
+        </p>
+        <p class="small muted">
+          CSV, JSON or NDJSON. The file is checked first, and you see every difference before
+          anything changes.
+        </p>
+        <p class="small muted">{columnsOf[importKind.value]}</p>
+      </div>
+      <p class="field-error" role="alert">
+        {error.value}
+      </p>
+    </section>
+  );
+}
+
+const columnsOf: Record<ImportKind, string> = {
+  pets: "Columns: petId, and any of name, category, tags, photoUrls, status and quantity. Pets that are not in the file stay as they are.",
+  orders:
+    "Columns: id, petId, quantity and status, and any of shipDate and complete. Orders that are not in the file stay as they are.",
+};

@@ -1,0 +1,46 @@
+import { formatNumber } from "../stock/quantities.ts";
+import type { Problem } from "./import-result.ts";
+
+interface Props {
+  readonly problems: readonly Problem[];
+  readonly total: number;
+}
+
+/** Every bad row with what is wrong in it. */
+export function ProblemTable({ problems, total }: Props) {
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it. */}
+      <section class="table-wrap import-table" tabIndex={0} aria-label="Problems">
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col" class="number">
+                Line
+              </th>
+              <th scope="col">Column</th>
+              <th scope="col">Value</th>
+              <th scope="col">What is wrong</th>
+            </tr>
+          </thead>
+          <tbody>
+            {problems.map(({ line, column, value, rule }) => (
+              <tr key={`${line} ${column} ${rule}`}>
+                <td class="number">{formatNumber(line)}</td>
+                <td>{column ?? <span class="muted">whole row</span>}</td>
+                <td class="mono">{value === null ? "" : <bdi>{value}</bdi>}</td>
+                <td>{rule}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {total > problems.length && (
+        <p class="small muted">
+          The first {formatNumber(problems.length)} of {formatNumber(total)} problems. Correct these
+          and check the file again.
+        </p>
+      )}
+    </>
+  );
+}

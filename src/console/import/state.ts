@@ -1,0 +1,88 @@
+import { effect, signal } from "@preact/signals";
+import { announce } from "../announcements.ts";
+import { ApiError, messageOf } from "../api.ts";
+import { session } from "../session.ts";
+import { type Format, formatOf, type ImportKind, type ImportResult } from "./import-result.ts";
+import { sendFile, type Upload } from "./upload.ts";
+
+// The import that this page makes. It goes on while the person looks at another view.
+
+export type ImportState =
+  | { readonly kind: "idle" }
+  /** The name does not tell the format. */
+  | { readonly kind: "unknown-format"; readonly file: File }
+  | { readonly kind: "sending"; readonly upload: Upload; readonly part: number }
+  | { readonly kind: "failed"; readonly upload: Upload; readonly message: string }
+  /** The connection was lost while the file was imported: nobody knows whether it was. */
+  | { readonly kind: "uncertain"; readonly upload: Upload }
+  | {
+      readonly kind: "checked";
+      readonly upload: Upload;
+      readonly result: ImportResult;
+      readonly at: number;
+    }
+  | { readonly kind: "imported"; readonly upload: Upload; readonly result: ImportResult };
+
+export const importState = signal<ImportState>({ kind: "idle" });
+export const importKind = signal<ImportKind>("pets");
+
+let leaving = new AbortController();
+
+/** Checks a file at once, if its name tells the format. Nothing is changed. */
+export function chooseFile(file: File): void {
+  const format = formatOf(file.name);
+  if (format) void checkFile(file, format);
+  else importState.value = { kind: "unknown-format", file };
+}
+
+export function checkFile(file: File, format: Format): Promise<void> {
+  return send({ what: importKind.value, file, format, isDryRun: true });
+}
+
+/** Sends the same file again, as a dry run. */
+export function checkAgain(upload: Upload): Promise<void> {
+  return send({ ...upload, isDryRun: true });
+}
+
+/** Imports a file that was checked. */
+export function applyImport(upload: Upload): Promise<void> {
+  return send({ ...upload, isDryRun: false });
+}
+
+/** Stops what is being sent, and starts anew. */
+export function resetImport(): void {
+  leaving.abort();
+  importState.value = { kind: "idle" };
+}
+
+async function send(upload: Upload): Promise<void> {
+  leaving.abort();
+  leaving = new AbortController();
+  const { signal: current } = leaving;
+  importState.value = { kind: "sending", upload, part: 0 };
+  const sent = (part: number) => {
+    if (!current.aborted) importState.value = { kind: "sending", upload, part };
+  };
+  try {
+    const result = await sendFile(upload, sent, current);
+    if (current.aborted) return;
+    importState.value = upload.isDryRun
+      ? { kind: "checked", upload, result, at: Date.now() }
+      : { kind: "imported", upload, result };
+    announce(upload.isDryRun ? "The file is checked." : "The file is imported.");
+  } catch (error) {
+    if (current.aborted) return;
+    importState.value = isUncertain(upload, error)
+      ? { kind: "uncertain", upload }
+      : { kind: "failed", upload, message: messageOf(error) };
+  }
+}
+
+function isUncertain({ isDryRun }: Upload, error: unknown): boolean {
+  return !isDryRun && error instanceof ApiError && (error.status === 0 || error.status === 504);
+}
+
+// Nothing of one session is left for the next person.
+effect(() => {
+  if (session.value.kind === "out") resetImport();
+});

@@ -1,0 +1,44 @@
+import { useEffect } from "preact/hooks";
+import type { ViewProps } from "../view.ts";
+import { Checked } from "./checked.tsx";
+import { DropZone } from "./drop-zone.tsx";
+import { Exports } from "./exports.tsx";
+import { FormatChoice } from "./format-choice.tsx";
+import { Imported } from "./imported.tsx";
+import { Failed, Sending, Uncertain } from "./progress.tsx";
+import { importKind, importState } from "./state.ts";
+
+/** Imports a file in two steps: a check that changes nothing, and the import. */
+export default function ImportView({ query }: ViewProps) {
+  const what = query.get("what");
+  useEffect(() => {
+    if (what === "orders" || what === "pets") importKind.value = what;
+  }, [what]);
+  return (
+    <div class="stack import">
+      <h1 class="view-title">Import and export</h1>
+      <Step />
+      <Exports />
+    </div>
+  );
+}
+
+function Step() {
+  const state = importState.value;
+  switch (state.kind) {
+    case "idle":
+      return <DropZone />;
+    case "unknown-format":
+      return <FormatChoice file={state.file} />;
+    case "sending":
+      return <Sending upload={state.upload} part={state.part} />;
+    case "failed":
+      return <Failed upload={state.upload} message={state.message} />;
+    case "uncertain":
+      return <Uncertain upload={state.upload} />;
+    case "checked":
+      return <Checked upload={state.upload} result={state.result} at={state.at} />;
+    case "imported":
+      return <Imported upload={state.upload} result={state.result} />;
+  }
+}

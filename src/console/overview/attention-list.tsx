@@ -1,0 +1,44 @@
+import { Icon } from "../frame/icons.tsx";
+import { hrefOf } from "../router.ts";
+import type { Attention } from "./service-facts.ts";
+
+/** What somebody should look at, problems first. */
+export function AttentionList({ items }: { readonly items: readonly Attention[] }) {
+  if (items.length === 0) {
+    return (
+      <p class="notice success row">
+        <Icon name="check" />
+        Nothing needs your attention.
+      </p>
+    );
+  }
+  return (
+    <section aria-label="Needs attention">
+      <ul class="attention">
+        {items.map(({ severity, text, view }) => (
+          <li key={text} class={`notice ${severity === "problem" ? "danger" : "warning"}`}>
+            <Icon name="warning" />
+            <span class="attention-text">
+              <span class="visually-hidden">
+                {severity === "problem" ? "Problem" : "Warning"}:{" "}
+              </span>
+              {text}
+            </span>
+            <Action view={view} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const titles: Readonly<Record<string, string>> = {
+  keys: "Keys",
+  webhooks: "Webhooks",
+  backups: "Backups",
+};
+
+function Action({ view }: Pick<Attention, "view">) {
+  const title = titles[view];
+  return title === undefined ? null : <a href={hrefOf(`/${view}`)}>Open {title}</a>;
+}

@@ -1,0 +1,61 @@
+import { Time } from "../parts/time.tsx";
+import { hrefOf } from "../router.ts";
+import { formatNumber } from "../stock/quantities.ts";
+import type { ServiceFacts } from "./service-facts.ts";
+
+const engineNames: Readonly<Record<string, string>> = { sqlite: "SQLite", postgres: "PostgreSQL" };
+
+/** Facts about the service and what it does by itself. */
+export function Health({ facts }: { readonly facts: ServiceFacts }) {
+  const { isReady, version, engine, schema, startedAt, ledger, webhooks, backup } = facts;
+  return (
+    <section class="card" aria-labelledby="health-title">
+      <h2 class="card-title spread" id="health-title">
+        Service
+        <span class={`badge ${isReady ? "success" : "danger"}`}>
+          <span class="dot" />
+          {isReady ? "Ready" : "Not ready"}
+        </span>
+      </h2>
+      <dl class="facts">
+        <dt>Version</dt>
+        <dd>{version}</dd>
+        <dt>Store</dt>
+        <dd>
+          {engineNames[engine] ?? engine}, schema {schema}
+        </dd>
+        <dt>Started</dt>
+        <dd>
+          <Time at={startedAt} isRelative />
+        </dd>
+        <dt>Ledger</dt>
+        <dd>
+          {formatNumber(ledger.seq)} {ledger.seq === 1 ? "change" : "changes"}
+          {ledger.at !== null && (
+            <>
+              , last <Time at={ledger.at} isRelative />
+            </>
+          )}
+        </dd>
+        <dt>
+          <a href={hrefOf("/webhooks")}>Webhooks</a>
+        </dt>
+        <dd>{webhookText(webhooks)}</dd>
+        <dt>
+          <a href={hrefOf("/backups")}>Backup</a>
+        </dt>
+        <dd>{backup ? <Time at={backup.lastAt} isRelative /> : "none yet"}</dd>
+      </dl>
+    </section>
+  );
+}
+
+function webhookText({ active, paused, disabled, failing }: ServiceFacts["webhooks"]): string {
+  const parts = [
+    ...(active > 0 ? [`${active} active`] : []),
+    ...(failing > 0 ? [`${failing} failing`] : []),
+    ...(paused > 0 ? [`${paused} paused`] : []),
+    ...(disabled > 0 ? [`${disabled} disabled`] : []),
+  ];
+  return parts.length === 0 ? "none" : parts.join(", ");
+}

@@ -1,0 +1,45 @@
+import { Sparkline } from "../charts/sparkline.tsx";
+import { formatNumber } from "../stock/quantities.ts";
+import { statuses } from "../types.ts";
+import type { ServiceFacts } from "./service-facts.ts";
+
+/** The stock by status, and how much has changed lately. */
+export function StockTiles({ facts }: { readonly facts: ServiceFacts }) {
+  const { stock, changesPerMinute } = facts;
+  const changes = changesPerMinute.reduce((sum, count) => sum + count, 0);
+  const lastMinute = changesPerMinute.at(-1) ?? 0;
+  const total = statuses.reduce((sum, status) => sum + stock[status].quantity, 0);
+  return (
+    <section class="grid" aria-label="Stock">
+      {statuses.map((status) => {
+        const { entries, quantity } = stock[status];
+        return (
+          <div class="card tile" key={status}>
+            <h2 class="card-title">
+              <span class={`badge ${status}`}>{status}</span>
+            </h2>
+            <p class="stat">{formatNumber(quantity)}</p>
+            <p class="small muted">
+              in {formatNumber(entries)} {entries === 1 ? "entry" : "entries"}
+            </p>
+            <progress
+              class="meter"
+              aria-label={`Part of the stock that is ${status}`}
+              max={Math.max(1, total)}
+              value={quantity}
+            />
+          </div>
+        );
+      })}
+      <div class="card tile">
+        <h2 class="card-title">Changes in the last hour</h2>
+        <p class="stat">{formatNumber(changes)}</p>
+        <p class="small muted">{formatNumber(lastMinute)} this minute</p>
+        <Sparkline
+          title={`Changes per minute in the last hour, at most ${Math.max(0, ...changesPerMinute)}`}
+          values={changesPerMinute}
+        />
+      </div>
+    </section>
+  );
+}

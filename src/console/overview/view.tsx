@@ -1,0 +1,52 @@
+import { useEffect } from "preact/hooks";
+import { request } from "../api.ts";
+import { listen } from "../live.ts";
+import { WhenLoaded } from "../parts/loaded.tsx";
+import { usePolled } from "../parts/polled.ts";
+import { AttentionList } from "./attention-list.tsx";
+import { Health } from "./health.tsx";
+import { LatestChanges } from "./latest-changes.tsx";
+import { Requests } from "./requests.tsx";
+import type { ServiceFacts } from "./service-facts.ts";
+import { StockTiles } from "./stock-tiles.tsx";
+
+const pollMs = 15_000;
+/** After a change, the numbers are loaded again, but not more often than this. */
+const reloadMsMin = 2_000;
+
+/** What an operator looks at first. */
+export default function OverviewView() {
+  const source = usePolled((signal) => request<ServiceFacts>("/service", { signal }), [], pollMs);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const reloadSoon = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void source.reload();
+      }, reloadMsMin);
+    };
+    const stop = listen({ rows: reloadSoon, reset: reloadSoon });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, []);
+  return (
+    <div class="stack overview">
+      <h1 class="view-title">Overview</h1>
+      <WhenLoaded source={source}>
+        {(facts) => (
+          <>
+            <AttentionList items={facts.attention} />
+            <StockTiles facts={facts} />
+            <div class="overview-columns">
+              <Requests />
+              <Health facts={facts} />
+            </div>
+            <LatestChanges />
+          </>
+        )}
+      </WhenLoaded>
+    </div>
+  );
+}

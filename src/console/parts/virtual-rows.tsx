@@ -1,0 +1,90 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+interface Props {
+  /** What the rows are, for screen readers. */
+  readonly label: string;
+  readonly columns: readonly string[];
+  /** The number of rows. */
+  readonly count: number;
+  /** In pixels, as in the style sheet. */
+  readonly rowHeight: number;
+  readonly keyOf: (index: number) => string;
+  /** The cells of a row, each in a <VirtualCell>. */
+  readonly cellsOf: (index: number) => ComponentChildren;
+}
+
+/** Rows above and below the visible part, so that scrolling shows no gaps. */
+const extraRows = 8;
+
+/** A table in which only the rows in view exist as elements. It scrolls by itself. */
+export function VirtualRows({ label, columns, count, rowHeight, keyOf, cellsOf }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const top = useSignal(0);
+  const height = useSignal(600);
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => {
+      height.value = entry!.contentRect.height;
+    });
+    observer.observe(scroller.current!);
+    return () => observer.disconnect();
+  }, [height]);
+  const first = Math.max(0, Math.floor(top.value / rowHeight) - extraRows);
+  const end = Math.min(count, Math.ceil((top.value + height.value) / rowHeight) + extraRows);
+  const indexes = Array.from({ length: Math.max(0, end - first) }, (_, offset) => first + offset);
+  return (
+    <section
+      class="virtual-scroller"
+      ref={scroller}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it.
+      tabIndex={0}
+      aria-label={label}
+      onScroll={(event) => {
+        top.value = event.currentTarget.scrollTop;
+      }}
+    >
+      {/* A table element would need all its rows. */}
+      {/* biome-ignore-start lint/a11y/useSemanticElements: see above. */}
+      {/* biome-ignore-start lint/a11y/useFocusableInteractive: rows and cells are no controls. */}
+      <div role="table" aria-label={label} aria-rowcount={count + 1}>
+        <div role="rowgroup" class="virtual-head">
+          <div role="row" class="virtual-row" aria-rowindex={1}>
+            {columns.map((column) => (
+              <div role="columnheader" class="virtual-cell" key={column}>
+                {column}
+              </div>
+            ))}
+          </div>
+        </div>
+        <div role="rowgroup" class="virtual-body" style={{ height: `${count * rowHeight}px` }}>
+          {indexes.map((index) => (
+            <div
+              role="row"
+              class="virtual-row"
+              key={keyOf(index)}
+              aria-rowindex={index + 2}
+              style={{ transform: `translateY(${index * rowHeight}px)` }}
+            >
+              {cellsOf(index)}
+            </div>
+          ))}
+        </div>
+      </div>
+      {/* biome-ignore-end lint/a11y/useFocusableInteractive: see above. */}
+      {/* biome-ignore-end lint/a11y/useSemanticElements: see above. */}
+    </section>
+  );
+}
+
+export function VirtualCell(props: {
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a table element would need all its rows.
+    <div role="cell" class={`virtual-cell ${props.class ?? ""}`}>
+      {props.children}
+    </div>
+  );
+}
