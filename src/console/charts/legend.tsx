@@ -1,15 +1,18 @@
 import type { Series } from "./types.ts";
 
-/** Which color stands for what. The readout and the table name the series, so it is not spoken. */
+const numbers = new Intl.NumberFormat("en");
+
+/** Which color stands for what, and the sum of each series. */
 export function Legend({ series }: { readonly series: readonly Series[] }) {
   return (
-    <div class="chart-legend row small muted" aria-hidden="true">
-      {series.map(({ name, color }) => (
+    <figcaption class="chart-legend row small">
+      {series.map(({ name, color, values }) => (
         <span key={name}>
           <span class={`legend-mark mark-${color}`} />
-          {name}
+          <strong>{numbers.format(values.reduce((sum, value) => sum + value, 0))}</strong>{" "}
+          <span class="muted">{name}</span>
         </span>
       ))}
-    </div>
+    </figcaption>
   );
 }

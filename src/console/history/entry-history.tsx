@@ -26,7 +26,10 @@ export function EntryHistory({ petId }: { readonly petId: string }) {
       <div class="spread">
         <div class="row">
           <h2 class="entry-title">
-            <bdi>{name.value ?? "Pet"}</bdi> <span class="muted mono">{petId}</span>
+            <bdi>{name.value ?? "Pet"}</bdi>{" "}
+            <span class="small muted">
+              id <span class="mono">{petId}</span>
+            </span>
           </h2>
           <Current latest={rows[0]} />
         </div>
@@ -55,8 +58,8 @@ function Current({ latest }: { readonly latest: LedgerRow | undefined }) {
   const { after } = latest;
   if (!after) return <span class="badge danger">removed</span>;
   return (
-    <span class="row">
-      <strong>{formatNumber(after.quantity)}</strong>
+    <span class="row current-stock">
+      <span class="muted">In stock</span> <strong>{formatNumber(after.quantity)}</strong>
       <span class={`badge ${after.status}`}>{after.status}</span>
     </span>
   );

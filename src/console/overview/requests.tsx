@@ -2,7 +2,6 @@ import { request } from "../api.ts";
 import { BarChart } from "../charts/lazy.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
-import { formatNumber } from "../stock/quantities.ts";
 import type { RequestCounts } from "./service-facts.ts";
 
 const pollMs = 60_000;
@@ -27,33 +26,16 @@ export function Requests() {
 function Counts({ counts }: { readonly counts: RequestCounts }) {
   const { admitted, refused, withoutKey, from } = counts;
   return (
-    <>
-      <p class="row small">
-        <span>
-          <strong>{total(admitted)}</strong> <span class="muted">accepted</span>
-        </span>
-        <span>
-          <strong>{total(refused)}</strong> <span class="muted">over a limit</span>
-        </span>
-        <span>
-          <strong>{total(withoutKey)}</strong> <span class="muted">without a valid key</span>
-        </span>
-      </p>
-      <BarChart
-        title="Requests in the last 24 hours"
-        from={Date.parse(from)}
-        stepMs={60_000}
-        series={[
-          { name: "accepted", color: 1, values: admitted },
-          { name: "over a limit", color: 4, values: refused },
-          { name: "without a valid key", color: 3, values: withoutKey },
-        ]}
-        emptyText="No requests yet"
-      />
-    </>
+    <BarChart
+      title="Requests in the last 24 hours"
+      from={Date.parse(from)}
+      stepMs={60_000}
+      series={[
+        { name: "accepted", color: 1, values: admitted },
+        { name: "over a limit", color: 4, values: refused },
+        { name: "without a valid key", color: 3, values: withoutKey },
+      ]}
+      emptyText="No requests yet"
+    />
   );
-}
-
-function total(values: readonly number[]): string {
-  return formatNumber(values.reduce((sum, value) => sum + value, 0));
 }

@@ -1,5 +1,4 @@
 import { Sparkline } from "../charts/sparkline.tsx";
-import { hrefOf } from "../router.ts";
 import { formatNumber } from "../stock/quantities.ts";
 import { statuses } from "../types.ts";
 import type { ServiceFacts } from "./service-facts.ts";
@@ -9,6 +8,7 @@ export function StockTiles({ facts }: { readonly facts: ServiceFacts }) {
   const { stock, changesPerMinute } = facts;
   const changes = changesPerMinute.reduce((sum, count) => sum + count, 0);
   const lastMinute = changesPerMinute.at(-1) ?? 0;
+  const total = statuses.reduce((sum, status) => sum + stock[status].quantity, 0);
   return (
     <section class="grid" aria-label="Stock">
       {statuses.map((status) => {
@@ -22,13 +22,17 @@ export function StockTiles({ facts }: { readonly facts: ServiceFacts }) {
             <p class="small muted">
               in {formatNumber(entries)} {entries === 1 ? "entry" : "entries"}
             </p>
+            <progress
+              class="meter"
+              aria-label={`Part of the stock that is ${status}`}
+              max={Math.max(1, total)}
+              value={quantity}
+            />
           </div>
         );
       })}
       <div class="card tile">
-        <h2 class="card-title">
-          <a href={hrefOf("/activity")}>Changes in the last hour</a>
-        </h2>
+        <h2 class="card-title">Changes in the last hour</h2>
         <p class="stat">{formatNumber(changes)}</p>
         <p class="small muted">{formatNumber(lastMinute)} this minute</p>
         <Sparkline
