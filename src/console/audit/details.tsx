@@ -22,7 +22,9 @@ interface Props {
 
 /** What was changed, field by field. */
 export function Details({ details, hidden }: Props) {
-  const fields = Object.entries(details).filter(([name]) => !hidden.includes(name));
+  const fields = Object.entries(details)
+    .filter(([name]) => !hidden.includes(name))
+    .flatMap(([name, value]) => fieldsOf(name, value));
   if (fields.length === 0) return null;
   return (
     <ul class="audit-details">
@@ -34,6 +36,12 @@ export function Details({ details, hidden }: Props) {
       ))}
     </ul>
   );
+}
+
+/** An object is shown as its own fields: the limits of a key, for example. */
+function fieldsOf(name: string, value: unknown): readonly (readonly [string, unknown])[] {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? Object.entries(value) : [[name, value]];
 }
 
 function Value({ name, value }: { readonly name: string; readonly value: unknown }) {
