@@ -1,8 +1,8 @@
 // Takes pictures of every view of the console: light and dark, on a desktop and on a phone. They show the
 // sample catalogue and the same made-up changes each time, and go to docs/screenshots. Names as
 // arguments take only those views.
-
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import type { Browser, Page } from "playwright-core";
 import { sampleOrders, samplePets } from "../src/cli/sample.ts";
 import { commandImport } from "../src/domain/import-preview.ts";
@@ -10,7 +10,9 @@ import { issueOperator } from "../test/support/admin/operators.ts";
 import { browser, closeBrowser } from "../test/support/browser.ts";
 import { createTestClock } from "../test/support/clock.ts";
 import { consoleUrl, enterOperatorKey } from "../test/support/console.ts";
+import { program } from "../test/support/program.ts";
 import { startTestService, type TestService } from "../test/support/service.ts";
+import { type Operations, operate, quietWebhooks } from "./screenshots/operations.ts";
 
 interface Shot {
   /** The name of the files. */
@@ -21,7 +23,7 @@ interface Shot {
 }
 
 /** Every view. Those that are not in src/console/views.ts yet show that. */
-const shots: readonly Shot[] = [
+const shots = (operations: Operations): readonly Shot[] => [
   { name: "stock", path: "/stock" },
   {
     name: "stock-edit",
@@ -31,11 +33,20 @@ const shots: readonly Shot[] = [
     },
   },
   { name: "stock-count", path: "/stock/count", prepare: countSome },
+  { name: "keys", path: "/keys" },
+  { name: "key", path: `/keys/${operations.rotatedKeyId}` },
+  { name: "key-banned", path: `/keys/${operations.bannedKeyId}` },
+  { name: "key-new", path: "/keys", prepare: openDialog("New key") },
+  { name: "webhooks", path: "/webhooks" },
+  { name: "webhook", path: `/webhooks/${operations.webhookId}` },
+  { name: "backups", path: "/backups" },
+  { name: "audit", path: "/audit" },
 ];
 
 /** A Monday morning. */
 const openedAt = Date.UTC(2026, 10, 16, 8, 0);
 const folder = new URL("../docs/screenshots/", import.meta.url).pathname;
+const backupFolder = mkdtempSync(`${tmpdir()}/petstore-backups-`);
 const sizes = {
   desktop: { viewport: { width: 1280, height: 800 } },
   phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
@@ -44,6 +55,7 @@ const sizes = {
 const service = await startService();
 const operator = await issueOperator(service, "Ada");
 await work(service);
+const operations = await operate(service, operator.text);
 mkdirSync(folder, { recursive: true });
 const wanted = process.argv.slice(2);
 for (const size of ["desktop", "phone"] as const) {
@@ -51,12 +63,17 @@ for (const size of ["desktop", "phone"] as const) {
 }
 await closeBrowser();
 await service.stop();
+rmSync(backupFolder, { recursive: true });
 process.exit(0);
 
 async function startService(): Promise<TestService> {
-  const started = await startTestService("sqlite", {}, {}, { clock: createTestClock(openedAt) });
-  await started.store.catalogue.importPets(once(samplePets), commandImport("sample catalogue"));
-  await started.store.catalogue.importOrders(once(sampleOrders), commandImport("sample orders"));
+  const flags = { "backup-every": "6h", "backup-folder": backupFolder };
+  const bounds = { webhooks: quietWebhooks };
+  const clock = createTestClock(openedAt);
+  const started = await startTestService("sqlite", flags, bounds, { clock, program });
+  const origin = commandImport("sample catalogue");
+  await started.store.catalogue.importPets(once(samplePets), origin);
+  await started.store.catalogue.importOrders(once(sampleOrders), origin);
   return started;
 }
 
@@ -95,17 +112,18 @@ async function takeAll(
   const page = await context.newPage();
   await page.clock.setFixedTime(service.clock.now());
   await page.goto(consoleUrl(service));
+  const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
   const take = async (name: string) => {
-    if (wanted.length > 0 && !wanted.includes(name)) return;
     await page.screenshot({
       path: `${folder}${name}-${theme}-${size}.png`,
       animations: "disabled",
     });
   };
   await page.locator("#operator-key").waitFor();
-  await take("sign-in");
+  if (isWanted("sign-in")) await take("sign-in");
   await enterOperatorKey(page, operator.text);
-  for (const { name, path, prepare } of shots) {
+  for (const { name, path, prepare } of shots(operations)) {
+    if (!isWanted(name)) continue;
     await page.goto(consoleUrl(service, path));
     await page.locator("[data-connection=live]").waitFor();
     await page.locator(".loading").waitFor({ state: "detached" });
@@ -113,6 +131,13 @@ async function takeAll(
     await take(name);
   }
   await context.close();
+}
+
+function openDialog(button: string): (page: Page) => Promise<void> {
+  return async (page) => {
+    await page.getByRole("button", { name: button }).click();
+    await page.getByRole("dialog").waitFor();
+  };
 }
 
 async function countSome(page: Page): Promise<void> {

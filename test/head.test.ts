@@ -233,7 +233,7 @@ test("changes to keys and bans are announced when they are stored, and not when 
     () => store.keys.addKey({} as never, "", anEntry),
     () => store.keys.addSecret("", "", 0, 0, anEntry),
     () => store.keys.revokeKey("", 0, anEntry),
-    () => store.keys.changeKey({} as never, anEntry),
+    () => store.keys.changeKey({} as never, {} as never, anEntry),
     () => store.sessions.removeSession("", anEntry),
     () => store.usage.liftBan("", 0, anEntry),
   ];

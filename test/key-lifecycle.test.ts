@@ -177,6 +177,11 @@ test("a key's status has its last use, the counts of this minute and today, and 
   const known = await getKeyStatus(store, now, key.id, () => newer);
   expect(known).toMatchObject({ lastUsedAt: now - 1, usedThisMinute: 5, usedToday: 12 });
   expect((await getKeyStatus(store, now + 9, key.id)).bannedUntil).toBeNull();
+  const endKnownTo = async (banStartedAt: number) => {
+    const usage = { ...newUsage(), banStartedAt, bannedUntil: now + 99 };
+    return (await getKeyStatus(store, now, key.id, () => usage)).bannedUntil;
+  };
+  expect([await endKnownTo(now - 9), await endKnownTo(now - 8)]).toEqual([now + 9, now + 99]);
   const tomorrow = await getKeyStatus(store, dayStart + 86_400_000, key.id);
   expect(tomorrow).toMatchObject({ state: "active", usedThisMinute: 0, usedToday: 0 });
   expect(await liftBan(store, now, key.id, commandLine)).toBe(true);

@@ -1,6 +1,7 @@
 import type { ComponentType } from "preact";
 import type { IconName } from "./frame/icons.tsx";
 
+/** What the component of a view gets. */
 export interface ViewProps {
   /** The address after the view's own path, without slashes at its ends: "17" in /stock/17. */
   readonly rest: string;

@@ -1,11 +1,11 @@
 // The views of the console. To add one:
 //
-// 1. Write `src/console/NAME/view.tsx` with a default export, a component that takes ViewProps. Give it
-//    one <h1 class="view-title"> and what it shows. Optionally export `shortcuts`, which the keyboard
-//    help lists.
+// 1. Write `src/console/NAME/view.tsx` with a default export, a component that takes ViewProps
+//    (view.ts). Give it one <h1 class="view-title"> and what it shows. Optionally export `shortcuts`,
+//    which the keyboard help lists.
 // 2. Add a line to `views` below, and an icon to `icons` in frame/icons.tsx.
 // 3. Styles: add NAME/NAME.css and an @import in console.css. Use the tokens and classes of src/kit. A
-//    style attribute is not allowed, neither are inline scripts: the browser refuses them.
+//    style={{…}} is only for values that are computed. The browser refuses style="…" and innerHTML.
 // 4. Add the view to the list in scripts/screenshots.ts, and a test to test/console/.
 //
 // What a view uses: `request`, `requestPage` (api.ts), `listen` for live changes (live.ts), `navigate`

@@ -3,13 +3,18 @@ import type { Batches, Imported, ImportOrigin, ImportPreview } from "./import-pr
 import type { Problems } from "./import-problems.ts";
 import type { RowOrigin } from "./ledger.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
-import type { Pet, PetCreation, PetDetails, PetRecord, PetRemoval } from "./pets.ts";
+import type { NamedEntry, Pet, PetCreation, PetDetails, PetRecord, PetRemoval } from "./pets.ts";
+
+/** A value, or a promise of it where a server has to be asked. */
+type Read<T> = T | Promise<T>;
 
 export interface CatalogueReader {
-  petsAfter(petId: bigint | null, rowsMax: number): readonly Pet[] | Promise<readonly Pet[]>;
-  findPet(petId: bigint): Pet | undefined | Promise<Pet | undefined>;
+  petsAfter(petId: bigint | null, rowsMax: number): Read<readonly Pet[]>;
+  findPet(petId: bigint): Read<Pet | undefined>;
+  /** Entries with a larger petId (null: from the first) and their names, ascending. */
+  namedEntriesAfter(petId: bigint | null, rowsMax: number): Read<readonly NamedEntry[]>;
   /** Orders by descending id. */
-  listOrders(page: OrderPage): readonly Order[] | Promise<readonly Order[]>;
+  listOrders(page: OrderPage): Read<readonly Order[]>;
 }
 
 export interface CatalogueStore extends CatalogueReader, ImportPreview {

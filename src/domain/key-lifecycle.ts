@@ -1,5 +1,5 @@
 import { type Actor, auditEntry } from "./audit.ts";
-import { ServiceError } from "./errors.ts";
+import { ServiceError, unavailable } from "./errors.ts";
 import { InvalidField } from "./invalid-field.ts";
 import {
   checkChange,
@@ -22,7 +22,7 @@ import {
 } from "./keys.ts";
 import { dayMs, minuteMs, type Usage } from "./limits.ts";
 import type { Store } from "./ports.ts";
-import { isInForce } from "./usage.ts";
+import { type Ban, isInForce } from "./usage.ts";
 
 /** What an operator can do with keys. Every function checks its rules before it writes. */
 
@@ -100,12 +100,19 @@ export async function changeKey(
   change: KeyChange,
   actor: Actor,
 ): Promise<Key> {
-  const key = await getKey({ keys }, id);
-  if (key.revokedAt !== null) throw revoked(id);
-  const changed = { ...key, ...checkChange(key, change, now) };
-  await keys.changeKey(changed, auditEntry(actor, now, "key.changed", id, { ...change }));
-  return changed;
+  const entry = auditEntry(actor, now, "key.changed", id, { ...change });
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const key = await getKey({ keys }, id);
+    if (key.revokedAt !== null) throw revoked(id);
+    const changed = { ...key, ...checkChange(key, change, now) };
+    // Another operator may have changed another field meanwhile.
+    if (await keys.changeKey(key, changed, entry)) return changed;
+  }
+  throw unavailable("busy");
 }
+
+/** Changes of one key at the same time. Each attempt fails only if another change succeeded. */
+const attemptsMax = 20;
 
 function revoked(id: string): ServiceError {
   return new ServiceError("invalid_request", `Key ${id} is revoked; issue a new one.`);
@@ -193,14 +200,14 @@ async function loadStatus(
   const bans = new Map((await usage.loadBans()).map((ban) => [ban.keyId, ban]));
   const secrets = Map.groupBy(await keys.listSecrets(), ({ keyId }) => keyId);
   return (key) => {
-    const ban = bans.get(key.id);
-    const isBanned = ban !== undefined && isInForce(ban, now);
-    const counts = [used.get(key.id), findUsage(key.id)].filter((one) => one !== undefined);
+    const known = findUsage(key.id);
+    const bannedUntil = endOfBan(bans.get(key.id), known, now);
+    const counts = [used.get(key.id), known].filter((one) => one !== undefined);
     // Counts of a window only grow, so the larger one is the newer one.
     const largest = (numbers: readonly number[]) => Math.max(0, ...numbers);
     return {
       key,
-      state: stateOf(key, isBanned, now),
+      state: stateOf(key, bannedUntil !== null, now),
       // Stored as 0 if the key was never used.
       lastUsedAt: largest(counts.map(({ lastUsedAt }) => lastUsedAt)) || null,
       usedThisMinute: largest(
@@ -212,9 +219,20 @@ async function loadStatus(
         counts.map(({ dayStart, dayCount }) => (now - dayStart < dayMs ? dayCount : 0)),
       ),
       secrets: (secrets.get(key.id) ?? []).filter((secret) => isUsable(key, secret, now)),
-      bannedUntil: isBanned ? ban.until : null,
+      bannedUntil,
     };
   };
+}
+
+/** The end of the ban that is in force. The limiter may know one that is not stored yet. */
+function endOfBan(
+  stored: Ban | undefined,
+  known: Readonly<Usage> | undefined,
+  now: number,
+): number | null {
+  const isNewer = known !== undefined && known.banStartedAt > (stored?.startedAt ?? 0);
+  if (isNewer) return known.bannedUntil > now ? known.bannedUntil : null;
+  return stored && isInForce(stored, now) ? stored.until : null;
 }
 
 function isUsable(key: Key, { expiresAt }: SecretTimes, now: number): boolean {

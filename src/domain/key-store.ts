@@ -15,8 +15,11 @@ export interface KeyStore {
   /** The secrets of all keys, the oldest of each key first. Expired ones are kept. */
   listSecrets(): Promise<readonly SecretTimes[]>;
   addKey(key: Key, digest: string, entry: AuditEntry): Promise<void>;
-  /** Stores the name, plan, limits, scopes and expiry of a key. */
-  changeKey(key: Key, entry: AuditEntry): Promise<void>;
+  /**
+   * Stores the name, plan, limits, scopes and expiry of a key. Returns false, changes nothing and adds
+   * no entry, if the key does not have those of `before` any more, or is revoked.
+   */
+  changeKey(before: Key, after: Key, entry: AuditEntry): Promise<boolean>;
   /** Adds a secret. The key's other secrets expire at `othersExpireAt` at the latest. */
   addSecret(
     keyId: string,

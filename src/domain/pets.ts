@@ -15,6 +15,9 @@ export interface Pet {
 /** What the catalogue says about a pet. Its quantity and status are in the inventory. */
 export type PetDetails = Pick<Pet, "name" | "category" | "tags" | "photoUrls">;
 
+/** An entry with what people recognise the pet by. */
+export interface NamedEntry extends Entry, Pick<Pet, "name" | "category"> {}
+
 /** A row that was added to the ledger, and the epoch in which it was. */
 export interface AddedRow {
   readonly row: LedgerRow;

@@ -5,6 +5,7 @@ import type { Follower } from "./follower.ts";
 import type { HeadWatcher } from "./head.ts";
 import type { Caller } from "./keys.ts";
 import type {
+  Cause,
   Change,
   ExpectedVersion,
   IdempotentRequest,
@@ -35,6 +36,8 @@ export interface WriteRequest {
   /** Aborted when the client's connection is gone. */
   readonly signal: AbortSignal;
   readonly trace?: Trace | undefined;
+  /** The cause of the ledger rows. `api` unless given. */
+  readonly cause?: Cause | undefined;
   /** Set if the client may send the request again. */
   readonly idempotency?: Omit<IdempotentRequest, "keptMs"> | undefined;
 }
@@ -71,6 +74,18 @@ export async function setQuantity(
   throw new Error(`an absolute change was rejected: ${outcome.reason}`);
 }
 
+/** Stores one change. Resolves once it is durable, or with the rule that it breaks. */
+export async function changeStock(
+  shop: WriteShop,
+  caller: Caller,
+  change: Change,
+  request: WriteRequest,
+): Promise<Outcome> {
+  const outcome = await submit(shop, caller, [change], request);
+  if (outcome.kind === "rejected" && outcome.reason === "key_reused") throw reusedKey();
+  return outcome;
+}
+
 /** Stores all changes or none. Resolves once they are durable. */
 export async function applyChanges(
   shop: WriteShop,
@@ -88,9 +103,9 @@ function submit(
   { committer, idempotencyKeptMs }: WriteShop,
   { keyId }: Caller,
   changes: readonly Change[],
-  { requestId, signal, trace, idempotency }: WriteRequest,
+  { requestId, signal, trace, cause = "api", idempotency }: WriteRequest,
 ): Promise<Outcome> {
-  const unit = { changes, cause: "api", keyId, requestId } as const;
+  const unit = { changes, cause, keyId, requestId };
   if (!idempotency) return committer.submit(unit, signal, trace);
   const { key, request } = idempotency;
   const remembered = { key, request, keptMs: idempotencyKeptMs };

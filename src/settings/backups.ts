@@ -9,7 +9,7 @@ export const backupsSettings = {
     placeholder: "DURATION",
     default: "",
     description:
-      "How often the service makes a backup, such as `1h` or `1d`. Without it there are none.",
+      "How often the service makes a backup, such as `1h` or `1d`. Without it, only operators make them.",
     read: readOptionalDuration,
   }),
   backupKeep: setting({

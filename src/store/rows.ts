@@ -5,7 +5,7 @@ import type { Entry, PetStatus, Stock } from "../domain/inventory.ts";
 import type { GrantedScope, Key, SecretTimes } from "../domain/keys.ts";
 import type { Cause, LedgerRow, StockRow, Tip, UndoRow } from "../domain/ledger.ts";
 import type { Order, OrderStatus } from "../domain/orders.ts";
-import type { Pet } from "../domain/pets.ts";
+import type { NamedEntry, Pet } from "../domain/pets.ts";
 import type { Checkpoint, CheckpointPart, NamedRow, VersionedEntry } from "../domain/ports.ts";
 import type { FoundSession } from "../domain/sessions.ts";
 import type { Ban, SavedUsage } from "../domain/usage.ts";
@@ -27,6 +27,12 @@ export const storedLedgerColumns = `${ledgerColumns}, hash`;
 export const entryColumns = "pet_id, quantity, status, version";
 
 export const petColumns = "pet_id, name, category, tags, photo_urls, status, quantity";
+
+export const namedEntryColumns = `${entryColumns}, name, category`;
+
+export function toNamedEntry(row: Row): NamedEntry {
+  return { ...toEntry(row), name: row[4] as string, category: row[5] as string | null };
+}
 
 export const orderColumns = "id, pet_id, quantity, ship_date, status, complete";
 

@@ -8,11 +8,13 @@ import { expectError } from "../support/responses.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 
 describe.each(engines)("backups on %s", (engine) => {
-  const parent = mkdtempSync(join(tmpdir(), "petstore-backups-"));
-  const folder = join(parent, "backups");
+  let parent: string;
+  let folder: string;
   let service: TestService;
   let operator: { id: string; text: string };
   beforeAll(async () => {
+    parent = mkdtempSync(join(tmpdir(), "petstore-backups-"));
+    folder = join(parent, "backups");
     const flags = { "backup-folder": folder, "backup-keep": "2" };
     service = await startTestService(engine, flags, {}, { program });
     operator = await issueOperator(service, "Ada");

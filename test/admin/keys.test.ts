@@ -117,6 +117,26 @@ describe.each(engines)("keys in the operator API on %s", (engine) => {
     expect(await audited(id)).toEqual(before);
   });
 
+  test("changes of different fields at the same time are all made", async () => {
+    const { id } = await create({ plan: "enterprise", perMinute: 1, perDay: 1 });
+    const changes = [
+      { name: "A" },
+      { perMinute: 7 },
+      { perDay: 8 },
+      { scopes: ["orders:read"] },
+      { expiresAt: isoIn(1_000) },
+    ];
+    const changed = await Promise.all(changes.map((one) => ask("PATCH", `/keys/${id}`, one)));
+    expect(changed.map(({ status }) => status)).toEqual(changes.map(() => 200));
+    expect(await get(id)).toMatchObject({
+      name: "A",
+      limits: { perMinute: 7, perDay: 8 },
+      scopes: ["orders:read"],
+      expiresAt: isoIn(1_000),
+    });
+    expect(await audited(id)).toHaveLength(1 + changes.length);
+  });
+
   test("an operator key is created without a plan, and signs in", async () => {
     const created = await ask("POST", "/keys", { name: "Grace", kind: "operator" });
     const { key, ...shown } = created.json as KeyJson;

@@ -17,11 +17,12 @@ import {
 } from "../support/service.ts";
 
 describe.each(engines)("operations of the operator API on %s", (engine) => {
-  const backupFolder = mkdtempSync(join(tmpdir(), "petstore-backups-"));
+  let backupFolder: string;
   let service: TestService;
   let operator: string;
   beforeAll(async () => {
     // Hundreds of requests without a valid key come from one address here.
+    backupFolder = mkdtempSync(join(tmpdir(), "petstore-backups-"));
     const flags = {
       "sign-in-per-minute": "100000",
       "cors-origins": "https://shop.example",

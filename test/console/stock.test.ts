@@ -9,25 +9,28 @@ import {
   seriousFindings,
 } from "../support/console.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
+import {
+  changeQuantity,
+  focused,
+  lastLedgerRows,
+  quantityOf,
+  rowOf,
+  shows,
+} from "../support/stock-view.ts";
 
 const wideId = "9223372036854775807";
 const markup = `<img src=x onerror="document.title='stolen'">`;
 
 afterAll(closeBrowser);
 
-const rowOf = (page: Page, petId: number | string) => page.locator(`[data-pet='${petId}']`);
-const quantityOf = (page: Page, petId: number | string) =>
-  rowOf(page, petId).locator(".cell-quantity");
-/** Waits until the row shows this text. */
-const shows = (page: Page, petId: number | string, text: string) =>
-  rowOf(page, petId).filter({ hasText: text }).waitFor();
-const focused = (page: Page) => page.evaluate(() => document.activeElement?.id);
-
 describe.each(engines)("the Stock view on %s", (engine) => {
   let service: TestService;
   let opened: ConsolePage;
   let page: Page;
   let till: string;
+  const lastRows = (count: number) => lastLedgerRows(service, till, count);
+  const changeElsewhere = (petId: number | string, quantity: number, reason = "sold") =>
+    changeQuantity(service, till, petId, quantity, reason);
 
   beforeAll(async () => {
     service = await startTestService(engine);
@@ -47,28 +50,6 @@ describe.each(engines)("the Stock view on %s", (engine) => {
     await opened.context.close();
     await service.stop();
   });
-
-  interface Row {
-    readonly petId: number;
-    readonly cause: string;
-    readonly keyName: string;
-    readonly reason: string | null;
-    readonly requestId: string;
-    readonly after: { readonly quantity: number; readonly status: string } | null;
-  }
-  /** The last rows of the ledger, oldest first. */
-  const lastRows = async (count: number) => {
-    const { json } = await service.call("GET", `/changes?before=99999999&limit=${count}`, {
-      key: till,
-    });
-    return (json as Row[]).toReversed();
-  };
-  const changeElsewhere = (petId: number | string, quantity: number, reason = "sold") =>
-    service.call("PATCH", `/inventory/${petId}`, {
-      key: till,
-      body: JSON.stringify({ quantity }),
-      headers: { "X-Change-Reason": reason },
-    });
 
   test("an edit by keyboard is a row of the ledger, with the operator's name and the reason", async () => {
     await rowOf(page, 3).locator(".cell-name").click();
@@ -218,86 +199,4 @@ describe.each(engines)("the Stock view on %s", (engine) => {
     expect(await lastRows(1)).toEqual(before);
     await bar.getByText("Clear").click();
   });
-
-  test("counting: scan, type, next, and the differences are applied to what is there then", async () => {
-    await page.getByText("Count stock").click();
-    const count = async (petId: string, quantity: string) => {
-      await page.locator("#count-id").fill(petId);
-      await page.keyboard.press("Enter");
-      await page.locator("#count-quantity:focus").waitFor();
-      await page.keyboard.type(quantity);
-      await page.keyboard.press("Enter");
-      await page.locator("#count-id:focus").waitFor();
-    };
-    await page.locator("#count-id").fill("999");
-    await page.keyboard.press("Enter");
-    await page.getByText("No pet has the id 999").waitFor();
-    await count("0011", "12");
-    await count("12", "10");
-    await shows(page, 11, "12+2");
-    expect(await rowOf(page, 11).locator(".cell-name .icon").count()).toBe(1);
-    await page.getByRole("button", { name: /^Uncounted/ }).click();
-    await rowOf(page, 11).waitFor({ state: "detached" });
-    expect(await page.locator("[data-shown]").getAttribute("data-shown")).toBe("12");
-    expect(await seriousFindings(page)).toEqual([]);
-    // A reload, as after a crash of the browser, loses no count. Meanwhile one is sold.
-    await page.reload();
-    await page.getByRole("button", { name: "Counted 2", exact: true }).waitFor();
-    await changeElsewhere(11, 9);
-    await shows(page, 11, "9");
-    await page.getByRole("button", { name: "Apply 1" }).click();
-    await page.getByText("The count is in the ledger").waitFor();
-    expect(await lastRows(1)).toMatchObject([
-      { petId: 11, after: { quantity: 11 }, reason: "Stock count", cause: "console" },
-    ]);
-    await page.getByText("Count stock").waitFor();
-  });
-
-  test("a pet is added, changed and removed", async () => {
-    await page.getByText("Add pet").click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Id", { exact: true }).fill("9223372036854775806");
-    await dialog.getByLabel("Quantity").fill("4");
-    await dialog.getByRole("button", { name: "Add pet" }).click();
-    await dialog.getByText("Enter a name.").waitFor();
-    await dialog.getByLabel("Name").fill("Zoé");
-    await dialog.getByRole("button", { name: "Add pet" }).click();
-    await shows(page, "9223372036854775806", "Zoé");
-    await page.getByLabel("Details of Zoé").click();
-    await dialog.getByLabel("Name").fill("Zoë");
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await shows(page, "9223372036854775806", "Zoë");
-    await page.fill("[type=search]", "zoe");
-    await page.locator("[data-shown='1']").waitFor();
-    await page.getByLabel("Details of Zoë").click();
-    await dialog.getByText("Remove…").click();
-    await dialog.getByRole("button", { name: "Remove" }).click();
-    await page.getByText("Nothing matches").waitFor();
-    await page.getByText("Show all entries").click();
-    expect(await lastRows(1)).toMatchObject([{ after: null, cause: "console", keyName: "Ada" }]);
-  });
 });
-
-test("after a restart of the service, the page catches up with what it missed", async () => {
-  const { port } = new URL((await startAndStop()).baseUrl);
-  const service = await startTestService("sqlite", { port });
-  const till = (await service.issueKey({ name: "Till 2" })).text;
-  await service.addPets({ petId: 1n, name: "Rex", quantity: 10 });
-  const opened = await openConsole(service, "/stock");
-  await rowOf(opened.page, 1).waitFor();
-  await service.restart();
-  await service.call("PATCH", "/inventory/1", { key: till, body: '{"quantity":7}' });
-  await shows(opened.page, 1, "7available");
-  await opened.page.locator("[data-connection=live]").waitFor();
-  expectNoComplaints(opened, service, [/status of 503/, /ERR_/]);
-  await opened.context.close();
-  await service.stop();
-});
-
-/** A service that used a free port. */
-async function startAndStop(): Promise<TestService> {
-  const service = await startTestService();
-  const { baseUrl } = service;
-  await service.stop();
-  return { ...service, baseUrl };
-}

@@ -18,20 +18,30 @@ const required: Record<ProxyName, readonly string[]> = {
     "ssl_protocols TLSv1.2 TLSv1.3;",
     "client_max_body_size 1m;",
     "proxy_set_header X-Forwarded-For $remote_addr;",
+    "proxy_set_header X-Forwarded-Proto $scheme;",
     'proxy_set_header Connection "";',
     "proxy_buffering off;",
-    "location = /v1/changes {",
+    "location ~ ^/(v1|admin)/changes$ {",
+    "client_max_body_size 64m;",
     "keepalive 64;",
   ],
   haproxy: [
     "ssl-min-ver TLSv1.2",
     "req.hdr_val(content-length) gt 1048576",
+    "req.hdr_val(content-length) gt 67108864",
     "http-request del-header X-Forwarded-For",
     "option forwardfor",
+    "set-header X-Forwarded-Proto https",
     "option httpchk GET /readyz",
     "option http-no-delay",
   ],
-  caddy: ["max_size 1MiB", "health_uri /readyz", "flush_interval -1", "lb_try_duration 5s"],
+  caddy: [
+    "max_size 1MiB",
+    "max_size 64MiB",
+    "health_uri /readyz",
+    "flush_interval -1",
+    "lb_try_duration 5s",
+  ],
 };
 
 /** Seconds that each example waits for the service, and keeps idle connections to it. */
@@ -53,6 +63,7 @@ for (const name of proxies) {
       Number(pattern.exec(lines)?.[1]),
     );
     expect(config.bodyBytesBackstop).toBe(1_048_576);
+    expect(config.importBytesMax).toBe(64 * 1_048_576);
     expect(read! * 1_000).toBeGreaterThan(2 * config.feed.heartbeatMsMax);
     expect(idle).toBeLessThan(config.idleTimeoutSeconds);
     const drain = Number(/--drain-seconds (\d+)/.exec(text)?.[1]);

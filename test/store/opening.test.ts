@@ -81,7 +81,8 @@ test("a start without the right to call a function names the function", async ()
   await run(
     url,
     `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO caller;
-     GRANT DELETE ON remembered_keys, checkpoint_parts, webhooks, webhook_attempts TO caller;
+     GRANT DELETE ON remembered_keys, checkpoint_parts, webhooks, webhook_attempts, pets,
+       inventory, sessions, usage_history TO caller;
      REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC`,
   );
   const functions = [
@@ -120,7 +121,9 @@ test("a role with the documented rights receives another store and serves it", a
   await run(
     url,
     `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO receiver;
-     GRANT DELETE ON remembered_keys, checkpoint_parts, webhooks, webhook_attempts TO receiver`,
+     GRANT DELETE ON remembered_keys, checkpoint_parts, webhooks, webhook_attempts, pets,
+       inventory, sessions, usage_history TO receiver;
+     GRANT UPDATE ON SEQUENCE audit_seq_seq TO receiver`,
   );
   const store = await open(guest);
   await source.transfer.snapshot(({ rowsOf }) => store.transfer.importTables(rowsOf));

@@ -1,11 +1,14 @@
+import { formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 
 /** Fields whose numbers are times in milliseconds since 1970. */
-const times = new Set(["expiresAt", "oldValidUntil", "at"]);
+const times = new Set(["expiresAt", "oldValidUntil"]);
 
 /** What was changed, field by field. */
 export function Details({ details }: { readonly details: Readonly<Record<string, unknown>> }) {
-  const fields = Object.entries(details).flatMap(([name, value]) => flatten(name, value));
+  const fields = Object.entries(details)
+    .flatMap(([name, value]) => flatten(name, value))
+    .filter(([, value]) => value !== undefined);
   if (fields.length === 0) return null;
   return (
     <ul class="audit-details">
@@ -30,6 +33,7 @@ function Value({ name, value }: { readonly name: string; readonly value: unknown
     return <Time at={new Date(value).toISOString()} />;
   }
   if (Array.isArray(value)) return <bdi>{value.map(String).join(", ") || "none"}</bdi>;
+  if (typeof value === "number") return <>{formatCount(value)}</>;
   return <bdi>{typeof value === "string" ? value : JSON.stringify(value)}</bdi>;
 }
 

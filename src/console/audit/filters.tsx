@@ -3,21 +3,38 @@ import { request } from "../api.ts";
 import { useLoaded } from "../parts/loaded.tsx";
 import { actionTexts } from "./actions.ts";
 
-interface Operator {
+interface Named {
   readonly id: string;
   readonly name: string;
-  readonly kind: string;
+  readonly kind?: string;
+}
+
+/** The keys and webhooks that exist, as far as they are loaded. The log is readable without them. */
+export interface Known {
+  readonly operators: readonly Named[];
+  readonly names: ReadonlyMap<string, string>;
+}
+
+export function useKnown(): Known {
+  const source = useLoaded(async (signal) => {
+    const list = (path: string) => request<readonly Named[]>(path, { signal });
+    return (await Promise.all([list("/keys"), list("/webhooks")])).flat();
+  });
+  const state = source.state.value;
+  const all = state.kind === "ready" ? state.value : [];
+  return {
+    operators: all.filter(({ kind }) => kind === "operator"),
+    names: new Map(all.map(({ id, name }) => [id, name])),
+  };
 }
 
 interface Props {
+  readonly known: Known;
   readonly filter: URLSearchParams;
   readonly change: (name: "action" | "keyId" | "target", value: string) => void;
 }
 
-export function AuditFilters({ filter, change }: Props) {
-  const source = useLoaded((signal) => request<readonly Operator[]>("/keys", { signal }));
-  const state = source.state.value;
-  const operators = state.kind === "ready" ? state.value.filter(isOperator) : [];
+export function AuditFilters({ known: { operators }, filter, change }: Props) {
   const keyId = filter.get("keyId") ?? "";
   const isListed = keyId === "" || operators.some(({ id }) => id === keyId);
   return (
@@ -52,10 +69,6 @@ export function AuditFilters({ filter, change }: Props) {
       <TargetField value={filter.get("target") ?? ""} change={(value) => change("target", value)} />
     </div>
   );
-}
-
-function isOperator({ kind }: Operator): boolean {
-  return kind === "operator";
 }
 
 /** The filter is applied with Enter, or when the field is left. */

@@ -6,11 +6,15 @@ import type { AuditRow } from "./types.ts";
 
 interface Props {
   readonly rows: readonly AuditRow[];
+  /** Names of keys and webhooks, by id. */
+  readonly names?: ReadonlyMap<string, string>;
   /** False on the page of the target itself. */
   readonly hasTarget?: boolean;
 }
 
-export function AuditRows({ rows, hasTarget = true }: Props) {
+const noNames: ReadonlyMap<string, string> = new Map();
+
+export function AuditRows({ rows, names = noNames, hasTarget = true }: Props) {
   return (
     <div class="table-wrap">
       <table class="table card-table audit-table">
@@ -32,10 +36,12 @@ export function AuditRows({ rows, hasTarget = true }: Props) {
               <td data-label="Who">
                 <Who row={row} />
               </td>
-              <td data-label="What">{textOf(row.action)}</td>
+              <td data-label="What" class="audit-action">
+                {textOf(row.action)}
+              </td>
               {hasTarget && (
                 <td data-label="Which">
-                  <Target row={row} />
+                  <Target row={row} names={names} />
                 </td>
               )}
               <td data-label="Details" class="small">
@@ -58,22 +64,28 @@ function Who({ row }: { readonly row: AuditRow }) {
   );
 }
 
-/** A link, if what was changed has a page. */
-function Target({ row: { action, target } }: { readonly row: AuditRow }) {
-  if (target === null) return null;
-  const isThere = action !== "webhook.removed";
-  if (target.startsWith("key_")) return <PageLink path={`/keys/${target}`} text={target} />;
-  if (target.startsWith("wh_") && isThere) {
-    return <PageLink path={`/webhooks/${target}`} text={target} />;
-  }
-  if (action.startsWith("pet.")) return <PageLink path={`/stock/${target}`} text={target} />;
-  return <bdi class="mono small">{target}</bdi>;
+interface TargetProps {
+  readonly row: AuditRow;
+  readonly names: ReadonlyMap<string, string>;
 }
 
-function PageLink({ path, text }: { readonly path: string; readonly text: string }) {
+/** A link, if what was changed has a page. */
+function Target({ row: { action, target, details }, names }: TargetProps) {
+  // Who signs in is in the row already.
+  if (target === null || action.startsWith("session.")) return null;
+  const path = pathOf(action, target);
+  const name = names.get(target) ?? (typeof details.name === "string" ? details.name : undefined);
+  const text = name === undefined ? <span class="mono small">{target}</span> : <bdi>{name}</bdi>;
+  if (path === undefined) return <span title={target}>{text}</span>;
   return (
-    <a class="mono small" href={hrefOf(path)}>
+    <a href={hrefOf(path)} title={target}>
       {text}
     </a>
   );
+}
+
+function pathOf(action: string, target: string): string | undefined {
+  if (target.startsWith("key_")) return `/keys/${target}`;
+  if (target.startsWith("wh_") && action !== "webhook.removed") return `/webhooks/${target}`;
+  return action.startsWith("pet.") ? `/stock/${target}` : undefined;
 }

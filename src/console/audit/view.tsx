@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import { messageOf, requestPage } from "../api.ts";
 import { navigate } from "../router.ts";
 import type { ViewProps } from "../view.ts";
-import { AuditFilters } from "./filters.tsx";
+import { AuditFilters, useKnown } from "./filters.tsx";
 import { AuditRows } from "./rows.tsx";
 import type { AuditRow } from "./types.ts";
 
@@ -11,6 +11,7 @@ const filterNames = ["action", "keyId", "target"] as const;
 
 /** /audit?action=…&keyId=…&target=… shows who changed what, the newest first. */
 export default function AuditView({ query }: ViewProps) {
+  const known = useKnown();
   const filter = new URLSearchParams();
   for (const name of filterNames) {
     const value = query.get(name);
@@ -26,6 +27,7 @@ export default function AuditView({ query }: ViewProps) {
         </p>
       </div>
       <AuditFilters
+        known={known}
         filter={filter}
         change={(name, value) => {
           if (value === "") filter.delete(name);
@@ -33,9 +35,14 @@ export default function AuditView({ query }: ViewProps) {
           navigate(`/audit${filter.size > 0 ? `?${filter}` : ""}`, { replace: true });
         }}
       />
-      <Pages key={String(filter)} filter={filter} />
+      <Pages key={String(filter)} filter={filter} names={known.names} />
     </>
   );
+}
+
+interface PagesProps {
+  readonly filter: URLSearchParams;
+  readonly names: ReadonlyMap<string, string>;
 }
 
 interface PagesState {
@@ -46,7 +53,7 @@ interface PagesState {
   readonly error: string;
 }
 
-function Pages({ filter }: { readonly filter: URLSearchParams }) {
+function Pages({ filter, names }: PagesProps) {
   const first = `/audit?limit=100${filter.size > 0 ? `&${filter}` : ""}`;
   const state = useSignal<PagesState>({ rows: [], next: first, isLoading: true, error: "" });
   const load = async (signal?: AbortSignal) => {
@@ -74,7 +81,7 @@ function Pages({ filter }: { readonly filter: URLSearchParams }) {
   const isEmpty = rows.length === 0 && next === undefined;
   return (
     <>
-      {rows.length > 0 && <AuditRows rows={rows} />}
+      {rows.length > 0 && <AuditRows rows={rows} names={names} />}
       {isEmpty && <NoRows isFiltered={filter.size > 0} />}
       {error !== "" && (
         <div class="empty" role="alert">

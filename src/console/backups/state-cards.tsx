@@ -71,7 +71,7 @@ export function DrillCard({ drill, files }: Backups) {
         <>
           <p class="stat">{ageText(ageSeconds)}</p>
           <p class="small muted">
-            A backup was restored as a test: <Time at={at} />
+            A backup was restored as a test, without a fault: <Time at={at} />
           </p>
         </>
       )}

@@ -91,7 +91,7 @@ function Files({ files, folder }: FilesProps) {
                     <span>
                       <Time at={createdAt} />{" "}
                       <span class="muted small">
-                        <Time at={createdAt} style="relative" />
+                        <Time at={createdAt} isRelative />
                       </span>
                     </span>
                   </td>

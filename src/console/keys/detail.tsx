@@ -104,7 +104,7 @@ function LoadedKey({ entry, reload }: Props) {
         )}
         <UsageCard id={id} />
         <section class="card wide-section">
-          <h2 class="card-title">What operators did with this key</h2>
+          <h2 class="card-title">Changes to this key</h2>
           <AuditOfTarget key={version + state} target={id} />
         </section>
       </div>

@@ -22,7 +22,7 @@ export function KeyFacts({ entry }: { readonly entry: Key }) {
         {kind === "operator" ? "Everything in the operator API" : <ScopeBadges scopes={scopes} />}
       </dd>
       <dt>Last use</dt>
-      <dd>{lastUsedAt ? <Time at={lastUsedAt} style="relative" /> : "Never used"}</dd>
+      <dd>{lastUsedAt ? <Time at={lastUsedAt} isRelative /> : "Never used"}</dd>
       <dt>Created</dt>
       <dd>
         <Time at={createdAt} />

@@ -2,7 +2,7 @@ import { Time } from "../parts/time.tsx";
 import { hrefOf } from "../router.ts";
 import { LimitBar } from "./limit-bar.tsx";
 import { StateBadge } from "./state-badge.tsx";
-import { planTitle } from "./terms.ts";
+import { planTitle, scopeChoices } from "./terms.ts";
 import type { Key } from "./types.ts";
 
 export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
@@ -42,7 +42,9 @@ function KeyRow({ entry }: { readonly entry: Key }) {
         <span class="muted small mono">{id}</span>
       </td>
       <td data-label="Plan">
-        {kind === "operator" ? <span class="badge accent">Operator</span> : planTitle(plan)}
+        <span>
+          {kind === "operator" ? <span class="badge accent">Operator</span> : planTitle(plan)}
+        </span>
       </td>
       <td data-label="Scopes" class="small">
         <Scopes kind={kind} scopes={scopes} />
@@ -58,8 +60,8 @@ function KeyRow({ entry }: { readonly entry: Key }) {
           )}
         </span>
       </td>
-      <td data-label="Last use">
-        {lastUsedAt ? <Time at={lastUsedAt} style="relative" /> : <span class="muted">never</span>}
+      <td data-label="Last use" class="last-use">
+        {lastUsedAt ? <Time at={lastUsedAt} isRelative /> : <span class="muted">never</span>}
       </td>
       <td data-label="This minute">
         {isUsable && <LimitBar label="Requests this minute" {...minute} />}
@@ -69,9 +71,10 @@ function KeyRow({ entry }: { readonly entry: Key }) {
   );
 }
 
-/** All scopes of a key, short: reading and writing of one thing share a line. */
+/** What a key may do, short: reading and writing of one thing share a line. */
 function Scopes({ kind, scopes }: Pick<Key, "kind" | "scopes">) {
   if (kind === "operator") return <span class="muted">everything in the console</span>;
+  if (scopes.length === scopeChoices.length) return <>all</>;
   const things = new Map<string, string[]>();
   for (const scope of scopes) {
     const [thing = scope, action = ""] = scope.split(":");

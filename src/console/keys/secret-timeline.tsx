@@ -27,7 +27,7 @@ export function SecretTimeline({ secrets }: { readonly secrets: readonly SecretT
                 {expiresAt ? (
                   <>
                     {" "}
-                    until <Time at={expiresAt} /> (<Time at={expiresAt} style="relative" />)
+                    until <Time at={expiresAt} /> (<Time at={expiresAt} isRelative />)
                   </>
                 ) : (
                   ", without an end"
@@ -41,7 +41,10 @@ export function SecretTimeline({ secrets }: { readonly secrets: readonly SecretT
   );
 }
 
-/** From some time ago until after the first end. Bars that go on are cut at the edges. */
+/**
+ * From some time ago until after the first end. Bars that go on are cut at the edges. The current time
+ * is always at a quarter, where the style sheet puts its label.
+ */
 function Bars({
   secrets,
   now,
@@ -55,27 +58,32 @@ function Bars({
   const until = now + ahead * 1.5;
   const x = (at: number) => Math.min(1, Math.max(0, (at - from) / (until - from))) * width;
   return (
-    <svg
-      class="secret-bars"
-      viewBox={`0 0 ${width} ${secrets.length * rowHeight}`}
-      preserveAspectRatio="none"
-      aria-hidden="true"
-    >
-      {secrets.map(({ createdAt, expiresAt }, row) => {
-        const start = x(Date.parse(createdAt));
-        const end = expiresAt ? x(Date.parse(expiresAt)) : width;
-        return (
-          <rect
-            key={createdAt}
-            data-place={row + 1}
-            x={start}
-            y={row * rowHeight + (rowHeight - barHeight) / 2}
-            width={Math.max(0.5, end - start)}
-            height={barHeight}
-          />
-        );
-      })}
-      <line class="secret-now" x1={x(now)} x2={x(now)} y1="0" y2={secrets.length * rowHeight} />
-    </svg>
+    <div>
+      <svg
+        class="secret-bars"
+        viewBox={`0 0 ${width} ${secrets.length * rowHeight}`}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
+        {secrets.map(({ createdAt, expiresAt }, row) => {
+          const start = x(Date.parse(createdAt));
+          const end = expiresAt ? x(Date.parse(expiresAt)) : width;
+          return (
+            <rect
+              key={createdAt}
+              data-place={row + 1}
+              x={start}
+              y={row * rowHeight + (rowHeight - barHeight) / 2}
+              width={Math.max(0.5, end - start)}
+              height={barHeight}
+            />
+          );
+        })}
+        <line class="secret-now" x1={x(now)} x2={x(now)} y1="0" y2={secrets.length * rowHeight} />
+      </svg>
+      <p class="secret-axis" aria-hidden="true">
+        now
+      </p>
+    </div>
   );
 }

@@ -26,14 +26,14 @@ export function Health({ facts }: { readonly facts: ServiceFacts }) {
         </dd>
         <dt>Started</dt>
         <dd>
-          <Time at={startedAt} style="relative" />
+          <Time at={startedAt} isRelative />
         </dd>
         <dt>Ledger</dt>
         <dd>
           {formatNumber(ledger.seq)} {ledger.seq === 1 ? "change" : "changes"}
           {ledger.at !== null && (
             <>
-              , last <Time at={ledger.at} style="relative" />
+              , last <Time at={ledger.at} isRelative />
             </>
           )}
         </dd>
@@ -44,7 +44,7 @@ export function Health({ facts }: { readonly facts: ServiceFacts }) {
         <dt>
           <a href={hrefOf("/backups")}>Backup</a>
         </dt>
-        <dd>{backup ? <Time at={backup.lastAt} style="relative" /> : "none yet"}</dd>
+        <dd>{backup ? <Time at={backup.lastAt} isRelative /> : "none yet"}</dd>
       </dl>
     </section>
   );

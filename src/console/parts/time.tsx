@@ -3,18 +3,19 @@ import { dayAndTime, relativeTime, shortTime } from "./times.ts";
 interface Props {
   /** As the API writes it. */
   readonly at: string;
-  /** `relative` shows how long ago it was, `short` fits into a narrow column. */
-  readonly style?: keyof typeof formats;
+  /** Shows how long ago it was instead of the time. */
+  readonly isRelative?: boolean;
+  /** Shows less, for a narrow column. */
+  readonly isShort?: boolean;
 }
 
-const formats = { full: dayAndTime, short: shortTime, relative: relativeTime };
-
 /** A time, with the exact one as a tooltip. */
-export function Time({ at, style = "full" }: Props) {
+export function Time({ at, isRelative = false, isShort = false }: Props) {
   const ms = Date.parse(at);
+  const format = isRelative ? relativeTime : isShort ? shortTime : dayAndTime;
   return (
     <time dateTime={at} title={at}>
-      {formats[style](ms)}
+      {format(ms)}
     </time>
   );
 }

@@ -85,7 +85,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
           <div {...cell("change", "small")}>
             {change ? (
               <>
-                <Time at={change.at} style="short" />
+                <Time at={change.at} isShort />
                 <span class="muted changed-by" title={change.reason ?? change.by}>
                   {change.by}
                 </span>

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { useRowWindow } from "../parts/virtual-rows.ts";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import { isCounting } from "./counting.ts";
 import { editing } from "./editing.ts";
@@ -10,26 +11,13 @@ import { headerHeight, isNarrow, rowHeight } from "./layout.ts";
 import { active, columns, selected } from "./selection.ts";
 import { isOrderStale, revision, table, updateOrder, visible } from "./state.ts";
 
-/** Rows above and below the visible part, so that scrolling shows no gaps. */
-const extraRows = 8;
-
 /** All entries. Only the rows in view exist as elements. */
 export function Grid() {
   void revision.value;
   const scroller = useRef<HTMLDivElement>(null);
-  const top = useSignal(0);
-  const height = useSignal(600);
   const hasFocus = useSignal(false);
   const rows = visible.value;
   const size = rowHeight.value;
-
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => {
-      height.value = entry!.contentRect.height;
-    });
-    observer.observe(scroller.current!);
-    return () => observer.disconnect();
-  }, [height]);
 
   // Rows do not move while somebody works with them.
   const isIdle = !hasFocus.value && !editing.value && selected.value.size === 0;
@@ -37,8 +25,7 @@ export function Grid() {
     if (isIdle && isOrderStale.value) updateOrder();
   });
 
-  const first = Math.max(0, Math.floor(top.value / size) - extraRows);
-  const end = Math.min(rows.length, Math.ceil((top.value + height.value) / size) + extraRows);
+  const { first, end } = useRowWindow(scroller, rows.length, size);
   const indexes = Array.from({ length: end - first }, (_, offset) => first + offset);
   // The active row and the edited one keep their focus and their fields when they are scrolled away.
   const edit = editing.value;
@@ -53,9 +40,6 @@ export function Grid() {
     <div
       class={`grid-scroller ${isCounting.value ? "is-counting" : ""}`}
       ref={scroller}
-      onScroll={(event) => {
-        top.value = event.currentTarget.scrollTop;
-      }}
       onFocusCapture={() => {
         hasFocus.value = true;
       }}

@@ -83,7 +83,7 @@ function LoadedWebhook({ webhook, reload }: Props) {
           <Attempts attempts={webhook.attempts} />
         </section>
         <section class="card">
-          <h2 class="card-title">What operators did with this webhook</h2>
+          <h2 class="card-title">Changes to this webhook</h2>
           <AuditOfTarget key={actions.value} target={webhook.id} />
         </section>
       </div>

@@ -15,9 +15,9 @@ export function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
       <dd>
         <HealthText webhook={webhook} />
       </dd>
-      <dt>Last change delivered</dt>
+      <dt>Delivered</dt>
       <dd>
-        {formatCount(cursor)}
+        {cursor === 0 ? "Nothing" : `Up to change ${formatCount(cursor)}`}
         {behind > 0 && <span class="muted"> ({formatCount(behind)} behind)</span>}
       </dd>
       <dt>Changes</dt>

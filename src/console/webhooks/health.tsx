@@ -20,7 +20,7 @@ export function HealthText({ webhook }: { readonly webhook: Webhook }) {
         <Time at={failingSince} />
         {nextAttemptAt && (
           <>
-            , next <Time at={nextAttemptAt} style="relative" />
+            , next <Time at={nextAttemptAt} isRelative />
           </>
         )}
       </>

@@ -10,6 +10,7 @@ import { changeKey, createKey, getKey, liftBan, listKeys, revokeKey, rotateKey }
 import type { AdminOperation, AdminRow, AdminSettings } from "./operation.ts";
 import { backupRows } from "./rows/backups.ts";
 import { fileRows } from "./rows/files.ts";
+import { stockRows } from "./rows/stock.ts";
 import { webhookRows } from "./rows/webhooks.ts";
 import { rejectOtherOrigins } from "./same-origin.ts";
 import { getService } from "./service.ts";
@@ -138,6 +139,7 @@ export function adminOperations(settings: AdminSettings): AdminOperation[] {
     ...fileRows,
     ...webhookRows(settings),
     ...backupRows,
+    ...stockRows(settings),
   ];
   return table.map(guarded);
 }

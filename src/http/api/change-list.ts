@@ -6,7 +6,7 @@ import {
   versionRule,
 } from "../../domain/changes.ts";
 import { ServiceError } from "../../domain/errors.ts";
-import { quantityRule, readQuantity } from "../../domain/inventory.ts";
+import { isPetStatus, petStatuses, quantityRule, readQuantity } from "../../domain/inventory.ts";
 import type { Change } from "../../domain/ledger.ts";
 import { isReason, reasonRule } from "../../domain/reasons.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
@@ -29,15 +29,20 @@ interface SentChange {
   delta?: unknown;
   expectedVersion?: unknown;
   reason?: unknown;
+  status?: unknown;
 }
 
-/** Returns the changes in the body of a batch. An error names the index of the change, from 0. */
-export function parseChanges(text: string): readonly Change[] {
+/**
+ * Returns the changes in the body of a batch. An error names the index of the change, from 0. Only
+ * operators change a status: for others, it is an unknown field.
+ */
+export function parseChanges(text: string, hasStatus = false): readonly Change[] {
   const starts = startsOfChanges(text);
   if (!starts || starts.length === 0 || starts.length > changesMax) {
     throw new ServiceError("invalid_request", changesRequired);
   }
-  return starts.map((start, index) => toChange(readFields(text, start, index), index));
+  const names = hasStatus ? [...fields, "status"] : fields;
+  return starts.map((start, index) => toChange(readFields(text, start, index, names), index));
 }
 
 /** The positions of the changes, or undefined if the body is no object with an array of changes. */
@@ -65,11 +70,16 @@ function checkJson(text: string): void {
 const fields: readonly string[] = ["petId", "quantity", "delta", "expectedVersion", "reason"];
 
 /** Of a repeated field the last one counts. Unknown fields are ignored. */
-function readFields(text: string, start: number, index: number): SentChange {
+function readFields(
+  text: string,
+  start: number,
+  index: number,
+  names: readonly string[],
+): SentChange {
   if (text[start] !== "{") throw invalid(`Change ${index} must be a JSON object.`);
   const sent: Record<string, unknown> = {};
   eachField(text, start, (name, at) => {
-    if (fields.includes(name)) sent[name] = readScalar(text, at);
+    if (names.includes(name)) sent[name] = readScalar(text, at);
   });
   return sent;
 }
@@ -88,7 +98,23 @@ function toChange(sent: SentChange, index: number): Change {
   const petId = readId(sent.petId);
   if (petId === undefined) throw invalid(`Change ${index}: ${petIdFieldRule}`);
   const fail = (sentence: string) => invalid(changeMessage(index, petId, sentence));
-  if ((sent.quantity === undefined) === (sent.delta === undefined)) throw fail(oneAmountRule);
+  return {
+    petId,
+    ...readAmount(sent, fail),
+    expected: readExpected(sent, fail),
+    reason: readReason(sent, fail),
+  };
+}
+
+/** A status alone leaves the quantity as it is. */
+export function readAmount(
+  sent: Pick<SentChange, "quantity" | "delta" | "status">,
+  fail: Fail,
+): Pick<Change, "kind" | "amount" | "status"> {
+  const status = readStatus(sent.status, fail);
+  const given = [sent.quantity, sent.delta].filter((value) => value !== undefined).length;
+  if (given === 0 && status !== undefined) return { kind: "add", amount: 0, ...status };
+  if (given !== 1) throw fail(oneAmountRule);
   const kind = sent.delta === undefined ? "set" : "add";
   const amount = kind === "set" ? readQuantity(sent.quantity) : readDelta(sent.delta);
   if (amount === undefined) {
@@ -96,18 +122,23 @@ function toChange(sent: SentChange, index: number): Change {
       kind === "set" ? `Field 'quantity' ${quantityRule}.` : `Field 'delta' ${deltaRule}.`,
     );
   }
-  return {
-    petId,
-    kind,
-    amount,
-    expected: readExpected(sent, fail),
-    reason: readReason(sent, fail),
-  };
+  return { kind, amount, ...status };
+}
+
+export const statusRule = `Field 'status' must be one of ${petStatuses.join(", ")}.`;
+
+function readStatus(value: unknown, fail: Fail): Pick<Change, "status"> | undefined {
+  if (value === undefined) return undefined;
+  if (!isPetStatus(value)) throw fail(statusRule);
+  return { status: value };
 }
 
 type Fail = (sentence: string) => ServiceError;
 
-function readExpected({ expectedVersion }: SentChange, fail: Fail): Change["expected"] {
+export function readExpected(
+  { expectedVersion }: Pick<SentChange, "expectedVersion">,
+  fail: Fail,
+): Change["expected"] {
   if (expectedVersion === undefined) return undefined;
   const seq = readQuantity(expectedVersion);
   if (!seq) throw fail(`Field 'expectedVersion' ${versionRule}.`);
@@ -115,7 +146,7 @@ function readExpected({ expectedVersion }: SentChange, fail: Fail): Change["expe
 }
 
 /** An empty reason is none. */
-function readReason({ reason }: SentChange, fail: Fail): string | null {
+export function readReason({ reason }: Pick<SentChange, "reason">, fail: Fail): string | null {
   if (reason === undefined || reason === "") return null;
   if (typeof reason !== "string") throw fail("Field 'reason' must be a string.");
   if (!isReason(reason)) throw fail(`Field 'reason' ${reasonRule}.`);
@@ -131,15 +162,19 @@ function invalid(message: string): ServiceError {
   return new ServiceError("invalid_request", message);
 }
 
-/** The meaning of a batch as a text: the same for every way to write it. */
+/**
+ * The meaning of a batch as a text: the same for every way to write it. A status is added only where
+ * there is one: stored digests of earlier requests must stay the same.
+ */
 export function canonicalText(changes: readonly Change[]): string {
   return JSON.stringify(
-    changes.map(({ petId, kind, amount, expected, reason }) => [
+    changes.map(({ petId, kind, amount, expected, reason, status }) => [
       `${petId}`,
       kind,
       amount,
       expected ? expected[0]!.seq : null,
       reason,
+      ...(status === undefined ? [] : [status]),
     ]),
   );
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from "../../domain/errors.ts";
 import type { Entry } from "../../domain/inventory.ts";
+import type { Cause } from "../../domain/ledger.ts";
 import { applyChanges as storeChanges } from "../../domain/shop.ts";
 import { readJsonText } from "../body.ts";
 import type { Call, Context, Reply } from "../operation.ts";
@@ -12,15 +13,29 @@ export const conditionsInBody =
 export const reasonsInBody =
   "Header 'X-Change-Reason' is not supported here. Give a change the field 'reason' instead.";
 
-export async function applyChanges(context: Context, call: Call): Promise<Reply> {
+/** Applies a batch for a client of the API. */
+export const applyChanges = changesHandler({ cause: "api", hasStatus: false });
+
+/** The handler of a batch. The changes of operators can have a status. */
+export function changesHandler({ cause, hasStatus }: { cause: Cause; hasStatus: boolean }) {
+  return (context: Context, call: Call): Promise<Reply> =>
+    applyBatch(context, call, cause, hasStatus);
+}
+
+async function applyBatch(
+  context: Context,
+  call: Call,
+  cause: Cause,
+  hasStatus: boolean,
+): Promise<Reply> {
   const { requestId, request, caller, operation, trace } = call;
   const { headers, signal } = request;
   rejectUpdateHeaders(headers);
   const key = headers.get("idempotency-key");
-  const changes = parseChanges(await readJsonText(request, operation));
+  const changes = parseChanges(await readJsonText(request, operation), hasStatus);
   const idempotency =
     key === null ? undefined : identifyRequest(call, key, operation.path, canonicalText(changes));
-  const write = { requestId, signal, trace, idempotency };
+  const write = { requestId, signal, trace, cause, idempotency };
   const { entries, isReplayed } = await storeChanges(context, caller, changes, write);
   const body = `{"entries":[${entries.map(versionedJson).join()}]}`;
   return isReplayed ? { status: 200, body, headers: replayedHeaders } : { status: 200, body };
@@ -35,6 +50,6 @@ function rejectUpdateHeaders(headers: Headers): void {
   if (headers.has("x-change-reason")) throw new ServiceError("invalid_request", reasonsInBody);
 }
 
-function versionedJson({ petId, quantity, status, version }: Entry): string {
+export function versionedJson({ petId, quantity, status, version }: Entry): string {
   return `{"petId":${petId},"quantity":${quantity},"status":"${status}","version":${version}}`;
 }

@@ -1,9 +1,19 @@
 import type { CatalogueReader } from "../../domain/catalogue-store.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
-import { firstIdAfter, orderColumns, petColumns, toOrder, toPet } from "../rows.ts";
+import {
+  firstIdAfter,
+  namedEntryColumns,
+  orderColumns,
+  petColumns,
+  toNamedEntry,
+  toOrder,
+  toPet,
+} from "../rows.ts";
 import type { Query } from "./engine/session.ts";
 
 const petsFrom = `SELECT ${petColumns} FROM pets JOIN inventory USING (pet_id)
+  WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`;
+const entriesFrom = `SELECT ${namedEntryColumns} FROM pets JOIN inventory USING (pet_id)
   WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`;
 const petById = `SELECT ${petColumns} FROM pets, petstore_stock(pet_id) WHERE pet_id = $1`;
 const ordersFrom = `SELECT ${orderColumns} FROM orders WHERE id <= $1 ORDER BY id DESC LIMIT $2`;
@@ -13,6 +23,10 @@ export function createCatalogueReader(quick: Query, long: Query): CatalogueReade
   return {
     petsAfter: async (petId, rowsMax) =>
       petId === int64Max ? [] : (await long(petsFrom, [firstIdAfter(petId), rowsMax])).map(toPet),
+    namedEntriesAfter: async (petId, rowsMax) =>
+      petId === int64Max
+        ? []
+        : (await long(entriesFrom, [firstIdAfter(petId), rowsMax])).map(toNamedEntry),
     async findPet(petId) {
       const [row] = await quick(petById, [petId]);
       return row && toPet(row);

@@ -23,9 +23,14 @@ const addKey = `
 
 const changeKey = `
   WITH changed AS (UPDATE keys SET name = $2, plan = $3, per_minute = $4::int8, per_day = $5::int8,
-                     scopes = $6, expires_at = $7::int8 WHERE id = $1),
-       noted AS (${insertEntry(8)})
-  ${touchKeys}`;
+                     scopes = $6, expires_at = $7::int8
+                   WHERE id = $1 AND revoked_at IS NULL AND name = $8 AND plan = $9
+                     AND per_minute = $10::int8 AND per_day = $11::int8 AND scopes = $12
+                     AND expires_at IS NOT DISTINCT FROM $13::int8
+                   RETURNING id),
+       noted AS (${insertEntry(14, "changed")})
+  UPDATE store SET keys_version = keys_version + 1 FROM changed WHERE store.id = 1
+  RETURNING ${waitForDisk}`;
 
 const addSecret = `
   WITH ended AS (UPDATE secrets SET expires_at = least(expires_at, $4::int8) WHERE key_id = $1),
@@ -65,8 +70,10 @@ export function createKeys(quick: Query, long: Query): KeyStore {
       const times = [key.createdAt, key.expiresAt, key.revokedAt];
       await long(addKey, [...termsOf(key), ...times, digest, ...auditValues(entry)]);
     },
-    async changeKey(key, entry) {
-      await long(changeKey, [...termsOf(key), key.expiresAt, ...auditValues(entry)]);
+    async changeKey(before, after, entry) {
+      const [, ...known] = [...termsOf(before), before.expiresAt];
+      const values = [...termsOf(after), after.expiresAt, ...known, ...auditValues(entry)];
+      return (await long(changeKey, values)).length > 0;
     },
     async addSecret(keyId, digest, now, othersExpireAt, entry) {
       await long(addSecret, [keyId, digest, now, othersExpireAt, ...auditValues(entry)]);

@@ -103,8 +103,8 @@ export async function checkEnvironment(
 /** The rights that a role needs if it does not own the tables. */
 const neededRights: Readonly<Record<string, readonly string[]>> = {
   store: ["SELECT", "UPDATE"],
-  pets: ["SELECT", "INSERT", "UPDATE"],
-  inventory: ["SELECT", "INSERT", "UPDATE"],
+  pets: ["SELECT", "INSERT", "UPDATE", "DELETE"],
+  inventory: ["SELECT", "INSERT", "UPDATE", "DELETE"],
   ledger: ["SELECT", "INSERT"],
   ledger_end: ["SELECT", "UPDATE"],
   chain: ["SELECT"],
@@ -122,6 +122,9 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   webhooks: ["SELECT", "INSERT", "UPDATE", "DELETE"],
   webhook_attempts: ["SELECT", "INSERT", "DELETE"],
   maintenance: ["SELECT", "INSERT", "UPDATE"],
+  audit: ["SELECT", "INSERT"],
+  sessions: ["SELECT", "INSERT", "DELETE"],
+  usage_history: ["SELECT", "INSERT", "UPDATE", "DELETE"],
   // Every role has this right unless an administrator has revoked it.
   petstore_stock: ["EXECUTE"],
   petstore_entry: ["EXECUTE"],

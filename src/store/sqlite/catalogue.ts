@@ -1,7 +1,15 @@
 import type { Database } from "bun:sqlite";
 import type { CatalogueReader } from "../../domain/catalogue-store.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
-import { firstIdAfter, orderColumns, petColumns, toOrder, toPet } from "../rows.ts";
+import {
+  firstIdAfter,
+  namedEntryColumns,
+  orderColumns,
+  petColumns,
+  toNamedEntry,
+  toOrder,
+  toPet,
+} from "../rows.ts";
 
 /** Reads pets and orders. Every method returns a value, not a promise. */
 export function createCatalogueReader(database: Database): CatalogueReader {
@@ -12,6 +20,10 @@ export function createCatalogueReader(database: Database): CatalogueReader {
   const pet = database.query(
     `SELECT ${petColumns} FROM pets JOIN inventory USING (pet_id) WHERE pet_id = ?`,
   );
+  const entries = database.query(
+    `SELECT ${namedEntryColumns} FROM pets JOIN inventory USING (pet_id)
+     WHERE pet_id >= ? ORDER BY pet_id LIMIT ?`,
+  );
   const orders = database.query(
     `SELECT ${orderColumns} FROM orders WHERE id <= ? ORDER BY id DESC LIMIT ?`,
   );
@@ -19,6 +31,8 @@ export function createCatalogueReader(database: Database): CatalogueReader {
   return {
     petsAfter: (petId, rowsMax) =>
       petId === int64Max ? [] : pets.values(firstIdAfter(petId), rowsMax).map(toPet),
+    namedEntriesAfter: (petId, rowsMax) =>
+      petId === int64Max ? [] : entries.values(firstIdAfter(petId), rowsMax).map(toNamedEntry),
     findPet(petId) {
       const row = pet.values(petId)[0];
       return row && toPet(row);

@@ -33,6 +33,11 @@ export function createKeyReader(database: Database) {
 /** Increments the version by which services detect changes to keys and bans. */
 export const touchKeys = "UPDATE head SET keys_version = keys_version + 1";
 
+/** The values of a key that operators can change. */
+function termsOf({ name, plan, limits: { perMinute, perDay }, scopes, expiresAt }: Key) {
+  return [name, plan, perMinute, perDay, scopes.join(" "), expiresAt] as const;
+}
+
 /** Writes keys. Each call is one transaction. */
 export function createKeyWriter(database: Database) {
   const touch = database.query(touchKeys);
@@ -43,7 +48,8 @@ export function createKeyWriter(database: Database) {
   );
   const updateKey = database.query(
     `UPDATE keys SET name = ?2, plan = ?3, per_minute = ?4, per_day = ?5, scopes = ?6, expires_at = ?7
-     WHERE id = ?1`,
+     WHERE id = ?1 AND revoked_at IS NULL AND name = ?8 AND plan = ?9 AND per_minute = ?10
+       AND per_day = ?11 AND scopes = ?12 AND expires_at IS ?13`,
   );
   const insertSecret = database.query(
     "INSERT INTO secrets (digest, key_id, created_at, expires_at) VALUES (?, ?, ?, NULL)",
@@ -72,12 +78,12 @@ export function createKeyWriter(database: Database) {
       note(entry);
       touch.run();
     }),
-    changeKey: inTransaction(database, (key: Key, entry: AuditEntry) => {
-      const { perMinute, perDay } = key.limits;
-      const scopes = key.scopes.join(" ");
-      updateKey.run(key.id, key.name, key.plan, perMinute, perDay, scopes, key.expiresAt);
+    changeKey: inTransaction(database, (before: Key, after: Key, entry: AuditEntry): boolean => {
+      if (updateKey.run(after.id, ...termsOf(after), ...termsOf(before)).changes === 0)
+        return false;
       note(entry);
       touch.run();
+      return true;
     }),
     addSecret: inTransaction(
       database,

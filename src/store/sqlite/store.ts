@@ -1,8 +1,6 @@
-import type { AuditStore } from "../../domain/audit.ts";
 import type { CatalogueStore } from "../../domain/catalogue-store.ts";
 import type { ImportPreview } from "../../domain/import-preview.ts";
 import { createProblems } from "../../domain/import-problems.ts";
-import type { KeyStore, SessionStore } from "../../domain/key-store.ts";
 import type { MaintenanceStore } from "../../domain/maintenance.ts";
 import type {
   CheckpointStore,
@@ -12,10 +10,7 @@ import type {
   Store,
   TransferStore,
 } from "../../domain/ports.ts";
-import type { UsageStore } from "../../domain/usage.ts";
-import type { UsageHistoryStore } from "../../domain/usage-history.ts";
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
-import { createAuditReader } from "./audit.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
 import { openCommandAccess, openServiceAccess } from "./engine/access.ts";
@@ -33,15 +28,18 @@ import { startWriterThread } from "./engine/writer-thread.ts";
 import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
-import { createKeyReader } from "./keys.ts";
+import {
+  createAuditStore,
+  createKeyStore,
+  createSessionStore,
+  createUsageHistoryStore,
+  createUsageStore,
+} from "./key-stores.ts";
 import { createMaintenanceReader } from "./maintenance.ts";
 import { createPreview } from "./previews.ts";
 import { steps } from "./schema/steps.ts";
-import { createSessionReader } from "./sessions.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
-import { createUsageReader } from "./usage.ts";
-import { createUsageHistoryReader } from "./usage-history.ts";
 import { createWebhookReader, createWebhooks } from "./webhooks.ts";
 
 /** The version of the schema that this version of petstore uses. */
@@ -169,56 +167,6 @@ function createCatalogueStore(parts: Parts): CatalogueStore {
     changePet: write(parts, "changePet"),
     previewPets: (...args) => preview((own) => own.previewPets(...args)),
     previewOrders: (...args) => preview((own) => own.previewOrders(...args)),
-  };
-}
-
-function createKeyStore(parts: Parts): KeyStore {
-  const reader = readable(parts, createKeyReader(parts.database));
-  return {
-    findSecret: reader.findSecret,
-    findKey: async (id) => reader.findKey(id),
-    listKeys: async () => reader.listKeys(),
-    listSecrets: async () => reader.listSecrets(),
-    addKey: write(parts, "addKey"),
-    changeKey: write(parts, "changeKey"),
-    addSecret: write(parts, "addSecret"),
-    revokeKey: write(parts, "revokeKey"),
-  };
-}
-
-function createSessionStore(parts: Parts): SessionStore {
-  return {
-    ...readable(parts, createSessionReader(parts.database)),
-    addSession: write(parts, "addSession"),
-    removeSession: write(parts, "removeSession"),
-  };
-}
-
-function createAuditStore(parts: Parts): AuditStore {
-  const { listEntries } = readable(parts, createAuditReader(parts.database));
-  return {
-    listEntries: async (filter, rowsMax) => listEntries(filter, rowsMax),
-    addEntry: write(parts, "addAuditEntry"),
-  };
-}
-
-function createUsageStore(parts: Parts): UsageStore {
-  const { loadUsage, loadBans } = readable(parts, createUsageReader(parts.database));
-  return {
-    loadUsage: async () => loadUsage(),
-    loadBans: async () => loadBans(),
-    saveUsage: write(parts, "saveUsage"),
-    saveBan: write(parts, "saveBan"),
-    liftBan: write(parts, "liftBan"),
-  };
-}
-
-function createUsageHistoryStore(parts: Parts): UsageHistoryStore {
-  const { readCounts } = readable(parts, createUsageHistoryReader(parts.database));
-  return {
-    readCounts: async (...args) => readCounts(...args),
-    addCounts: write(parts, "addCounts"),
-    pruneCounts: write(parts, "pruneCounts"),
   };
 }
 

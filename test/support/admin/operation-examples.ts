@@ -2,6 +2,7 @@ import type { ErrorCode } from "../../../src/domain/errors.ts";
 import type { Example } from "../operation-examples.ts";
 import type { TestService } from "../service.ts";
 import { fileExamples } from "./file-examples.ts";
+import { stockExamples } from "./stock-examples.ts";
 import { webhookExamples } from "./webhook-examples.ts";
 
 /**
@@ -27,6 +28,7 @@ export const operationExamples: Readonly<Record<string, AdminExamples>> = {
   endSession: { good: { path: "/session" }, bad: [] },
   ...fileExamples,
   ...webhookExamples,
+  ...stockExamples,
   listBackups: { good: { path: "/backups" }, bad: [] },
   makeBackup: { good: { path: "/backups" }, bad: [] },
   listKeys: { good: { path: "/keys" }, bad: [] },

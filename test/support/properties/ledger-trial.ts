@@ -1,9 +1,14 @@
 import { expect } from "bun:test";
 import fc from "fast-check";
+import { listHistory } from "../../../src/domain/history.ts";
 import { type PetStatus, petStatuses, type Stock } from "../../../src/domain/inventory.ts";
 import type { InventoryReader } from "../../../src/domain/ports.ts";
+import { entriesOf } from "../../../src/domain/snapshots/columns.ts";
+import { inventoryAt } from "../../../src/domain/snapshots.ts";
 import { verify } from "../../../src/domain/verify.ts";
+import { issueOperator } from "../admin/operators.ts";
 import { type Engine, startTestService, type TestService } from "../service.ts";
+import { foldedAt } from "../snapshots.ts";
 import { runs } from "./runs.ts";
 
 /** Few pets, so that changes collide: two at the ends of the range, one that no double represents. */
@@ -27,9 +32,13 @@ const imports = fc.record({
     { selector: (row) => row.petId, minLength: 1, maxLength: 4 },
   ),
 });
+const removal = fc.record({ kind: fc.constant("remove" as const), petId });
+const creation = fc.record({ kind: fc.constant("create" as const), petId, quantity });
 const step = fc.oneof(
   { weight: 4, arbitrary: updates },
   { weight: 3, arbitrary: imports },
+  { weight: 2, arbitrary: removal },
+  { weight: 2, arbitrary: creation },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart" as const) }) },
   {
     weight: 1,
@@ -41,17 +50,45 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
+/** The keys of a client and of an operator. */
+interface Keys {
+  readonly api: string;
+  readonly operator: string;
+}
+
 /** The expected inventory, kept as simply as possible. */
 interface Model {
   readonly stock: Map<bigint, Stock>;
   rows: number;
 }
 
-async function apply(service: TestService, key: string, model: Model, one: Step): Promise<void> {
+async function apply(service: TestService, keys: Keys, model: Model, one: Step): Promise<void> {
   if (one.kind === "clock") service.clock.advance(one.ms);
   else if (one.kind === "restart") await service.restart();
   else if (one.kind === "import") await importPets(service, model, one.rows);
-  else await updateAll(service, key, model, one.changes);
+  else if (one.kind === "update") await updateAll(service, keys.api, model, one.changes);
+  else if (one.kind === "remove") await removePet(service, keys.operator, model, one.petId);
+  else await createPet(service, keys.operator, model, one);
+}
+
+async function removePet(service: TestService, key: string, model: Model, id: bigint) {
+  const { status } = await service.call("DELETE", `~/admin/pets/${id}`, { key });
+  expect(status).toBe(model.stock.delete(id) ? 204 : 404);
+  if (status === 204) model.rows += 1;
+}
+
+async function createPet(
+  service: TestService,
+  key: string,
+  model: Model,
+  one: Extract<Step, { kind: "create" }>,
+) {
+  const body = `{"petId":${one.petId},"name":"Rex","quantity":${one.quantity},"status":"sold"}`;
+  const { status } = await service.call("POST", "~/admin/pets", { key, body });
+  expect(status).toBe(model.stock.has(one.petId) ? 409 : 201);
+  if (status === 409) return;
+  model.stock.set(one.petId, { quantity: one.quantity, status: "sold" });
+  model.rows += 1;
 }
 
 type ImportRow = Extract<Step, { kind: "import" }>["rows"][number];
@@ -113,9 +150,25 @@ async function replay(reader: InventoryReader): Promise<Map<bigint, Stock>> {
     expect(row.at).toBeGreaterThanOrEqual(at);
     expect(stockOf(row.before)).toEqual(stock.get(row.petId) ?? null);
     at = row.at;
-    stock.set(row.petId, stockOf(row.after)!);
+    if (row.after) stock.set(row.petId, stockOf(row.after)!);
+    else stock.delete(row.petId);
   }
   return stock;
+}
+
+/** The history of every pet has all its rows, and the inventory of any moment is the fold up to it. */
+async function expectHistories(service: TestService): Promise<void> {
+  const rows = await service.store.inventory.ledgerAfter(0, 10_000);
+  for (const id of new Set(rows.map((row) => row.petId))) {
+    const { rows: found } = await listHistory(service, id, { limit: 1_000 });
+    const own = rows.filter((row) => row.petId === id).map(({ seq }) => seq);
+    expect(found.map(({ seq }) => seq)).toEqual(own.reverse());
+  }
+  const { epoch } = await service.store.inventory.readHead();
+  for (const seq of [Math.floor(rows.length / 2), rows.length]) {
+    const slices = await Array.fromAsync(await inventoryAt(service.store, { epoch, seq }));
+    expect(slices.flatMap(entriesOf)).toEqual(foldedAt(rows, seq));
+  }
 }
 
 function stockOf(stock: Stock | null): Stock | null {
@@ -129,11 +182,12 @@ export async function replaySequences(engine: Engine, count: number): Promise<vo
       const service = await startTestService(engine);
       try {
         const { text: key } = await service.issueKey();
+        const keys = { api: key, operator: (await issueOperator(service)).text };
         await service.addPets({ petId: 1n, name: "Rex" });
         const first: Stock = { quantity: 0, status: "available" };
         const model: Model = { stock: new Map([[1n, first]]), rows: 1 };
         for (const one of steps) {
-          await apply(service, key, model, one);
+          await apply(service, keys, model, one);
           const ids = [...model.stock.keys()].sort((a, b) => (a < b ? -1 : 1));
           const items = ids.map((id) => itemText(id, model.stock.get(id)!));
           const list = await service.call("GET", "/inventory", { key });
@@ -141,6 +195,7 @@ export async function replaySequences(engine: Engine, count: number): Promise<vo
         }
         const replayed = await service.store.transfer.snapshot(replay);
         expect(replayed).toEqual(new Map([...model.stock].map(([id, s]) => [id, stockOf(s)!])));
+        await expectHistories(service);
         const found = await service.store.transfer.snapshot(verify);
         const [entries, pets] = [model.stock.size, model.stock.size];
         const { seq, hash } = await service.store.history.readTip();

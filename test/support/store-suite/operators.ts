@@ -34,7 +34,7 @@ export function describeOperators(suite: StoreSuite): void {
         digestOf("one"),
         entry("key.created", "key_a", { plan: key.plan, "ö'": null }),
       );
-      await keys.changeKey({ ...key, name: "new" }, entry("key.changed", "key_a"));
+      await keys.changeKey(key, { ...key, name: "new" }, entry("key.changed", "key_a"));
       const rotated = entry("key.rotated", "key_a");
       await keys.addSecret("key_a", digestOf("two"), testStart, testStart, rotated);
       await usage.saveBan(banOf("key_a", testStart, testStart + 1_000));
@@ -136,9 +136,34 @@ export function describeOperators(suite: StoreSuite): void {
         scopes: ["pets:read"],
         expiresAt: testStart + 9,
       } as const;
-      await keys.changeKey({ ...changed, revokedAt: 7, createdAt: 7 }, anEntry);
+      const key = (await keys.findKey("key_a"))!;
+      const after = { ...changed, revokedAt: 7, createdAt: 7 };
+      expect(await keys.changeKey(key, after, anEntry)).toBe(true);
       expect((await keys.findSecret("one"))?.key).toEqual(changed);
       expect((await inventory.readHead()).keysVersion).toBeGreaterThan(before.keysVersion);
+    });
+
+    test("stays as it is if it was changed or revoked since it was read", async () => {
+      const { keys, audit } = suite.store;
+      await addKey("key_a", "one");
+      const key = (await keys.findKey("key_a"))!;
+      const renamed = { ...key, name: "other" };
+      expect(await keys.changeKey(key, renamed, anEntry)).toBe(true);
+      const recorded = await audit.listEntries({}, 100);
+      const others: Partial<typeof key>[] = [
+        { plan: "pro" },
+        { limits: { perMinute: 1, perDay: key.limits.perDay } },
+        { limits: { perMinute: key.limits.perMinute, perDay: 1 } },
+        { scopes: [] },
+        { expiresAt: 1 },
+      ];
+      for (const known of [key, ...others.map((one) => ({ ...renamed, ...one }))]) {
+        expect(await keys.changeKey(known, { ...known, name: "lost" }, anEntry)).toBe(false);
+      }
+      expect(await keys.findKey("key_a")).toEqual(renamed);
+      await keys.revokeKey("key_a", testStart, anEntry);
+      expect(await keys.changeKey(renamed, { ...renamed, name: "lost" }, anEntry)).toBe(false);
+      expect((await audit.listEntries({}, 100)).length).toBe(recorded.length + 1);
     });
   });
 

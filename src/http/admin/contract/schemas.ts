@@ -6,10 +6,23 @@ import { fileSchemas } from "./files.ts";
 import { keySchemas } from "./key-schemas.ts";
 import { serviceSchemas } from "./service.ts";
 import { sessionSchemas } from "./session.ts";
+import { stockSchemas } from "./stock-schemas.ts";
 import { webhookSchemas } from "./webhook-schemas.ts";
 
 /** The schemas of the API that the operator API uses as well. */
-const shared = ["LedgerHead", "Order", "OrderStatus", "Error"];
+const shared = [
+  "LedgerHead",
+  "LedgerRow",
+  "Stock",
+  "PetStatus",
+  "VersionedItem",
+  "AppliedChanges",
+  "InventoryItem",
+  "InventoryDifference",
+  "Order",
+  "OrderStatus",
+  "Error",
+];
 
 /** All schemas of the operator API. */
 export const adminSchemas: Readonly<Record<string, Schema>> = {
@@ -20,5 +33,6 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...fileSchemas,
   ...webhookSchemas,
   ...backupSchemas,
+  ...stockSchemas,
   ...Object.fromEntries(shared.map((name) => [name, apiSchemas[name]!])),
 };

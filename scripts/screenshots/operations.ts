@@ -1,0 +1,153 @@
+// What the pictures of keys, webhooks, backups and the audit log show: keys of a shop with two weeks of
+// use, one of them banned and one being rotated, webhooks that work and that fail, and some backups.
+import type { Config } from "../../src/config.ts";
+import { toSpanCounts, type UsageCount } from "../../src/domain/usage-history.ts";
+import type { WebhookAttempt } from "../../src/domain/webhooks/webhook.ts";
+import { anEntry } from "../../test/support/audit.ts";
+import type { TestService } from "../../test/support/service.ts";
+import { webhookNamed } from "../../test/support/webhooks.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** The ids that the addresses of the pictures contain. */
+export interface Operations {
+  readonly rotatedKeyId: string;
+  readonly bannedKeyId: string;
+  readonly webhookId: string;
+}
+
+/** A service with these bounds sends no webhook, so that the pictures need no receiver. */
+export const quietWebhooks: Config["webhooks"] = {
+  timeoutMs: 1_000,
+  leaseMs: dayMs,
+  leaseLeftMinMs: 1_000,
+  renewEveryMs: dayMs,
+  renewLocallyEveryMs: dayMs,
+};
+
+/** Ends a few minutes after the time at which it starts. */
+export async function operate(service: TestService, operatorKey: string): Promise<Operations> {
+  const { clock } = service;
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const response = await service.call(method, `~/admin${path}`, {
+      key: operatorKey,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return response.json as { id: string; key: string };
+  };
+  const create = (fields: object) => ask("POST", "/keys", fields);
+  const read = ["inventory:read", "pets:read"];
+  const partner = await create({ name: "Price comparison", plan: "free", scopes: read });
+  const limits = { perMinute: 5_000, perDay: 2_000_000 };
+  const warehouse = await create({ name: "Warehouse", plan: "enterprise", ...limits });
+  const old = await create({ name: "Old website", plan: "pro" });
+  await create({ name: "Grace", kind: "operator" });
+  clock.advance(4 * minuteMs);
+  await ask("POST", `/keys/${old.id}/revoke`);
+  await ask("PATCH", `/keys/${partner.id}`, { expiresAt: new Date(clock.now() + 90 * dayMs) });
+  await ask("POST", `/keys/${warehouse.id}/rotate`, { overlapSeconds: 604_800 });
+  await addPastUse(service, warehouse.id, 38);
+  await addPastUse(service, partner.id, 3);
+  const webhookId = await addWebhooks(service);
+  await addDrill(service);
+  clock.advance(minuteMs - (clock.now() % minuteMs));
+  await ban(service, partner.key);
+  return { rotatedKeyId: warehouse.id, bannedKeyId: partner.id, webhookId };
+}
+
+/** Requests in the hours in which a shop is open, with a peak at noon. */
+async function addPastUse({ store, clock }: TestService, keyId: string, peak: number) {
+  const now = clock.now();
+  const counts: UsageCount[] = [];
+  for (let at = now - dayMs + minuteMs; at < now; at += minuteMs) {
+    const hour = (at % dayMs) / hourMs;
+    const share = Math.max(0.04, Math.sin(((hour - 6) / 15) * Math.PI));
+    const admitted = Math.round(peak * share * (0.8 + 0.4 * Math.abs(Math.sin(at / 7_919))));
+    counts.push({ keyId, at, admitted, refused: hour > 11.5 && hour < 12.2 ? peak >> 2 : 0 });
+  }
+  for (let day = 1; day < 380; day += 1) {
+    const weekly = new Date(now - day * dayMs).getUTCDay() === 0 ? 0.3 : 1;
+    const admitted = Math.round(peak * 700 * weekly * (1 - day / 500));
+    counts.push({
+      keyId,
+      at: now - day * dayMs,
+      admitted,
+      refused: day % 41 === 0 ? peak * 40 : 0,
+    });
+  }
+  await store.usageHistory.addCounts(toSpanCounts(counts));
+}
+
+/** One more request than the limit allows, again and again. */
+async function ban({ call, clock }: TestService, key: string): Promise<void> {
+  for (let request = 0; request <= 60; request += 1) await call("GET", "/pets/1", { key });
+  clock.advance(2_000);
+  for (let strike = 0; strike < 30; strike += 1) await call("GET", "/pets/1", { key });
+}
+
+async function addWebhooks({ store, clock }: TestService): Promise<string> {
+  const { epoch, seq } = await store.inventory.readHead();
+  const now = clock.now();
+  const common = { createdAt: now - 40 * dayMs, cursor: { epoch, seq } };
+  const shop = webhookNamed("wh_8Kd0aLq2VbXr", {
+    ...common,
+    name: "Web shop",
+    url: "https://shop.example.com/hooks/stock",
+  });
+  const alarm = webhookNamed("wh_2mZpQ7sYcN1f", {
+    ...common,
+    name: "Low stock alarm",
+    url: "https://alarm.example.com/low-stock",
+    filter: { pets: null, statuses: ["available"], causes: null, below: 5 },
+    cursor: { epoch, seq: seq - 4 },
+    failures: 3,
+    failingSince: now - 9 * minuteMs,
+    nextAttemptAt: now + 6 * minuteMs,
+  });
+  const accounting = webhookNamed("wh_Xw4uTgB9eJ5h", {
+    ...common,
+    name: "Accounting",
+    url: "https://books.example.com/petstore",
+    state: "paused",
+    stateReason: "paused by an operator",
+    cursor: { epoch, seq: seq - 6 },
+  });
+  for (const webhook of [shop, alarm, accounting])
+    await store.webhooks.addWebhook(webhook, anEntry);
+  const attempts = [
+    attempt(now - 70 * minuteMs, seq - 4, { status: 200, answer: "ok" }),
+    attempt(now - 9 * minuteMs, seq - 3, { error: "connection refused", durationMs: 2 }),
+    attempt(now - 5 * minuteMs, seq - 3, { error: "no response within 10 s", durationMs: 10_000 }),
+    attempt(now - minuteMs, seq - 3, {
+      status: 503,
+      answer: '{"error":"the database is starting"}',
+    }),
+  ];
+  const holder = "pictures";
+  await store.webhooks.claimWebhooks(holder, hourMs);
+  const { id, replays, cursor, failures, failingSince, nextAttemptAt } = alarm;
+  const progress = { cursor, failures, failingSince, nextAttemptAt };
+  await store.webhooks.saveDelivered(holder, [{ id, replays, progress, attempts }]);
+  return alarm.id;
+}
+
+function attempt(at: number, seq: number, given: Partial<WebhookAttempt>): WebhookAttempt {
+  return {
+    at,
+    messageId: `msg_${seq}`,
+    firstSeq: seq,
+    lastSeq: seq,
+    changes: 1,
+    durationMs: 48,
+    status: null,
+    error: null,
+    answer: "",
+    ...given,
+  };
+}
+
+async function addDrill({ store, clock }: TestService): Promise<void> {
+  await store.maintenance.endTask("drill", clock.now() - 3 * dayMs, '{"durationMs":1040}');
+}

@@ -1,0 +1,98 @@
+import { ServiceError } from "../../domain/errors.ts";
+import { InvalidField } from "../../domain/invalid-field.ts";
+import {
+  type Entry,
+  isPetStatus,
+  petStatuses,
+  quantityRule,
+  readQuantity,
+  type Stock,
+} from "../../domain/inventory.ts";
+import * as lifecycle from "../../domain/pet-lifecycle.ts";
+import { type Pet, type PetDetails, petNotFound } from "../../domain/pets.ts";
+import { int64Max, int64Min } from "../../domain/values/int64.ts";
+import { JsonNumber } from "../../domain/values/json.ts";
+import { queryOf, readPetId, readSeq, singleValue } from "../api/parameters.ts";
+import type { Call, Context, Reply } from "../operation.ts";
+import { actorOf } from "./actor.ts";
+import { versionConflict } from "./conflicts.ts";
+import { type Fields, readFields, textField, textListField } from "./fields.ts";
+
+export async function getPet(context: Context, call: Call): Promise<Reply> {
+  return petReply(context, readPetId(call.request));
+}
+
+export async function createPet(context: Context, call: Call): Promise<Reply> {
+  const fields = await readFields(call);
+  const given = { petId: readId(fields), ...readDetails(fields), ...readStock(fields) };
+  const reason = textField(fields, "reason") || null;
+  const pet = await lifecycle.createPet(context, actorOf(call), given, reason);
+  return { status: 201, body: petJson(pet) };
+}
+
+/** A request without any known field changes nothing. */
+export async function changePet(context: Context, call: Call): Promise<Reply> {
+  const petId = readPetId(call.request);
+  const changes = readDetails(await readFields(call));
+  await lifecycle.changePet(context, actorOf(call), petId, changes);
+  return petReply(context, petId);
+}
+
+export async function removePet(context: Context, call: Call): Promise<Reply> {
+  const petId = readPetId(call.request);
+  const query = queryOf(call.request);
+  const expectedVersion = readSeq(query, "expectedVersion");
+  const reason = singleValue(query, "reason") || null;
+  const actor = actorOf(call);
+  const conflict = await lifecycle.removePet(context, actor, petId, expectedVersion, reason);
+  if (conflict) throw await versionConflict(context, conflict.current);
+  return { status: 204, body: null };
+}
+
+/** The stock is that of the entry, of which only the version is known. */
+async function petReply({ store }: Context, petId: bigint): Promise<Reply> {
+  const pet = await store.catalogue.findPet(petId);
+  const found = await store.history.findEntry(petId);
+  if (!pet || !found) throw new ServiceError("not_found", petNotFound);
+  return { status: 200, body: petJson({ ...pet, ...found.entry }) };
+}
+
+function petJson({ petId, version, ...pet }: Pet & Entry): string {
+  const { name, category, tags, photoUrls, quantity, status } = pet;
+  const rest = { name, category, tags, photoUrls, quantity, status, version };
+  return `{"petId":${petId},${JSON.stringify(rest).slice(1)}`;
+}
+
+export const petIdFieldRule = "is required and must be a 64-bit integer";
+
+function readId(fields: Fields): bigint {
+  const value = Object.hasOwn(fields, "petId") ? fields.petId : undefined;
+  const id = value instanceof JsonNumber ? value.toInteger() : undefined;
+  if (typeof id === "bigint" && id >= int64Min && id <= int64Max) return id;
+  throw new InvalidField("petId", petIdFieldRule);
+}
+
+/** A category that is null is removed. */
+function readDetails(fields: Fields): Partial<PetDetails> {
+  const isCategoryNull = Object.hasOwn(fields, "category") && fields.category === null;
+  const given = {
+    name: textField(fields, "name"),
+    category: isCategoryNull ? null : textField(fields, "category"),
+    tags: textListField(fields, "tags"),
+    photoUrls: textListField(fields, "photoUrls"),
+  };
+  return given as Partial<PetDetails>;
+}
+
+function readStock(fields: Fields): Partial<Stock> {
+  const status = textField(fields, "status");
+  if (status !== undefined && !isPetStatus(status)) {
+    throw new InvalidField("status", `must be one of ${petStatuses.join(", ")}`);
+  }
+  const sent = Object.hasOwn(fields, "quantity") ? (fields.quantity ?? undefined) : undefined;
+  const quantity = sent === undefined ? undefined : readQuantity(sent);
+  if (sent !== undefined && quantity === undefined) {
+    throw new InvalidField("quantity", quantityRule);
+  }
+  return { ...(status && { status }), ...(quantity !== undefined && { quantity }) };
+}
