@@ -57,10 +57,10 @@ function Cells({ row }: { readonly row: MomentRow }) {
       <VirtualCell>
         <bdi class="cut">{name === "" ? <span class="muted">removed</span> : name}</bdi>
       </VirtualCell>
-      <VirtualCell>
+      <VirtualCell label="then">
         <StockText stock={before} none="not yet there" />
       </VirtualCell>
-      <VirtualCell>
+      <VirtualCell label="now">
         <StockText stock={now} none="removed" />
       </VirtualCell>
       <VirtualCell class={difference > 0 ? "gain" : difference < 0 ? "loss" : ""}>

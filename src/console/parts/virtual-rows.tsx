@@ -77,13 +77,17 @@ export function VirtualRows({ label, columns, count, rowHeight, keyOf, cellsOf }
   );
 }
 
-export function VirtualCell(props: {
+interface CellProps {
   readonly class?: string;
+  /** Stands before the content on a phone, which shows no column headers. */
+  readonly label?: string;
   readonly children: ComponentChildren;
-}) {
+}
+
+export function VirtualCell(props: CellProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table element would need all its rows.
-    <div role="cell" class={`virtual-cell ${props.class ?? ""}`}>
+    <div role="cell" class={`virtual-cell ${props.class ?? ""}`} data-label={props.label}>
       {props.children}
     </div>
   );
