@@ -144,7 +144,7 @@ function OrderTable({ orders }: { readonly orders: readonly Order[] }) {
                 {order.shipDate === null ? (
                   <span class="muted">no date</span>
                 ) : (
-                  <Time at={order.shipDate} style="short" />
+                  <Time at={order.shipDate} isShort />
                 )}
               </td>
             </tr>
