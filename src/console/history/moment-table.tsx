@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { signed } from "../activity/stock-change.tsx";
 import { Icon } from "../frame/icons.tsx";
-import { VirtualCell, VirtualRows } from "../parts/virtual-rows.tsx";
+import { VirtualCell, VirtualTable } from "../parts/virtual-table.tsx";
 import { hrefOf } from "../router.ts";
 import { rowHeight } from "../stock/layout.ts";
 import { formatNumber } from "../stock/quantities.ts";
@@ -33,7 +33,7 @@ export function MomentTable({ rows }: { readonly rows: readonly MomentRow[] }) {
       {shown.length === 0 ? (
         <p class="muted">No pet matches.</p>
       ) : (
-        <VirtualRows
+        <VirtualTable
           label="Pets then and now"
           columns={columns}
           count={shown.length}
