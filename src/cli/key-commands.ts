@@ -15,7 +15,6 @@ export const keyCommands: readonly Command[] = [
     topic: "keys",
     examples: [
       "petstore keys create --name till-3 --plan pro",
-      "petstore keys create --name report --plan free --scopes inventory:read --expires 2027-01-31",
       "petstore keys create --name anna --operator",
     ],
     operands: [],

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { CountSummary } from "./count-summary.tsx";
 import { counts, recordCount } from "./counting.ts";
 import { formatNumber, parseQuantity, quantityRule } from "./quantities.ts";
@@ -25,7 +26,7 @@ export function CountPanel() {
     row.value = petId === undefined ? undefined : table.value.findRow(petId);
     error.value = row.value === undefined ? notFound(input.value) : "";
     if (row.value === undefined) input.select();
-    else requestAnimationFrame(() => countField.current?.select());
+    else countField.current?.select();
   }
 
   function record(event: Event): void {
@@ -63,15 +64,10 @@ export function CountPanel() {
           <form class="field" onSubmit={record} novalidate>
             <label for="count-quantity">{current.name}: how many are there?</label>
             <div class="row">
-              <input
+              <CountField
                 key={current.petId}
-                ref={countField}
-                id="count-quantity"
-                class="input"
-                inputMode="numeric"
-                autocomplete="off"
-                defaultValue={String(counts.value.get(current.petId)?.counted ?? "")}
-                aria-describedby="count-error"
+                field={countField}
+                counted={counts.value.get(current.petId)?.counted}
               />
               <button type="submit" class="button primary">
                 Next
@@ -86,6 +82,27 @@ export function CountPanel() {
       </p>
       <CountSummary />
     </div>
+  );
+}
+
+interface CountFieldProps {
+  readonly field: RefObject<HTMLInputElement | null>;
+  readonly counted: number | undefined;
+}
+
+/** Has the focus when it appears, before the next key is pressed. */
+function CountField({ field, counted }: CountFieldProps) {
+  useLayoutEffect(() => field.current?.select(), [field]);
+  return (
+    <input
+      ref={field}
+      id="count-quantity"
+      class="input"
+      inputMode="numeric"
+      autocomplete="off"
+      defaultValue={String(counted ?? "")}
+      aria-describedby="count-error"
+    />
   );
 }
 

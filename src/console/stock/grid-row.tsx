@@ -9,7 +9,7 @@ import { isNarrow } from "./layout.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
 import { formatNumber } from "./quantities.ts";
 import { active, type Column, selected, selectRange, startRange, toggle } from "./selection.ts";
-import { table } from "./state.ts";
+import { revision, table } from "./state.ts";
 
 interface Props {
   readonly row: number;
@@ -24,6 +24,8 @@ interface Props {
 
 /** One entry. */
 export function GridRow({ row, index, top, isActive, edit }: Props) {
+  // A component is drawn again only if a signal that it reads has changed, or one of its properties.
+  void revision.value;
   const { petId, name, quantity, status } = table.value.entryAt(row);
   const isSelected = selected.value.has(row);
   const change = table.value.lastChanges.get(row);

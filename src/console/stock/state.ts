@@ -3,7 +3,7 @@ import { messageOf, request } from "../api.ts";
 import { listen, whenListening } from "../live.ts";
 import { session } from "../session.ts";
 import { type LedgerRow, type Pet, type Status, type StockList, statuses } from "../types.ts";
-import { Search, type Sort, sortRows } from "./order.ts";
+import { countStatuses, Search, type Sort, sortRows } from "./order.ts";
 import { StockTable } from "./table.ts";
 
 // The entries that the Stock view shows. They are loaded once and then follow the feed, so that the
@@ -37,11 +37,14 @@ const search = new Search();
 const matches = computed(() => search.find(table.value, sorted.value, query.value));
 
 /** How many matches of the search have each status. */
-export const statusCounts = computed(() => matches.value.counts);
+export const statusCounts = computed(() => {
+  void revision.value;
+  return countStatuses(matches.value, table.value.statusCodes);
+});
 
 /** The rows in view, in order. */
 export const visible = computed<Uint32Array>(() => {
-  const { rows } = matches.value;
+  const rows = matches.value;
   const chosen = statusFilter.value;
   const isWanted = rowFilter.value;
   if (chosen.size === 0 && !isWanted) return rows;

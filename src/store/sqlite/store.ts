@@ -19,6 +19,13 @@ import { openForReading, openForStaging, useConnection } from "./engine/connecti
 import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
 import { endWithoutClosing, guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
+import {
+  createAuditStore,
+  createKeyStore,
+  createSessionStore,
+  createUsageHistoryStore,
+  createUsageStore,
+} from "./engine/key-stores.ts";
 import type { SqliteOptions } from "./engine/options.ts";
 import { type Parts, readable, write, writeAlone } from "./engine/parts.ts";
 import { isServed } from "./engine/serving-lock.ts";
@@ -28,13 +35,6 @@ import { startWriterThread } from "./engine/writer-thread.ts";
 import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
-import {
-  createAuditStore,
-  createKeyStore,
-  createSessionStore,
-  createUsageHistoryStore,
-  createUsageStore,
-} from "./key-stores.ts";
 import { createMaintenanceReader } from "./maintenance.ts";
 import { createPreview } from "./previews.ts";
 import { steps } from "./schema/steps.ts";

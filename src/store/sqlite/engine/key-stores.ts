@@ -1,13 +1,13 @@
-import type { AuditStore } from "../../domain/audit.ts";
-import type { KeyStore, SessionStore } from "../../domain/key-store.ts";
-import type { UsageStore } from "../../domain/usage.ts";
-import type { UsageHistoryStore } from "../../domain/usage-history.ts";
-import { createAuditReader } from "./audit.ts";
-import { type Parts, readable, write } from "./engine/parts.ts";
-import { createKeyReader } from "./keys.ts";
-import { createSessionReader } from "./sessions.ts";
-import { createUsageReader } from "./usage.ts";
-import { createUsageHistoryReader } from "./usage-history.ts";
+import type { AuditStore } from "../../../domain/audit.ts";
+import type { KeyStore, SessionStore } from "../../../domain/key-store.ts";
+import type { UsageStore } from "../../../domain/usage.ts";
+import type { UsageHistoryStore } from "../../../domain/usage-history.ts";
+import { createAuditReader } from "../audit.ts";
+import { createKeyReader } from "../keys.ts";
+import { createSessionReader } from "../sessions.ts";
+import { createUsageReader } from "../usage.ts";
+import { createUsageHistoryReader } from "../usage-history.ts";
+import { type Parts, readable, write } from "./parts.ts";
 
 /** The ports of keys, and of what keys did: each reads on this thread and writes through the writer. */
 
