@@ -19,6 +19,7 @@ import {
   operate,
   quietWebhooks,
 } from "./screenshots/operations.ts";
+import { checkFile, countSome, openDialog, readChart, undoOld } from "./screenshots/prepared.ts";
 
 interface Shot {
   /** The name of the files. */
@@ -28,8 +29,9 @@ interface Shot {
   readonly prepare?: (page: Page) => Promise<void>;
 }
 
-/** Every view. Those that are not in src/console/views.ts yet show that. */
+/** Every view. */
 const shots = (operations: Operations): readonly Shot[] => [
+  { name: "overview", path: "/overview" },
   { name: "stock", path: "/stock" },
   {
     name: "stock-edit",
@@ -39,6 +41,23 @@ const shots = (operations: Operations): readonly Shot[] => [
     },
   },
   { name: "stock-count", path: "/stock/count", prepare: countSome },
+  { name: "activity", path: "/activity" },
+  { name: "activity-undo", path: "/activity?pet=5", prepare: undoOld },
+  { name: "history", path: "/history" },
+  { name: "history-pet", path: "/history/5", prepare: readChart },
+  { name: "history-moment", path: "/history/moment?at=12" },
+  { name: "import", path: "/import" },
+  {
+    name: "import-problems",
+    path: "/import",
+    prepare: checkFile("petId,name,quantity", "1,Rex,seven", "x,Bella,2", "12,Milo,-4"),
+  },
+  {
+    name: "import-differences",
+    path: "/import",
+    prepare: checkFile("petId,name,quantity", "1,Rex,9", "3,Whiskers II,5", "12,Milo,4"),
+  },
+  { name: "orders", path: "/orders" },
   { name: "keys", path: "/keys" },
   { name: "key", path: `/keys/${operations.rotatedKeyId}` },
   { name: "key-banned", path: `/keys/${operations.bannedKeyId}` },
@@ -139,26 +158,6 @@ async function takeAll(
     await take(name);
   }
   await context.close();
-}
-
-function openDialog(button: string): (page: Page) => Promise<void> {
-  return async (page) => {
-    await page.getByRole("button", { name: button }).click();
-    await page.getByRole("dialog").waitFor();
-  };
-}
-
-async function countSome(page: Page): Promise<void> {
-  for (const [petId, count] of [
-    [1, 5],
-    [2, 1],
-    [3, 3],
-  ]) {
-    await page.fill("#count-id", String(petId));
-    await page.keyboard.press("Enter");
-    await page.locator("#count-quantity").fill(String(count));
-    await page.keyboard.press("Enter");
-  }
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {
