@@ -115,18 +115,19 @@ async function takeAll(
   const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
   const take = async (name: string) => {
     await page.screenshot({
-      path: `${folder}${name}-${theme}-${size}.png`,
+      path: `${folder}${name}-${size}-${theme}.png`,
       animations: "disabled",
     });
   };
   await page.locator("#operator-key").waitFor();
   if (isWanted("sign-in")) await take("sign-in");
   await enterOperatorKey(page, operator.text);
+  await page.locator("[data-connection=live]").waitFor();
   for (const { name, path, prepare } of shots(operations)) {
     if (!isWanted(name)) continue;
     await page.goto(consoleUrl(service, path));
     await page.locator("[data-connection=live]").waitFor();
-    await page.locator(".loading").waitFor({ state: "detached" });
+    await page.waitForFunction(() => document.querySelector(".loading") === null);
     await prepare?.(page);
     await take(name);
   }

@@ -98,6 +98,7 @@ export async function reload(): Promise<void> {
       receive(waiting);
       updateOrder();
     });
+    void explainLastChanges(fresh);
   } catch (error) {
     if (attempt !== loading) return;
     // What is shown stays. The next connection loads again.
@@ -105,6 +106,19 @@ export async function reload(): Promise<void> {
       loadState.value = { kind: "failed", message: messageOf(error) };
     }
   }
+}
+
+/** How many changes the API returns at once. */
+const explainedMax = 1_000;
+
+/** Loads who made the newest changes, which are those that people ask about. */
+async function explainLastChanges(entries: StockTable): Promise<void> {
+  const last = entries.versions.reduce((one, other) => Math.max(one, other), 0);
+  const after = Math.max(0, last - explainedMax);
+  const path = `/changes?after=${after}&limit=${explainedMax}`;
+  const changes = await request<readonly LedgerRow[]>(path).catch(() => []);
+  for (const change of changes) entries.explain(change);
+  if (entries === table.value) revision.value += 1;
 }
 
 /** Changes that arrive while the entries are being loaded. They are applied afterwards. */
