@@ -12,7 +12,13 @@ import { createTestClock } from "../test/support/clock.ts";
 import { consoleUrl, enterOperatorKey } from "../test/support/console.ts";
 import { program } from "../test/support/program.ts";
 import { startTestService, type TestService } from "../test/support/service.ts";
-import { type Operations, operate, quietWebhooks } from "./screenshots/operations.ts";
+import {
+  type IssuedKeys,
+  issueKeys,
+  type Operations,
+  operate,
+  quietWebhooks,
+} from "./screenshots/operations.ts";
 
 interface Shot {
   /** The name of the files. */
@@ -54,8 +60,9 @@ const sizes = {
 
 const service = await startService();
 const operator = await issueOperator(service, "Ada");
-await work(service);
-const operations = await operate(service, operator.text);
+const keys = await issueKeys(service, operator.text);
+await work(service, keys);
+const operations = await operate(service, operator.text, keys, backupFolder);
 mkdirSync(folder, { recursive: true });
 const wanted = process.argv.slice(2);
 for (const size of ["desktop", "phone"] as const) {
@@ -78,16 +85,14 @@ async function startService(): Promise<TestService> {
 }
 
 /** Some changes by two tills and a shop, over the morning. */
-async function work({ call, clock, issueKey }: TestService): Promise<void> {
-  const till = await issueKey({ name: "Till 1" });
-  const shop = await issueKey({ name: "Web shop", plan: "pro" });
+async function work({ call, clock }: TestService, { till, shop }: IssuedKeys): Promise<void> {
   const changes = [
-    [3, -1, till.text, "sold"],
-    [5, -6, shop.text, "order 3"],
-    [9, -2, till.text, "sold"],
-    [1, 2, shop.text, "returned"],
-    [5, 20, till.text, "delivery"],
-    [7, -1, shop.text, ""],
+    [3, -1, till.key, "sold"],
+    [5, -6, shop.key, "order 3"],
+    [9, -2, till.key, "sold"],
+    [1, 2, shop.key, "returned"],
+    [5, 20, till.key, "delivery"],
+    [7, -1, shop.key, ""],
   ] as const;
   for (const [petId, delta, key, reason] of changes) {
     clock.advance(7 * 60_000);
@@ -127,7 +132,8 @@ async function takeAll(
     if (!isWanted(name)) continue;
     await page.goto(consoleUrl(service, path));
     await page.locator("[data-connection=live]").waitFor();
-    await page.waitForFunction(() => document.querySelector(".loading") === null);
+    const waiting = ".loading, .chart-waiting";
+    await page.waitForFunction((one) => document.querySelector(one) === null, waiting);
     await prepare?.(page);
     await take(name);
   }

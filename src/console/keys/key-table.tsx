@@ -53,8 +53,7 @@ function KeyRow({ entry }: { readonly entry: Key }) {
         <span>
           <StateBadge state={state} />
           {bannedUntil && (
-            <span class="small muted">
-              {" "}
+            <span class="small muted ban-end">
               until <Time at={bannedUntil} />
             </span>
           )}

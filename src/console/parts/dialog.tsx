@@ -25,6 +25,8 @@ export function Dialog({ title, close, children, isWide = false }: Props) {
       latestClose.current();
     };
     element.showModal();
+    // The browser would focus the button that closes the dialog, because it comes first.
+    element.querySelector<HTMLElement>("input, select, textarea")?.focus();
     element.addEventListener("close", reopen);
     return () => {
       element.removeEventListener("close", reopen);
