@@ -71,6 +71,7 @@ export function onChange(handler: (change: LedgerRow) => void): void {
   changeHandlers.add(handler);
 }
 
+const reloadMs = 5_000;
 let stopListening: (() => void) | undefined;
 let loading = 0;
 
@@ -101,10 +102,9 @@ export async function reload(): Promise<void> {
     void explainLastChanges(fresh);
   } catch (error) {
     if (attempt !== loading) return;
-    // What is shown stays. The next connection loads again.
-    if (loadState.value.kind !== "ready") {
-      loadState.value = { kind: "failed", message: messageOf(error) };
-    }
+    // Changes may be missing, so what was shown before is not shown any more.
+    loadState.value = { kind: "failed", message: messageOf(error) };
+    setTimeout(() => attempt === loading && void reload(), reloadMs);
   }
 }
 
