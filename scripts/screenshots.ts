@@ -12,7 +12,14 @@ import { createTestClock } from "../test/support/clock.ts";
 import { consoleUrl, enterOperatorKey } from "../test/support/console.ts";
 import { program } from "../test/support/program.ts";
 import { startTestService, type TestService } from "../test/support/service.ts";
-import { type Operations, operate, quietWebhooks } from "./screenshots/operations.ts";
+import {
+  type IssuedKeys,
+  issueKeys,
+  type Operations,
+  operate,
+  quietWebhooks,
+} from "./screenshots/operations.ts";
+import { checkFile, countSome, openDialog, readChart, undoOld } from "./screenshots/prepared.ts";
 
 interface Shot {
   /** The name of the files. */
@@ -22,8 +29,9 @@ interface Shot {
   readonly prepare?: (page: Page) => Promise<void>;
 }
 
-/** Every view. Those that are not in src/console/views.ts yet show that. */
+/** Every view. */
 const shots = (operations: Operations): readonly Shot[] => [
+  { name: "overview", path: "/overview" },
   { name: "stock", path: "/stock" },
   {
     name: "stock-edit",
@@ -33,6 +41,23 @@ const shots = (operations: Operations): readonly Shot[] => [
     },
   },
   { name: "stock-count", path: "/stock/count", prepare: countSome },
+  { name: "activity", path: "/activity" },
+  { name: "activity-undo", path: "/activity?pet=5", prepare: undoOld },
+  { name: "history", path: "/history" },
+  { name: "history-pet", path: "/history/5", prepare: readChart },
+  { name: "history-moment", path: "/history/moment?at=12" },
+  { name: "import", path: "/import" },
+  {
+    name: "import-problems",
+    path: "/import",
+    prepare: checkFile("petId,name,quantity", "1,Rex,seven", "x,Bella,2", "12,Milo,-4"),
+  },
+  {
+    name: "import-differences",
+    path: "/import",
+    prepare: checkFile("petId,name,quantity", "1,Rex,9", "3,Whiskers II,5", "12,Milo,4"),
+  },
+  { name: "orders", path: "/orders" },
   { name: "keys", path: "/keys" },
   { name: "key", path: `/keys/${operations.rotatedKeyId}` },
   { name: "key-banned", path: `/keys/${operations.bannedKeyId}` },
@@ -54,8 +79,9 @@ const sizes = {
 
 const service = await startService();
 const operator = await issueOperator(service, "Ada");
-await work(service);
-const operations = await operate(service, operator.text);
+const keys = await issueKeys(service, operator.text);
+await work(service, keys);
+const operations = await operate(service, operator.text, keys, backupFolder);
 mkdirSync(folder, { recursive: true });
 const wanted = process.argv.slice(2);
 for (const size of ["desktop", "phone"] as const) {
@@ -78,16 +104,14 @@ async function startService(): Promise<TestService> {
 }
 
 /** Some changes by two tills and a shop, over the morning. */
-async function work({ call, clock, issueKey }: TestService): Promise<void> {
-  const till = await issueKey({ name: "Till 1" });
-  const shop = await issueKey({ name: "Web shop", plan: "pro" });
+async function work({ call, clock }: TestService, { till, shop }: IssuedKeys): Promise<void> {
   const changes = [
-    [3, -1, till.text, "sold"],
-    [5, -6, shop.text, "order 3"],
-    [9, -2, till.text, "sold"],
-    [1, 2, shop.text, "returned"],
-    [5, 20, till.text, "delivery"],
-    [7, -1, shop.text, ""],
+    [3, -1, till.key, "sold"],
+    [5, -6, shop.key, "order 3"],
+    [9, -2, till.key, "sold"],
+    [1, 2, shop.key, "returned"],
+    [5, 20, till.key, "delivery"],
+    [7, -1, shop.key, ""],
   ] as const;
   for (const [petId, delta, key, reason] of changes) {
     clock.advance(7 * 60_000);
@@ -115,42 +139,24 @@ async function takeAll(
   const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
   const take = async (name: string) => {
     await page.screenshot({
-      path: `${folder}${name}-${theme}-${size}.png`,
+      path: `${folder}${name}-${size}-${theme}.png`,
       animations: "disabled",
     });
   };
   await page.locator("#operator-key").waitFor();
   if (isWanted("sign-in")) await take("sign-in");
   await enterOperatorKey(page, operator.text);
+  await page.locator("[data-connection=live]").waitFor();
   for (const { name, path, prepare } of shots(operations)) {
     if (!isWanted(name)) continue;
     await page.goto(consoleUrl(service, path));
     await page.locator("[data-connection=live]").waitFor();
-    await page.locator(".loading").waitFor({ state: "detached" });
+    const waiting = ".loading, .chart-waiting";
+    await page.waitForFunction((one) => document.querySelector(one) === null, waiting);
     await prepare?.(page);
     await take(name);
   }
   await context.close();
-}
-
-function openDialog(button: string): (page: Page) => Promise<void> {
-  return async (page) => {
-    await page.getByRole("button", { name: button }).click();
-    await page.getByRole("dialog").waitFor();
-  };
-}
-
-async function countSome(page: Page): Promise<void> {
-  for (const [petId, count] of [
-    [1, 5],
-    [2, 1],
-    [3, 3],
-  ]) {
-    await page.fill("#count-id", String(petId));
-    await page.keyboard.press("Enter");
-    await page.locator("#count-quantity").fill(String(count));
-    await page.keyboard.press("Enter");
-  }
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {

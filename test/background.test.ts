@@ -62,6 +62,7 @@ const exceptions: Record<string, string> = {
   "src/domain/background.ts": "the place for them",
   "src/domain/commits.ts": "rejects promises",
   "src/domain/follower.ts": "rejections are caught; the next request meets the same failure",
+  "src/compose/imports.ts": "resolves a promise",
   "src/http/feed/stream.ts": "ends a stream, which only removes it from collections",
   "src/http/server.ts": "resolves a promise",
   "src/http/tls/front.ts": "destroys a connection",

@@ -1,15 +1,25 @@
 // What the pictures of keys, webhooks, backups and the audit log show: keys of a shop with two weeks of
 // use, one of them banned and one being rotated, webhooks that work and that fail, and some backups.
+import { copyFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "../../src/config.ts";
+import { auditEntry, commandLine } from "../../src/domain/audit.ts";
 import { toSpanCounts, type UsageCount } from "../../src/domain/usage-history.ts";
 import type { WebhookAttempt } from "../../src/domain/webhooks/webhook.ts";
-import { anEntry } from "../../test/support/audit.ts";
 import type { TestService } from "../../test/support/service.ts";
 import { webhookNamed } from "../../test/support/webhooks.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
+
+interface Issued {
+  readonly id: string;
+  /** The text of the key. */
+  readonly key: string;
+}
+
+export type IssuedKeys = Record<"till" | "shop" | "partner" | "warehouse" | "old", Issued>;
 
 /** The ids that the addresses of the pictures contain. */
 export interface Operations {
@@ -27,33 +37,56 @@ export const quietWebhooks: Config["webhooks"] = {
   renewLocallyEveryMs: dayMs,
 };
 
-/** Ends a few minutes after the time at which it starts. */
-export async function operate(service: TestService, operatorKey: string): Promise<Operations> {
-  const { clock } = service;
-  const ask = async (method: string, path: string, body?: unknown) => {
-    const response = await service.call(method, `~/admin${path}`, {
-      key: operatorKey,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return response.json as { id: string; key: string };
+type Ask = (method: string, path: string, body?: unknown) => Promise<Issued>;
+
+/** Sends a request to the operator API. */
+function asker({ call }: TestService, key: string): Ask {
+  return async (method, path, body) => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await call(method, `~/admin${path}`, { key, ...sent });
+    if (response.status >= 400) throw new Error(`${method} ${path}: ${response.text}`);
+    return response.json as Issued;
   };
+}
+
+export async function issueKeys(service: TestService, operatorKey: string): Promise<IssuedKeys> {
+  const ask = asker(service, operatorKey);
   const create = (fields: object) => ask("POST", "/keys", fields);
-  const read = ["inventory:read", "pets:read"];
-  const partner = await create({ name: "Price comparison", plan: "free", scopes: read });
+  const scopes = ["inventory:read", "pets:read"];
   const limits = { perMinute: 5_000, perDay: 2_000_000 };
-  const warehouse = await create({ name: "Warehouse", plan: "enterprise", ...limits });
-  const old = await create({ name: "Old website", plan: "pro" });
+  const keys = {
+    till: await create({ name: "Till 1", plan: "business" }),
+    shop: await create({ name: "Web shop", plan: "pro" }),
+    partner: await create({ name: "Price comparison", plan: "free", scopes }),
+    warehouse: await create({ name: "Warehouse", plan: "enterprise", ...limits }),
+    old: await create({ name: "Old website", plan: "pro" }),
+  };
   await create({ name: "Grace", kind: "operator" });
-  clock.advance(4 * minuteMs);
+  await ask("POST", "/backups");
+  return keys;
+}
+
+/** What happens to the keys on a morning, webhooks and backups. */
+export async function operate(
+  service: TestService,
+  operatorKey: string,
+  { partner, warehouse, old }: IssuedKeys,
+  backupFolder: string,
+): Promise<Operations> {
+  const ask = asker(service, operatorKey);
+  const { clock } = service;
   await ask("POST", `/keys/${old.id}/revoke`);
   await ask("PATCH", `/keys/${partner.id}`, { expiresAt: new Date(clock.now() + 90 * dayMs) });
   await ask("POST", `/keys/${warehouse.id}/rotate`, { overlapSeconds: 604_800 });
   await addPastUse(service, warehouse.id, 38);
   await addPastUse(service, partner.id, 3);
   const webhookId = await addWebhooks(service);
-  await addDrill(service);
+  await addBackups(service, backupFolder);
   clock.advance(minuteMs - (clock.now() % minuteMs));
   await ban(service, partner.key);
+  for (let request = 0; request < 120; request += 1) {
+    await service.call("GET", "/pets/1", { key: warehouse.key });
+  }
   return { rotatedKeyId: warehouse.id, bannedKeyId: partner.id, webhookId };
 }
 
@@ -114,8 +147,11 @@ async function addWebhooks({ store, clock }: TestService): Promise<string> {
     stateReason: "paused by an operator",
     cursor: { epoch, seq: seq - 6 },
   });
-  for (const webhook of [shop, alarm, accounting])
-    await store.webhooks.addWebhook(webhook, anEntry);
+  for (const webhook of [shop, alarm, accounting]) {
+    const { id, name, url } = webhook;
+    const entry = auditEntry(commandLine, now, "webhook.created", id, { name, url });
+    await store.webhooks.addWebhook(webhook, entry);
+  }
   const attempts = [
     attempt(now - 70 * minuteMs, seq - 4, { status: 200, answer: "ok" }),
     attempt(now - 9 * minuteMs, seq - 3, { error: "connection refused", durationMs: 2 }),
@@ -148,6 +184,14 @@ function attempt(at: number, seq: number, given: Partial<WebhookAttempt>): Webho
   };
 }
 
-async function addDrill({ store, clock }: TestService): Promise<void> {
+/** Copies of the first backup, as if the service had made them every six hours, and a drill. */
+async function addBackups({ store, clock }: TestService, folder: string): Promise<void> {
+  const [first] = readdirSync(folder);
+  const lastAt = clock.now() - (clock.now() % (6 * hourMs));
+  for (let count = 0; count < 8; count += 1) {
+    const time = new Date(lastAt - count * 6 * hourMs).toISOString().replace(/[-:]|\.\d+/g, "");
+    copyFileSync(join(folder, first!), join(folder, `production-${time}.petstore`));
+  }
+  await store.maintenance.endTask("backup", lastAt, '{"durationMs":310}');
   await store.maintenance.endTask("drill", clock.now() - 3 * dayMs, '{"durationMs":1040}');
 }

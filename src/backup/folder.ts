@@ -44,12 +44,13 @@ export async function listBackups(
   return (await Promise.all(files)).filter((file) => file !== undefined).reverse();
 }
 
-/** Empty if the folder does not exist yet. */
+/** Empty if the folder does not exist yet, or cannot be read: the next backup says why. */
 async function namesIn(path: string): Promise<readonly string[]> {
   try {
     return await readdir(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (["ENOENT", "ENOTDIR", "EACCES"].includes(code)) return [];
     throw error;
   }
 }

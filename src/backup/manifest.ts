@@ -110,9 +110,13 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** Whether a backup has the tables of this version. */
+/**
+ * Whether a backup has the tables of this version. A backup of an earlier version may lack tables that
+ * were added since: they are empty.
+ */
 export function hasTables({ rows }: Manifest): boolean {
-  return Object.keys(rows).join() === tables.map(({ name }) => name).join();
+  const expected = tables.filter(({ name, since }) => since === undefined || name in rows);
+  return Object.keys(rows).join() === expected.map(({ name }) => name).join();
 }
 
 export function countAllRows({ rows }: Manifest): number {

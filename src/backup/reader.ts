@@ -109,6 +109,7 @@ async function computeChecksum(
 
 function rowsFrom(file: string, manifest: Manifest): RowsOf {
   const end = firstLine.length + manifest.bytes - 1;
+  const inFile = backupTables.filter(({ name }) => name in manifest.rows);
   const stream = () => createReadStream(file, { start: firstLine.length, end });
   let lines: LineReader | undefined;
   let tablesRead = 0;
@@ -140,17 +141,21 @@ function rowsFrom(file: string, manifest: Manifest): RowsOf {
       throw damagedBackup(file, found);
     }
     tablesRead += 1;
-    if (tablesRead === backupTables.length && (await lines.next()) !== undefined) {
+    if (tablesRead === inFile.length && (await lines.next()) !== undefined) {
       throw damagedBackup(file, "its content continues after the last table");
     }
   }
 
   return (name) => {
-    const table = backupTables[tablesRead];
+    if (!(name in manifest.rows)) return noRows();
+    const table = inFile[tablesRead];
     if (table?.name !== name) throw new Error(`the next table is ${table?.name}, not ${name}`);
     return readTable(table);
   };
 }
+
+/** A table that did not exist when the backup was made. */
+async function* noRows(): AsyncGenerator<readonly StoredRow[]> {}
 
 function isTableLine(line: string | undefined, name: string): boolean {
   return line?.startsWith(`{"table":${JSON.stringify(name)},`) === true;

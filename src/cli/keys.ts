@@ -50,7 +50,7 @@ export async function createKey({ flags, config, store }: StoreInput<CreateFlags
   const { name, plan } = flags;
   const expiresAt = parseTime(flags.expires);
   if (flags.operator) rejectApiFlags(flags);
-  else if (plan === undefined) throw new InvalidField("plan", "is required");
+  else if (plan === undefined) throw new InvalidField("plan", "is required without --operator");
   const issued = flags.operator
     ? await issueOperatorKey(store, environment, Date.now(), { name, expiresAt }, commandLine)
     : await issueKey(

@@ -20,6 +20,8 @@ export interface Table {
   readonly where?: string;
   /** The columns with bytes. All others are texts and integers. */
   readonly bytes?: readonly string[];
+  /** The version that added the table. Backups of earlier versions do not have it. */
+  readonly since?: string;
 }
 
 /**
@@ -30,7 +32,7 @@ export const tables: readonly Table[] = [
   { name: "pets", columns: "pet_id, name, category, tags, photo_urls", order: "pet_id" },
   { name: "inventory", columns: entryColumns, order: "pet_id" },
   { name: "ledger", columns: storedLedgerColumns, order: "seq", bytes: ["hash"] },
-  { name: "removed_pets", columns: "pet_id, version", order: "pet_id" },
+  { name: "removed_pets", columns: "pet_id, version", order: "pet_id", since: "0.7.0" },
   { name: "chain", columns: "id, from_seq, hash", order: "id" },
   { name: "remembered_keys", columns: rememberedColumns, order: "seq", bytes: ["records"] },
   { name: "orders", columns: orderColumns, order: "id" },
@@ -49,12 +51,13 @@ export const tables: readonly Table[] = [
   },
   { name: "epochs", columns: "number, epoch, from_seq", order: "number" },
   { name: "bans", columns: banColumns, order: "key_id, started_at" },
-  { name: "audit", columns: `seq, ${auditColumns}`, order: "seq" },
+  { name: "audit", columns: `seq, ${auditColumns}`, order: "seq", since: "0.7.0" },
   {
     name: "usage_history",
     columns: spanColumns,
     order: "key_id, span, start",
     bytes: ["counts"],
+    since: "0.7.0",
   },
   // Without the lease, which belongs to a process of the other store.
   { name: "webhooks", columns: webhookColumns, order: "created_at, id" },

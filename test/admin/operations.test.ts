@@ -62,9 +62,18 @@ describe.each(engines)("operations of the operator API on %s", (engine) => {
     return { ...rest, path: fill(path), ...(body === undefined ? {} : { body: fill(body) }) };
   }
 
+  /** Every change is a row of the ledger or of the audit log. */
+  async function unchanged<T>(work: () => Promise<T>): Promise<T> {
+    const lastRows = () => service.store.audit.listEntries({}, 1);
+    const before = await lastRows();
+    const result = await expectUnchanged(service.store, work);
+    expect(await lastRows()).toEqual(before);
+    return result;
+  }
+
   async function refuse(operation: AdminOperation, options: CallOptions) {
     const example = await filled(operation.id, examples[operation.id]!.good);
-    return expectUnchanged(service.store, () => send(operation, example, options));
+    return unchanged(() => send(operation, example, options));
   }
 
   test("every operation of the table has examples, and nothing else does", () => {
@@ -85,6 +94,25 @@ describe.each(engines)("operations of the operator API on %s", (engine) => {
     (id, operation) => {
       const { good, bad } = examples[id]!;
 
+      test("succeeds with a key, and nothing of the response may be stored", async () => {
+        const response = await ask(operation, good, { key: operator });
+        expect(`${id} ${response.status}`).toMatch(/ 20[014]$/);
+        expectCommonHeaders(response);
+        expect(response.headers.get("Cache-Control")).toStartWith("no-store");
+        expect(response.headers.get("X-Stability")).toBe("beta");
+      });
+
+      test("invalid input returns an error and changes nothing", async () => {
+        for (const { code, ...sent } of bad) {
+          const example = await filled(id, sent);
+          const response = await unchanged(() => send(operation, example, { key: operator }));
+          expectError(response, code);
+        }
+      });
+
+      // What follows is decided before the store is used.
+      if (engine === "postgres") return;
+
       test("is refused without a valid operator key or session, and changes nothing", async () => {
         const { text: apiKey } = await service.issueKey();
         const attempts: CallOptions[] = [
@@ -95,14 +123,6 @@ describe.each(engines)("operations of the operator API on %s", (engine) => {
         ];
         for (const options of attempts)
           expectError(await refuse(operation, options), "unauthorized");
-      });
-
-      test("succeeds with a key, and nothing of the response may be stored", async () => {
-        const response = await ask(operation, good, { key: operator });
-        expect(`${id} ${response.status}`).toMatch(/ 20[014]$/);
-        expectCommonHeaders(response);
-        expect(response.headers.get("Cache-Control")).toStartWith("no-store");
-        expect(response.headers.get("X-Stability")).toBe("beta");
       });
 
       test("succeeds with a session, but a page of another origin cannot change anything", async () => {
@@ -117,16 +137,6 @@ describe.each(engines)("operations of the operator API on %s", (engine) => {
         const own = id === "startSession" ? { key: operator } : {};
         const response = await ask(operation, good, { ...own, headers: ownPage(cookie) });
         expect(`${id} ${response.status}`).toMatch(/ 20[014]$/);
-      });
-
-      test("invalid input returns an error and changes nothing", async () => {
-        for (const { code, ...sent } of bad) {
-          const example = await filled(id, sent);
-          const response = await expectUnchanged(service.store, () =>
-            send(operation, example, { key: operator }),
-          );
-          expectError(response, code);
-        }
       });
 
       test("OPTIONS needs no key, other methods return 405, and none has CORS headers", async () => {

@@ -228,7 +228,7 @@ describe("the cookie of a session", () => {
   });
 
   test("does not become secure because a client says so, and its host does not count either", async () => {
-    await onStaging({}, async (service, key) => {
+    await onStaging({ "trusted-proxies": "192.0.2.1" }, async (service, key) => {
       const headers = await setBy(service, key, { "X-Forwarded-Proto": "https" });
       expect(headers.get("set-cookie")).toMatch(/^petstore_staging=[^;]+; .*SameSite=Strict$/);
       const forged = {

@@ -134,6 +134,17 @@ describe.each(engines)("sessions on %s", (engine) => {
     expectError(both, "unauthorized");
   });
 
+  test("an open stream ends soon after its session", async () => {
+    const cookie = await signIn(service, operator.text);
+    const url = new URL("/admin/changes", service.baseUrl);
+    const stream = await fetch(url, { headers: { Cookie: cookie, Accept: "text/event-stream" } });
+    expect(stream.headers.get("content-type")).toBe("text/event-stream");
+    expect(stream.headers.get("cache-control")).toBe("no-store, no-transform");
+    const ended = stream.text();
+    await service.call("DELETE", "~/admin/session", { headers: ownPage(cookie) });
+    expect(await ended).toStartWith("retry: ");
+  });
+
   test("a session counts against the limits of its key", async () => {
     const cookie = await signIn(service, operator.text);
     const left = async () => Number((await who(cookie)).headers.get("x-ratelimit-remaining"));

@@ -51,6 +51,7 @@ const needStore: Readonly<Record<string, readonly string[]>> = {
   snapshot: ["0"],
   diff: ["0", "0"],
   undo: ["1"],
+  audit: [],
   upgrade: ["--check"],
   backup: [join(folder, "shop.petstore")],
 };

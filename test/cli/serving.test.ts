@@ -187,9 +187,9 @@ test("a second signal ends the process at once, also with requests in flight", a
 });
 
 describe("quickstart", () => {
-  const keyLine = /^ {2}(psk_live_\w+)$/m;
+  const keyLine = /^API key: +(psk_live_\w+)$/m;
 
-  test("adds data to an empty store and prints a key and a curl command that work; later runs change nothing", async () => {
+  test("adds data to an empty store and prints keys and a curl command that work; later runs change nothing", async () => {
     const first = await place.serve(["quickstart"]);
     await first.wrote("curl");
     const [, key] = keyLine.exec(first.written())!;
@@ -199,25 +199,31 @@ describe("quickstart", () => {
     const shown = await call(first.baseUrl, "GET", "/inventory", { key });
     expect(shown.status).toBe(200);
     expect(shown.json).toHaveLength(10);
+    const [, operatorKey] = /^Operator key: +(pso_live_\w+)$/m.exec(first.written())!;
+    const signIn = { method: "POST", headers: { Authorization: `Bearer ${operatorKey}` } };
+    expect((await fetch(new URL("/admin/session", first.baseUrl), signIn)).status).toBe(201);
+    expect(first.written()).toContain(`Console:       ${new URL("/console", first.baseUrl)}\n`);
     first.kill("SIGTERM");
     expect(await first.exited).toBe(0);
 
     const catalogue = await place.runHere(["pets", "export", "-"]);
     const second = await place.serve(["quickstart"]);
     expect((await call(second.baseUrl, "GET", "/inventory", { key })).status).toBe(200);
-    await second.wrote("--plan business\n");
+    await second.wrote("--operator\n");
     expect(second.written()).toContain(
       `${second.baseUrl}
+Console:        ${new URL("/console", second.baseUrl)}
 API reference:  ${new URL("/docs", second.baseUrl)}
 Database:       ${realpathSync(place.path("data/production.db"))}
 Another key:    petstore keys create --name NAME --plan business
+Operator key:   petstore keys create --name NAME --operator
 `,
     );
     second.kill("SIGTERM");
     expect(await second.exited).toBe(0);
-    expect(second.written()).not.toContain("psk_live_");
+    expect(second.written()).not.toMatch(/ps[ko]_live_/);
     expect(await place.runHere(["pets", "export", "-"])).toEqual(catalogue);
-    expect(await place.json<unknown[]>("keys", "list")).toHaveLength(1);
+    expect(await place.json<unknown[]>("keys", "list")).toHaveLength(2);
   });
 
   test("creates no key if it cannot listen, so that the next run can print one", async () => {
@@ -243,17 +249,18 @@ Another key:    petstore keys create --name NAME --plan business
 describe("npm start in a checkout", () => {
   const root = resolve(import.meta.dir, "../..");
   beforeEach(() => {
-    for (const part of ["bin", "src", "package.json"]) {
+    for (const part of ["bin", "src", "scripts", "package.json", "tsconfig.json"]) {
       cpSync(join(root, part), place.path(part), { recursive: true });
     }
     symlinkSync(join(root, "node_modules"), place.path("node_modules"));
   });
 
-  test("prints a key and a curl command, and stores its data in the checkout", async () => {
+  test("prints keys and a curl command, and stores its data in the checkout", async () => {
     const service = await place.serve([], { command: ["npm", "start", "--silent", "--"] });
     await service.wrote("/inventory\n");
-    const [, key] = /^ {2}(psk_live_\w+)$/m.exec(service.written())!;
+    const [key] = /psk_live_\w+/.exec(service.written())!;
     expect((await call(service.baseUrl, "GET", "/inventory", { key })).status).toBe(200);
+    expect((await call(service.baseUrl, "GET", "~/console")).status).toBe(200);
     expect(existsSync(place.path("data/production.db"))).toBe(true);
     service.kill("SIGTERM");
     await service.wrote('"stopping"');

@@ -171,7 +171,7 @@ test("a file with a damaged page is reported as damaged, with exit code 1", asyn
   const page = 4_096;
   const pages = fstatSync(file).size / page;
   // The first pages contain the schema. Without it the file cannot be opened.
-  for (let at = 20; at < pages; at += 7)
+  for (let at = 30; at < pages; at += 7)
     writeSync(file, Buffer.alloc(page, 0xa5), 0, page, at * page);
   closeSync(file);
   const { code, out, err } = await place.runHere(["verify"]);

@@ -10,7 +10,7 @@ const decode = {
 } as const;
 
 onEveryEngine("pages", (service, engine) => {
-  const paths = ["/docs", "/openapi.json", "/docs/style.css", "/docs/trial.ts"];
+  const paths = ["/docs", "/openapi.json", "/docs/style.css", "/docs/browser/trial.ts"];
   /** Does not decompress, so that the response is what a cache sees. */
   const ask = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
     const url = new URL(path, service().baseUrl);

@@ -59,7 +59,8 @@ describe.each(engines)("work with the stock on %s", (engine) => {
     await page.getByRole("button", { name: /^Uncounted/ }).click();
     await rowOf(page, 11).waitFor({ state: "detached" });
     expect(await page.locator("[data-shown]").getAttribute("data-shown")).toBe("1");
-    expect(await seriousFindings(page)).toEqual([]);
+    // The page is the same on every engine, and axe takes seconds.
+    if (engine === "sqlite") expect(await seriousFindings(page)).toEqual([]);
     // A reload, as after a crash of the browser, loses no count. Meanwhile one is sold.
     await page.reload();
     await page.getByRole("button", { name: "Counted 2", exact: true }).waitFor();

@@ -122,12 +122,13 @@ describe.each(engines)("the Stock view on %s", (engine) => {
     const text = (await conflict.textContent())!;
     for (const part of ["Till 2", "sold six", "Mine9", "Theirs4"]) expect(text).toContain(part);
     expect(await page.inputValue("[aria-label='Quantity of Pet 6']")).toBe("9");
-    expect(await seriousFindings(page)).toEqual([]);
+    // The page is the same on every engine, and axe takes seconds.
+    if (engine === "sqlite") expect(await seriousFindings(page)).toEqual([]);
     // Enter does not save over the other change: it leads to the decision.
     await page.keyboard.press("Enter");
     expect(await lastRows(1)).toMatchObject([{ petId: 6, after: { quantity: 4 } }]);
     await conflict.getByText("Save mine").click();
-    await conflict.waitFor({ state: "detached" });
+    await shows(page, 6, "9available");
     expect(await lastRows(1)).toMatchObject([
       { petId: 6, after: { quantity: 9 }, cause: "console" },
     ]);
@@ -184,7 +185,7 @@ describe.each(engines)("the Stock view on %s", (engine) => {
     await shows(page, 10, "6available");
   });
 
-  test("a batch that would overwrite another change is refused whole", async () => {
+  test("a batch is refused whole if one of its rows is refused", async () => {
     const before = await lastRows(1);
     await rowOf(page, 8).locator(".cell-select").click();
     await rowOf(page, 9).locator(".cell-select").click();
@@ -195,7 +196,7 @@ describe.each(engines)("the Stock view on %s", (engine) => {
     await bar.getByLabel("What to change").selectOption("add");
     await bar.getByLabel("Quantity", { exact: true }).fill("-7");
     await bar.getByText("Apply").click();
-    await bar.locator(".field-error", { hasText: "stock" }).waitFor();
+    await bar.locator(".field-error", { hasText: "would make the quantity negative" }).waitFor();
     expect(await lastRows(1)).toEqual(before);
     await bar.getByText("Clear").click();
   });

@@ -179,6 +179,6 @@ test("the npm package contains the program and nothing else", async () => {
   );
   const built = [...new Bun.Glob("dist/console/*").scanSync()];
   const others = ["CHANGELOG.md", "LICENSE", "README.md", "bin/petstore", "package.json"];
-  const documents = ["openapi-3.0.json", "openapi.json"];
+  const documents = ["openapi-3.0.json", "openapi-admin.json", "openapi.json"];
   expect(paths.sort()).toEqual([...others, ...documents, ...sources, ...built].sort());
 });

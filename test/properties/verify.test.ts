@@ -11,6 +11,7 @@ import { commandImport } from "../../src/domain/import-preview.ts";
 import { digestOf, scopes } from "../../src/domain/keys.ts";
 import { plans } from "../../src/domain/plans.ts";
 import type { Store } from "../../src/domain/ports.ts";
+import { toSpanCounts } from "../../src/domain/usage-history.ts";
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
 import { checkEpochs } from "../../src/domain/verification/epochs.ts";
 import { createFaults } from "../../src/domain/verification/faults.ts";
@@ -47,7 +48,7 @@ test("rows of the ledger can be neither changed nor deleted while its triggers e
 
 /**
  * Adds rows to every table: four pets, twenty ledger rows, fifteen of them with an idempotency key,
- * an order, a key, its usage, a ban, a webhook.
+ * an order, a key, its usage, a ban, a webhook. The audit log has a row for most of them.
  */
 async function fill(store: Store): Promise<void> {
   const key = { id: "key_a", name: "till", plan: "business", limits: plans.business } as const;
@@ -83,6 +84,9 @@ async function fill(store: Store): Promise<void> {
   await store.usage.saveUsage([{ keyId: "key_a", ...counts, lastUsedAt: testStart }]);
   const ban = { startedAt: testStart, until: testStart + 1, liftedAt: null };
   await store.usage.saveBan({ keyId: "key_a", ...ban });
+  await store.usageHistory.addCounts(
+    toSpanCounts([{ keyId: "key_a", at: testStart, admitted: 1, refused: 0 }]),
+  );
   const cursor = { epoch: "any", seq: 20 };
   await store.webhooks.addWebhook(webhookNamed("wh_a", { cursor }), anEntry);
 }

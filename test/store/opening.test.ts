@@ -62,6 +62,10 @@ test("a first start without the right to create tables names the missing right a
   ] as never);
 });
 
+/** The tables from which a role must be able to delete. */
+const deleted =
+  "remembered_keys, checkpoint_parts, webhooks, webhook_attempts, pets, inventory, sessions, usage_history";
+
 test("a start without a right on a table names the right and the table", async () => {
   const { url, guest } = await asGuest("clerk");
   await (await open(url)).close();
@@ -81,8 +85,7 @@ test("a start without the right to call a function names the function", async ()
   await run(
     url,
     `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO caller;
-     GRANT DELETE ON remembered_keys, checkpoint_parts, webhooks, webhook_attempts, pets,
-       inventory, sessions, usage_history TO caller;
+     GRANT DELETE ON ${deleted} TO caller;
      REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC`,
   );
   const functions = [
@@ -121,8 +124,7 @@ test("a role with the documented rights receives another store and serves it", a
   await run(
     url,
     `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO receiver;
-     GRANT DELETE ON remembered_keys, checkpoint_parts, webhooks, webhook_attempts, pets,
-       inventory, sessions, usage_history TO receiver;
+     GRANT DELETE ON ${deleted} TO receiver;
      GRANT UPDATE ON SEQUENCE audit_seq_seq TO receiver`,
   );
   const store = await open(guest);

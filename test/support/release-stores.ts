@@ -43,20 +43,6 @@ export const restore = {
   },
 } satisfies Record<Engine, (release: string, place: Workspace) => Promise<string>>;
 
-/**
- * Takes a store of 0.6.0 back to the schema of 0.5.0 while 0.6.0 serves it, so that this version has a
- * step to run. 0.6.0 uses the table only for backups and drills.
- */
-export async function undoMaintenanceStep(database: string): Promise<void> {
-  await readRows(database, "DROP TABLE maintenance");
-  await readRows(
-    database,
-    database.startsWith("sqlite:")
-      ? "PRAGMA user_version = 6"
-      : "UPDATE petstore_schema SET version = 8",
-  );
-}
-
 /** The columns of `ledger` in test/fixtures/expected.ts. */
 const changeColumns = `seq, pet_id, quantity_before, quantity_after, status_before, status_after,
   previous, cause, reason`;

@@ -29,8 +29,10 @@ export async function lastLedgerRows(
   key: string,
   count: number,
 ): Promise<readonly SeenRow[]> {
-  const { json } = await service.call("GET", `/changes?before=99999999&limit=${count}`, { key });
-  return (json as SeenRow[]).toReversed();
+  const head = await service.call("GET", "/changes/head", { key });
+  const { seq } = head.json as { seq: number };
+  const { json } = await service.call("GET", `/changes?after=${seq - count}`, { key });
+  return json as SeenRow[];
 }
 
 /** Changes a quantity through the API, as another client does. */

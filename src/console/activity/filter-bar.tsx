@@ -3,6 +3,7 @@ import { request } from "../api.ts";
 import { useLoaded } from "../parts/loaded.tsx";
 import { localInputValue, readLocalInput } from "../parts/local-time.ts";
 import { hrefOf, navigate } from "../router.ts";
+import { isNarrow } from "../stock/layout.ts";
 import { type ChangeFilter, causeNames, filterQuery, isFiltered } from "./change-filter.ts";
 
 interface ListedKey {
@@ -10,7 +11,10 @@ interface ListedKey {
   readonly name: string;
 }
 
-/** The conditions of the list. They are part of the address, so that a link shows the same. */
+/**
+ * The conditions of the list. They are part of the address, so that a link shows the same. On a phone
+ * they are folded until there are some.
+ */
 export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
   const error = useSignal("");
   const apply = (changed: Partial<ChangeFilter>) => {
@@ -23,48 +27,51 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
     else error.value = "Enter the id of a pet: a whole number.";
   };
   return (
-    <search class="filter-bar" aria-label="Filter the changes">
-      <div class="field">
-        <label for="filter-pet">Pet id</label>
-        <input
-          id="filter-pet"
-          class="input"
-          inputMode="numeric"
-          autocomplete="off"
-          placeholder="Any"
-          defaultValue={filter.petId}
-          aria-describedby="filter-error"
-          onChange={(event) => applyPet(event.currentTarget.value)}
-        />
-      </div>
-      <KeyField filter={filter} apply={apply} />
-      <div class="field">
-        <label for="filter-cause">Made with</label>
-        <select
-          id="filter-cause"
-          class="select"
-          value={filter.cause}
-          onChange={(event) => apply({ cause: event.currentTarget.value })}
-        >
-          <option value="">Anything</option>
-          {Object.entries(causeNames).map(([cause, name]) => (
-            <option key={cause} value={cause}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </div>
-      <TimeField name="since" label="From" filter={filter} apply={apply} />
-      <TimeField name="until" label="To" filter={filter} apply={apply} />
-      {isFiltered(filter) && (
-        <a class="button quiet" href={hrefOf("/activity")}>
-          Clear
-        </a>
-      )}
-      <p class="field-error" id="filter-error" role="alert">
-        {error.value}
-      </p>
-    </search>
+    <details class="filter-fold" open={!isNarrow.value || isFiltered(filter)}>
+      <summary>Filter</summary>
+      <search class="filter-bar" aria-label="Filter the changes">
+        <div class="field">
+          <label for="filter-pet">Pet id</label>
+          <input
+            id="filter-pet"
+            class="input"
+            inputMode="numeric"
+            autocomplete="off"
+            placeholder="Any"
+            defaultValue={filter.petId}
+            aria-describedby="filter-error"
+            onChange={(event) => applyPet(event.currentTarget.value)}
+          />
+        </div>
+        <KeyField filter={filter} apply={apply} />
+        <div class="field">
+          <label for="filter-cause">Made with</label>
+          <select
+            id="filter-cause"
+            class="select"
+            value={filter.cause}
+            onChange={(event) => apply({ cause: event.currentTarget.value })}
+          >
+            <option value="">Anything</option>
+            {Object.entries(causeNames).map(([cause, name]) => (
+              <option key={cause} value={cause}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </div>
+        <TimeField name="since" label="From" filter={filter} apply={apply} />
+        <TimeField name="until" label="To" filter={filter} apply={apply} />
+        {isFiltered(filter) && (
+          <a class="button quiet" href={hrefOf("/activity")}>
+            Clear
+          </a>
+        )}
+        <p class="field-error" id="filter-error" role="alert">
+          {error.value}
+        </p>
+      </search>
+    </details>
   );
 }
 

@@ -1,43 +1,66 @@
-import { formatCount } from "../parts/numbers.ts";
+import { formatBytes, formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 
 /** Fields whose numbers are times in milliseconds since 1970. */
 const times = new Set(["expiresAt", "oldValidUntil"]);
 
+/** The words for fields whose names do not say enough. */
+const labels: Readonly<Record<string, string>> = {
+  bytes: "size",
+  from: "from change",
+  oldValidUntil: "the old one works until",
+  photoUrls: "photo URLs",
+  seq: "up to change",
+  url: "URL",
+};
+
+interface Props {
+  readonly details: Readonly<Record<string, unknown>>;
+  /** Fields that are shown elsewhere. */
+  readonly hidden: readonly string[];
+}
+
 /** What was changed, field by field. */
-export function Details({ details }: { readonly details: Readonly<Record<string, unknown>> }) {
+export function Details({ details, hidden }: Props) {
   const fields = Object.entries(details)
-    .flatMap(([name, value]) => flatten(name, value))
-    .filter(([, value]) => value !== undefined);
+    .filter(([name]) => !hidden.includes(name))
+    .flatMap(([name, value]) => fieldsOf(name, value));
   if (fields.length === 0) return null;
   return (
     <ul class="audit-details">
       {fields.map(([name, value]) => (
         <li key={name}>
-          <span class="muted">{wordsOf(name)}</span> <Value name={name} value={value} />
+          <span class="muted">{labels[name] ?? wordsOf(name)}</span>{" "}
+          <Value name={name} value={value} />
         </li>
       ))}
     </ul>
   );
 }
 
-/** Fields of an object inside become fields of their own. */
-function flatten(name: string, value: unknown): readonly (readonly [string, unknown])[] {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return [[name, value]];
-  return Object.entries(value);
+/** An object is shown as its own fields: the limits of a key, for example. */
+function fieldsOf(name: string, value: unknown): readonly (readonly [string, unknown])[] {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? Object.entries(value) : [[name, value]];
 }
 
 function Value({ name, value }: { readonly name: string; readonly value: unknown }) {
   if (value === null) return <>{times.has(name) ? "never" : "none"}</>;
-  if (times.has(name) && typeof value === "number") {
-    return <Time at={new Date(value).toISOString()} />;
-  }
-  if (Array.isArray(value)) return <bdi>{value.map(String).join(", ") || "none"}</bdi>;
-  if (typeof value === "number") return <>{formatCount(value)}</>;
-  return <bdi>{typeof value === "string" ? value : JSON.stringify(value)}</bdi>;
+  if (typeof value === "number") return <NumberValue name={name} value={value} />;
+  if (Array.isArray(value)) return <bdi>{value.map(textOf).join(", ") || "none"}</bdi>;
+  return <bdi>{textOf(value)}</bdi>;
 }
 
-/** "oldValidUntil" becomes "old valid until". */
+function NumberValue({ name, value }: { readonly name: string; readonly value: number }) {
+  if (times.has(name)) return <Time at={new Date(value).toISOString()} />;
+  return <>{name === "bytes" ? formatBytes(value) : formatCount(value)}</>;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** "perMinute" becomes "per minute". */
 function wordsOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -45,7 +45,7 @@ export function AuditRows({ rows, names = noNames, hasTarget = true }: Props) {
                 </td>
               )}
               <td data-label="Details" class="small">
-                <Details details={row.details} />
+                <Details details={row.details} hidden={hiddenFields(row)} />
               </td>
             </tr>
           ))}
@@ -56,12 +56,18 @@ export function AuditRows({ rows, names = noNames, hasTarget = true }: Props) {
 }
 
 function Who({ row }: { readonly row: AuditRow }) {
-  if (row.keyId === null) return <span class="muted">Command line</span>;
+  if (row.keyId === null) return <span class="muted audit-command">Command line</span>;
   return (
     <a href={hrefOf(`/keys/${row.keyId}`)} title={row.keyId}>
       <bdi>{row.keyName ?? row.keyId}</bdi>
     </a>
   );
+}
+
+/** What a new thing does not have is not worth a line, and its name is beside it. */
+function hiddenFields({ action, details }: AuditRow): readonly string[] {
+  if (!/\.(?:created|removed)$/.test(action)) return [];
+  return ["name", ...Object.keys(details).filter((name) => details[name] === null)];
 }
 
 interface TargetProps {

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useNow } from "../parts/now.ts";
 import { countOf, formatSeconds } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
+import { relativeTime } from "../parts/times.ts";
 import type { Backups, TaskRuns } from "./types.ts";
 
 const minuteMs = 60_000;
@@ -30,7 +31,7 @@ export function LastCard({ last, files, everySeconds }: Backups) {
         <p class="stat">None</p>
       ) : (
         <>
-          <p class={`stat ${isOld ? "is-late" : ""}`}>{ageText(ageSeconds)}</p>
+          <p class={`stat ${isOld ? "is-late" : ""}`}>{ageText(at, now)}</p>
           <p class="small muted">
             <Time at={at} />
           </p>
@@ -69,7 +70,7 @@ export function DrillCard({ drill, files }: Backups) {
         <p class="stat">None</p>
       ) : (
         <>
-          <p class="stat">{ageText(ageSeconds)}</p>
+          <p class="stat">{ageText(at, now)}</p>
           <p class="small muted">
             A backup was restored as a test, without a fault: <Time at={at} />
           </p>
@@ -97,8 +98,10 @@ function Failure({ runs }: { readonly runs: TaskRuns | null }) {
   );
 }
 
-function ageText(seconds: number): string {
-  return seconds < 60 ? "Just now" : `${formatSeconds(seconds)} ago`;
+/** For example "3 hours ago". */
+function ageText(at: string, now: number): string {
+  const text = relativeTime(Date.parse(at), now);
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function newest(...times: (string | null | undefined)[]): string | undefined {

@@ -22,7 +22,7 @@ export function Topbar({ session, openHelp }: Props) {
       >
         <Icon name="menu" />
       </button>
-      <a class="brand" href="/console">
+      <a class="brand" href="/console" aria-label="Pet Store Inventory">
         <img src="/docs/icon.svg" alt="" width="24" height="24" />
         <span class="brand-name">Pet Store Inventory</span>
       </a>

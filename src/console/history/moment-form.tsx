@@ -74,7 +74,7 @@ export function MomentForm({ at }: { readonly at: string }) {
           <button
             type="button"
             key={label}
-            class="button quiet"
+            class="button small quiet"
             onClick={() => open(new Date(Date.now() - ms).toISOString())}
           >
             {label}

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { signed } from "../activity/stock-change.tsx";
 import { Icon } from "../frame/icons.tsx";
-import { VirtualCell, VirtualRows } from "../parts/virtual-rows.tsx";
+import { VirtualCell, VirtualTable } from "../parts/virtual-table.tsx";
 import { hrefOf } from "../router.ts";
 import { rowHeight } from "../stock/layout.ts";
 import { formatNumber } from "../stock/quantities.ts";
@@ -33,7 +33,7 @@ export function MomentTable({ rows }: { readonly rows: readonly MomentRow[] }) {
       {shown.length === 0 ? (
         <p class="muted">No pet matches.</p>
       ) : (
-        <VirtualRows
+        <VirtualTable
           label="Pets then and now"
           columns={columns}
           count={shown.length}
@@ -57,10 +57,10 @@ function Cells({ row }: { readonly row: MomentRow }) {
       <VirtualCell>
         <bdi class="cut">{name === "" ? <span class="muted">removed</span> : name}</bdi>
       </VirtualCell>
-      <VirtualCell>
+      <VirtualCell label="then">
         <StockText stock={before} none="not yet there" />
       </VirtualCell>
-      <VirtualCell>
+      <VirtualCell label="now">
         <StockText stock={now} none="removed" />
       </VirtualCell>
       <VirtualCell class={difference > 0 ? "gain" : difference < 0 ? "loss" : ""}>

@@ -28,10 +28,10 @@ export function DifferenceTable({ rows, total, one }: Props) {
               <tr key={`${id} ${field}`}>
                 <td class="mono">{id}</td>
                 <td>{field}</td>
-                <td>
+                <td class="import-value">
                   <Value value={from} none="" />
                 </td>
-                <td>
+                <td class="import-value">
                   <Value value={to} none="none" />
                 </td>
               </tr>

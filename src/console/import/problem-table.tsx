@@ -15,9 +15,7 @@ export function ProblemTable({ problems, total }: Props) {
         <table class="table">
           <thead>
             <tr>
-              <th scope="col" class="number">
-                Line
-              </th>
+              <th scope="col">Line</th>
               <th scope="col">Column</th>
               <th scope="col">Value</th>
               <th scope="col">What is wrong</th>
@@ -26,10 +24,10 @@ export function ProblemTable({ problems, total }: Props) {
           <tbody>
             {problems.map(({ line, column, value, rule }) => (
               <tr key={`${line} ${column} ${rule}`}>
-                <td class="number">{formatNumber(line)}</td>
+                <td>{formatNumber(line)}</td>
                 <td>{column ?? <span class="muted">whole row</span>}</td>
-                <td class="mono">{value === null ? "" : <bdi>{value}</bdi>}</td>
-                <td>{rule}</td>
+                <td class="mono import-value">{value === null ? "" : <bdi>{value}</bdi>}</td>
+                <td class="import-rule">{rule}</td>
               </tr>
             ))}
           </tbody>

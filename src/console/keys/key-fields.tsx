@@ -50,11 +50,13 @@ export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
                 chosen.value = name;
               }}
             />
-            <span>{planTitle(name)}</span>
-            <span class="muted small">
-              {fixed
-                ? `${formatCount(fixed.perMinute)} a minute, ${formatCount(fixed.perDay)} a day`
-                : "limits of your choice"}
+            <span class="choice-text">
+              {planTitle(name)}
+              <span class="muted small">
+                {fixed
+                  ? `${formatCount(fixed.perMinute)} a minute, ${formatCount(fixed.perDay)} a day`
+                  : "limits of your choice"}
+              </span>
             </span>
           </label>
         ))}
@@ -76,8 +78,9 @@ export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
               value={name}
               defaultChecked={scopes === undefined || scopes.includes(name)}
             />
-            <span>{meaning}</span>
-            <code class="muted small">{name}</code>
+            <span class="choice-text">
+              {meaning} <code class="muted small">{name}</code>
+            </span>
           </label>
         ))}
       </fieldset>

@@ -108,9 +108,9 @@ const badges: Readonly<Record<string, string>> = {
 
 function OrderTable({ orders }: { readonly orders: readonly Order[] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it.
-    <section class="table-wrap" tabIndex={0} aria-label="Orders">
-      <table class="table">
+    <div class="table-wrap">
+      <table class="table card-table">
+        <caption class="visually-hidden">Orders, newest first</caption>
         <thead>
           <tr>
             <th scope="col">Order</th>
@@ -125,26 +125,32 @@ function OrderTable({ orders }: { readonly orders: readonly Order[] }) {
         <tbody>
           {orders.map((order) => (
             <tr key={order.id}>
-              <td class="mono">{order.id}</td>
-              <td>
+              <td class="mono" data-label="Order">
+                {order.id}
+              </td>
+              <td data-label="Pet">
                 <PetName petId={order.petId} />
               </td>
-              <td class="number">{formatNumber(order.quantity)}</td>
-              <td>
-                <span class={`badge ${badges[order.status] ?? ""}`}>{order.status}</span>{" "}
-                {order.complete && <span class="small muted">complete</span>}
+              <td class="number" data-label="Quantity">
+                {formatNumber(order.quantity)}
               </td>
-              <td>
+              <td data-label="Status">
+                <span>
+                  <span class={`badge ${badges[order.status] ?? ""}`}>{order.status}</span>{" "}
+                  {order.complete && <span class="small muted">complete</span>}
+                </span>
+              </td>
+              <td data-label="Ships">
                 {order.shipDate === null ? (
                   <span class="muted">no date</span>
                 ) : (
-                  <Time at={order.shipDate} />
+                  <Time at={order.shipDate} isShort />
                 )}
               </td>
             </tr>
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }

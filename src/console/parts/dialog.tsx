@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../frame/icons.tsx";
 
 interface Props {
@@ -16,7 +16,7 @@ export function Dialog({ title, close, children, isWide = false }: Props) {
   const latestClose = useRef(close);
   latestClose.current = close;
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = dialog.current!;
     const before = document.activeElement;
     // Browsers close a dialog at the second Escape, whatever the page says.
@@ -25,6 +25,8 @@ export function Dialog({ title, close, children, isWide = false }: Props) {
       latestClose.current();
     };
     element.showModal();
+    // The browser would focus the button that closes the dialog, because it comes first.
+    element.querySelector<HTMLElement>("input, select, textarea")?.focus();
     element.addEventListener("close", reopen);
     return () => {
       element.removeEventListener("close", reopen);

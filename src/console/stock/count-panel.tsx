@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { CountSummary } from "./count-summary.tsx";
 import { counts, recordCount } from "./counting.ts";
 import { formatNumber, parseQuantity, quantityRule } from "./quantities.ts";
@@ -10,22 +11,25 @@ export function CountPanel() {
   void revision.value;
   const idField = useRef<HTMLInputElement>(null);
   const countField = useRef<HTMLInputElement>(null);
-  const row = useSignal<number | undefined>(undefined);
+  /** The id that was scanned. A row can be another pet when the table is loaded again. */
+  const scanned = useSignal<string | undefined>(undefined);
   const error = useSignal("");
   const isReady = loadState.value.kind === "ready";
   useEffect(() => {
     if (isReady) idField.current?.focus();
   }, [isReady]);
-  const current = row.value === undefined ? undefined : table.value.entryAt(row.value);
+  const row = scanned.value === undefined ? undefined : table.value.findRow(scanned.value);
+  const current = row === undefined ? undefined : table.value.entryAt(row);
 
   function find(event: Event): void {
     event.preventDefault();
     const input = idField.current!;
     const petId = canonicalId(input.value);
-    row.value = petId === undefined ? undefined : table.value.findRow(petId);
-    error.value = row.value === undefined ? notFound(input.value) : "";
-    if (row.value === undefined) input.select();
-    else requestAnimationFrame(() => countField.current?.select());
+    const isKnown = petId !== undefined && table.value.findRow(petId) !== undefined;
+    scanned.value = isKnown ? petId : undefined;
+    error.value = isKnown ? "" : notFound(input.value);
+    if (!isKnown) input.select();
+    else countField.current?.select();
   }
 
   function record(event: Event): void {
@@ -36,8 +40,8 @@ export function CountPanel() {
       countField.current!.select();
       return;
     }
-    recordCount(row.value!, counted);
-    row.value = undefined;
+    if (row !== undefined) recordCount(row, counted);
+    scanned.value = undefined;
     error.value = "";
     idField.current!.value = "";
     idField.current!.focus();
@@ -63,15 +67,10 @@ export function CountPanel() {
           <form class="field" onSubmit={record} novalidate>
             <label for="count-quantity">{current.name}: how many are there?</label>
             <div class="row">
-              <input
+              <CountField
                 key={current.petId}
-                ref={countField}
-                id="count-quantity"
-                class="input"
-                inputMode="numeric"
-                autocomplete="off"
-                defaultValue={String(counts.value.get(current.petId)?.counted ?? "")}
-                aria-describedby="count-error"
+                field={countField}
+                counted={counts.value.get(current.petId)?.counted}
               />
               <button type="submit" class="button primary">
                 Next
@@ -86,6 +85,27 @@ export function CountPanel() {
       </p>
       <CountSummary />
     </div>
+  );
+}
+
+interface CountFieldProps {
+  readonly field: RefObject<HTMLInputElement | null>;
+  readonly counted: number | undefined;
+}
+
+/** Has the focus when it appears, before the next key is pressed. */
+function CountField({ field, counted }: CountFieldProps) {
+  useLayoutEffect(() => field.current?.select(), [field]);
+  return (
+    <input
+      ref={field}
+      id="count-quantity"
+      class="input"
+      inputMode="numeric"
+      autocomplete="off"
+      defaultValue={String(counted ?? "")}
+      aria-describedby="count-error"
+    />
   );
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../frame/icons.tsx";
 import { type Status, statuses } from "../types.ts";
 import { CountedCell } from "./counted-cell.tsx";
@@ -16,7 +16,8 @@ interface Props {
 export function EditFields({ edit, index }: Props) {
   const { base, quantity, status, reason, isSaving, error } = edit;
   const field = useRef<HTMLInputElement & HTMLSelectElement>(null);
-  useEffect(() => {
+  // Before the next key is pressed.
+  useLayoutEffect(() => {
     field.current?.focus();
     // A digit that started the edit stays, and the next one follows it.
     if (edit.field === "quantity" && quantity === String(base.quantity)) field.current?.select();
@@ -47,7 +48,7 @@ export function EditFields({ edit, index }: Props) {
       <div role="gridcell" class="cell cell-status" id={cellId(index, "status")}>
         <select
           ref={edit.field === "status" ? field : null}
-          class="select"
+          class="select status-select"
           aria-label={`Status of ${base.name}`}
           value={status}
           disabled={isSaving}

@@ -1,5 +1,6 @@
 import { Icon } from "../frame/icons.tsx";
 import { Time } from "../parts/time.tsx";
+import { hrefOf } from "../router.ts";
 import { CountedCell } from "./counted-cell.tsx";
 import { counts, isCounting } from "./counting.ts";
 import { EditFields } from "./edit-fields.tsx";
@@ -9,7 +10,7 @@ import { isNarrow } from "./layout.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
 import { formatNumber } from "./quantities.ts";
 import { active, type Column, selected, selectRange, startRange, toggle } from "./selection.ts";
-import { table } from "./state.ts";
+import { revision, table } from "./state.ts";
 
 interface Props {
   readonly row: number;
@@ -24,6 +25,8 @@ interface Props {
 
 /** One entry. */
 export function GridRow({ row, index, top, isActive, edit }: Props) {
+  // A component is drawn again only if a signal that it reads has changed, or one of its properties.
+  void revision.value;
   const { petId, name, quantity, status } = table.value.entryAt(row);
   const isSelected = selected.value.has(row);
   const change = table.value.lastChanges.get(row);
@@ -55,7 +58,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       }}
     >
       {/* The animation starts again with each change, because its element is new. */}
-      {change && <span key={change.seq} class="change-mark is-changed" />}
+      {change?.isLive && <span key={change.seq} class="change-mark is-changed" />}
       <div {...cell("select")} onClick={select}>
         <input
           type="checkbox"
@@ -83,16 +86,18 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
             <span class={`badge ${status}`}>{status}</span>
           </div>
           <div {...cell("change", "small")}>
-            {change ? (
-              <>
-                <Time at={change.at} isShort />
-                <span class="muted changed-by" title={change.reason ?? change.by}>
-                  {change.by}
-                </span>
-              </>
-            ) : (
-              <span class="muted">#{table.value.versions[row]}</span>
-            )}
+            <a href={hrefOf(`/history/${petId}`)} tabIndex={-1} title={`History of ${name}`}>
+              {change ? (
+                <>
+                  <Time at={change.at} isShort />
+                  <span class="muted changed-by" title={change.reason ?? change.by}>
+                    {change.by}
+                  </span>
+                </>
+              ) : (
+                <span class="muted">#{table.value.versions[row]}</span>
+              )}
+            </a>
           </div>
         </>
       )}

@@ -1,23 +1,25 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useRowWindow } from "../parts/virtual-rows.ts";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import { isCounting } from "./counting.ts";
 import { editing } from "./editing.ts";
 import { GridHeader } from "./grid-header.tsx";
 import { GridRow } from "./grid-row.tsx";
-import { cellId, handleKey } from "./keyboard.ts";
+import { focusCell, focusRequests, giveFocus, handleKey } from "./keyboard.ts";
 import { headerHeight, isNarrow, rowHeight } from "./layout.ts";
 import { active, columns, selected } from "./selection.ts";
-import { isOrderStale, revision, table, updateOrder, visible } from "./state.ts";
+import { isOrderStale, table, updateOrder, visible } from "./state.ts";
 
 /** All entries. Only the rows in view exist as elements. */
 export function Grid() {
-  void revision.value;
+  void focusRequests.value;
   const scroller = useRef<HTMLDivElement>(null);
   const hasFocus = useSignal(false);
   const rows = visible.value;
   const size = rowHeight.value;
+
+  useLayoutEffect(giveFocus);
 
   // Rows do not move while somebody works with them.
   const isIdle = !hasFocus.value && !editing.value && selected.value.size === 0;
@@ -74,7 +76,7 @@ export function Grid() {
           edit={edit}
           theirs={edit.theirs}
           top={headerHeight + (editedIndex + 1) * size}
-          done={() => document.getElementById(cellId(editedIndex, edit.field))?.focus()}
+          done={() => focusCell(editedIndex, edit.field)}
         />
       )}
     </div>

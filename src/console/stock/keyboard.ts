@@ -1,3 +1,5 @@
+import { signal } from "@preact/signals";
+import { navigate } from "../router.ts";
 import { cancelEditing, editing, saveEditing, tryEditing } from "./editing.ts";
 import { headerHeight, rowHeight } from "./layout.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
@@ -17,12 +19,23 @@ export function cellId(index: number, column: Column): string {
   return `cell-${index}-${column}`;
 }
 
+/** Counts the times at which a cell is to get the focus. */
+export const focusRequests = signal(0);
+let wanted: string | undefined;
+
 /** Moves the focus to a cell, as soon as it exists. */
 export function focusCell(index: number, column: Column): void {
   active.value = { index, column };
-  requestAnimationFrame(() => {
-    document.getElementById(cellId(index, column))?.focus({ preventScroll: true });
-  });
+  wanted = cellId(index, column);
+  focusRequests.value += 1;
+}
+
+/** Called when the rows are drawn, before the next key is pressed. */
+export function giveFocus(): void {
+  const cell = wanted === undefined ? null : document.getElementById(wanted);
+  if (!cell) return;
+  wanted = undefined;
+  cell.focus({ preventScroll: true });
 }
 
 /** The keys of the grid (WAI-ARIA, the grid pattern). */
@@ -131,6 +144,7 @@ function act(event: KeyboardEvent): boolean {
     else toggle(index);
   } else if (key === "Enter" || key === "F2") {
     if (column === "select") toggle(index);
+    else if (column === "change") navigate(`/history/${table.value.ids[row]}`);
     else tryEditing(row, column === "status" ? "status" : "quantity");
   } else if (key === "Escape") clearSelection();
   else if (/^\d$/.test(key)) tryEditing(row, "quantity", key);

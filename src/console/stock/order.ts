@@ -18,20 +18,14 @@ export function sortRows(table: StockTable, { column, isDescending }: Sort): Uin
   return rows.sort((one, other) => sign * (values[one]! - values[other]!));
 }
 
-export interface Matches {
-  /** The rows whose id and name contain all words, in the given order. */
-  readonly rows: Uint32Array;
-  /** How many of them have each status, by the index of the status. */
-  readonly counts: readonly number[];
-}
-
 /** Finds rows by words. A search that only adds letters looks at the matches of the one before. */
 export class Search {
   #sorted: Uint32Array | undefined;
   #query = "";
   #found: Uint32Array | undefined;
 
-  find(table: StockTable, sorted: Uint32Array, query: string): Matches {
+  /** Returns the rows whose id and name contain all words, in the given order. */
+  find(table: StockTable, sorted: Uint32Array, query: string): Uint32Array {
     const folded = foldCase(query).trim();
     const isNarrower = sorted === this.#sorted && folded.startsWith(this.#query);
     let rows = isNarrower && this.#found ? this.#found : sorted;
@@ -41,7 +35,7 @@ export class Search {
     this.#sorted = sorted;
     this.#query = folded;
     this.#found = rows;
-    return { rows, counts: countStatuses(rows, table.statusCodes) };
+    return rows;
   }
 }
 
@@ -59,7 +53,8 @@ function containing(rows: Uint32Array, texts: readonly string[], word: string): 
   return found.subarray(0, count);
 }
 
-function countStatuses(rows: Uint32Array, codes: readonly number[]): readonly number[] {
+/** Returns how many rows have each status, by the index of the status. */
+export function countStatuses(rows: Uint32Array, codes: readonly number[]): readonly number[] {
   const counts = [0, 0, 0];
   for (let index = 0; index < rows.length; index += 1) counts[codes[rows[index]!]!]! += 1;
   return counts;

@@ -19,8 +19,9 @@ import { endSession, getSession, startSession } from "./session.ts";
 /**
  * The operator API. To add an operation:
  *
- * 1. Add a row to the table below, or to one of the parts in src/http/admin/rows/. All rows get the scope `operator` and the stability `beta`. An
- *    operation that reads a body has `body`, as in src/http/api/operations.ts.
+ * 1. Add a row to the table below, or to one of its parts in src/http/admin/rows/. All rows get the
+ *    scope `operator` and the stability `beta`. An operation that reads a body has `body`, as in
+ *    src/http/api/operations.ts.
  * 2. Write the handler in src/http/admin/, in the file of its noun. It gets the Context and the Call,
  *    and returns a Reply. A handler of src/http/api/ can be a row here, too. What only operators need
  *    of the service is in `context.admin`: src/http/admin/parts.ts, filled by src/compose/admin.ts.

@@ -125,6 +125,7 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   audit: ["SELECT", "INSERT"],
   sessions: ["SELECT", "INSERT", "DELETE"],
   usage_history: ["SELECT", "INSERT", "UPDATE", "DELETE"],
+  removed_pets: ["SELECT", "INSERT", "UPDATE"],
   // Every role has this right unless an administrator has revoked it.
   petstore_stock: ["EXECUTE"],
   petstore_entry: ["EXECUTE"],

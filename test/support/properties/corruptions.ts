@@ -157,6 +157,20 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
   "webhooks: a secret": () => "UPDATE webhooks SET secret = 'hidden'",
   "webhooks: a state": () => "UPDATE webhooks SET state = 'lost'",
   "webhooks: a number of failures": (n) => `UPDATE webhooks SET failures = -${n}`,
+  "removed pets: one that was never in the ledger": (n) =>
+    `INSERT INTO removed_pets VALUES (900, ${n})`,
+  "removed pets: a removal after the pet's last row": (n) =>
+    `INSERT INTO removed_pets VALUES (1 + ${n} % 4, 20 + ${n})`,
+  "audit: a key that does not exist": () => "UPDATE audit SET key_id = 'key_none'",
+  "audit: details that are no object": () => "UPDATE audit SET details = '[]'",
+  "usage over time: of no key": () =>
+    "UPDATE usage_history SET key_id = 'key_none' WHERE key_id = 'key_a'",
+  "usage over time: a start within an hour": () =>
+    "UPDATE usage_history SET start = start + 1 WHERE span = 'hour'",
+  "usage over time: counts of too many minutes": (_n, { bytes }) =>
+    `UPDATE usage_history SET counts = ${bytes("3c0101")}`,
+  "usage over time: counts that are cut": (_n, { bytes }) =>
+    `UPDATE usage_history SET counts = ${bytes("0001")}`,
   "bans: an end": (n) => `UPDATE bans SET until = -${n}`,
 };
 
@@ -182,8 +196,9 @@ const namesInPostgres: TableNames = {
 
 export function tablesOf({ head, tip, usage }: TableNames): readonly string[] {
   const ledger = ["ledger", "chain", "remembered_keys", "epochs", "inventory"];
-  const others = ["pets", "orders", "keys", "secrets", "bans", "webhooks"];
-  return [...new Set([...ledger, ...others, head, tip, usage])];
+  const others = ["pets", "orders", "keys", "secrets", "bans", "webhooks", "removed_pets"];
+  const operators = ["audit", "usage_history"];
+  return [...new Set([...ledger, ...others, ...operators, head, tip, usage])];
 }
 
 /** Statements that give these tables the rows of their copies, which are named `was_…`. */

@@ -54,6 +54,6 @@ export const steps: readonly Step[] = [
     fits: 4,
     release: "0.7.0",
     summary:
-      "Adds the tables audit, sessions and usage_history. Lets a pet without entry be deleted.",
+      "Adds the tables audit, sessions, usage_history and removed_pets. Lets a pet without entry be deleted.",
   },
 ];

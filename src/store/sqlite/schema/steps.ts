@@ -34,6 +34,6 @@ export const steps: readonly Step[] = [
   {
     apply: operators,
     release: "0.7.0",
-    summary: "Adds the tables audit, sessions and usage_history.",
+    summary: "Adds the tables audit, sessions, usage_history and removed_pets.",
   },
 ];

@@ -1,6 +1,6 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
+import { useRowWindow } from "./virtual-rows.ts";
 
 interface Props {
   /** What the rows are, for screen readers. */
@@ -15,23 +15,10 @@ interface Props {
   readonly cellsOf: (index: number) => ComponentChildren;
 }
 
-/** Rows above and below the visible part, so that scrolling shows no gaps. */
-const extraRows = 8;
-
 /** A table in which only the rows in view exist as elements. It scrolls by itself. */
-export function VirtualRows({ label, columns, count, rowHeight, keyOf, cellsOf }: Props) {
+export function VirtualTable({ label, columns, count, rowHeight, keyOf, cellsOf }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
-  const top = useSignal(0);
-  const height = useSignal(600);
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => {
-      height.value = entry!.contentRect.height;
-    });
-    observer.observe(scroller.current!);
-    return () => observer.disconnect();
-  }, [height]);
-  const first = Math.max(0, Math.floor(top.value / rowHeight) - extraRows);
-  const end = Math.min(count, Math.ceil((top.value + height.value) / rowHeight) + extraRows);
+  const { first, end } = useRowWindow(scroller, count, rowHeight);
   const indexes = Array.from({ length: Math.max(0, end - first) }, (_, offset) => first + offset);
   return (
     <section
@@ -40,9 +27,6 @@ export function VirtualRows({ label, columns, count, rowHeight, keyOf, cellsOf }
       // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it.
       tabIndex={0}
       aria-label={label}
-      onScroll={(event) => {
-        top.value = event.currentTarget.scrollTop;
-      }}
     >
       {/* A table element would need all its rows. */}
       {/* biome-ignore-start lint/a11y/useSemanticElements: see above. */}
@@ -77,13 +61,17 @@ export function VirtualRows({ label, columns, count, rowHeight, keyOf, cellsOf }
   );
 }
 
-export function VirtualCell(props: {
+interface CellProps {
   readonly class?: string;
+  /** Stands before the content on a phone, which shows no column headers. */
+  readonly label?: string;
   readonly children: ComponentChildren;
-}) {
+}
+
+export function VirtualCell(props: CellProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table element would need all its rows.
-    <div role="cell" class={`virtual-cell ${props.class ?? ""}`}>
+    <div role="cell" class={`virtual-cell ${props.class ?? ""}`} data-label={props.label}>
       {props.children}
     </div>
   );

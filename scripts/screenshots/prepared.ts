@@ -1,0 +1,50 @@
+// Makes a view show something worth seeing.
+import type { Page } from "playwright-core";
+
+type Prepare = (page: Page) => Promise<void>;
+
+export function openDialog(button: string): Prepare {
+  return async (page) => {
+    await page.getByRole("button", { name: button }).click();
+    await page.getByRole("dialog").waitFor();
+  };
+}
+
+export async function countSome(page: Page): Promise<void> {
+  for (const [petId, count] of [
+    [1, 5],
+    [2, 1],
+    [3, 3],
+  ]) {
+    await page.fill("#count-id", String(petId));
+    await page.keyboard.press("Enter");
+    await page.locator("#count-quantity").fill(String(count));
+    await page.keyboard.press("Enter");
+  }
+}
+
+/** Chooses a file with these lines, and waits until it is checked. */
+export function checkFile(...lines: readonly string[]): Prepare {
+  return async (page) => {
+    const buffer = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+    await page.setInputFiles("#import-file", {
+      name: "delivery.csv",
+      mimeType: "text/csv",
+      buffer,
+    });
+    await page.getByText("Check again").waitFor();
+  };
+}
+
+/** Reads a value of the chart. */
+export async function readChart(page: Page): Promise<void> {
+  await page.getByRole("slider").focus();
+  await page.keyboard.press("ArrowLeft");
+}
+
+/** Starts to undo a change that was changed again since. */
+export async function undoOld(page: Page): Promise<void> {
+  await page.locator("[data-seq]", { hasText: "order 3" }).getByText("Undo").click();
+  await page.locator("dialog button[type=submit]").click();
+  await page.getByText("was changed again since").waitFor();
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { closeBrowser } from "../support/browser.ts";
+import {
+  type ConsolePage,
+  consoleUrl,
+  expectNoComplaints,
+  openConsole,
+  seriousFindings,
+} from "../support/console.ts";
+import { program } from "../support/program.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+const wideId = "9223372036854775807";
+const markup = `<img src=x onerror="document.title='stolen'">`;
+
+let service: TestService;
+let opened: ConsolePage;
+let page: Page;
+let key: string;
+
+beforeAll(async () => {
+  service = await startTestService("sqlite", {}, {}, { program });
+  key = (await service.issueKey()).text;
+  await service.addPets(
+    { petId: 1n, name: "Rex", quantity: 10 },
+    { petId: BigInt(wideId), name: "Last", quantity: 3 },
+  );
+  opened = await openConsole(service, "/import");
+  page = opened.page;
+});
+afterAll(async () => {
+  expectNoComplaints(opened, service, [/ERR_FAILED/]);
+  await opened.context.close();
+  await closeBrowser();
+  await service.stop();
+});
+
+/** Opens the view anew and chooses a file. */
+async function choose(name: string, text: string, path = "/import"): Promise<void> {
+  await page.goto(consoleUrl(service, path));
+  const file = { name, mimeType: "text/csv", buffer: Buffer.from(text) };
+  await page.setInputFiles("#import-file", file);
+}
+const button = (name: string) => page.getByRole("button", { name });
+const region = (name: string) => page.getByRole("region", { name, exact: true });
+const lastSeq = async () => {
+  const { json } = await service.call("GET", "/changes/head", { key });
+  return (json as { seq: number }).seq;
+};
+const entriesOf = async () => (await service.call("GET", "/inventory", { key })).text;
+
+test("every bad row is explained, and nothing is imported", async () => {
+  const before = await entriesOf();
+  await choose("pets.csv", `petId,name,quantity\n1,Rex,many\n<img src=x>,Bad,1\n3,Mia,-4\n`);
+  await region("Problems").waitFor();
+  const rows = await region("Problems").locator("tbody tr").allTextContents();
+  expect(rows).toEqual([
+    expect.stringMatching(/^2quantitymanymust be an integer/),
+    expect.stringMatching(/^3petId<img src=x>must be a 64-bit integer/),
+    expect.stringMatching(/^4quantity-4must be an integer/),
+  ]);
+  await page.getByText("3 problems").waitFor();
+  expect(await button("Import").count()).toBe(0);
+  expect(await entriesOf()).toBe(before);
+  expect(await seriousFindings(page)).toEqual([]);
+});
+
+test("a good file shows every difference, and is imported only after the decision", async () => {
+  const before = await lastSeq();
+  const file = `petId,name,quantity\n1,Rex,12\n${wideId},"${markup.replaceAll('"', '""')}",3\n5,New here,4\n`;
+  await choose("delivery.csv", file);
+  await region("Differences").last().waitFor();
+  const rows = await page.locator(".import-table tbody tr").allTextContents();
+  expect(rows).toContain("1quantity1012");
+  expect(rows).toContain(`${wideId}nameLast${markup}`);
+  expect(rows).toContain("5quantity4");
+  expect(await page.locator(".import-counts").textContent()).toBe("New1Changed2Unchanged0");
+  expect(await lastSeq()).toBe(before);
+  expect(await seriousFindings(page)).toEqual([]);
+
+  await button("Import 3 pets").click();
+  await region("Result").waitFor();
+  expect(await page.locator(".import-counts").textContent()).toBe("New1Changed2Unchanged0");
+  const { json } = await service.call("GET", `/changes?after=${before}`, { key });
+  expect(json).toMatchObject([
+    { petId: 1, after: { quantity: 12 }, cause: "import", keyName: "Ada" },
+    { petId: 5, before: null, after: { quantity: 4 }, reason: "import of delivery.csv" },
+  ]);
+  await page.getByText("See the changes").click();
+  await page.locator("[data-seq]", { hasText: "New here" }).waitFor();
+  expect(await page.title()).not.toContain("stolen");
+});
+
+test("a file whose name tells no format is checked with the chosen one", async () => {
+  await choose("stock.txt", '{"petId":1,"quantity":12}\n');
+  await button("NDJSON").click();
+  await page.getByText("Everything is in the store already").waitFor();
+});
+
+test("an upload can be cancelled", async () => {
+  const before = await entriesOf();
+  await page.route("**/pets/import?*", () => undefined);
+  await choose("slow.csv", "petId,quantity\n1,0\n");
+  await button("Cancel").click();
+  await page.locator("#import-file").waitFor({ state: "attached" });
+  await page.unroute("**/pets/import?*");
+  expect(await entriesOf()).toBe(before);
+});
+
+test("after a lost connection the page does not claim to know, and a check finds out", async () => {
+  await choose("lost.csv", "petId,quantity\n1,21\n");
+  await button("Import 1 pet").waitFor();
+  await page.route("**/pets/import?*", (route) => route.abort());
+  await button("Import 1 pet").click();
+  await page.getByText("The connection was lost while").waitFor();
+  await page.unroute("**/pets/import?*");
+  await button("Check the file again").click();
+  await button("Import 1 pet").click();
+  await region("Result").waitFor();
+  expect(await entriesOf()).toContain('{"petId":1,"quantity":21,');
+});
+
+test("orders are imported, listed page by page, and exported", async () => {
+  const orders = Array.from({ length: 51 }, (_, index) => `${index + 1},1,2,placed`);
+  const file = `id,petId,quantity,status\n${orders.join("\n")}\n`;
+  await choose("orders.csv", file, "/import?what=orders");
+  await button("Import 51 orders").click();
+  await page.getByText("Open the orders").click();
+  await page.locator("tbody tr", { hasText: "51" }).waitFor();
+  expect(await page.locator("tbody tr").count()).toBe(50);
+  await button("Show older orders").click();
+  await page.locator("tbody tr").nth(50).waitFor();
+  const last = await page.locator("tbody tr").last().textContent();
+  expect(last).toBe("1Rex 12placed no date");
+  await page.goto(consoleUrl(service, "/import"));
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByLabel("Export orders as CSV").click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^orders-.*\.csv$/);
+  const lines = readFileSync(await download.path(), "utf8")
+    .trim()
+    .split("\n");
+  expect(lines.length).toBe(52);
+});

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { actionTexts } from "../../src/console/audit/actions.ts";
+import { planChoices, scopeChoices } from "../../src/console/keys/terms.ts";
+import { views } from "../../src/console/views.ts";
+import { causeChoices } from "../../src/console/webhooks/types.ts";
+import { auditActions } from "../../src/domain/audit.ts";
+import { scopes } from "../../src/domain/keys.ts";
+import { causes } from "../../src/domain/ledger.ts";
+import { plans } from "../../src/domain/plans.ts";
+import { closeBrowser } from "../support/browser.ts";
+import {
+  type ConsolePage,
+  consoleUrl,
+  expectNoComplaints,
+  openConsole,
+} from "../support/console.ts";
+import { engines, startTestService, type TestService } from "../support/service.ts";
+
+afterAll(closeBrowser);
+
+test("the console offers every plan, scope, action and cause of the service, and no other", () => {
+  const offered = Object.fromEntries(planChoices.map(({ name, limits }) => [name, limits]));
+  expect(offered).toEqual(plans);
+  expect(scopeChoices.map(({ name }) => name)).toEqual([...scopes]);
+  expect(Object.keys(actionTexts)).toEqual([...auditActions]);
+  expect(causeChoices.map(([name]) => name)).toEqual([...causes]);
+});
+
+const hostileName = `<img src=x onerror="document.title='stolen'"> \u202e🐢 ${"x".repeat(120)}`;
+
+describe.each(engines)("the keys of a store on %s", (engine) => {
+  let service: TestService;
+  let opened: ConsolePage;
+  let page: Page;
+  beforeAll(async () => {
+    const flags = { "ban-grace-ms": "1", "ban-strikes-min": "3" };
+    service = await startTestService(engine, flags);
+    await service.addPets({ petId: 1n });
+    opened = await openConsole(service, "/keys");
+    ({ page } = opened);
+    await opened.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  });
+  afterAll(async () => {
+    expectNoComplaints(opened, service, [/status of (?:404|500)/]);
+    await opened.context.close();
+    await service.stop();
+  });
+
+  const use = async (key: string) => (await service.call("GET", "/pets/1", { key })).status;
+  const button = (name: string) => page.getByRole("button", { name, exact: true });
+  const dialog = () => page.getByRole("dialog");
+  const secret = async () => (await page.locator("[data-secret]").textContent())!;
+  const open = (path: string) => page.goto(consoleUrl(service, path));
+  const findKey = async (name: string) =>
+    (await service.store.keys.listKeys()).find((key) => key.name === name)!;
+
+  /** Closes the dialog with a new key. Nothing of the page knows the key afterwards. */
+  async function closeSecret(): Promise<void> {
+    const text = await secret();
+    await button("I have stored the key").click();
+    await dialog().waitFor({ state: "detached" });
+    const stored = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
+    const everything = stored + (await page.content()) + opened.requested.join();
+    expect(everything.includes(text)).toBe(false);
+  }
+
+  test("a key is issued, used, changed, rotated and revoked, and is shown only once", async () => {
+    await button("New key").click();
+    await page.locator("#key-name:focus").waitFor();
+    await page.keyboard.type(hostileName);
+    await page.getByRole("radio", { name: "Pro" }).check();
+    await page.getByRole("checkbox", { name: "Read orders" }).uncheck();
+    await button("Create key").click();
+    const first = await secret();
+    expect(first).toStartWith("psk_live_");
+    expect(await use(first)).toBe(200);
+    await button("Copy the key").click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(first);
+    await page.keyboard.press("Escape");
+    await dialog().getByText("It cannot be shown again.").waitFor();
+    expect(await secret()).toBe(first);
+    await closeSecret();
+    const row = page.locator("tr", { hasText: hostileName });
+    expect(await row.locator("[data-label=Plan]").textContent()).toBe("Pro");
+    const { id } = await findKey(hostileName);
+    expect((await service.store.keys.listKeys()).find((key) => key.id === id)).toMatchObject({
+      plan: "pro",
+      scopes: scopes.filter((scope) => scope !== "orders:read"),
+      expiresAt: null,
+    });
+
+    await row.getByRole("link").click();
+    await button("Change…").click();
+    await page.getByLabel("Name").fill("Till");
+    await page.getByRole("radio", { name: "Enterprise" }).check();
+    await page.getByLabel("Requests a minute").fill("many");
+    await button("Save").click();
+    await page.getByText("Enter both limits").waitFor();
+    await page.getByLabel("Requests a minute").fill("7");
+    await page.getByLabel("Requests a day").fill("9,000");
+    await page.getByLabel("Expires").selectOption("In 30 days");
+    await button("Save").click();
+    await page.getByRole("heading", { name: "Till", exact: true }).waitFor();
+    const changed = await findKey("Till");
+    expect(changed).toMatchObject({ plan: "enterprise", limits: { perMinute: 7, perDay: 9_000 } });
+    expect(changed.expiresAt).not.toBeNull();
+    await page.getByText("1 of 7").waitFor();
+
+    await button("Rotate…").click();
+    await page.getByLabel("The old key works for another").selectOption("7 days");
+    await button("Rotate").click();
+    const second = await secret();
+    expect(second).not.toBe(first);
+    await dialog().getByText("The old key works until").waitFor();
+    await closeSecret();
+    expect([await use(first), await use(second)]).toEqual([200, 200]);
+    await page.getByText("New secret").waitFor();
+    await page.getByText("Old secret").waitFor();
+
+    await button("Revoke…").click();
+    await dialog().getByText("Till stops working at once").waitFor();
+    await button("Revoke").click();
+    await page.locator(".badge", { hasText: "revoked" }).waitFor();
+    expect([await use(first), await use(second)]).toEqual([401, 401]);
+    const actions = page.locator(".audit-action");
+    await actions.nth(3).waitFor();
+    expect(await actions.allTextContents()).toEqual([
+      "Revoked a key",
+      "Rotated a key",
+      "Changed a key",
+      "Created a key",
+    ]);
+    expect(await page.title()).toBe("Keys – Pet Store Inventory");
+  });
+
+  test("a key that is banned shows until when, and works again after the ban is lifted", async () => {
+    const { id, text } = await service.issueKey({
+      name: "Greedy",
+      limits: { perMinute: 2, perDay: 100 },
+    });
+    expect([await use(text), await use(text), await use(text)]).toEqual([200, 200, 429]);
+    service.clock.advance(2);
+    for (let strike = 0; strike < 3; strike += 1) expect(await use(text)).toBe(429);
+    await open(`/keys/${id}`);
+    await page.getByText("This key is banned").waitFor();
+    const until = page.locator(".ban-notice time");
+    const ends = Date.parse((await until.getAttribute("datetime"))!);
+    expect(ends).toBeGreaterThan(service.clock.now());
+    await page.getByText("2 of 2").waitFor();
+    await button("Lift the ban").click();
+    await page.getByText("This key is banned").waitFor({ state: "detached" });
+    service.clock.advance(60_000);
+    expect(await use(text)).toBe(200);
+    await page.locator(".audit-action", { hasText: "Lifted a ban" }).waitFor();
+  });
+
+  test("the list shows what a key has used without a click, and keeps it if the service is lost", async () => {
+    const { id, text } = await service.issueKey({ name: "Busy" });
+    await page.clock.install();
+    await open("/keys");
+    const used = page.locator(`[data-key=${id}] [data-label="This minute"]`);
+    await used.getByText("0 of 1,000").waitFor();
+    expect(await use(text)).toBe(200);
+    await page.clock.fastForward(5_000);
+    await used.getByText("1 of 1,000").waitFor();
+    await page.route("**/admin/keys", (route) => route.fulfill({ status: 500, body: "{}" }));
+    const failed = page.waitForResponse((response) => response.status() === 500);
+    await page.clock.fastForward(5_000);
+    await failed;
+    expect(await used.getByText("1 of 1,000").isVisible()).toBe(true);
+    await page.unroute("**/admin/keys");
+  });
+
+  test("keys are found by name, kind and state", async () => {
+    await open("/keys");
+    const names = () => page.locator(".key-name bdi").allTextContents();
+    await page.locator(".key-name").first().waitFor();
+    expect((await names()).sort()).toEqual(["Ada", "Busy", "Greedy"]);
+    await button("All").click();
+    await page.locator(".key-name", { hasText: "Till" }).waitFor();
+    await button("Operator").click();
+    expect(await names()).toEqual(["Ada"]);
+    await page.reload();
+    await page.locator(".key-name").first().waitFor();
+    expect(await names()).toEqual(["Ada"]);
+    await page.getByLabel("Search by name or id").fill("nobody");
+    await page.getByText("No key matches").waitFor();
+  });
+
+  test("every view of the console loads, and a key that does not exist is explained", async () => {
+    for (const { path, title } of views) {
+      await open(path);
+      await page.locator("h1.view-title").waitFor();
+      await page.locator(".loading").first().waitFor({ state: "detached" });
+      const failures = await page.locator(".empty[role=alert]").allTextContents();
+      expect({ title, failures }).toEqual({ title, failures: [] });
+    }
+    await open("/keys/key_unknown");
+    await page.getByText(/^There is no key/).waitFor();
+  });
+
+  test("the own key is revoked only after typing its name, and that signs out", async () => {
+    const own = await openConsole(service, "/keys?kind=operator", { operator: "Grace" });
+    const mine = own.page;
+    await mine.locator(".key-name a", { hasText: "Grace" }).click();
+    await mine.getByRole("button", { name: "Revoke…" }).click();
+    const confirm = mine.getByRole("button", { name: "Revoke", exact: true });
+    await confirm.click();
+    await mine.getByText("This is not the name.").waitFor();
+    expect((await findKey("Grace")).revokedAt).toBeNull();
+    await mine.getByLabel("Type Grace to confirm").fill("Grace");
+    await confirm.click();
+    await mine.getByText("Your session has ended.").waitFor();
+    expect((await findKey("Grace")).revokedAt).not.toBeNull();
+    expectNoComplaints(own, service);
+    await own.context.close();
+  });
+});
