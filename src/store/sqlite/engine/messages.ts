@@ -18,7 +18,18 @@ export type WriterRequest =
   | { kind: "commit"; units: PackedUnits; now: number; withinMs: number }
   | { kind: "call"; method: WriterMethod; args: WriterArgs<WriterMethod> };
 
-/** A reply of the writing thread to the request with the same id. */
+export interface SentRequest {
+  readonly id: number;
+  readonly request: WriterRequest;
+  /** When it was sent, by `monotonicMs`. */
+  readonly sentMs: number;
+}
+
+/** A clock that all threads share, and that nobody sets. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
 /** A ServiceError. Its cause is sent as text. */
 export interface SentError {
   readonly code: ErrorCode;
@@ -27,6 +38,7 @@ export interface SentError {
   readonly cause: string | undefined;
 }
 
+/** A reply of the writing thread to the request with the same id. */
 export type WriterReply =
   | { id: number; result: unknown }
   | { id: number; error: SentError; damage: Damage | undefined }

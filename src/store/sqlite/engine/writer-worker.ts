@@ -1,5 +1,12 @@
 import { ServiceError } from "../../../domain/errors.ts";
-import { packCommit, unpackUnits, type WriterReply, type WriterRequest } from "./messages.ts";
+import {
+  monotonicMs,
+  packCommit,
+  type SentRequest,
+  unpackUnits,
+  type WriterReply,
+  type WriterRequest,
+} from "./messages.ts";
 import { type BlockingWriter, callMethod, openWriter } from "./writer.ts";
 
 /** The writing thread. A disk flush takes milliseconds, and no reader should wait for one. */
@@ -20,8 +27,9 @@ function handle(request: WriterRequest): unknown {
   return callMethod(writer!, request.method, request.args);
 }
 
-self.onmessage = (event: MessageEvent<{ id: number; request: WriterRequest }>) => {
-  const { id, request } = event.data;
+self.onmessage = (event: MessageEvent<SentRequest>) => {
+  const { id, request, sentMs } = event.data;
+  writer?.setQueuedMs(monotonicMs() - sentMs);
   let reply: WriterReply;
   try {
     reply = { id, result: handle(request) };

@@ -63,6 +63,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
   const { liftBan, ...counters } = createUsageWriter(database);
   const damage = createDamageCheck(files, database, ["database", "wal", "walIndex"]);
   let waitMs = busyWaitMs;
+  let queuedMs = 0;
   let isWalSaved = false;
 
   /** Checks the files before a write, and again before the write is reported. */
@@ -119,10 +120,15 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
     waitMs = wantedMs;
   }
 
+  /** The same for a request. What it waited in the queue counts, because its client waited, too. */
+  function waitForLock(wantedMs: number): void {
+    waitAtMost(Math.max(0, wantedMs - queuedMs));
+  }
+
   function waiting<T extends object>(wantedMs: number, methods: T): T {
     return wrapMethods(methods, (method) =>
       checked((...args) => {
-        waitAtMost(wantedMs);
+        waitForLock(wantedMs);
         return method(...args);
       }),
     );
@@ -136,7 +142,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
 
   return {
     commit: checked((units: readonly Unit[], now: number, withinMs: number): Committed => {
-      waitAtMost(withinMs);
+      waitForLock(withinMs);
       return ledger.commit(units, now);
     }),
     methods: {
@@ -154,6 +160,11 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
       close: () => database.close(),
     },
     findDamage: () => damage.find(),
+    /** Call before each request with the time that it waited for others. */
+    setQueuedMs(ms: number): void {
+      // In whole seconds, because another limit costs a statement.
+      queuedMs = Math.round(ms / 1_000) * 1_000;
+    },
   };
 }
 
