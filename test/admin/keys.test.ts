@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { SQL } from "bun";
 import { issueOperator } from "../support/admin/operators.ts";
+import { until } from "../support/instances/fleet.ts";
 import { expectError } from "../support/responses.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 
@@ -261,4 +263,33 @@ describe.each(engines)("keys in the operator API on %s", (engine) => {
     expect(mine).toMatchObject([{ action: "key.changed" }, { action: "key.created" }]);
     expect((await ask("GET", "/audit?keyId=key_0")).json).toEqual([]);
   });
+});
+
+test("while an import blocks a new key on PostgreSQL, keys are listed, and a refused key is never stored", async () => {
+  const service = await startTestService("postgres");
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => service.stop());
+  const { text: key } = await issueOperator(service);
+  const pool = new SQL(service.databaseUrl, { max: 2 });
+  stack.defer(() => pool.close());
+  const list = async () => (await service.call("GET", "~/admin/keys", { key })).json;
+  const countWaiting = `SELECT count(*)::int AS waiting FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await pool.begin(async (holder) => {
+    await holder`SELECT FROM store FOR UPDATE`;
+    const body = '{"name":"Till","plan":"free"}';
+    const refused = service.call("POST", "~/admin/keys", { key, body });
+    await until(
+      async () => {
+        const [row] = await pool.unsafe(countWaiting);
+        return row.waiting > 0;
+      },
+      5_000,
+      "the new key waits",
+    );
+    expect(await list()).toHaveLength(1);
+    expectError(await refused, "unavailable");
+  });
+  expect((await pool.unsafe(countWaiting))[0].waiting).toBe(0);
+  expect(await list()).toHaveLength(1);
 });

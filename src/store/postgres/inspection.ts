@@ -83,12 +83,12 @@ function createInspection(label: string, session: Session, close: () => void): S
       };
     },
     listFacts: async () => toFacts((await query(factsText))[0]!),
-    listKeys: () => createKeys(query, query).listKeys(),
+    listKeys: () => createKeys(query, query, query).listKeys(),
     listEndingSecrets: async (time) =>
       (await query(`${endingSecretsFrom} AND secrets.expires_at > $1::int8`, [time])).map(
         toEndingSecret,
       ),
-    listBans: () => createUsage(query).loadBans(),
+    listBans: () => createUsage(query, query).loadBans(),
     listWebhooks: () => createWebhooks(query, now).listWebhooks(),
     listMaintenance: () => createMaintenance(query).listMaintenance(),
     close,

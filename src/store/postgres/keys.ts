@@ -46,9 +46,9 @@ const revokeKey = `
 
 /**
  * Reads and writes keys. Each call is one statement and therefore one transaction. Requests wait for
- * `quick`; commands use `long`.
+ * `quick`; lists are read by `long`. An import can block a change, for which `patient` waits.
  */
-export function createKeys(quick: Query, long: Query): KeyStore {
+export function createKeys(quick: Query, long: Query, patient: Query): KeyStore {
   return {
     async findSecret(digest) {
       const [row] = await quick(findSecret, [digest]);
@@ -68,18 +68,18 @@ export function createKeys(quick: Query, long: Query): KeyStore {
     },
     async addKey(key, digest, entry) {
       const times = [key.createdAt, key.expiresAt, key.revokedAt];
-      await long(addKey, [...termsOf(key), ...times, digest, ...auditValues(entry)]);
+      await patient(addKey, [...termsOf(key), ...times, digest, ...auditValues(entry)]);
     },
     async changeKey(before, after, entry) {
       const [, ...known] = [...termsOf(before), before.expiresAt];
       const values = [...termsOf(after), after.expiresAt, ...known, ...auditValues(entry)];
-      return (await long(changeKey, values)).length > 0;
+      return (await patient(changeKey, values)).length > 0;
     },
     async addSecret(keyId, digest, now, othersExpireAt, entry) {
-      await long(addSecret, [keyId, digest, now, othersExpireAt, ...auditValues(entry)]);
+      await patient(addSecret, [keyId, digest, now, othersExpireAt, ...auditValues(entry)]);
     },
     async revokeKey(keyId, now, entry) {
-      await long(revokeKey, [keyId, now, ...auditValues(entry)]);
+      await patient(revokeKey, [keyId, now, ...auditValues(entry)]);
     },
   };
 }

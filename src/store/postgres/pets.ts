@@ -7,12 +7,9 @@ import { entryColumns, storedLedgerColumns, toEntry } from "../rows.ts";
 import { insertEntry } from "./audit.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Query, Session } from "./engine/session.ts";
-import { assertCommitted, begin, waitForDisk } from "./engine/transaction.ts";
+import { assertCommitted, begin, limitLockWait, waitForDisk } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
 import { lockCatalogue } from "./imports.ts";
-
-/** How long a request waits for an import, which holds the lock of the catalogue while it writes. */
-const limitWait = "SELECT set_config('lock_timeout', '5000', true)";
 
 const addPet = `INSERT INTO pets (pet_id, name, category, tags, photo_urls)
   VALUES ($1::int8, $2, $3, $4, $5)`;
@@ -56,7 +53,7 @@ export function createPets({
   const transact = <T>(work: (session: Session, add: AddRow) => Promise<T>): Promise<T> =>
     run(async (session) => {
       await session.query(begin);
-      await session.query(limitWait);
+      await session.query(limitLockWait);
       await session.query(lockCatalogue);
       const { timeline, storeEpoch, ...tip } = await takeHead(session, now());
       const epoch = epochs.nameOf(storeEpoch, timeline);

@@ -13,8 +13,8 @@ import type { Database } from "./engine/database.ts";
 import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.ts";
 import { takeHead } from "./engine/head-lock.ts";
 import { WrongServer } from "./engine/primary.ts";
-import { type Session, withinDeadline } from "./engine/session.ts";
-import { assertCommitted, begin } from "./engine/transaction.ts";
+import { type Query, type Session, withinDeadline } from "./engine/session.ts";
+import { assertCommitted, begin, limitLockWait } from "./engine/transaction.ts";
 import { createEpochs, type Epochs } from "./epochs.ts";
 import { createHistoryReader } from "./history.ts";
 import { createKeyMemory } from "./idempotency.ts";
@@ -57,8 +57,8 @@ export const postgresSchema = steps.length;
 const quickMs = 2_000;
 const longMs = 3_000;
 const commitMs = 3_500;
-/** For a pet that is created or removed, which may have to wait for an import. */
-const petMs = 8_000;
+/** For what an operator changes, which may have to wait for an import. */
+const patientMs = 8_000;
 /**
  * For commands and migrations, which no client waits for. To hash or verify a hundred million ledger
  * rows takes about ten minutes.
@@ -95,6 +95,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     }
   }
 
+  /**
+   * Runs a statement that may have to wait for an import. Reads must not wait behind it. It gives up
+   * before its deadline, after which the database could still store it.
+   */
+  const patient: Query = (text, values) =>
+    onOwnSession(async (session) => {
+      await session.query(limitLockWait);
+      return session.query(text, values);
+    }, patientMs);
+
   return {
     inventory: {
       ...createInventoryReader(epochs, database.guard, quick.query, long.query),
@@ -114,7 +124,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
         epochs,
         query: long.query,
         now,
-        run: (work) => onOwnSession(work, petMs),
+        run: (work) => onOwnSession(work, patientMs),
       }),
       importPets: (records, origin, problems = createProblems()) =>
         onOwnSession((own) => importPets(own, epochs, records, problems, origin, now())),
@@ -123,9 +133,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       previewPets: (...args) => onOwnSession((own) => createPreview(own).previewPets(...args)),
       previewOrders: (...args) => onOwnSession((own) => createPreview(own).previewOrders(...args)),
     },
-    keys: createKeys(quick.query, long.query),
-    sessions: createSessions(quick.query, long.query),
-    usage: createUsage(long.query),
+    keys: createKeys(quick.query, long.query, patient),
+    sessions: createSessions(quick.query, long.query, patient),
+    usage: createUsage(long.query, patient),
     usageHistory: createUsageHistory(long.query),
     webhooks: createWebhooks(long.query, now),
     maintenance: createMaintenance(long.query),

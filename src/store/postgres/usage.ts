@@ -45,7 +45,7 @@ const liftBan = `
   RETURNING ${waitForDisk}`;
 
 /** Reads and writes request counts and bans. Each call is one statement. */
-export function createUsage(query: Query): UsageStore {
+export function createUsage(query: Query, patient: Query): UsageStore {
   return {
     loadUsage: async () => (await query(loadUsage)).map(toUsage),
     async saveUsage(rows) {
@@ -63,7 +63,7 @@ export function createUsage(query: Query): UsageStore {
       await query(saveBan, [ban.keyId, ban.startedAt, ban.until, ban.liftedAt]);
     },
     liftBan: async (keyId, now, entry) =>
-      (await query(liftBan, [keyId, now, ...auditValues(entry)])).length > 0,
+      (await patient(liftBan, [keyId, now, ...auditValues(entry)])).length > 0,
   };
 }
 

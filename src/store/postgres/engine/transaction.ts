@@ -61,3 +61,6 @@ async function runOnce(
   assertCommitted(ended);
   return rows;
 }
+
+/** How long this session waits for an import, which holds locks while it writes. */
+export const limitLockWait = "SELECT set_config('lock_timeout', '5000', false)";
