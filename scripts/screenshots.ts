@@ -139,21 +139,20 @@ async function takeAll(
   const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
   const take = async (name: string) => {
     await page.screenshot({
-      path: `${folder}${name}-${theme}-${size}.png`,
+      path: `${folder}${name}-${size}-${theme}.png`,
       animations: "disabled",
     });
   };
   await page.locator("#operator-key").waitFor();
   if (isWanted("sign-in")) await take("sign-in");
   await enterOperatorKey(page, operator.text);
-  await page.locator(".console").waitFor();
+  await page.locator("[data-connection=live]").waitFor();
   for (const { name, path, prepare } of shots(operations)) {
     if (!isWanted(name)) continue;
     await page.goto(consoleUrl(service, path));
     await page.locator("[data-connection=live]").waitFor();
-    for (const waiting of [".loading", ".chart-waiting"]) {
-      await page.locator(waiting).first().waitFor({ state: "detached" });
-    }
+    const waiting = ".loading, .chart-waiting";
+    await page.waitForFunction((one) => document.querySelector(one) === null, waiting);
     await prepare?.(page);
     await take(name);
   }

@@ -28,6 +28,8 @@ const fixedBounds = {
     /** Before the server closes a connection on which nothing was sent. */
     timeoutMs: 8_000,
   },
+  /** Streams of one operator key on one instance. Every open page of the console has one. */
+  streamsPerOperatorMax: 200,
   feed: {
     /** All streams of the feed on one instance. */
     streamsMax: 10_000,

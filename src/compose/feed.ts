@@ -12,9 +12,11 @@ export function openFeed(
   { usage }: Store,
   tail: LedgerTail,
 ): Feed {
+  const { streamsPerKeyMax, streamsPerOperatorMax } = config;
   const { streamsMax, heartbeatMsMax, stallMs } = config.feed;
   const heartbeatMs = Math.min(heartbeatMsMax, config.idleTimeoutSeconds * 1_000 * heartbeatShare);
-  const bounds = { streamsPerKeyMax: config.streamsPerKeyMax, streamsMax, heartbeatMs, stallMs };
+  const perKey = { streamsPerKeyMax, streamsPerOperatorMax };
+  const bounds = { ...perKey, streamsMax, heartbeatMs, stallMs };
   const readBannedKeys = async () =>
     new Set(
       (await usage.loadBans())

@@ -108,7 +108,8 @@ function readOutcome(out: string, { what }: ImportRun): ImportOutcome | undefine
   const printed = parsePrinted(out);
   if (!printed) return undefined;
   if ("problems" in printed) {
-    return { kind: "rejected", total: printed.problemCount, problems: printed.problems };
+    const problems = printed.problems.map(withoutNulls);
+    return { kind: "rejected", total: printed.problemCount, problems };
   }
   const { created, changed, unchanged, differenceCount: total } = printed;
   const counts = { created, changed, unchanged };
@@ -124,6 +125,11 @@ function readOutcome(out: string, { what }: ImportRun): ImportOutcome | undefine
 type Printed =
   | { readonly problemCount: number; readonly problems: readonly Problem[] }
   | (Imported & { readonly differenceCount?: number });
+
+/** JSON has null where a problem has no column or no value. */
+function withoutNulls({ column, value, ...problem }: Problem): Problem {
+  return { ...problem, column: column ?? undefined, value: value ?? undefined };
+}
 
 /** Undefined if the command printed nothing, or was ended while it did. */
 function parsePrinted(out: string): Printed | undefined {

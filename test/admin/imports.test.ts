@@ -77,6 +77,8 @@ describe.each(engines)("imports on %s", (engine) => {
       [9, null, '6,"Luna" Max,available,2,'],
     ]);
     expect([problems.total, problems.hint, problems.rows[0]!.rule]).toEqual([9, null, integer]);
+    const headless = await send("/pets/import?name=pets.csv", "id,name\n5,Rex\n");
+    expect(headless.text).toContain("Nothing was imported. Line 1: unknown column 'id'");
     const response = await expectUnchanged(service.store, () =>
       send("/pets/import?name=pets.csv", file),
     );

@@ -150,7 +150,7 @@ test("a backup that is killed, interrupted or out of space leaves no file under 
     expect(existsSync(place.path(name))).toBe(false);
     expect(temporary(name).length).toBe(signal === "SIGKILL" ? 1 : 0);
   }
-  const limited = `trap "" XFSZ; ulimit -S -f 512; exec "${petstore}" "$@"`;
+  const limited = `trap "" XFSZ; ulimit -S -f 1024; exec "${petstore}" "$@"`;
   const full = await place.run(words("full.petstore"), { command: ["sh", "-c", limited, "sh"] });
   expect(full.code).toBe(2);
   expect(full.err).toMatch(/cannot write .*full\.petstore: /);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { actionTexts } from "../../src/console/audit/actions.ts";
 import { planChoices, scopeChoices } from "../../src/console/keys/terms.ts";
+import { views } from "../../src/console/views.ts";
 import { causeChoices } from "../../src/console/webhooks/types.ts";
 import { auditActions } from "../../src/domain/audit.ts";
 import { scopes } from "../../src/domain/keys.ts";
@@ -38,9 +39,10 @@ describe.each(engines)("the keys of a store on %s", (engine) => {
     await service.addPets({ petId: 1n });
     opened = await openConsole(service, "/keys");
     ({ page } = opened);
+    await opened.context.grantPermissions(["clipboard-read", "clipboard-write"]);
   });
   afterAll(async () => {
-    expectNoComplaints(opened, service, [/status of 500/]);
+    expectNoComplaints(opened, service, [/status of (?:404|500)/]);
     await opened.context.close();
     await service.stop();
   });
@@ -73,6 +75,8 @@ describe.each(engines)("the keys of a store on %s", (engine) => {
     const first = await secret();
     expect(first).toStartWith("psk_live_");
     expect(await use(first)).toBe(200);
+    await button("Copy the key").click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(first);
     await page.keyboard.press("Escape");
     await dialog().getByText("It cannot be shown again.").waitFor();
     expect(await secret()).toBe(first);
@@ -182,6 +186,18 @@ describe.each(engines)("the keys of a store on %s", (engine) => {
     expect(await names()).toEqual(["Ada"]);
     await page.getByLabel("Search by name or id").fill("nobody");
     await page.getByText("No key matches").waitFor();
+  });
+
+  test("every view of the console loads, and a key that does not exist is explained", async () => {
+    for (const { path, title } of views) {
+      await open(path);
+      await page.locator("h1.view-title").waitFor();
+      await page.locator(".loading").first().waitFor({ state: "detached" });
+      const failures = await page.locator(".empty[role=alert]").allTextContents();
+      expect({ title, failures }).toEqual({ title, failures: [] });
+    }
+    await open("/keys/key_unknown");
+    await page.getByText(/^There is no key/).waitFor();
   });
 
   test("the own key is revoked only after typing its name, and that signs out", async () => {

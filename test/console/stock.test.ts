@@ -128,7 +128,7 @@ describe.each(engines)("the Stock view on %s", (engine) => {
     await page.keyboard.press("Enter");
     expect(await lastRows(1)).toMatchObject([{ petId: 6, after: { quantity: 4 } }]);
     await conflict.getByText("Save mine").click();
-    await conflict.waitFor({ state: "detached" });
+    await shows(page, 6, "9available");
     expect(await lastRows(1)).toMatchObject([
       { petId: 6, after: { quantity: 9 }, cause: "console" },
     ]);

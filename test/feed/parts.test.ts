@@ -157,12 +157,15 @@ describe("chunks and streams", () => {
   });
 
   test("a client that is gone before its stream is open takes no place", async () => {
-    const bounds = { streamsPerKeyMax: 1, streamsMax: 1, heartbeatMs: 60_000, stallMs: 60_000 };
+    const bounds = {
+      ...{ streamsPerKeyMax: 1, streamsPerOperatorMax: 1, streamsMax: 1 },
+      ...{ heartbeatMs: 60_000, stallMs: 60_000 },
+    };
     const readBannedKeys = async () => new Set<string>();
     const monotonicMs = () => performance.now();
     const feed = createFeed({ tail, readBannedKeys, bounds, monotonicMs, log: () => {} });
     const request = {
-      ...{ cursor: undefined, afterSeq: 0, filter: all, keyId: "key_1" },
+      ...{ cursor: undefined, afterSeq: 0, filter: all, keyId: "key_1", isOperator: false },
       isAuthorized: () => true,
     };
     const gone = await feed.open({ ...request, signal: AbortSignal.abort() });

@@ -52,8 +52,13 @@ function KeyRow({ entry }: { readonly entry: Key }) {
       <td data-label="State">
         <span>
           <StateBadge state={state} />
+          {isEnding(entry) && (
+            <span class="small muted state-end">
+              ends <Time at={entry.expiresAt!} isRelative />
+            </span>
+          )}
           {bannedUntil && (
-            <span class="small muted ban-end">
+            <span class="small muted state-end">
               until <Time at={bannedUntil} />
             </span>
           )}
@@ -69,6 +74,13 @@ function KeyRow({ entry }: { readonly entry: Key }) {
     </tr>
   );
 }
+
+/** True if the key expires within a month, so that somebody should replace it. */
+function isEnding({ state, expiresAt }: Key): boolean {
+  return state === "active" && expiresAt !== null && Date.parse(expiresAt) < Date.now() + monthMs;
+}
+
+const monthMs = 30 * 86_400_000;
 
 /** What a key may do, short: reading and writing of one thing share a line. */
 function Scopes({ kind, scopes }: Pick<Key, "kind" | "scopes">) {

@@ -45,7 +45,7 @@ export function BulkBar() {
       </select>
       {kind.value === "status" ? (
         <select
-          class="select"
+          class="select status-select"
           aria-label="Status"
           value={status.value}
           onChange={(event) => {

@@ -1,5 +1,4 @@
 import { signal } from "@preact/signals";
-import { announce } from "../announcements.ts";
 import { messageOf } from "../api.ts";
 import { showSuccess } from "../toasts.ts";
 import type { Status } from "../types.ts";
@@ -66,9 +65,7 @@ async function send(batches: readonly Batch[]): Promise<void> {
     });
     bulk.value = idle;
     clearSelection();
-    const text = `Changed ${formatNumber(total)} ${total === 1 ? "entry" : "entries"}`;
-    announce(text);
-    showSuccess(text);
+    showSuccess(`Changed ${formatNumber(total)} ${total === 1 ? "entry" : "entries"}`);
   } catch (error) {
     const before = applied > 0 ? `${formatNumber(applied)} entries were changed. ` : "";
     const text = `${before}${messageOf(error)}`;

@@ -11,21 +11,24 @@ export function CountPanel() {
   void revision.value;
   const idField = useRef<HTMLInputElement>(null);
   const countField = useRef<HTMLInputElement>(null);
-  const row = useSignal<number | undefined>(undefined);
+  /** The id that was scanned. A row can be another pet when the table is loaded again. */
+  const scanned = useSignal<string | undefined>(undefined);
   const error = useSignal("");
   const isReady = loadState.value.kind === "ready";
   useEffect(() => {
     if (isReady) idField.current?.focus();
   }, [isReady]);
-  const current = row.value === undefined ? undefined : table.value.entryAt(row.value);
+  const row = scanned.value === undefined ? undefined : table.value.findRow(scanned.value);
+  const current = row === undefined ? undefined : table.value.entryAt(row);
 
   function find(event: Event): void {
     event.preventDefault();
     const input = idField.current!;
     const petId = canonicalId(input.value);
-    row.value = petId === undefined ? undefined : table.value.findRow(petId);
-    error.value = row.value === undefined ? notFound(input.value) : "";
-    if (row.value === undefined) input.select();
+    const isKnown = petId !== undefined && table.value.findRow(petId) !== undefined;
+    scanned.value = isKnown ? petId : undefined;
+    error.value = isKnown ? "" : notFound(input.value);
+    if (!isKnown) input.select();
     else countField.current?.select();
   }
 
@@ -37,8 +40,8 @@ export function CountPanel() {
       countField.current!.select();
       return;
     }
-    recordCount(row.value!, counted);
-    row.value = undefined;
+    if (row !== undefined) recordCount(row, counted);
+    scanned.value = undefined;
     error.value = "";
     idField.current!.value = "";
     idField.current!.focus();

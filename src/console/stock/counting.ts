@@ -118,7 +118,7 @@ effect(() => {
 effect(() => {
   const kind = isCounting.value ? countFilter.value : "all";
   const known = counts.value;
-  const entries = table.peek();
+  const entries = table.value;
   const isCounted = (row: number) => known.has(entries.ids[row]!);
   const filters: Record<CountFilter, ((row: number) => boolean) | undefined> = {
     all: undefined,

@@ -48,7 +48,7 @@ export function EditFields({ edit, index }: Props) {
       <div role="gridcell" class="cell cell-status" id={cellId(index, "status")}>
         <select
           ref={edit.field === "status" ? field : null}
-          class="select"
+          class="select status-select"
           aria-label={`Status of ${base.name}`}
           value={status}
           disabled={isSaving}

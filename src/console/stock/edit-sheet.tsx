@@ -44,7 +44,7 @@ export function EditSheet() {
           <label for="edit-status">Status</label>
           <select
             id="edit-status"
-            class="select"
+            class="select status-select"
             value={status}
             onChange={(event) => changeEditing({ status: event.currentTarget.value as Status })}
           >

@@ -99,7 +99,6 @@ function report(base: ListedEntry, saved: StockEntry): void {
     ...(saved.status === base.status ? [] : [`${base.status} → ${saved.status}`]),
   ];
   const text = `${base.name}: ${parts.length > 0 ? parts.join(", ") : `${saved.quantity} confirmed`}`;
-  announce(`Saved. ${text}`);
   showSuccess(text, { label: "Undo", run: () => void undo(saved.version) });
 }
 

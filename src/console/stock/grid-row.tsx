@@ -1,5 +1,6 @@
 import { Icon } from "../frame/icons.tsx";
 import { Time } from "../parts/time.tsx";
+import { hrefOf } from "../router.ts";
 import { CountedCell } from "./counted-cell.tsx";
 import { counts, isCounting } from "./counting.ts";
 import { EditFields } from "./edit-fields.tsx";
@@ -57,7 +58,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       }}
     >
       {/* The animation starts again with each change, because its element is new. */}
-      {change && <span key={change.seq} class="change-mark is-changed" />}
+      {change?.isLive && <span key={change.seq} class="change-mark is-changed" />}
       <div {...cell("select")} onClick={select}>
         <input
           type="checkbox"
@@ -85,16 +86,18 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
             <span class={`badge ${status}`}>{status}</span>
           </div>
           <div {...cell("change", "small")}>
-            {change ? (
-              <>
-                <Time at={change.at} isShort />
-                <span class="muted changed-by" title={change.reason ?? change.by}>
-                  {change.by}
-                </span>
-              </>
-            ) : (
-              <span class="muted">#{table.value.versions[row]}</span>
-            )}
+            <a href={hrefOf(`/history/${petId}`)} tabIndex={-1} title={`History of ${name}`}>
+              {change ? (
+                <>
+                  <Time at={change.at} isShort />
+                  <span class="muted changed-by" title={change.reason ?? change.by}>
+                    {change.by}
+                  </span>
+                </>
+              ) : (
+                <span class="muted">#{table.value.versions[row]}</span>
+              )}
+            </a>
           </div>
         </>
       )}

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { navigate } from "../router.ts";
 import { cancelEditing, editing, saveEditing, tryEditing } from "./editing.ts";
 import { headerHeight, rowHeight } from "./layout.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
@@ -143,6 +144,7 @@ function act(event: KeyboardEvent): boolean {
     else toggle(index);
   } else if (key === "Enter" || key === "F2") {
     if (column === "select") toggle(index);
+    else if (column === "change") navigate(`/history/${table.value.ids[row]}`);
     else tryEditing(row, column === "status" ? "status" : "quantity");
   } else if (key === "Escape") clearSelection();
   else if (/^\d$/.test(key)) tryEditing(row, "quantity", key);

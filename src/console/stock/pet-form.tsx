@@ -93,7 +93,7 @@ function NewStock() {
         <Field name="quantity" label="Quantity" value="0" isNumber />
         <div class="field">
           <label for="pet-status">Status</label>
-          <select id="pet-status" name="status" class="select">
+          <select id="pet-status" name="status" class="select status-select">
             {statuses.map((status) => (
               <option key={status} value={status}>
                 {status}

@@ -1,5 +1,5 @@
-import { batch, computed, signal } from "@preact/signals";
-import { table, visible } from "./state.ts";
+import { computed, effect, signal } from "@preact/signals";
+import { revision, table, visible } from "./state.ts";
 
 /** The columns that the arrow keys reach, in order. */
 export const columns = ["select", "id", "name", "quantity", "status", "change"] as const;
@@ -17,6 +17,7 @@ let anchor = 0;
 
 /** The selected rows that still exist. */
 export const selected = computed<ReadonlySet<number>>(() => {
+  void revision.value;
   const { isRemoved } = table.value;
   return new Set([...chosen.value].filter((row) => !isRemoved[row]));
 });
@@ -50,7 +51,11 @@ export function toggleAll(): void {
 }
 
 export function clearSelection(): void {
-  batch(() => {
-    chosen.value = new Set();
-  });
+  chosen.value = new Set();
 }
+
+// In a table that was loaded again, the same row can be another pet.
+effect(() => {
+  void table.value;
+  clearSelection();
+});

@@ -71,6 +71,7 @@ export function onChange(handler: (change: LedgerRow) => void): void {
   changeHandlers.add(handler);
 }
 
+const reloadMs = 5_000;
 let stopListening: (() => void) | undefined;
 let loading = 0;
 
@@ -98,13 +99,26 @@ export async function reload(): Promise<void> {
       receive(waiting);
       updateOrder();
     });
+    void explainLastChanges(fresh);
   } catch (error) {
     if (attempt !== loading) return;
-    // What is shown stays. The next connection loads again.
-    if (loadState.value.kind !== "ready") {
-      loadState.value = { kind: "failed", message: messageOf(error) };
-    }
+    // Changes may be missing, so what was shown before is not shown any more.
+    loadState.value = { kind: "failed", message: messageOf(error) };
+    setTimeout(() => attempt === loading && void reload(), reloadMs);
   }
+}
+
+/** How many changes the API returns at once. */
+const explainedMax = 1_000;
+
+/** Loads who made the newest changes, which are those that people ask about. */
+async function explainLastChanges(entries: StockTable): Promise<void> {
+  const last = entries.versions.reduce((one, other) => Math.max(one, other), 0);
+  const after = Math.max(0, last - explainedMax);
+  const path = `/changes?after=${after}&limit=${explainedMax}`;
+  const changes = await request<readonly LedgerRow[]>(path).catch(() => []);
+  for (const change of changes) entries.explain(change);
+  if (entries === table.value) revision.value += 1;
 }
 
 /** Changes that arrive while the entries are being loaded. They are applied afterwards. */

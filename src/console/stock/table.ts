@@ -6,12 +6,14 @@ import {
   statuses,
 } from "../types.ts";
 
-/** Who made the last change that this page saw of a row, and when. */
+/** Who made the last change of a row, and when. */
 export interface LastChange {
   readonly seq: number;
   readonly at: string;
   readonly by: string;
   readonly reason: string | null;
+  /** True if it happened while the page was open. */
+  readonly isLive: boolean;
 }
 
 /**
@@ -111,12 +113,7 @@ export class StockTable {
   apply(change: LedgerRow): number | undefined {
     const row = this.#rows.get(change.petId);
     if (row === undefined) return undefined;
-    this.lastChanges.set(row, {
-      seq: change.seq,
-      at: change.at,
-      by: change.keyName ?? change.cause,
-      reason: change.reason,
-    });
+    this.lastChanges.set(row, toLastChange(change, true));
     if (change.seq <= this.versions[row]!) return row;
     if (change.after) {
       if (this.isRemoved[row]) return undefined;
@@ -126,6 +123,13 @@ export class StockTable {
       this.#remove(row);
     }
     return row;
+  }
+
+  /** Adds who made a change that the entries already contain. */
+  explain(change: LedgerRow): void {
+    const row = this.findRow(change.petId);
+    if (row === undefined || this.versions[row] !== change.seq || this.lastChanges.has(row)) return;
+    this.lastChanges.set(row, toLastChange(change, false));
   }
 
   #remove(row: number): void {
@@ -153,6 +157,11 @@ export class StockTable {
     else this.rowsById.splice(position, 0, row);
     return row;
   }
+}
+
+function toLastChange(change: LedgerRow, isLive: boolean): LastChange {
+  const { seq, at, reason } = change;
+  return { seq, at, by: change.keyName ?? change.cause, reason, isLive };
 }
 
 /** Lower case without accents, so that "Zoé" is found with "zoe". */

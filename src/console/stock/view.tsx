@@ -17,7 +17,7 @@ export const shortcuts: readonly Shortcut[] = [
   ["↑ ↓ ← →", "Move from cell to cell"],
   ["PgUp PgDn", "Move by a page"],
   ["Ctrl+Home Ctrl+End", "Go to the first or last row"],
-  ["Enter", "Edit the cell, then save"],
+  ["Enter", "Edit the cell, then save; open the history"],
   ["0 … 9", "Type a new quantity"],
   ["Tab", "Next field of the edit; the last one is the reason"],
   ["Esc", "Cancel the edit, or clear the selection"],

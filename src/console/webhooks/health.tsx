@@ -12,7 +12,7 @@ export function HealthBadge({ state, failures }: Pick<Webhook, "state" | "failur
 /** How the deliveries go, in one sentence. */
 export function HealthText({ webhook }: { readonly webhook: Webhook }) {
   const { state, stateReason, failures, failingSince, nextAttemptAt, behind } = webhook;
-  if (state !== "active") return <bdi>{stateReason ?? "Not active"}</bdi>;
+  if (state !== "active") return <bdi>{asSentence(stateReason ?? "not active")}</bdi>;
   if (failures > 0 && failingSince) {
     return (
       <>
@@ -27,4 +27,8 @@ export function HealthText({ webhook }: { readonly webhook: Webhook }) {
     );
   }
   return <>{behind === 0 ? "Everything is delivered" : "Delivering"}</>;
+}
+
+function asSentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -17,7 +17,7 @@ import { versionConflict } from "./conflicts.ts";
 import { readFields } from "./fields.ts";
 
 /** Entries that are read and written in one turn of the event loop: a few milliseconds of work. */
-const sliceEntries = 2_000;
+const sliceEntries = 1_000;
 
 /**
  * Streams all entries with their names. The cursor is read before the first entry, and entries contain

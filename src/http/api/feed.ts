@@ -1,4 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
+import { operatorScope } from "../../domain/keys.ts";
 import { prefers } from "../accept.ts";
 import { errorReply } from "../errors.ts";
 import { tooManyStreams } from "../messages.ts";
@@ -54,6 +55,7 @@ export async function openFeed(context: Context, call: Call): Promise<Reply> {
     afterSeq,
     filter,
     keyId: caller.keyId,
+    isOperator: operation.scope === operatorScope,
     async isAuthorized() {
       const current = await authenticator.identify(request, origin);
       return current?.scopes.includes(operation.scope) ?? false;

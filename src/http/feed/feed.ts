@@ -12,7 +12,7 @@ import { createFeedStream, type FeedStream } from "./stream.ts";
 /** Sends changes to open streams as they are committed. */
 export interface Feed {
   /**
-   * Opens a stream. Returns undefined if the key has `streamsPerKeyMax` open streams. Throws
+   * Opens a stream. Returns undefined if the key has as many open streams as it may have. Throws
    * `unavailable` if the service has `streamsMax`, or is stopping.
    */
   open(request: StreamRequest): Promise<ReadableStream<Uint8Array> | undefined>;
@@ -30,6 +30,8 @@ export interface StreamRequest {
   readonly afterSeq: number;
   readonly filter: FeedFilter;
   readonly keyId: string;
+  /** Operator keys may have more streams than others. */
+  readonly isOperator: boolean;
   /** Whether the key may still read the feed. Asked every second. */
   isAuthorized(): MaybePromise<boolean>;
   /** Aborted when the client is gone. */
@@ -38,6 +40,7 @@ export interface StreamRequest {
 
 export interface FeedBounds {
   readonly streamsPerKeyMax: number;
+  readonly streamsPerOperatorMax: number;
   readonly streamsMax: number;
   /** The longest time without an event. */
   readonly heartbeatMs: number;
@@ -142,7 +145,8 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     async open(request) {
       if (isClosed) throw unavailable("stopping");
       const own = opened.get(request.keyId) ?? 0;
-      if (own >= bounds.streamsPerKeyMax) return undefined;
+      const { streamsPerKeyMax, streamsPerOperatorMax } = bounds;
+      if (own >= (request.isOperator ? streamsPerOperatorMax : streamsPerKeyMax)) return undefined;
       if (streams.size >= bounds.streamsMax) throw unavailable("tooManyStreams");
       opened.set(request.keyId, own + 1);
       try {
