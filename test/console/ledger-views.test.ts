@@ -135,8 +135,10 @@ describe("Activity", () => {
   test("shows only changes that match the pet, the key, the cause and the time", async () => {
     await open("/activity");
     await rowOf(last).waitFor();
+    await page.focus("#filter-key");
     await page.selectOption("#filter-key", { label: "Web shop" });
     await expectSeqs(rare);
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("filter-key");
     await page.fill("#filter-pet", "1");
     await page.keyboard.press("Enter");
     await page.getByText("No change matches").waitFor();

@@ -60,8 +60,17 @@ export function ChoosePet() {
 function findRows(text: string): readonly number[] {
   const { rowsById, searchTexts, isRemoved, versions } = table.value;
   const wanted = foldCase(text.trim());
-  const found = rowsById.filter((row) => !isRemoved[row] && searchTexts[row]!.includes(wanted));
-  return found.sort((one, other) => versions[other]! - versions[one]!).slice(0, suggestionsMax);
+  const newest: number[] = [];
+  for (const row of rowsById) {
+    if (isRemoved[row] || !searchTexts[row]!.includes(wanted)) continue;
+    const isFull = newest.length === suggestionsMax;
+    if (isFull && versions[newest.at(-1)!]! > versions[row]!) continue;
+    // Sorting all 100,000 pets would take too long while changes arrive.
+    const place = newest.findIndex((other) => versions[other]! < versions[row]!);
+    newest.splice(place < 0 ? newest.length : place, 0, row);
+    if (isFull) newest.pop();
+  }
+  return newest;
 }
 
 function Nothing(props: { readonly text: string; readonly typedId: string | undefined }) {
