@@ -177,6 +177,32 @@ describe("the recorder", () => {
     await recorder.stop();
   });
 
+  test("counts a request once in a chart that is read while counts are saved", async () => {
+    const { store } = createMemory();
+    const reading = { begin: () => {} };
+    const slow: UsageHistoryStore = {
+      ...store,
+      async readCounts(...query) {
+        reading.begin();
+        // A save that can begin does begin before the rows are read.
+        for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+        return store.readCounts(...query);
+      },
+    };
+    const recorder = createUsageRecorder(slow, createTestClock(), () => {});
+    recorder.count("key_1", { outcome: "admitted", now: testStart });
+    const saved = new Promise<void>((resolve) => {
+      reading.begin = () => {
+        reading.begin = () => {};
+        recorder.save().then(resolve);
+      };
+    });
+    expect(await total(recorder, "key_1")).toEqual([1, 0]);
+    await saved;
+    expect(await total(recorder, "key_1")).toEqual([1, 0]);
+    await recorder.stop();
+  });
+
   test("counts in the minute of the decision, also when the clock jumps", async () => {
     const memory = createMemory();
     const recorder = createUsageRecorder(memory.store, createTestClock(), () => {});

@@ -6,6 +6,7 @@ import {
   allKeys,
   oldestKept,
   rowsForSeries,
+  type Span,
   type Step,
   toSeries,
   toSpanCounts,
@@ -56,6 +57,8 @@ export function createUsageRecorder(
   /** Counts of earlier minutes, and those that are being saved. */
   let unsaved: UsageCount[] = [];
   let saving = Promise.resolve();
+  /** Grows when a save begins and when it ends, so it is odd during a save. */
+  let saves = 0;
   let prunedAt = Number.NEGATIVE_INFINITY;
 
   function closeMinute(): void {
@@ -72,6 +75,16 @@ export function createUsageRecorder(
   }
 
   async function saveNow(): Promise<void> {
+    saves += 1;
+    try {
+      await saveCounts();
+    } finally {
+      saves += 1;
+    }
+    await prune();
+  }
+
+  async function saveCounts(): Promise<void> {
     closeMinute();
     while (unsaved.length > 0) {
       const batch = unsaved.slice(0, batchCounts);
@@ -79,7 +92,16 @@ export function createUsageRecorder(
       const saved = new Set(batch);
       unsaved = unsaved.filter((count) => !saved.has(count));
     }
-    await prune();
+  }
+
+  /** Stored rows that include nothing of `unsaved`: those that are read while nothing is saved. */
+  async function readStored(keyId: string, span: Span, from: number) {
+    for (;;) {
+      await saving.catch(() => {});
+      const before = saves;
+      const stored = await store.readCounts(keyId, span, from);
+      if (before % 2 === 0 && saves === before) return stored;
+    }
   }
 
   async function prune(): Promise<void> {
@@ -108,9 +130,8 @@ export function createUsageRecorder(
       else count.refused += 1;
     },
     async chart(keyId, step, now) {
-      // What is being saved must not be both in the store and in memory.
-      await saving.catch(() => {});
       const { span, from } = rowsForSeries(step, now);
+      const stored = await readStored(keyId, span, from);
       closeMinute();
       const isCounted =
         keyId === allKeys
@@ -119,7 +140,7 @@ export function createUsageRecorder(
       const added = toSpanCounts(unsaved.filter(isCounted)).filter(
         (row) => row.keyId === keyId && row.span === span,
       );
-      return toSeries([...(await store.readCounts(keyId, span, from)), ...added], step, now);
+      return toSeries([...stored, ...added], step, now);
     },
     save,
     async stop() {
