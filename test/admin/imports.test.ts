@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
+import { rejectedMessage } from "../../src/http/admin/imports.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { until } from "../support/instances/fleet.ts";
 import { program } from "../support/program.ts";
@@ -77,8 +78,6 @@ describe.each(engines)("imports on %s", (engine) => {
       [9, null, '6,"Luna" Max,available,2,'],
     ]);
     expect([problems.total, problems.hint, problems.rows[0]!.rule]).toEqual([9, null, integer]);
-    const headless = await send("/pets/import?name=pets.csv", "id,name\n5,Rex\n");
-    expect(headless.text).toContain("Nothing was imported. Line 1: unknown column 'id'");
     const response = await expectUnchanged(service.store, () =>
       send("/pets/import?name=pets.csv", file),
     );
@@ -254,6 +253,15 @@ describe("the content of a file", () => {
       `{"petId":1,"name":"Rex"}\n{"petId":2,"name":"${"x".repeat(2e6)}"}`,
     );
     expect(rule).toStartWith("the row has more than 2000000 characters");
+  });
+
+  test("that is rejected is explained in sentences, also if no column or value is to blame", async () => {
+    const { text: key } = await issueOperator(service);
+    const body = "id,name\n5,Rex\n";
+    const { text } = await service.call("POST", "~/admin/pets/import?format=csv", { key, body });
+    expect(text).toContain("Nothing was imported. Line 1: unknown column 'id'");
+    const question = rejectedMessage([{ line: 2, rule: "is a quote unclosed?" }], 1);
+    expect(question).toBe("Nothing was imported. Line 2: is a quote unclosed?");
   });
 });
 

@@ -1,8 +1,11 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
 import { createPrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { createHistoryReader } from "../../src/store/postgres/history.ts";
+import { createAuditReader } from "../../src/store/sqlite/audit.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
+import { startTestService } from "../support/service.ts";
 
 /**
  * The planner reads a small table whole, and a prepared plan is kept when the table has grown. With
@@ -43,4 +46,21 @@ test("PostgreSQL reads the ledger by its primary key, also while it is empty or 
   await query("VACUUM ANALYZE ledger");
   expect(await countScans()).toEqual([0n, true]);
   sql.release();
+});
+
+test("SQLite starts a page of the audit log at its row, and does not read all later ones", async () => {
+  const service = await startTestService("sqlite");
+  using database = new Database(service.databaseUrl.replace("sqlite:", ""));
+  let plan: unknown;
+  const explaining = {
+    query: (text: string) => ({
+      values(...values: null[]) {
+        plan = database.query(`EXPLAIN QUERY PLAN ${text}`).all(...values);
+        return [];
+      },
+    }),
+  };
+  createAuditReader(explaining as unknown as Database).listEntries({}, 10);
+  expect(JSON.stringify(plan)).toContain("SEARCH audit USING INTEGER PRIMARY KEY");
+  await service.stop();
 });

@@ -88,9 +88,14 @@ export function formatHint(format: string): string {
   return `The file looks like ${formatNames[format]}. Import it with the format ${format}.`;
 }
 
+/** Some rules end with a question about the file. */
+function sentence(text: string): string {
+  return text.endsWith("?") ? text : `${text}.`;
+}
+
 export function rejectedMessage(problems: readonly Problem[], total: number): string {
   const [first] = problems;
-  const start = first ? `Line ${first.line}: ${problemText(first)}.` : "";
+  const start = first ? sentence(`Line ${first.line}: ${problemText(first)}`) : "";
   const rest = total > 1 ? ` The file has ${total} problems; a dry run lists them.` : "";
   return `Nothing was imported. ${start}${rest}`;
 }
