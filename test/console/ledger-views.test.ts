@@ -191,7 +191,7 @@ describe("Activity", () => {
     const later = await change(shop.text, { petId: 2, quantity: 15, reason: "five sold" });
     await rowOf(seq).getByText("Undo").click();
     await page.locator("dialog button[type=submit]").click();
-    const conflict = page.locator("dialog", { hasText: "was changed again since" });
+    const conflict = page.locator("dialog", { hasText: "has changed since then" });
     await conflict.waitFor();
     const text = (await conflict.textContent())!;
     for (const part of ["20 → 15", "Web shop", "five sold", "15 → 2"]) {

@@ -13,7 +13,7 @@ interface ListedKey {
 }
 
 /**
- * The conditions of the list. They are part of the address, so that a link shows the same. On a phone
+ * The filters of the list. They are part of the address, so that a link shows the same. On a phone
  * they are folded until there are some.
  */
 export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {

@@ -7,7 +7,7 @@ import type { ChangeList } from "./change-list.ts";
 const scrolledMin = 240;
 
 /**
- * Stops new rows, and shows how many are waiting. Scrolling down stops them, too, until the person is
+ * Stops new rows, and shows how many are waiting. Scrolling down stops them too, until the person is
  * back at the top.
  */
 export function HoldButton({ list }: { readonly list: ChangeList }) {

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { announce } from "../announcements.ts";
 import { ApiError, messageOf, request } from "../api.ts";
+import { capitalized } from "../parts/capitalized.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { formatNumber } from "../stock/quantities.ts";
 import { reasonCharactersMax } from "../stock/reasons.ts";
@@ -40,7 +41,7 @@ export function UndoDialog({ row, close }: Props) {
     try {
       if (isConflict && (await hasNewer())) return;
       await sendUndo(row, reason.value.trim(), isConflict);
-      const text = `${name} is back at ${formatNumber(quantity)}, ${status}`;
+      const text = `${name} is back at ${formatNumber(quantity)}, ${capitalized(status)}`;
       announce(`Undone. ${text}`);
       showSuccess(text);
       close();
@@ -89,7 +90,7 @@ export function UndoDialog({ row, close }: Props) {
             {isConflict ? "Keep the stock as it is" : "Cancel"}
           </button>
           <button type="submit" class={`button ${isConflict ? "danger" : "primary"}`}>
-            {isConflict ? `Set it to ${formatNumber(quantity)}, ${status}` : "Undo"}
+            {isConflict ? `Set it to ${formatNumber(quantity)}, ${capitalized(status)}` : "Undo"}
           </button>
         </div>
       </form>

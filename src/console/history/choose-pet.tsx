@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Icon } from "../frame/icons.tsx";
+import { StatusBadge } from "../parts/status-badge.tsx";
 import { hrefOf, navigate } from "../router.ts";
 import { formatNumber } from "../stock/quantities.ts";
 import { loadState, revision, table } from "../stock/state.ts";
@@ -27,7 +28,7 @@ export function ChoosePet() {
           class="input"
           type="search"
           placeholder="Search by id or name"
-          aria-label="Search a pet by id or name"
+          aria-label="Search for a pet by id or name"
           autocomplete="off"
           spellcheck={false}
           onInput={(event) => {
@@ -44,7 +45,7 @@ export function ChoosePet() {
               <span class="muted mono">{table.value.ids[row]}</span>
               <span class="spacer" />
               <span>{formatNumber(table.value.quantities[row]!)}</span>
-              <span class={`badge ${table.value.statusAt(row)}`}>{table.value.statusAt(row)}</span>
+              <StatusBadge status={table.value.statusAt(row)} />
             </a>
           </li>
         ))}
@@ -79,7 +80,7 @@ function Nothing(props: { readonly text: string; readonly typedId: string | unde
     return (
       <div class="empty">
         <h2>There are no pets yet</h2>
-        <p>Add pets first. Their history starts with them.</p>
+        <p>Add a pet first. Its history starts then.</p>
         <a class="button primary" href={hrefOf("/stock")}>
           Open the stock
         </a>
@@ -90,7 +91,7 @@ function Nothing(props: { readonly text: string; readonly typedId: string | unde
     <div class="empty">
       <h2>No pet matches</h2>
       {typedId === undefined ? (
-        <p>Removed pets are found by their id only.</p>
+        <p>Removed pets can only be found by their id.</p>
       ) : (
         <>
           <p>The pet may have been removed. Its history stays.</p>

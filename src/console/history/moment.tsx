@@ -17,7 +17,7 @@ export function Moment({ at }: { readonly at: string }) {
       {at === "" ? (
         <div class="empty">
           <h2>Choose a moment</h2>
-          <p>See the whole inventory as it was then, and every difference to now.</p>
+          <p>See the whole inventory as it was then, and every difference from now.</p>
         </div>
       ) : (
         <Loaded key={at} at={at} />

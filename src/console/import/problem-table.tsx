@@ -25,7 +25,7 @@ export function ProblemTable({ problems, total }: Props) {
             {problems.map(({ line, column, value, rule }) => (
               <tr key={`${line} ${column} ${rule}`}>
                 <td data-label="Line">{formatNumber(line)}</td>
-                <td data-label="Column">{column ?? <span class="muted">whole row</span>}</td>
+                <td data-label="Column">{column ?? <span class="muted">Whole row</span>}</td>
                 <td class="import-value" data-label="Value">
                   {value === null ? "" : <bdi class="mono">{value}</bdi>}
                 </td>
