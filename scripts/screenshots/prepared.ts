@@ -42,9 +42,9 @@ export async function readChart(page: Page): Promise<void> {
   await page.keyboard.press("ArrowLeft");
 }
 
-/** Starts to undo a change that was changed again since. */
+/** Starts to undo a change that has changed since then. */
 export async function undoOld(page: Page): Promise<void> {
   await page.locator("[data-seq]", { hasText: "order 3" }).getByText("Undo").click();
   await page.locator("dialog button[type=submit]").click();
-  await page.getByText("was changed again since").waitFor();
+  await page.getByText("has changed since then").waitFor();
 }

@@ -48,7 +48,7 @@ export interface AuditEntry extends Actor {
 
 /** An entry as it is stored. */
 export interface AuditRow extends AuditEntry {
-  /** Grows with every entry. Numbers may be missing. */
+  /** Grows by one with every entry. */
   readonly seq: number;
   /** The name of the operator's key; null for a command. */
   readonly keyName: string | null;

@@ -193,7 +193,7 @@ describe("signed in", () => {
     const { page } = opened;
     await page.goto(consoleUrl(service, "/nowhere"));
     await page.getByText("There is no such page").waitFor();
-    await page.click("text=Open the first page");
+    await page.click("text=Open the overview");
     await page.locator("[aria-current=page]").waitFor();
     expect(page.url()).toBe(consoleUrl(service));
   });

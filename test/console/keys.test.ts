@@ -108,7 +108,7 @@ describe.each(engines)("the keys of a store on %s", (engine) => {
     await page.getByText("1 of 7").waitFor();
 
     await button("Rotate…").click();
-    await page.getByLabel("The old key works for another").selectOption("7 days");
+    await page.getByLabel("How long the old key still works").selectOption("7 days");
     await button("Rotate").click();
     const second = await secret();
     expect(second).not.toBe(first);

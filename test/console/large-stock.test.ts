@@ -88,7 +88,7 @@ test("sorting puts the largest quantity first, and a change far away appears whe
   const { text: key } = await service.issueKey({ name: "Till 2" });
   await changeQuantity(service, key, 70_000, 5_000_000);
   // Rows do not move under somebody's hands: the focus is in the list.
-  await page.getByRole("button", { name: "Update the order" }).click();
+  await page.getByRole("button", { name: "Sort again" }).click();
   await first.filter({ hasText: "5,000,000" }).waitFor();
   await shows(page, 70_000, "Till 2");
 });

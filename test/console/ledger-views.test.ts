@@ -135,8 +135,10 @@ describe("Activity", () => {
   test("shows only changes that match the pet, the key, the cause and the time", async () => {
     await open("/activity");
     await rowOf(last).waitFor();
+    await page.focus("#filter-key");
     await page.selectOption("#filter-key", { label: "Web shop" });
     await expectSeqs(rare);
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("filter-key");
     await page.fill("#filter-pet", "1");
     await page.keyboard.press("Enter");
     await page.getByText("No change matches").waitFor();
@@ -189,7 +191,7 @@ describe("Activity", () => {
     const later = await change(shop.text, { petId: 2, quantity: 15, reason: "five sold" });
     await rowOf(seq).getByText("Undo").click();
     await page.locator("dialog button[type=submit]").click();
-    const conflict = page.locator("dialog", { hasText: "was changed again since" });
+    const conflict = page.locator("dialog", { hasText: "has changed since then" });
     await conflict.waitFor();
     const text = (await conflict.textContent())!;
     for (const part of ["20 → 15", "Web shop", "five sold", "15 → 2"]) {

@@ -109,7 +109,7 @@ describe("webhooks", () => {
     receiver.behave(answer(500, {}, `${markup.repeat(3)}`));
     await change(12);
     await refreshed("failing");
-    expect(await page.locator("td .badge.danger").first().textContent()).toBe("failed");
+    expect(await page.locator("td .badge.danger").first().textContent()).toBe("Failed");
     await page.locator("td summary").first().click();
     expect(await page.locator("pre.answer").first().textContent()).toBe(markup.repeat(3));
     receiver.behave(confirm);
@@ -139,7 +139,7 @@ describe("webhooks", () => {
     await button("Rotate").click();
     const secret = (await page.locator("[data-secret]").textContent())!;
     await button("I have stored the secret").click();
-    await page.getByText("signs as well until").waitFor();
+    await page.getByText("Also signs until").waitFor();
     const [webhook] = await service.store.webhooks.listWebhooks();
     expect(webhook!.secrets.current).toBe(secret);
     const done = page.locator(".audit-action");

@@ -12,6 +12,8 @@ export type ListState =
 
 /** More rows than this make the page slow. The oldest ones are dropped and can be loaded again. */
 const rowsMax = 1_000;
+const heldMax = rowsMax + 1;
+const retryMs = 2_000;
 
 /** Changes that match a filter, newest first. New ones are added as they happen. */
 export class ChangeList {
@@ -32,6 +34,7 @@ export class ChangeList {
   #range: LedgerRange = { low: 1, high: 1 };
   #early: LedgerRow[] | undefined = [];
   #leaving = new AbortController();
+  #retry: ReturnType<typeof setTimeout> | undefined;
   #stopListening: () => void = () => undefined;
 
   /** Loads `count` changes at a time. */
@@ -51,11 +54,13 @@ export class ChangeList {
 
   stop(): void {
     this.#stopListening();
+    clearTimeout(this.#retry);
     this.#leaving.abort();
   }
 
   /** Loads the newest changes again. */
   async reload(): Promise<void> {
+    clearTimeout(this.#retry);
     this.#leaving.abort();
     this.#leaving = new AbortController();
     const { signal: leaving } = this.#leaving;
@@ -78,8 +83,10 @@ export class ChangeList {
         this.#receive(early);
       });
     } catch (error) {
-      if (leaving.aborted || this.state.value.kind === "ready") return;
-      this.state.value = { kind: "failed", message: messageOf(error) };
+      if (leaving.aborted) return;
+      // What is shown stays until the service is back.
+      if (this.state.value.kind === "ready") this.#retry = setTimeout(() => this.reload(), retryMs);
+      else this.state.value = { kind: "failed", message: messageOf(error) };
     }
   }
 
@@ -128,7 +135,8 @@ export class ChangeList {
     const fresh = rows.filter((row) => row.seq > newest && matchesFilter(this.filter, row));
     if (fresh.length === 0) return;
     const newestFirst = fresh.reverse();
-    if (this.isHeld.value) this.held.value = [...newestFirst, ...this.held.value].slice(0, rowsMax);
+    // One more than the page shows: then the list is cut, and no row is missing in between.
+    if (this.isHeld.value) this.held.value = [...newestFirst, ...this.held.value].slice(0, heldMax);
     else this.#add(newestFirst);
   }
 

@@ -59,7 +59,7 @@ function Nothing({ list, hasPets }: Pick<Props, "list" | "hasPets">) {
     return (
       <div class="empty">
         <h2>No change matches</h2>
-        <p>Try a longer time, or fewer conditions. New changes that match appear here.</p>
+        <p>Try a longer period or fewer filters. New changes that match appear here.</p>
         <a class="button" href={hrefOf("/activity")}>
           Show all changes
         </a>
@@ -94,7 +94,7 @@ function Older({ list }: { readonly list: ChangeList }) {
       >
         {list.isLoadingOlder.value ? "Loading…" : "Show older changes"}
       </button>
-      <span class="small muted">Complete from change #{list.before.value}</span>
+      <span class="small muted">Includes everything from change #{list.before.value}</span>
     </div>
   );
 }

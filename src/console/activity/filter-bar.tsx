@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { request } from "../api.ts";
 import { useLoaded } from "../parts/loaded.tsx";
 import { localInputValue, readLocalInput } from "../parts/local-time.ts";
@@ -12,37 +13,18 @@ interface ListedKey {
 }
 
 /**
- * The conditions of the list. They are part of the address, so that a link shows the same. On a phone
+ * The filters of the list. They are part of the address, so that a link shows the same. On a phone
  * they are folded until there are some.
  */
 export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
-  const error = useSignal("");
   const apply = (changed: Partial<ChangeFilter>) => {
-    error.value = "";
     navigate(`/activity${filterQuery({ ...filter, ...changed })}`, { replace: true });
-  };
-  const applyPet = (text: string) => {
-    const petId = text.trim();
-    if (petId === "" || /^-?\d{1,19}$/.test(petId)) apply({ petId });
-    else error.value = "Enter the id of a pet: a whole number.";
   };
   return (
     <details class="filter-fold" open={!isNarrow.value || isFiltered(filter)}>
       <summary>Filter</summary>
       <search class="filter-bar" aria-label="Filter the changes">
-        <div class="field">
-          <label for="filter-pet">Pet id</label>
-          <input
-            id="filter-pet"
-            class="input"
-            inputMode="numeric"
-            autocomplete="off"
-            placeholder="Any"
-            defaultValue={filter.petId}
-            aria-describedby="filter-error"
-            onChange={(event) => applyPet(event.currentTarget.value)}
-          />
-        </div>
+        <PetField filter={filter} apply={apply} />
         <KeyField filter={filter} apply={apply} />
         <div class="field">
           <label for="filter-cause">Made with</label>
@@ -67,9 +49,6 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
             Clear
           </a>
         )}
-        <p class="field-error" id="filter-error" role="alert">
-          {error.value}
-        </p>
       </search>
     </details>
   );
@@ -78,6 +57,41 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
 interface FieldProps {
   readonly filter: ChangeFilter;
   readonly apply: (changed: Partial<ChangeFilter>) => void;
+}
+
+function PetField({ filter, apply }: FieldProps) {
+  const typed = useSignal(filter.petId);
+  const error = useSignal("");
+  useEffect(() => {
+    typed.value = filter.petId;
+    error.value = "";
+  }, [filter.petId, typed, error]);
+  const submit = () => {
+    const petId = typed.value.trim();
+    if (petId === "" || /^-?\d{1,19}$/.test(petId)) apply({ petId });
+    else error.value = "Enter a whole number.";
+  };
+  return (
+    <div class="field">
+      <label for="filter-pet">Pet id</label>
+      <input
+        id="filter-pet"
+        class="input"
+        inputMode="numeric"
+        autocomplete="off"
+        placeholder="Any"
+        value={typed.value}
+        aria-describedby="filter-error"
+        onInput={(event) => {
+          typed.value = event.currentTarget.value;
+        }}
+        onChange={submit}
+      />
+      <p class="field-error" id="filter-error" role="alert">
+        {error.value}
+      </p>
+    </div>
+  );
 }
 
 /** Without the list of keys, only the chosen one is offered. */
@@ -120,7 +134,7 @@ function TimeField({ name, label, filter, apply }: TimeFieldProps) {
         id={`filter-${name}`}
         type="datetime-local"
         class="input"
-        defaultValue={localInputValue(filter[name])}
+        value={localInputValue(filter[name])}
         onBlur={(event) => {
           // Not on each change: while somebody types a date, it has wrong years.
           const time = readLocalInput(event.currentTarget.value);

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { announce } from "../announcements.ts";
 import { formatNumber } from "../stock/quantities.ts";
 import type { ChangeList } from "./change-list.ts";
@@ -6,11 +6,22 @@ import type { ChangeList } from "./change-list.ts";
 /** Rows do not move while the person reads further down. */
 const scrolledMin = 240;
 
-/** Stops new rows, and shows how many are waiting. Scrolling down stops them, too. */
+/**
+ * Stops new rows, and shows how many are waiting. Scrolling down stops them too, until the person is
+ * back at the top.
+ */
 export function HoldButton({ list }: { readonly list: ChangeList }) {
+  const isScrolled = useRef(false);
   useEffect(() => {
     const holdIfScrolled = () => {
-      if (window.scrollY > scrolledMin) list.hold();
+      const isDown = window.scrollY > scrolledMin;
+      if (isDown && !list.isHeld.peek()) {
+        isScrolled.current = true;
+        list.hold();
+      } else if (window.scrollY === 0 && isScrolled.current) {
+        isScrolled.current = false;
+        list.release();
+      }
     };
     window.addEventListener("scroll", holdIfScrolled, { passive: true });
     return () => window.removeEventListener("scroll", holdIfScrolled);
@@ -35,6 +46,7 @@ export function HoldButton({ list }: { readonly list: ChangeList }) {
       type="button"
       class="button primary held-button"
       onClick={() => {
+        isScrolled.current = false;
         list.release();
         window.scrollTo(0, 0);
       }}

@@ -1,3 +1,4 @@
+import { StatusBadge } from "../parts/status-badge.tsx";
 import { formatNumber } from "../stock/quantities.ts";
 import type { Stock } from "../types.ts";
 
@@ -38,7 +39,8 @@ export function StockChange({ before, after }: Props) {
       {after.status !== before.status && (
         <>
           {" "}
-          <Status of={before} /> <span class="muted">→</span> <Status of={after} />
+          <StatusBadge status={before.status} /> <span class="muted">→</span>{" "}
+          <StatusBadge status={after.status} />
         </>
       )}
       {difference === 0 && after.status === before.status && <span class="muted">confirmed</span>}
@@ -49,13 +51,9 @@ export function StockChange({ before, after }: Props) {
 function Amount({ stock }: { readonly stock: Stock }) {
   return (
     <>
-      <strong>{formatNumber(stock.quantity)}</strong> <Status of={stock} />
+      <strong>{formatNumber(stock.quantity)}</strong> <StatusBadge status={stock.status} />
     </>
   );
-}
-
-function Status({ of }: { readonly of: Stock }) {
-  return <span class={`badge ${of.status}`}>{of.status}</span>;
 }
 
 /** With a real minus sign, as wide as a plus. */

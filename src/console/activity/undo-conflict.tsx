@@ -18,7 +18,7 @@ export function UndoConflict({ row, name, since }: Props) {
         <bdi>
           <strong>{name}</strong>
         </bdi>{" "}
-        was changed again since. Nothing was undone yet.
+        has changed since then. Nothing has been undone yet.
       </p>
       <ul class="undo-since">
         {since.map((later) => (

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { announce } from "../announcements.ts";
 import { ApiError, messageOf, request } from "../api.ts";
+import { capitalized } from "../parts/capitalized.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { formatNumber } from "../stock/quantities.ts";
 import { reasonCharactersMax } from "../stock/reasons.ts";
@@ -25,19 +26,27 @@ export function UndoDialog({ row, close }: Props) {
   const name = findPetName(row.petId) ?? `pet ${row.petId}`;
   const { quantity, status } = row.before!;
   const isConflict = since.value.length > 0;
+  /** The person decides again about a change that the dialog does not show yet. */
+  async function hasNewer(): Promise<boolean> {
+    const changes = await listSince(row);
+    if (changes[0]?.seq === since.value[0]?.seq) return false;
+    since.value = changes;
+    return true;
+  }
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
     if (isSending.value) return;
     isSending.value = true;
     error.value = "";
     try {
+      if (isConflict && (await hasNewer())) return;
       await sendUndo(row, reason.value.trim(), isConflict);
-      const text = `${name} is back at ${formatNumber(quantity)}, ${status}`;
+      const text = `${name} is back at ${formatNumber(quantity)}, ${capitalized(status)}`;
       announce(`Undone. ${text}`);
       showSuccess(text);
       close();
     } catch (failure) {
-      const changes = isConflictError(failure) ? await listSince(row) : [];
+      const changes = isConflictError(failure) ? await listSince(row).catch(() => []) : [];
       if (changes.length > 0) since.value = changes;
       else error.value = messageOf(failure);
     } finally {
@@ -81,7 +90,7 @@ export function UndoDialog({ row, close }: Props) {
             {isConflict ? "Keep the stock as it is" : "Cancel"}
           </button>
           <button type="submit" class={`button ${isConflict ? "danger" : "primary"}`}>
-            {isConflict ? `Set it to ${formatNumber(quantity)}, ${status}` : "Undo"}
+            {isConflict ? `Set it to ${formatNumber(quantity)}, ${capitalized(status)}` : "Undo"}
           </button>
         </div>
       </form>
@@ -105,5 +114,5 @@ const sinceMax = 20;
 
 function listSince({ petId, seq }: LedgerRow): Promise<readonly LedgerRow[]> {
   const path = `/stock/${petId}/history?after=${seq}&limit=${sinceMax}`;
-  return request<readonly LedgerRow[]>(path).catch(() => []);
+  return request<readonly LedgerRow[]>(path);
 }

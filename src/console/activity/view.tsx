@@ -30,7 +30,7 @@ export default function ActivityView({ query }: ViewProps) {
         <h1 class="view-title">Activity</h1>
         <HoldButton list={list} />
       </div>
-      <FilterBar key={text} filter={list.filter} />
+      <FilterBar filter={list.filter} />
       <Changes list={list} caption="Changes, newest first" />
     </div>
   );

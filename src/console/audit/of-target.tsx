@@ -21,7 +21,7 @@ export function AuditOfTarget({ target }: { readonly target: string }) {
           ) : (
             <p class="muted">Nothing yet.</p>
           )}
-          {next && <a href={hrefOf(`/audit?target=${target}`)}>All of it</a>}
+          {next && <a href={hrefOf(`/audit?target=${target}`)}>Show all</a>}
         </>
       )}
     </WhenLoaded>

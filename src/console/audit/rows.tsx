@@ -22,8 +22,8 @@ export function AuditRows({ rows, names = noNames, hasTarget = true }: Props) {
           <tr>
             <th scope="col">When</th>
             <th scope="col">Who</th>
-            <th scope="col">What</th>
-            {hasTarget && <th scope="col">Which</th>}
+            <th scope="col">Action</th>
+            {hasTarget && <th scope="col">Target</th>}
             <th scope="col">Details</th>
           </tr>
         </thead>
@@ -36,11 +36,11 @@ export function AuditRows({ rows, names = noNames, hasTarget = true }: Props) {
               <td data-label="Who">
                 <Who row={row} />
               </td>
-              <td data-label="What" class="audit-action">
+              <td data-label="Action" class="audit-action">
                 {textOf(row.action)}
               </td>
               {hasTarget && (
-                <td data-label="Which">
+                <td data-label="Target">
                   <Target row={row} names={names} />
                 </td>
               )}

@@ -22,8 +22,8 @@ export default function AuditView({ query }: ViewProps) {
       <div class="view-head">
         <h1 class="view-title">Audit log</h1>
         <p class="muted">
-          Every change of keys, webhooks, pets and orders, and who made it. Changes of stock are
-          under Activity.
+          Every change to keys, webhooks, pets and orders, every sign-in and every backup. Changes
+          to stock are under Activity.
         </p>
       </div>
       <AuditFilters

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { capitalized } from "../parts/capitalized.ts";
 import { useNow } from "../parts/now.ts";
 import { countOf, formatSeconds } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
@@ -6,7 +7,7 @@ import { relativeTime } from "../parts/times.ts";
 import type { Backups, TaskRuns } from "./types.ts";
 
 const minuteMs = 60_000;
-/** A backup that should be restored as a test again. */
+/** After this many days, a backup should be restored as a test again. */
 const drillDaysMax = 35;
 
 function Card(props: { readonly title: string; readonly children: ComponentChildren }) {
@@ -100,8 +101,7 @@ function Failure({ runs }: { readonly runs: TaskRuns | null }) {
 
 /** For example "3 hours ago". */
 function ageText(at: string, now: number): string {
-  const text = relativeTime(Date.parse(at), now);
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capitalized(relativeTime(Date.parse(at), now));
 }
 
 function newest(...times: (string | null | undefined)[]): string | undefined {

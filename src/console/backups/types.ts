@@ -3,7 +3,7 @@ export interface TaskRuns {
   readonly startedAt: string | null;
   readonly succeededAt: string | null;
   readonly failedAt: string | null;
-  /** Why the last failure failed. */
+  /** Why the last failed run failed. */
   readonly error: string | null;
 }
 

@@ -1,3 +1,4 @@
+import { capitalized } from "../parts/capitalized.ts";
 import { dayAndTime } from "../parts/times.ts";
 import { ChartTable } from "./chart-table.tsx";
 import { groupBars } from "./groups.ts";
@@ -95,7 +96,3 @@ function periodText(at: number, stepMs: number): string {
 }
 
 const shortClock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}

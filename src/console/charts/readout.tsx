@@ -66,7 +66,7 @@ export function Readout({ title, plot, count, indexAt, xOf, linesOf, children }:
           <span class="chart-line" style={lineStyle(plot, x)} />
           <div class="chart-readout" style={boxStyle(plot, x, isRight)}>
             {lines.map((line, position) => (
-              <div key={line} class={position === 0 ? "muted" : ""}>
+              <div key={position} class={position === 0 ? "muted" : ""}>
                 {line}
               </div>
             ))}

@@ -49,8 +49,8 @@ export function ConnectionNotice() {
   return (
     <div class="notice warning connection-notice" role="status">
       <span>
-        The connection was lost at {clockTime(state.since)}. You see the state of that moment. The
-        page connects again by itself and then shows what happened meanwhile.
+        The connection was lost at {clockTime(state.since)}. This page shows the state at that time.
+        It reconnects by itself and then shows what has changed.
       </span>
       <button type="button" class="button small" onClick={reconnectNow}>
         Try now

@@ -21,7 +21,7 @@ export class ErrorBoundary extends Component<Props, { isBroken: boolean }> {
     return (
       <div class="empty" role="alert">
         <h1 class="view-title">This page has a problem</h1>
-        <p>Nothing was changed in the store. Show the page again, or open another one.</p>
+        <p>What you saved is safe. Show the page again, or open another one.</p>
         <button
           type="button"
           class="button primary"

@@ -60,7 +60,7 @@ function NotFound() {
       <h1 class="view-title">There is no such page</h1>
       <p>The address may be mistyped.</p>
       <a class="button" href="/console">
-        Open the first page
+        Open the overview
       </a>
     </div>
   );

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Icon } from "../frame/icons.tsx";
+import { StatusBadge } from "../parts/status-badge.tsx";
 import { hrefOf, navigate } from "../router.ts";
 import { formatNumber } from "../stock/quantities.ts";
 import { loadState, revision, table } from "../stock/state.ts";
@@ -27,7 +28,7 @@ export function ChoosePet() {
           class="input"
           type="search"
           placeholder="Search by id or name"
-          aria-label="Search a pet by id or name"
+          aria-label="Search for a pet by id or name"
           autocomplete="off"
           spellcheck={false}
           onInput={(event) => {
@@ -44,7 +45,7 @@ export function ChoosePet() {
               <span class="muted mono">{table.value.ids[row]}</span>
               <span class="spacer" />
               <span>{formatNumber(table.value.quantities[row]!)}</span>
-              <span class={`badge ${table.value.statusAt(row)}`}>{table.value.statusAt(row)}</span>
+              <StatusBadge status={table.value.statusAt(row)} />
             </a>
           </li>
         ))}
@@ -60,8 +61,17 @@ export function ChoosePet() {
 function findRows(text: string): readonly number[] {
   const { rowsById, searchTexts, isRemoved, versions } = table.value;
   const wanted = foldCase(text.trim());
-  const found = rowsById.filter((row) => !isRemoved[row] && searchTexts[row]!.includes(wanted));
-  return found.sort((one, other) => versions[other]! - versions[one]!).slice(0, suggestionsMax);
+  const newest: number[] = [];
+  for (const row of rowsById) {
+    if (isRemoved[row] || !searchTexts[row]!.includes(wanted)) continue;
+    const isFull = newest.length === suggestionsMax;
+    if (isFull && versions[newest.at(-1)!]! > versions[row]!) continue;
+    // Sorting all 100,000 pets would take too long while changes arrive.
+    const place = newest.findIndex((other) => versions[other]! < versions[row]!);
+    newest.splice(place < 0 ? newest.length : place, 0, row);
+    if (isFull) newest.pop();
+  }
+  return newest;
 }
 
 function Nothing(props: { readonly text: string; readonly typedId: string | undefined }) {
@@ -70,7 +80,7 @@ function Nothing(props: { readonly text: string; readonly typedId: string | unde
     return (
       <div class="empty">
         <h2>There are no pets yet</h2>
-        <p>Add pets first. Their history starts with them.</p>
+        <p>Add a pet first. Its history starts then.</p>
         <a class="button primary" href={hrefOf("/stock")}>
           Open the stock
         </a>
@@ -81,7 +91,7 @@ function Nothing(props: { readonly text: string; readonly typedId: string | unde
     <div class="empty">
       <h2>No pet matches</h2>
       {typedId === undefined ? (
-        <p>Removed pets are found by their id only.</p>
+        <p>Removed pets can only be found by their id.</p>
       ) : (
         <>
           <p>The pet may have been removed. Its history stays.</p>

@@ -6,6 +6,7 @@ import { Changes } from "../activity/changes.tsx";
 import { findPetName } from "../activity/pet-name.tsx";
 import { whoOf } from "../activity/who.ts";
 import { StepChart } from "../charts/lazy.tsx";
+import { StatusBadge } from "../parts/status-badge.tsx";
 import { hrefOf } from "../router.ts";
 import { formatNumber } from "../stock/quantities.ts";
 import type { LedgerRow } from "../types.ts";
@@ -56,11 +57,11 @@ export function EntryHistory({ petId }: { readonly petId: string }) {
 function Current({ latest }: { readonly latest: LedgerRow | undefined }) {
   if (!latest) return null;
   const { after } = latest;
-  if (!after) return <span class="badge danger">removed</span>;
+  if (!after) return <span class="badge danger">Removed</span>;
   return (
     <span class="row current-stock">
       <span class="muted">In stock</span> <strong>{formatNumber(after.quantity)}</strong>
-      <span class={`badge ${after.status}`}>{after.status}</span>
+      <StatusBadge status={after.status} />
     </span>
   );
 }

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { signed } from "../activity/stock-change.tsx";
 import { Icon } from "../frame/icons.tsx";
+import { StatusBadge } from "../parts/status-badge.tsx";
 import { VirtualCell, VirtualTable } from "../parts/virtual-table.tsx";
 import { hrefOf } from "../router.ts";
 import { rowHeight } from "../stock/layout.ts";
@@ -55,13 +56,13 @@ function Cells({ row }: { readonly row: MomentRow }) {
         <a href={hrefOf(`/history/${petId}`)}>{petId}</a>
       </VirtualCell>
       <VirtualCell>
-        <bdi class="cut">{name === "" ? <span class="muted">removed</span> : name}</bdi>
+        <bdi class="cut">{name === "" ? <span class="muted">Removed</span> : name}</bdi>
       </VirtualCell>
       <VirtualCell label="then">
-        <StockText stock={before} none="not yet there" />
+        <StockText stock={before} none="Not there yet" />
       </VirtualCell>
       <VirtualCell label="now">
-        <StockText stock={now} none="removed" />
+        <StockText stock={now} none="Removed" />
       </VirtualCell>
       <VirtualCell class={difference > 0 ? "gain" : difference < 0 ? "loss" : ""}>
         {difference === 0 ? <span class="muted">0</span> : signed(difference)}
@@ -74,7 +75,7 @@ function StockText({ stock, none }: { readonly stock: Stock | null; readonly non
   if (!stock) return <span class="muted">{none}</span>;
   return (
     <>
-      {formatNumber(stock.quantity)} <span class={`badge ${stock.status}`}>{stock.status}</span>
+      {formatNumber(stock.quantity)} <StatusBadge status={stock.status} />
     </>
   );
 }

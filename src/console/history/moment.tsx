@@ -2,6 +2,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import { dayAndTime } from "../parts/times.ts";
+import { NotLoaded } from "../stock/nothing.tsx";
 import { formatNumber } from "../stock/quantities.ts";
 import { loadState, revision, table } from "../stock/state.ts";
 import { MomentForm } from "./moment-form.tsx";
@@ -16,7 +17,7 @@ export function Moment({ at }: { readonly at: string }) {
       {at === "" ? (
         <div class="empty">
           <h2>Choose a moment</h2>
-          <p>See the whole inventory as it was then, and every difference to now.</p>
+          <p>See the whole inventory as it was then, and every difference from now.</p>
         </div>
       ) : (
         <Loaded key={at} at={at} />
@@ -27,7 +28,9 @@ export function Moment({ at }: { readonly at: string }) {
 
 function Loaded({ at }: { readonly at: string }) {
   const source = useLoaded((signal) => loadPast(isMoment(at) ? at : "?", signal), [at]);
-  if (loadState.value.kind === "loading") return <p class="loading">Loading the stock of now…</p>;
+  const now = loadState.value;
+  if (now.kind === "loading") return <p class="loading">Loading the current stock…</p>;
+  if (now.kind === "failed") return <NotLoaded message={now.message} />;
   return (
     <WhenLoaded source={source}>
       {(past) => <Comparison title={titleOf(at, past)} past={past} />}
@@ -52,12 +55,11 @@ function Comparison({ title, past }: { readonly title: string; readonly past: Pa
   const compared = useSignal(revision.peek());
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const stop = revision.subscribe((current) => {
+    const stop = revision.subscribe(() => {
       timer ??= setTimeout(() => {
         timer = undefined;
         compared.value = revision.peek();
       }, compareMs);
-      void current;
     });
     return () => {
       stop();

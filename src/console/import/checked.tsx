@@ -21,7 +21,7 @@ export function Checked({ upload, result, at }: Props) {
   const { problems, differences, created, changed, unchanged } = result;
   if (problems.total > 0) {
     return (
-      <section class="stack" aria-label="Problems of the file">
+      <section class="stack" aria-label="Problems in the file">
         <div class="notice danger stack">
           <p>
             <FileName upload={upload} /> has <strong>{countOf(problems.total, "problem")}</strong>.
@@ -47,7 +47,9 @@ export function Checked({ upload, result, at }: Props) {
         <Count label="Unchanged" value={unchanged} />
       </div>
       {count === 0 ? (
-        <p class="notice">Everything is in the store already. There is nothing to import.</p>
+        <p class="notice">
+          Everything in the file is already in the store. There is nothing to import.
+        </p>
       ) : (
         <DifferenceTable {...differences} one={one} />
       )}

@@ -32,7 +32,7 @@ export function DifferenceTable({ rows, total, one }: Props) {
                   <Value value={from} none="" />
                 </td>
                 <td class="import-value">
-                  <Value value={to} none="none" />
+                  <Value value={to} none="None" />
                 </td>
               </tr>
             ))}
@@ -52,5 +52,5 @@ export function DifferenceTable({ rows, total, one }: Props) {
 function Value({ value, none }: { readonly value: unknown; readonly none: string }) {
   if (value === null || value === undefined) return <span class="muted">{none}</span>;
   const text = Array.isArray(value) ? value.join(", ") : String(value);
-  return text === "" ? <span class="muted">empty</span> : <bdi class="value">{text}</bdi>;
+  return text === "" ? <span class="muted">Empty</span> : <bdi class="value">{text}</bdi>;
 }

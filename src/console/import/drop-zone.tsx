@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Icon } from "../frame/icons.tsx";
+import { capitalized } from "../parts/capitalized.ts";
 import type { ImportKind } from "./import-result.ts";
 import { chooseFile, importKind } from "./state.ts";
 
@@ -31,7 +32,7 @@ export function DropZone() {
                 importKind.value = kind;
               }}
             >
-              {kind}
+              {capitalized(kind)}
             </button>
           ))}
         </fieldset>

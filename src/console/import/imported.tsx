@@ -19,7 +19,7 @@ export function Imported({ upload, result }: Props) {
       <p class="notice success row">
         <Icon name="check" />
         <span>
-          <FileName upload={upload} /> is imported.
+          <FileName upload={upload} /> has been imported.
         </span>
       </p>
       <div class="grid import-counts">

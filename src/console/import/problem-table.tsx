@@ -12,7 +12,7 @@ export function ProblemTable({ problems, total }: Props) {
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it. */}
       <section class="table-wrap import-table" tabIndex={0} aria-label="Problems">
-        <table class="table">
+        <table class="table card-table">
           <thead>
             <tr>
               <th scope="col">Line</th>
@@ -24,10 +24,14 @@ export function ProblemTable({ problems, total }: Props) {
           <tbody>
             {problems.map(({ line, column, value, rule }) => (
               <tr key={`${line} ${column} ${rule}`}>
-                <td>{formatNumber(line)}</td>
-                <td>{column ?? <span class="muted">whole row</span>}</td>
-                <td class="mono import-value">{value === null ? "" : <bdi>{value}</bdi>}</td>
-                <td class="import-rule">{rule}</td>
+                <td data-label="Line">{formatNumber(line)}</td>
+                <td data-label="Column">{column ?? <span class="muted">Whole row</span>}</td>
+                <td class="import-value" data-label="Value">
+                  {value === null ? "" : <bdi class="mono">{value}</bdi>}
+                </td>
+                <td class="import-rule" data-label="What is wrong">
+                  {rule}
+                </td>
               </tr>
             ))}
           </tbody>

@@ -30,7 +30,7 @@ export function Sending({ upload, part }: { readonly upload: Upload; readonly pa
       </div>
       {!isDryRun && (
         <p class="small muted">
-          All rows are imported, or none. If you cancel in the last moment, check the file again to
+          All rows are imported, or none. If you cancel at the last moment, check the file again to
           see whether it was imported.
         </p>
       )}
@@ -75,8 +75,8 @@ export function Uncertain({ upload }: { readonly upload: Upload }) {
         The connection was lost while <FileName upload={upload} /> was imported.
       </p>
       <p>
-        All rows were imported, or none. Check the file again: if it was imported, there is no
-        difference left.
+        All rows were imported, or none. Check the file again: if it was imported, there are no
+        differences left.
       </p>
       <Again upload={upload} />
     </section>

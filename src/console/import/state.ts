@@ -9,11 +9,11 @@ import { sendFile, type Upload } from "./upload.ts";
 
 export type ImportState =
   | { readonly kind: "idle" }
-  /** The name does not tell the format. */
+  /** The name does not show the format. */
   | { readonly kind: "unknown-format"; readonly file: File }
   | { readonly kind: "sending"; readonly upload: Upload; readonly part: number }
   | { readonly kind: "failed"; readonly upload: Upload; readonly message: string }
-  /** The connection was lost while the file was imported: nobody knows whether it was. */
+  /** The connection was lost while the file was imported: it may have been imported or not. */
   | { readonly kind: "uncertain"; readonly upload: Upload }
   | {
       readonly kind: "checked";
@@ -28,7 +28,7 @@ export const importKind = signal<ImportKind>("pets");
 
 let leaving = new AbortController();
 
-/** Checks a file at once, if its name tells the format. Nothing is changed. */
+/** Checks a file at once, if its name shows the format. Nothing is changed. */
 export function chooseFile(file: File): void {
   const format = formatOf(file.name);
   if (format) void checkFile(file, format);
@@ -49,7 +49,7 @@ export function applyImport(upload: Upload): Promise<void> {
   return send({ ...upload, isDryRun: false });
 }
 
-/** Stops what is being sent, and starts anew. */
+/** Stops what is being sent, and starts over. */
 export function resetImport(): void {
   leaving.abort();
   importState.value = { kind: "idle" };
@@ -69,7 +69,7 @@ async function send(upload: Upload): Promise<void> {
     importState.value = upload.isDryRun
       ? { kind: "checked", upload, result, at: Date.now() }
       : { kind: "imported", upload, result };
-    announce(upload.isDryRun ? "The file is checked." : "The file is imported.");
+    announce(upload.isDryRun ? "The file has been checked." : "The file has been imported.");
   } catch (error) {
     if (current.aborted) return;
     importState.value = isUncertain(upload, error)

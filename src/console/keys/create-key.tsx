@@ -59,7 +59,7 @@ function KeyForm(props: { readonly issue: (key: IssuedKey) => void; readonly clo
       </fieldset>
       {isOperator ? (
         <p class="notice">
-          An operator key opens this console. Its owner may change everything, also other keys.
+          An operator key opens this console. Its owner can change everything, including other keys.
         </p>
       ) : (
         <TermsFields />

@@ -31,7 +31,7 @@ export function ExpiryField({ current }: { readonly current?: string | null | un
               {text}
             </option>
           ))}
-          <option value="date">At a time of my choice</option>
+          <option value="date">At a chosen time</option>
         </select>
         {choice.value === "date" && (
           <input

@@ -55,7 +55,7 @@ export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
               <span class="muted small">
                 {fixed
                   ? `${formatCount(fixed.perMinute)} a minute, ${formatCount(fixed.perDay)} a day`
-                  : "limits of your choice"}
+                  : "limits that you choose"}
               </span>
             </span>
           </label>

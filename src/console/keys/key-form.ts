@@ -32,7 +32,7 @@ function readTerms(form: FormData, input: KeyInput): KeyReading {
     const perMinute = readLimit(form.get("perMinute"));
     const perDay = readLimit(form.get("perDay"));
     if (perMinute === undefined || perDay === undefined) {
-      return { error: "Enter both limits as whole numbers from 1." };
+      return { error: "Enter both limits as whole numbers, 1 or more." };
     }
     Object.assign(input, { perMinute, perDay });
   }

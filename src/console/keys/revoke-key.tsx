@@ -22,12 +22,12 @@ export function RevokeKey({ entry, close }: { readonly entry: Key; readonly clos
         <bdi>
           <strong>{entry.name}</strong>
         </bdi>{" "}
-        stops working at once, for ever. Its requests are refused, and its history stays.
+        stops working at once and for good. Its requests are refused. Its history stays.
       </p>
       {isOwn && (
         <p class="notice danger">
-          This is the key you signed in with. You are signed out, and need another operator key to
-          come back.
+          This is the key you signed in with. You will be signed out, and need another operator key
+          to sign in again.
         </p>
       )}
     </Confirmation>

@@ -51,9 +51,9 @@ export function RotateKey({ entry, close }: { readonly entry: Key; readonly clos
           <bdi>
             <strong>{entry.name}</strong>
           </bdi>{" "}
-          gets a new secret. Name, plan, scopes and limits stay.
+          gets a new secret. Its name, plan, scopes and limits stay the same.
         </p>
-        <OverlapField label="The old key works for another" canEndAtOnce={!isOwn} />
+        <OverlapField label="How long the old key still works" canEndAtOnce={!isOwn} />
         {isOwn && (
           <p class="notice">
             This is the key you signed in with. Your session ends with the old key.

@@ -30,7 +30,7 @@ export function SecretTimeline({ secrets }: { readonly secrets: readonly SecretT
                     until <Time at={expiresAt} /> (<Time at={expiresAt} isRelative />)
                   </>
                 ) : (
-                  ", without an end"
+                  ", with no end"
                 )}
               </span>
             </span>

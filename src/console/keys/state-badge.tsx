@@ -1,3 +1,4 @@
+import { capitalized } from "../parts/capitalized.ts";
 import type { KeyState } from "./types.ts";
 
 const tones: Record<KeyState, string> = {
@@ -8,5 +9,5 @@ const tones: Record<KeyState, string> = {
 };
 
 export function StateBadge({ state }: { readonly state: KeyState }) {
-  return <span class={`badge ${tones[state]}`}>{state}</span>;
+  return <span class={`badge ${tones[state]}`}>{capitalized(state)}</span>;
 }

@@ -1,3 +1,4 @@
+import { capitalized } from "../parts/capitalized.ts";
 // What can be chosen for a key. A test compares these tables with those of the service.
 
 export interface PlanChoice {
@@ -27,5 +28,5 @@ export function hasOwnLimits(plan: string): boolean {
 
 /** For example "Business". */
 export function planTitle(plan: string | null): string {
-  return plan === null ? "Operator" : plan[0]!.toUpperCase() + plan.slice(1);
+  return plan === null ? "Operator" : capitalized(plan);
 }

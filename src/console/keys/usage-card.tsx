@@ -12,7 +12,7 @@ const spans = [
   { step: "day", text: "13 months" },
 ] as const;
 
-/** The requests of a key, admitted and refused, over the last day or year. */
+/** The requests of a key, accepted and over a limit, in the last 24 hours or 13 months. */
 export function UsageCard({ id }: { readonly id: string }) {
   const span = useSignal<(typeof spans)[number]>(spans[0]);
   const { step, text } = span.value;
@@ -44,14 +44,14 @@ export function UsageCard({ id }: { readonly id: string }) {
       <WhenLoaded source={source}>
         {(usage) => (
           <BarChart
-            title={`Requests of the last ${text}`}
+            title={`Requests in the last ${text}`}
             from={Date.parse(usage.from)}
             stepMs={stepMsOf[usage.step]}
             series={[
-              { name: "admitted", color: 1, values: usage.admitted },
-              { name: "refused", color: 4, values: usage.refused },
+              { name: "accepted", color: 1, values: usage.admitted },
+              { name: "over a limit", color: 4, values: usage.refused },
             ]}
-            emptyText={`No request in the last ${text}`}
+            emptyText={`No requests in the last ${text}`}
           />
         )}
       </WhenLoaded>

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { PetName } from "../activity/pet-name.tsx";
 import { messageOf, requestPage } from "../api.ts";
+import { capitalized } from "../parts/capitalized.ts";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import { Time } from "../parts/time.tsx";
 import { hrefOf } from "../router.ts";
@@ -136,13 +137,15 @@ function OrderTable({ orders }: { readonly orders: readonly Order[] }) {
               </td>
               <td data-label="Status">
                 <span>
-                  <span class={`badge ${badges[order.status] ?? ""}`}>{order.status}</span>{" "}
-                  {order.complete && <span class="small muted">complete</span>}
+                  <span class={`badge ${badges[order.status] ?? ""}`}>
+                    {capitalized(order.status)}
+                  </span>{" "}
+                  {order.complete && <span class="small muted">Complete</span>}
                 </span>
               </td>
               <td data-label="Ships">
                 {order.shipDate === null ? (
-                  <span class="muted">no date</span>
+                  <span class="muted">No date</span>
                 ) : (
                   <Time at={order.shipDate} isShort />
                 )}

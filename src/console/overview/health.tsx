@@ -44,7 +44,7 @@ export function Health({ facts }: { readonly facts: ServiceFacts }) {
         <dt>
           <a href={hrefOf("/backups")}>Backup</a>
         </dt>
-        <dd>{backup ? <Time at={backup.lastAt} isRelative /> : "none yet"}</dd>
+        <dd>{backup ? <Time at={backup.lastAt} isRelative /> : "None yet"}</dd>
       </dl>
     </section>
   );
@@ -57,5 +57,5 @@ function webhookText({ active, paused, disabled, failing }: ServiceFacts["webhoo
     ...(paused > 0 ? [`${paused} paused`] : []),
     ...(disabled > 0 ? [`${disabled} disabled`] : []),
   ];
-  return parts.length === 0 ? "none" : parts.join(", ");
+  return parts.length === 0 ? "None" : parts.join(", ");
 }

@@ -1,4 +1,6 @@
 import { Sparkline } from "../charts/sparkline.tsx";
+import { capitalized } from "../parts/capitalized.ts";
+import { StatusBadge } from "../parts/status-badge.tsx";
 import { formatNumber } from "../stock/quantities.ts";
 import { statuses } from "../types.ts";
 import type { ServiceFacts } from "./service-facts.ts";
@@ -16,7 +18,7 @@ export function StockTiles({ facts }: { readonly facts: ServiceFacts }) {
         return (
           <div class="card tile" key={status}>
             <h2 class="card-title">
-              <span class={`badge ${status}`}>{status}</span>
+              <StatusBadge status={status} />
             </h2>
             <p class="stat">{formatNumber(quantity)}</p>
             <p class="small muted">
@@ -24,7 +26,7 @@ export function StockTiles({ facts }: { readonly facts: ServiceFacts }) {
             </p>
             <progress
               class="meter"
-              aria-label={`Part of the stock that is ${status}`}
+              aria-label={`${capitalized(status)}: part of the whole stock`}
               max={Math.max(1, total)}
               value={quantity}
             />

@@ -7,7 +7,7 @@ const overlaps = [
 ] as const;
 
 interface Props {
-  /** What works longer, for example "The old key works for". */
+  /** For example "How long the old key still works". */
   readonly label: string;
   /** False if the old secret is needed for a while. */
   readonly canEndAtOnce: boolean;

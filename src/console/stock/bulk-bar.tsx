@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { capitalized } from "../parts/capitalized.ts";
 import { type Status, statuses } from "../types.ts";
 import { applyToSelected, bulk, continueBulk, dropRest } from "./bulk.ts";
 import { formatNumber, parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
@@ -54,7 +55,7 @@ export function BulkBar() {
         >
           {statuses.map((one) => (
             <option key={one} value={one}>
-              {one}
+              {capitalized(one)}
             </option>
           ))}
         </select>

@@ -1,6 +1,9 @@
+import { whoOf } from "../activity/who.ts";
+import { StatusBadge } from "../parts/status-badge.tsx";
 import { Time } from "../parts/time.tsx";
 import type { LedgerRow } from "../types.ts";
 import { type Editing, keepMine, takeTheirs } from "./editing.ts";
+import { formatNumber } from "./quantities.ts";
 
 interface Props {
   readonly edit: Editing;
@@ -13,7 +16,7 @@ interface Props {
 
 /** Shows both changes and who made the other one. Nothing is saved before the person decides. */
 export function ConflictPanel({ edit, theirs, top, done }: Props) {
-  const who = theirs.keyName ?? theirs.cause;
+  const who = whoOf(theirs);
   const isRemoved = theirs.after === null;
   return (
     <section
@@ -31,7 +34,7 @@ export function ConflictPanel({ edit, theirs, top, done }: Props) {
         <div>
           <dt>Mine</dt>
           <dd>
-            <span class="stat">{edit.quantity}</span> <Status name={edit.status} />
+            <span class="stat">{edit.quantity}</span> <StatusBadge status={edit.status} />
           </dd>
         </div>
         <div>
@@ -39,11 +42,11 @@ export function ConflictPanel({ edit, theirs, top, done }: Props) {
           <dd>
             {theirs.after ? (
               <>
-                <span class="stat">{theirs.after.quantity}</span>{" "}
-                <Status name={theirs.after.status} />
+                <span class="stat">{formatNumber(theirs.after.quantity)}</span>{" "}
+                <StatusBadge status={theirs.after.status} />
               </>
             ) : (
-              "removed"
+              "Removed"
             )}
           </dd>
         </div>
@@ -73,8 +76,4 @@ export function ConflictPanel({ edit, theirs, top, done }: Props) {
       </div>
     </section>
   );
-}
-
-function Status({ name }: { readonly name: string }) {
-  return <span class={`badge ${name}`}>{name}</span>;
 }

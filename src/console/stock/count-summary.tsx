@@ -57,7 +57,7 @@ export function CountSummary() {
 function Continue() {
   return (
     <div class="row">
-      <span class="small">The last differences may not have arrived.</span>
+      <span class="small">The last differences may not have been saved.</span>
       <button
         type="button"
         class="button primary"

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../frame/icons.tsx";
+import { capitalized } from "../parts/capitalized.ts";
 import { type Status, statuses } from "../types.ts";
 import { CountedCell } from "./counted-cell.tsx";
 import { isCounting } from "./counting.ts";
@@ -56,7 +57,7 @@ export function EditFields({ edit, index }: Props) {
         >
           {statuses.map((one) => (
             <option key={one} value={one}>
-              {one}
+              {capitalized(one)}
             </option>
           ))}
         </select>

@@ -1,3 +1,4 @@
+import { capitalized } from "../parts/capitalized.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { type Status, statuses } from "../types.ts";
 import { ConflictPanel } from "./conflict-panel.tsx";
@@ -50,7 +51,7 @@ export function EditSheet() {
           >
             {statuses.map((one) => (
               <option key={one} value={one}>
-                {one}
+                {capitalized(one)}
               </option>
             ))}
           </select>

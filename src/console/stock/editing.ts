@@ -1,9 +1,11 @@
 import { batch, signal } from "@preact/signals";
+import { whoOf } from "../activity/who.ts";
 import { announce } from "../announcements.ts";
 import { ApiError, messageOf, request } from "../api.ts";
+import { capitalized } from "../parts/capitalized.ts";
 import { showError, showSuccess } from "../toasts.ts";
 import type { LedgerRow, ListedEntry, Status, StockEntry } from "../types.ts";
-import { parseQuantity, quantityRule } from "./quantities.ts";
+import { formatNumber, parseQuantity, quantityRule } from "./quantities.ts";
 import { onChange, table, touched } from "./state.ts";
 
 /** An edit in progress. Nothing that arrives changes what the person typed. */
@@ -95,10 +97,14 @@ export async function saveEditing(): Promise<boolean> {
 
 function report(base: ListedEntry, saved: StockEntry): void {
   const parts = [
-    ...(saved.quantity === base.quantity ? [] : [`${base.quantity} → ${saved.quantity}`]),
-    ...(saved.status === base.status ? [] : [`${base.status} → ${saved.status}`]),
+    ...(saved.quantity === base.quantity
+      ? []
+      : [`${formatNumber(base.quantity)} → ${formatNumber(saved.quantity)}`]),
+    ...(saved.status === base.status
+      ? []
+      : [`${capitalized(base.status)} → ${capitalized(saved.status)}`]),
   ];
-  const text = `${base.name}: ${parts.length > 0 ? parts.join(", ") : `${saved.quantity} confirmed`}`;
+  const text = `${base.name}: ${parts.length > 0 ? parts.join(", ") : `${formatNumber(saved.quantity)} confirmed`}`;
   showSuccess(text, { label: "Undo", run: () => void undo(saved.version) });
 }
 
@@ -146,6 +152,9 @@ onChange((change) => {
   const edit = editing.value;
   if (change.petId !== edit?.base.petId || change.seq <= edit.base.version || edit.isSaving) return;
   changeEditing({ theirs: change });
-  const other = change.after ? `${change.after.quantity}, ${change.after.status}` : "removed";
-  announce(`${change.keyName ?? change.cause} changed this entry meanwhile: ${other}.`);
+  const { after } = change;
+  const what = after
+    ? `changed this entry meanwhile: ${formatNumber(after.quantity)}, ${capitalized(after.status)}`
+    : "removed this entry meanwhile";
+  announce(`${whoOf(change)} ${what}.`);
 });

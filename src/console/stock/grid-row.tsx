@@ -1,4 +1,5 @@
 import { Icon } from "../frame/icons.tsx";
+import { StatusBadge } from "../parts/status-badge.tsx";
 import { Time } from "../parts/time.tsx";
 import { hrefOf } from "../router.ts";
 import { CountedCell } from "./counted-cell.tsx";
@@ -83,7 +84,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
           </div>
           {isCounting.value && <CountedCell petId={petId} />}
           <div {...cell("status")} onClick={() => tryEditing(row, "status")}>
-            <span class={`badge ${status}`}>{status}</span>
+            <StatusBadge status={status} />
           </div>
           <div {...cell("change", "small")}>
             <a href={hrefOf(`/history/${petId}`)} tabIndex={-1} title={`History of ${name}`}>

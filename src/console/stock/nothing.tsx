@@ -37,7 +37,7 @@ export function NoMatches() {
   return (
     <div class="empty">
       <h2>Nothing matches</h2>
-      <p>No entry has this id or name, and the chosen status.</p>
+      <p>No entry matches both the search and the chosen status.</p>
       <button
         type="button"
         class="button"

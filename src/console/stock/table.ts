@@ -1,3 +1,4 @@
+import { whoOf } from "../activity/who.ts";
 import {
   type LedgerRow,
   type ListedEntry,
@@ -161,7 +162,7 @@ export class StockTable {
 
 function toLastChange(change: LedgerRow, isLive: boolean): LastChange {
   const { seq, at, reason } = change;
-  return { seq, at, by: change.keyName ?? change.cause, reason, isLive };
+  return { seq, at, by: whoOf(change), reason, isLive };
 }
 
 /** Lower case without accents, so that "Zoé" is found with "zoe". */

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../frame/icons.tsx";
+import { capitalized } from "../parts/capitalized.ts";
 import { hrefOf } from "../router.ts";
 import { statuses } from "../types.ts";
 import { isCounting } from "./counting.ts";
@@ -76,12 +77,12 @@ export function Toolbar() {
       <span class="spacer" />
       {isOrderStale.value && (
         <button type="button" class="button small quiet" onClick={updateOrder}>
-          Update the order
+          Sort again
         </button>
       )}
       <span class="muted small" data-shown={shown}>
         {shown === total
-          ? `${formatNumber(total)} entries`
+          ? `${formatNumber(total)} ${total === 1 ? "entry" : "entries"}`
           : `${formatNumber(shown)} of ${formatNumber(total)} entries`}
       </span>
     </div>
@@ -104,7 +105,8 @@ function StatusFilter() {
             statusFilter.value = next;
           }}
         >
-          {status} <span class="muted">{formatNumber(statusCounts.value[index]!)}</span>
+          {capitalized(status)}{" "}
+          <span class="muted">{formatNumber(statusCounts.value[index]!)}</span>
         </button>
       ))}
     </fieldset>

@@ -4,7 +4,9 @@ import type { WebhookAttempt } from "./types.ts";
 
 export function Attempts({ attempts }: { readonly attempts: readonly WebhookAttempt[] }) {
   if (attempts.length === 0) {
-    return <p class="muted">Nothing was sent yet. The next change that matches is sent at once.</p>;
+    return (
+      <p class="muted">Nothing has been sent yet. The next matching change is sent at once.</p>
+    );
   }
   return (
     <div class="table-wrap">
@@ -57,7 +59,7 @@ function Result({ status, error }: Pick<WebhookAttempt, "status" | "error">) {
   return (
     <span class="row">
       <span class={`badge ${isDelivered ? "success" : "danger"}`}>
-        {isDelivered ? "delivered" : "failed"}
+        {isDelivered ? "Delivered" : "Failed"}
       </span>
       {status !== null && <span class="mono">{status}</span>}
       {error !== null && <bdi class="small">{error}</bdi>}
@@ -66,7 +68,7 @@ function Result({ status, error }: Pick<WebhookAttempt, "status" | "error">) {
 }
 
 function Answer({ text }: { readonly text: string }) {
-  if (text === "") return <span class="muted">empty</span>;
+  if (text === "") return <span class="muted">Empty</span>;
   if (text.length <= 40 && !text.includes("\n")) return <bdi class="mono small">{text}</bdi>;
   return (
     <details>

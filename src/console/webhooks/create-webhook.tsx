@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { request } from "../api.ts";
+import { capitalized } from "../parts/capitalized.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { useSubmission } from "../parts/submission.ts";
@@ -78,7 +79,7 @@ function WebhookForm(props: {
           <Checks
             name="statuses"
             legend="Status after the change"
-            choices={statuses.map((status) => [status, status])}
+            choices={statuses.map((status) => [status, capitalized(status)])}
           />
           <Checks name="causes" legend="Made by" choices={causeChoices} />
           <TextField

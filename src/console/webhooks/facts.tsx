@@ -1,3 +1,5 @@
+import { causeNames } from "../activity/change-filter.ts";
+import { capitalized } from "../parts/capitalized.ts";
 import { formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 import { HealthText } from "./health.tsx";
@@ -28,7 +30,7 @@ export function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
         <>
           <dt>Old secret</dt>
           <dd>
-            signs as well until <Time at={oldSecretUntil} />
+            Also signs until <Time at={oldSecretUntil} />
           </dd>
         </>
       )}
@@ -50,8 +52,9 @@ function describeFilter({ pets, statuses, causes, below }: WebhookFilter): strin
     const more = pets.length > petsShown ? ` and ${pets.length - petsShown} more` : "";
     parts.push(`of the pets ${pets.slice(0, petsShown).join(", ")}${more}`);
   }
-  if (statuses) parts.push(`to ${statuses.join(" or ")}`);
-  if (causes) parts.push(`with the cause ${causes.join(" or ")}`);
+  if (statuses) parts.push(`to ${statuses.map(capitalized).join(" or ")}`);
+  if (causes)
+    parts.push(`with the cause ${causes.map((cause) => causeNames[cause] ?? cause).join(" or ")}`);
   if (below !== null) parts.push(`in which the quantity falls below ${formatCount(below)}`);
   return parts.length === 0 ? "All changes" : `Only changes ${parts.join(", ")}`;
 }

@@ -1,18 +1,19 @@
+import { capitalized } from "../parts/capitalized.ts";
 import { formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 import type { Webhook } from "./types.ts";
 
-/** One badge: failing counts more than being active. */
+/** One badge: failing is more important than being active. */
 export function HealthBadge({ state, failures }: Pick<Webhook, "state" | "failures">) {
-  if (state === "active" && failures > 0) return <span class="badge danger">failing</span>;
+  if (state === "active" && failures > 0) return <span class="badge danger">Failing</span>;
   const tone = { active: "success", paused: "warning", disabled: "danger" }[state];
-  return <span class={`badge ${tone}`}>{state}</span>;
+  return <span class={`badge ${tone}`}>{capitalized(state)}</span>;
 }
 
 /** How the deliveries go, in one sentence. */
 export function HealthText({ webhook }: { readonly webhook: Webhook }) {
   const { state, stateReason, failures, failingSince, nextAttemptAt, behind } = webhook;
-  if (state !== "active") return <bdi>{asSentence(stateReason ?? "not active")}</bdi>;
+  if (state !== "active") return <bdi>{capitalized(stateReason ?? "not active")}</bdi>;
   if (failures > 0 && failingSince) {
     return (
       <>
@@ -27,8 +28,4 @@ export function HealthText({ webhook }: { readonly webhook: Webhook }) {
     );
   }
   return <>{behind === 0 ? "Everything is delivered" : "Delivering"}</>;
-}
-
-function asSentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

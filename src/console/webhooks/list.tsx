@@ -93,7 +93,7 @@ function NoWebhooks({ create }: { readonly create: () => void }) {
   return (
     <div class="empty">
       <h2>There are no webhooks yet</h2>
-      <p>A webhook sends every change of stock to a server of yours, in order and signed.</p>
+      <p>A webhook sends every change to stock to your own server, in order and signed.</p>
       <button type="button" class="button" onClick={create}>
         Create a webhook
       </button>

@@ -52,7 +52,7 @@ export function RotateSecret({ webhook, close }: Props) {
           </bdi>{" "}
           gets a new secret for its signatures.
         </p>
-        <OverlapField label="The old secret signs as well for another" canEndAtOnce />
+        <OverlapField label="How long the old secret also signs" canEndAtOnce />
         <p class="field-error" role="alert">
           {error.value}
         </p>

@@ -31,7 +31,7 @@ export function readWebhookForm(form: FormData): WebhookReading {
   }
   const below = text("below");
   if (below !== "" && !/^[1-9]\d{0,14}$/.test(below)) {
-    return { error: "The quantity must be a whole number from 1." };
+    return { error: "The quantity must be a whole number, 1 or more." };
   }
   if (below !== "") input.below = Number(below);
   return { input };

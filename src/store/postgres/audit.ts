@@ -1,4 +1,4 @@
-import type { AuditStore } from "../../domain/audit.ts";
+import type { AuditEntry, AuditStore } from "../../domain/audit.ts";
 import {
   auditColumns,
   auditValues,
@@ -17,21 +17,29 @@ const listText = `
   ORDER BY audit.seq DESC LIMIT $5::int8`;
 
 /**
- * SQL that adds an entry, for a WITH clause. Its values are the parameters from number `first` on.
- * With `from`, it is added only if that part of the statement has a row.
+ * SQL that adds an entry: two parts of a WITH clause. Its values are the parameters from number `first`
+ * on. With `from`, it is added only if that part of the statement has a row. The row of `audit_end` is
+ * locked until the transaction ends, so numbers have no gaps.
  */
-export function insertEntry(first: number, from?: string): string {
+export function addingEntry(first: number, from?: string): string {
   const types = ["int8", "text", "text", "text", "text", "text"];
   const values = types.map((type, index) => `$${first + index}::${type}`).join();
-  return `INSERT INTO audit (${auditColumns}) SELECT ${values}${from ? ` FROM ${from}` : ""}`;
+  const condition = from ? ` WHERE EXISTS (SELECT FROM ${from})` : "";
+  return `numbered AS (UPDATE audit_end SET seq = seq + 1${condition} RETURNING seq),
+    noted AS (INSERT INTO audit (seq, ${auditColumns}) SELECT seq, ${values} FROM numbered)`;
+}
+
+const addText = `WITH ${addingEntry(1)} SELECT ${waitForDisk}`;
+
+/** Adds an entry, in the transaction of the caller if there is one. */
+export async function addEntry(query: Query, entry: AuditEntry): Promise<void> {
+  await query(addText, auditValues(entry));
 }
 
 /** Reads the audit log, and adds entries about changes that are stored elsewhere. */
 export function createAudit(query: Query): AuditStore {
   return {
-    async addEntry(entry) {
-      await query(`${insertEntry(1)} RETURNING ${waitForDisk}`, auditValues(entry));
-    },
+    addEntry: (entry) => addEntry(query, entry),
     listEntries: async (filter, rowsMax) =>
       (await query(listText, [...filterValues(filter), rowsMax])).map(toAuditRow),
   };

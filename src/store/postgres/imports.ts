@@ -4,10 +4,9 @@ import { type Problems, rejectProblems } from "../../domain/import-problems.ts";
 import type { Tip } from "../../domain/ledger.ts";
 import type { OrderRecord } from "../../domain/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/pets.ts";
-import { auditValues } from "../audit-rows.ts";
 import { orderDiffers, petDiffers, stockDiffers } from "../import-differences.ts";
 import { entryColumns, storedLedgerColumns } from "../rows.ts";
-import { insertEntry } from "./audit.ts";
+import { addEntry } from "./audit.ts";
 import { nowMs } from "./engine/clock.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Session } from "./engine/session.ts";
@@ -67,7 +66,7 @@ async function note(
   at: number,
 ): Promise<void> {
   const entry = auditEntry(actor, at, action, null, { reason, ...imported });
-  await query(insertEntry(1), auditValues(entry));
+  await addEntry(query, entry);
 }
 
 /** The lock is held, so no other transaction adds or removes a pet meanwhile. */

@@ -2,7 +2,7 @@ import type { KeyStore } from "../../domain/key-store.ts";
 import type { Key } from "../../domain/keys.ts";
 import { auditValues } from "../audit-rows.ts";
 import { keyColumns, secretTimesColumns, toKey, toNumber, toSecretTimes } from "../rows.ts";
-import { insertEntry } from "./audit.ts";
+import { addingEntry } from "./audit.ts";
 import type { Query } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";
 
@@ -18,7 +18,7 @@ const addKey = `
                                    expires_at, revoked_at)
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)),
        opened AS (INSERT INTO secrets (digest, key_id, created_at) VALUES ($10, $1, $7)),
-       noted AS (${insertEntry(11)})
+       ${addingEntry(11)}
   ${touchKeys}`;
 
 const changeKey = `
@@ -28,20 +28,20 @@ const changeKey = `
                      AND per_minute = $10::int8 AND per_day = $11::int8 AND scopes = $12
                      AND expires_at IS NOT DISTINCT FROM $13::int8
                    RETURNING id),
-       noted AS (${insertEntry(14, "changed")})
+       ${addingEntry(14, "changed")}
   UPDATE store SET keys_version = keys_version + 1 FROM changed WHERE store.id = 1
   RETURNING ${waitForDisk}`;
 
 const addSecret = `
   WITH ended AS (UPDATE secrets SET expires_at = least(expires_at, $4::int8) WHERE key_id = $1),
        opened AS (INSERT INTO secrets (digest, key_id, created_at) VALUES ($2, $1, $3)),
-       noted AS (${insertEntry(5)})
+       ${addingEntry(5)}
   ${touchKeys}`;
 
 const revokeKey = `
   WITH ended AS (UPDATE keys SET revoked_at = $2::int8 WHERE id = $1 AND revoked_at IS NULL
                  RETURNING id),
-       noted AS (${insertEntry(3, "ended")})
+       ${addingEntry(3, "ended")}
   ${touchKeys}`;
 
 /**

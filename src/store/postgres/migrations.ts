@@ -123,6 +123,7 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   webhook_attempts: ["SELECT", "INSERT", "DELETE"],
   maintenance: ["SELECT", "INSERT", "UPDATE"],
   audit: ["SELECT", "INSERT"],
+  audit_end: ["SELECT", "UPDATE"],
   sessions: ["SELECT", "INSERT", "DELETE"],
   usage_history: ["SELECT", "INSERT", "UPDATE", "DELETE"],
   removed_pets: ["SELECT", "INSERT", "UPDATE"],

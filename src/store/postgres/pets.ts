@@ -4,7 +4,7 @@ import type { LedgerRow } from "../../domain/ledger.ts";
 import type { AddedRow } from "../../domain/pets.ts";
 import { auditValues } from "../audit-rows.ts";
 import { entryColumns, storedLedgerColumns, toEntry } from "../rows.ts";
-import { insertEntry } from "./audit.ts";
+import { addingEntry } from "./audit.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Query, Session } from "./engine/session.ts";
 import { assertCommitted, begin, limitLockWait, waitForDisk } from "./engine/transaction.ts";
@@ -28,7 +28,7 @@ const changeText = `
       category = CASE WHEN $3::bool THEN $4::text ELSE category END,
       tags = coalesce($5::text, tags), photo_urls = coalesce($6::text, photo_urls)
     WHERE pet_id = $1::int8 RETURNING pet_id),
-  noted AS (${insertEntry(7, "changed")})
+  ${addingEntry(7, "changed")}
   SELECT ${waitForDisk} FROM changed`;
 
 /** What the methods use: `run` opens a session of its own, because they wait for imports. */

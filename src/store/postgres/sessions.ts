@@ -1,7 +1,7 @@
 import type { SessionStore } from "../../domain/key-store.ts";
 import { auditValues } from "../audit-rows.ts";
 import { keyColumns, sessionColumns, toFoundSession } from "../rows.ts";
-import { insertEntry } from "./audit.ts";
+import { addingEntry } from "./audit.ts";
 import type { Query } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";
 
@@ -14,13 +14,13 @@ const findText = `
 
 const addText = `
   WITH expired AS (DELETE FROM sessions WHERE expires_at <= $3::int8),
-       noted AS (${insertEntry(5)})
+       ${addingEntry(5)}
   INSERT INTO sessions (${sessionColumns}) VALUES ($1, $2, $3, $4) RETURNING ${waitForDisk}`;
 
 /** Every instance learns that the session is over, as it learns that a key was revoked. */
 const removeText = `
   WITH removed AS (DELETE FROM sessions WHERE digest = $1 RETURNING digest),
-       noted AS (${insertEntry(2, "removed")})
+       ${addingEntry(2, "removed")}
   UPDATE store SET keys_version = keys_version + 1 FROM removed WHERE store.id = 1
   RETURNING ${waitForDisk}`;
 

@@ -56,8 +56,7 @@ const bansInForce = `
     SET ban_started_at = excluded.ban_started_at, banned_until = excluded.banned_until`;
 
 /** Entries that are added later have higher numbers than those that were copied. */
-const continueAuditNumbers =
-  "SELECT setval(pg_get_serial_sequence('audit', 'seq'), max(seq)) FROM audit HAVING count(*) > 0";
+const continueAuditNumbers = "UPDATE audit_end SET seq = (SELECT coalesce(max(seq), 0) FROM audit)";
 
 /** The last row has no hash if it is older than the chain, which then ends in the table `chain`. */
 const lastRow = `SELECT seq, at, coalesce(encode(hash, 'hex'), (SELECT chain.hash FROM chain))

@@ -3,7 +3,7 @@ import type { Clock, SharedUsageStore } from "../../domain/ports.ts";
 import type { CountedUsage, UsageStore } from "../../domain/usage.ts";
 import { auditValues } from "../audit-rows.ts";
 import { banColumns, type Row, toBan, toUsage, usageColumns } from "../rows.ts";
-import { insertEntry } from "./audit.ts";
+import { addingEntry } from "./audit.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
 import { nowMs } from "./engine/clock.ts";
 import type { Query } from "./engine/session.ts";
@@ -40,7 +40,7 @@ const liftBan = `
   forgiven AS (
     UPDATE standings SET strikes = 0, ban_started_at = 0, banned_until = 0
     FROM lifted WHERE standings.key_id = lifted.key_id),
-  noted AS (${insertEntry(3, "lifted")})
+  ${addingEntry(3, "lifted")}
   UPDATE store SET keys_version = keys_version + 1 FROM lifted WHERE store.id = 1
   RETURNING ${waitForDisk}`;
 

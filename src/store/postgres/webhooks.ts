@@ -9,7 +9,7 @@ import {
   toWebhook,
   webhookColumns,
 } from "../webhook-rows.ts";
-import { insertEntry } from "./audit.ts";
+import { addingEntry } from "./audit.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
 import { nowMs } from "./engine/clock.ts";
 import type { Query } from "./engine/session.ts";
@@ -23,7 +23,7 @@ const attemptsText = `SELECT ${attemptColumns} FROM webhook_attempts WHERE webho
 /** The log goes with it, by the reference between the tables. */
 const removeText = `
   WITH removed AS (DELETE FROM webhooks WHERE id = $1 RETURNING id),
-       noted AS (${insertEntry(2, "removed")})
+       ${addingEntry(2, "removed")}
   SELECT ${waitForDisk} FROM removed`;
 
 /**
@@ -87,7 +87,7 @@ export function createWebhooks(query: Query, now: () => number | null): WebhookS
     async addWebhook(webhook, entry) {
       const columns = columnsOf(webhook);
       const numbers = columns.map((_, index) => `$${index + 1}`);
-      const text = `WITH noted AS (${insertEntry(columns.length + 1)})
+      const text = `WITH ${addingEntry(columns.length + 1)}
         INSERT INTO webhooks (${webhookColumns}) VALUES (${numbers.join()}) RETURNING ${waitForDisk}`;
       await query(text, [...columns.map(([, value]) => value), ...auditValues(entry)]);
     },
@@ -98,7 +98,7 @@ export function createWebhooks(query: Query, now: () => number | null): WebhookS
         WITH changed AS (
           UPDATE webhooks SET ${["version = version + 1", ...assignments].join()}
           WHERE id = $1 AND version = $2 RETURNING id),
-        noted AS (${insertEntry(columns.length + 3, "changed")})
+        ${addingEntry(columns.length + 3, "changed")}
         SELECT ${waitForDisk} FROM changed`;
       const values = [id, version, ...columns.map(([, value]) => value), ...auditValues(entry)];
       return (await query(text, values)).length > 0;

@@ -1,0 +1,7 @@
+import type { Status } from "../types.ts";
+import { capitalized } from "./capitalized.ts";
+
+/** The status of an entry. */
+export function StatusBadge({ status }: { readonly status: Status }) {
+  return <span class={`badge ${status}`}>{capitalized(status)}</span>;
+}
