@@ -66,7 +66,7 @@ describe("what needs attention", () => {
 
   test("a store that cannot be written, a service that is not ready, a certificate that ends", () => {
     expect(textsOf({ canWrite: false, isReady: false })).toEqual([
-      "problem: The store cannot be written. Updates get an error.",
+      "problem: The store cannot be written to. Updates get an error.",
     ]);
     expect(textsOf({ isReady: false })).toEqual([
       "problem: The service is not ready. Requests may get errors.",
@@ -123,7 +123,7 @@ describe("what needs attention", () => {
     expect(textsOf({ keys })).toEqual([
       "warning: 4 keys ('a', 'b', 'c', …) are banned for ignoring the rate limit.",
       "warning: Key 'ending' is about to expire, at 2026-11-22T12:00:00Z or later.",
-      "warning: Key 'full' is close to the limit of today.",
+      "warning: Key 'full' is close to the daily limit.",
     ]);
   });
 });

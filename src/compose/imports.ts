@@ -77,7 +77,7 @@ export function openImports({ config, program }: ServiceOptions): Imports {
   };
 }
 
-/** The same bytes. Throws when the service stops, also if no more of them arrive. */
+/** The same bytes. Throws when the service stops, even if no more of them arrive. */
 async function* untilStopped(
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,

@@ -106,7 +106,7 @@ async function toError(response: Response): Promise<ApiError> {
   return new ApiError(code, text, response.status, requestId);
 }
 
-/** An abort is no failure of the service, so the caller gets it as it is. */
+/** An abort is not a failure of the service, so the caller gets it as it is. */
 function toFailure(error: unknown, signal: AbortSignal | undefined): ApiError {
   if (error instanceof ApiError) return error;
   if (signal?.aborted) throw error;

@@ -6,7 +6,7 @@ import type { Webhook } from "./webhooks/webhook.ts";
 
 /** Something that an operator should look at. */
 export interface Attention {
-  /** `problem`: something does not work. `warning`: something will not, or could not. */
+  /** `problem`: something does not work. `warning`: something may stop working. */
   readonly severity: "problem" | "warning";
   readonly text: string;
   /** The view of the console that shows more. */
@@ -51,7 +51,7 @@ export function listAttention(state: ServiceState): readonly Attention[] {
 
 function* aboutService({ isReady, canWrite, certificateExpiresAt, now }: ServiceState) {
   const view = "overview" as const;
-  if (!canWrite) yield problem(view, "The store cannot be written. Updates get an error.");
+  if (!canWrite) yield problem(view, "The store cannot be written to. Updates get an error.");
   else if (!isReady) yield problem(view, "The service is not ready. Requests may get errors.");
   if (certificateExpiresAt === undefined || certificateExpiresAt > now + endingMs) return;
   const verb = certificateExpiresAt > now ? "expires at" : "expired at";
@@ -109,7 +109,7 @@ function* aboutKeys({ keys, now }: ServiceState) {
     const end = Math.min(...ending.map(({ key }) => key.expiresAt!));
     yield warning(view, `${some(ending)} about to expire, at ${formatInstant(end)} or later.`);
   }
-  if (full.length > 0) yield warning(view, `${some(full)} close to the limit of today.`);
+  if (full.length > 0) yield warning(view, `${some(full)} close to the daily limit.`);
 }
 
 /** How many names a text contains. */

@@ -105,7 +105,7 @@ export async function changeKey(
     const key = await getKey({ keys }, id);
     if (key.revokedAt !== null) throw revoked(id);
     const changed = { ...key, ...checkChange(key, change, now) };
-    // Another operator may have changed another field meanwhile.
+    // Another operator may have changed another field in the meantime.
     if (await keys.changeKey(key, changed, entry)) return changed;
   }
   throw unavailable("busy");

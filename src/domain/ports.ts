@@ -95,7 +95,7 @@ export interface RowFilter {
 /** Reads the ledger for clients and operators. Every read includes commits that returned before it. */
 export interface HistoryReader {
   findEntry(petId: bigint): MaybePromise<VersionedEntry | undefined>;
-  /** The `seq` of the row that last removed a pet, also if the pet was created again since. */
+  /** The `seq` of the row that last removed a pet, even if the pet was created again later. */
   findRemoval(petId: bigint): MaybePromise<number | undefined>;
   /** Where the ledger ends, with the hash of its last row. */
   readTip(): MaybePromise<Tip>;

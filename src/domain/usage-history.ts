@@ -216,7 +216,7 @@ export function rowsForSeries(
   return { span, from: slotAt(span, seriesStart(step, now)).start };
 }
 
-/** Never before 1970, also if the clock is wrong. */
+/** Never before 1970, even if the clock is wrong. */
 function seriesStart(step: Step, now: number): number {
   const { stepMs, points } = stepRules[step];
   return Math.max(0, now - (now % stepMs) - (points - 1) * stepMs);

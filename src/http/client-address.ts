@@ -23,7 +23,7 @@ export function createAddressReader(trustedProxies: readonly Network[]) {
   };
 }
 
-/** Returns a function that tells whether an address belongs to a trusted proxy. */
+/** Returns a function that checks whether an address belongs to a trusted proxy. */
 export function createTrust(trustedProxies: readonly Network[]): (address: string) => boolean {
   if (trustedProxies.length === 0) return () => false;
   const trusted = new BlockList();

@@ -9,7 +9,7 @@ export const missingOperatorKey =
   "Missing or invalid operator key. Sign in, or send the key as 'Authorization: Bearer <OPERATOR_KEY>'.";
 
 export const crossOrigin =
-  "The request does not come from a page of this service. Signed in with a cookie, only such pages can change something.";
+  "The request does not come from a page of this service. With a session cookie, only such a page can make changes.";
 
 export const signInWithKey =
   "Send the operator key as 'Authorization: Bearer <OPERATOR_KEY>' to sign in.";

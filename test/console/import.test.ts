@@ -93,10 +93,10 @@ test("a good file shows every difference, and is imported only after the decisio
   expect(await page.title()).not.toContain("stolen");
 });
 
-test("a file whose name tells no format is checked with the chosen one", async () => {
+test("a file whose name shows no format is checked with the chosen one", async () => {
   await choose("stock.txt", '{"petId":1,"quantity":12}\n');
   await button("NDJSON").click();
-  await page.getByText("Everything is in the store already").waitFor();
+  await page.getByText("Everything in the file is already in the store").waitFor();
 });
 
 test("an upload can be cancelled", async () => {
@@ -133,7 +133,7 @@ test("orders are imported, listed page by page, and exported", async () => {
   await button("Show older orders").click();
   await page.locator("tbody tr").nth(50).waitFor();
   const last = await page.locator("tbody tr").last().textContent();
-  expect(last).toBe("1Rex 12placed no date");
+  expect(last).toBe("1Rex 12Placed No date");
   await page.goto(consoleUrl(service, "/import"));
   const [download] = await Promise.all([
     page.waitForEvent("download"),

@@ -88,7 +88,7 @@ describe("the Overview", () => {
     const stock = page.getByRole("region", { name: "Stock" });
     await stock.waitFor();
     const text = (await stock.textContent())!;
-    for (const part of ["available13in 2 entries", "pending5in 1 entry", "sold0in 0 entries"]) {
+    for (const part of ["Available13in 2 entries", "Pending5in 1 entry", "Sold0in 0 entries"]) {
       expect(text).toContain(part);
     }
     const warning = page.getByRole("region", { name: "Needs attention" });

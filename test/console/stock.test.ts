@@ -57,7 +57,7 @@ describe.each(engines)("the Stock view on %s", (engine) => {
     await page.keyboard.press("Enter");
     await page.keyboard.type("7");
     await page.keyboard.press("Tab");
-    await page.keyboard.press("p");
+    await page.keyboard.press("P");
     await page.keyboard.press("Tab");
     await page.keyboard.type("shelf check");
     await page.keyboard.press("Enter");

@@ -10,7 +10,7 @@ export interface Upload {
 
 /**
  * Sends a file and returns the result. `sent` is called with the part that has arrived, from 0 to 1.
- * Only an XMLHttpRequest tells this in all browsers.
+ * Only an XMLHttpRequest reports this in all browsers.
  */
 export function sendFile(
   { what, file, format, isDryRun }: Upload,

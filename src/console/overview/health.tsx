@@ -3,8 +3,6 @@ import { hrefOf } from "../router.ts";
 import { formatNumber } from "../stock/quantities.ts";
 import type { ServiceFacts } from "./service-facts.ts";
 
-const engineNames: Readonly<Record<string, string>> = { sqlite: "SQLite", postgres: "PostgreSQL" };
-
 /** Facts about the service and what it does by itself. */
 export function Health({ facts }: { readonly facts: ServiceFacts }) {
   const { isReady, version, engine, schema, startedAt, ledger, webhooks, backup } = facts;
@@ -22,7 +20,7 @@ export function Health({ facts }: { readonly facts: ServiceFacts }) {
         <dd>{version}</dd>
         <dt>Store</dt>
         <dd>
-          {engineNames[engine] ?? engine}, schema {schema}
+          {engine}, schema {schema}
         </dd>
         <dt>Started</dt>
         <dd>

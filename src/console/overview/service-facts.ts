@@ -1,6 +1,6 @@
 import type { Status } from "../types.ts";
 
-/** The state of the service, as the API tells it. */
+/** The state of the service, as the API returns it. */
 export interface ServiceFacts {
   readonly version: string;
   readonly environment: string;

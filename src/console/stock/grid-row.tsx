@@ -53,7 +53,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       style={{ transform: `translateY(${top}px)` }}
       data-pet={petId}
       onMouseDown={(event) => {
-        // A range of rows is no range of text.
+        // Selecting a range of rows must not select text.
         if (event.shiftKey) event.preventDefault();
         startRange(index);
       }}

@@ -59,7 +59,7 @@ export async function removePet({ petId, version }: Pet, reason: string): Promis
   await request(`/pets/${petId}?${query}`, { method: "DELETE" });
 }
 
-/** The feed tells nothing about names, so the answer is shown at once. */
+/** The feed has no names, so the response is shown at once. */
 function show(pet: Pet): Pet {
   table.value.describe(table.value.add(pet), pet);
   touched();

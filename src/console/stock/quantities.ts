@@ -1,6 +1,6 @@
 export const quantityRule = "Enter a whole number from 0 to 9,007,199,254,740,991.";
 
-/** Reads digits, also with spaces or separators between thousands. Undefined if it is no quantity. */
+/** Reads digits, with or without separators between thousands. Undefined if it is not a quantity. */
 export function parseQuantity(text: string): number | undefined {
   const digits = text.trim().replace(/(?<=\d)[ ,'\u00a0\u202f](?=\d{3}(?!\d))/g, "");
   if (!/^\d{1,16}$/.test(digits)) return undefined;

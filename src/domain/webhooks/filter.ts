@@ -3,7 +3,7 @@ import type { WebhookFilter } from "./webhook.ts";
 
 type FilteredRow = Pick<LedgerRow, "petId" | "before" | "after" | "cause">;
 
-/** Returns a function that tells whether a webhook with this filter receives a change. */
+/** Returns a function that checks whether a webhook with this filter receives a change. */
 export function matcherOf(filter: WebhookFilter): (row: FilteredRow) => boolean {
   const pets = filter.pets && new Set(filter.pets);
   return (row) =>

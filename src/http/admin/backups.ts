@@ -40,7 +40,7 @@ function runsOf(records: readonly MaintenanceRecord[], wanted: MaintenanceTask) 
   };
 }
 
-/** Makes a backup as the schedule does. It is completed also if the client leaves. */
+/** Makes a backup as the schedule does. It is completed even if the client disconnects. */
 export async function makeBackup(context: Context, call: Call): Promise<Reply> {
   const { store, clock, admin } = context;
   const outcome = await whileWaiting(context, call, admin.backups.makeNow);

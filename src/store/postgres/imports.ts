@@ -69,7 +69,7 @@ async function note(
   await addEntry(query, entry);
 }
 
-/** The lock is held, so no other transaction adds or removes a pet meanwhile. */
+/** The lock is held, so no other transaction adds or removes a pet in the meantime. */
 async function applyCatalogue({ sql }: Session): Promise<void> {
   await sql.unsafe(
     `CREATE TEMP TABLE changed_pets ON COMMIT DROP AS

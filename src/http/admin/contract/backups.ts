@@ -116,7 +116,7 @@ export const makeBackup: AdminContract = {
   tag: "Backups",
   summary: "Make a backup",
   description:
-    "Makes a backup now, like those of the schedule, and removes the oldest ones. The response is sent when the file is complete, which can take minutes. The backup is completed also if the client disconnects.",
+    "Makes a backup now, like those of the schedule, and removes the oldest ones. The response is sent when the file is complete, which can take minutes. The backup is completed even if the client disconnects.",
   success: {
     201: {
       description: "The backup is complete.",

@@ -233,7 +233,7 @@ function exportContract(what: "pets" | "orders"): AdminContract {
   return {
     tag: what === "pets" ? "Pets" : "Orders",
     summary: `Export ${what}`,
-    description: `Returns all ${what} as a file, in the columns that an import reads. Rows are read while the file is sent, so a change that is made meanwhile may be in it or not. \`petstore ${what} export\` writes all rows as of one moment.
+    description: `Returns all ${what} as a file, in the columns that an import reads. Rows are read while the file is sent, so a change made during that time may or may not be in it. \`petstore ${what} export\` writes all rows as of one moment.
 
 Every text is exact, so that the file can be imported again without a change. Names that clients chose can start with \`=\`, \`+\`, \`-\` or \`@\`, which spreadsheet programs take for a formula: import the columns as text there.`,
     parameters: [{ ...formatParameter, required: true, description: "The format of the file." }],

@@ -158,7 +158,7 @@ export const revokeKey: AdminContract = {
 export const liftBan: AdminContract = {
   tag,
   summary: "Lift a ban",
-  description: "Ends the ban of a key. Succeeds as well if no ban is in force.",
+  description: "Ends the ban of a key. Also succeeds if no ban is in force.",
   parameters: [keyIdParameter],
   success: { 200: { description: "The key.", ...one } },
   errors: ["not_found"],

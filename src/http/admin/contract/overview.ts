@@ -13,7 +13,7 @@ Every operator key can send 3,000 requests per minute and 1,000,000 per day. Req
 
 ## Records
 
-Every change of stock is a row of the ledger. Everything else that operators change is a row of the audit log, with the ID of the operator key and of the request. Neither can be altered.
+Every change to stock is a row of the ledger. Everything else that operators change is a row of the audit log, with the ID of the operator key and of the request. Neither can be altered.
 
 ## Stability
 

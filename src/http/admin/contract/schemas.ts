@@ -9,7 +9,7 @@ import { sessionSchemas } from "./session.ts";
 import { stockSchemas } from "./stock-schemas.ts";
 import { webhookSchemas } from "./webhook-schemas.ts";
 
-/** The schemas of the API that the operator API uses as well. */
+/** The schemas of the API that the operator API also uses. */
 const shared = [
   "LedgerHead",
   "LedgerRow",

@@ -17,7 +17,7 @@ const exampleWebhooks = { active: 2, paused: 0, disabled: 0, failing: 0 };
 const exampleBackup = { lastAt: "2026-11-16T02:00:00.000Z", ageSeconds: 21600 };
 const exampleAttention = {
   severity: "warning",
-  text: "Key 'Warehouse' is close to the limit of today.",
+  text: "Key 'Warehouse' is close to the daily limit.",
   view: "keys",
 };
 const exampleService = {
@@ -76,7 +76,8 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       severity: {
         type: "string",
         enum: ["problem", "warning"],
-        description: "`problem` if something does not work, `warning` if something may not.",
+        description:
+          "`problem` if something does not work, `warning` if something may stop working.",
       },
       text: { type: "string", description: "What it is, in a sentence." },
       view: { type: "string", description: "The view of the console that shows more." },

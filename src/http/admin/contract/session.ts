@@ -67,7 +67,7 @@ export const getSession: AdminContract = {
 export const endSession: AdminContract = {
   tag: "Session",
   summary: "Sign out",
-  description: "Ends the session and removes its cookie. The token is worthless from then on.",
+  description: "Ends the session and removes its cookie. The cookie no longer works.",
   success: { 204: { description: "The session has ended.", headers: ["Set-Cookie"] } },
   errors: [],
 };

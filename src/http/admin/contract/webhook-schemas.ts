@@ -185,7 +185,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
       overlapSeconds: {
         ...boundedInteger(0, overlapSecondsMax),
         default: 86_400,
-        description: "How long the previous secret signs, too.",
+        description: "How long the previous secret also signs.",
       },
     },
     examples: [{ overlapSeconds: 3_600 }],
