@@ -78,8 +78,11 @@ async function send(upload: Upload): Promise<void> {
   }
 }
 
+/** No response, a bug, or a proxy that lost the service: the import may have been stored. */
+const uncertainStatuses: readonly number[] = [0, 500, 502, 504];
+
 function isUncertain({ isDryRun }: Upload, error: unknown): boolean {
-  return !isDryRun && error instanceof ApiError && (error.status === 0 || error.status === 504);
+  return !isDryRun && error instanceof ApiError && uncertainStatuses.includes(error.status);
 }
 
 // Nothing of one session is left for the next person.

@@ -26,9 +26,15 @@ export function ConflictPanel({ edit, theirs, top, done }: Props) {
       aria-label="Somebody else changed this entry"
     >
       <p class="conflict-title">
-        <strong>{who}</strong> {isRemoved ? "removed" : "changed"} this entry at{" "}
-        <Time at={theirs.at} />
-        {theirs.reason && <>: “{theirs.reason}”</>}
+        <strong>
+          <bdi>{who}</bdi>
+        </strong>{" "}
+        {isRemoved ? "removed" : "changed"} this entry at <Time at={theirs.at} />
+        {theirs.reason && (
+          <>
+            : “<bdi>{theirs.reason}</bdi>”
+          </>
+        )}
       </p>
       <dl class="conflict-sides">
         <div>
