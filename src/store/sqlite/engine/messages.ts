@@ -21,13 +21,16 @@ export type WriterRequest =
 export interface SentRequest {
   readonly id: number;
   readonly request: WriterRequest;
-  /** When it was sent, by `monotonicMs`. */
+  /** When it was sent, by `sharedMs`. */
   readonly sentMs: number;
 }
 
-/** A clock that all threads share, and that nobody sets. */
-export function monotonicMs(): number {
-  return Number(process.hrtime.bigint()) / 1e6;
+/**
+ * A clock that all threads share. Each thread counts from its own start, also in `process.hrtime`, so
+ * the time of that start is added.
+ */
+export function sharedMs(): number {
+  return performance.timeOrigin + performance.now();
 }
 
 /** A ServiceError. Its cause is sent as text. */

@@ -4,10 +4,10 @@ import type { Log } from "../../../domain/events.ts";
 import type { Environment } from "../../../domain/keys.ts";
 import type { Damage } from "./damage.ts";
 import {
-  monotonicMs,
   type PackedCommit,
   packUnits,
   type SentRequest,
+  sharedMs,
   unpackCommit,
   type WriterReply,
   type WriterRequest,
@@ -64,7 +64,7 @@ export async function startWriterThread(
     const id = ++lastId;
     return new Promise<T>((resolve, reject) => {
       pending.set(id, { resolve, reject });
-      worker.postMessage({ id, request, sentMs: monotonicMs() } satisfies SentRequest);
+      worker.postMessage({ id, request, sentMs: sharedMs() } satisfies SentRequest);
     });
   }
 

@@ -1,8 +1,8 @@
 import { ServiceError } from "../../../domain/errors.ts";
 import {
-  monotonicMs,
   packCommit,
   type SentRequest,
+  sharedMs,
   unpackUnits,
   type WriterReply,
   type WriterRequest,
@@ -29,7 +29,7 @@ function handle(request: WriterRequest): unknown {
 
 self.onmessage = (event: MessageEvent<SentRequest>) => {
   const { id, request, sentMs } = event.data;
-  writer?.setQueuedMs(monotonicMs() - sentMs);
+  writer?.setQueuedMs(sharedMs() - sentMs);
   let reply: WriterReply;
   try {
     reply = { id, result: handle(request) };

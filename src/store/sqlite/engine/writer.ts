@@ -163,7 +163,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
     /** Call before each request with the time that it waited for others. */
     setQueuedMs(ms: number): void {
       // In whole seconds, because another limit costs a statement.
-      queuedMs = Math.round(ms / 1_000) * 1_000;
+      queuedMs = Math.max(0, Math.round(ms / 1_000) * 1_000);
     },
   };
 }
