@@ -46,7 +46,7 @@ export interface AuditEntry extends Actor {
   readonly at: number;
 }
 
-/** An entry as it is stored. */
+/** An entry as it is stored. `at` is not earlier than in the row before. */
 export interface AuditRow extends AuditEntry {
   /** Grows by one with every entry. */
   readonly seq: number;

@@ -19,14 +19,15 @@ const listText = `
 /**
  * SQL that adds an entry: two parts of a WITH clause. Its values are the parameters from number `first`
  * on. With `from`, it is added only if that part of the statement has a row. The row of `audit_end` is
- * locked until the transaction ends, so numbers have no gaps.
+ * locked until the transaction ends, so numbers have no gaps, and times never decrease: not even if the
+ * clock was set back, or if transactions commit in another order than they read the clock.
  */
 export function addingEntry(first: number, from?: string): string {
-  const types = ["int8", "text", "text", "text", "text", "text"];
-  const values = types.map((type, index) => `$${first + index}::${type}`).join();
+  const values = [1, 2, 3, 4, 5].map((index) => `$${first + index}::text`).join();
   const condition = from ? ` WHERE EXISTS (SELECT FROM ${from})` : "";
-  return `numbered AS (UPDATE audit_end SET seq = seq + 1${condition} RETURNING seq),
-    noted AS (INSERT INTO audit (seq, ${auditColumns}) SELECT seq, ${values} FROM numbered)`;
+  return `numbered AS (UPDATE audit_end SET seq = seq + 1, at = greatest(at, $${first}::int8)${condition}
+                 RETURNING seq, at),
+    noted AS (INSERT INTO audit (seq, ${auditColumns}) SELECT seq, at, ${values} FROM numbered)`;
 }
 
 const addText = `WITH ${addingEntry(1)} SELECT ${waitForDisk}`;

@@ -7,7 +7,6 @@ import {
   namedAuditColumns,
   toAuditRow,
 } from "../audit-rows.ts";
-import { placeholders } from "../tables.ts";
 
 /** A constant: SQLite then starts at the row, and does not read all later ones. */
 const afterAllRows = Number.MAX_SAFE_INTEGER;
@@ -26,10 +25,14 @@ export function createAuditReader(database: Database) {
   };
 }
 
-/** Adds an entry to the audit log, in the transaction of the caller. */
+/**
+ * Adds an entry to the audit log, in the transaction of the caller. Times never decrease, not even if
+ * the clock was set back.
+ */
 export function createEntryInserter(database: Database): (entry: AuditEntry) => void {
+  const lastAt = "SELECT at FROM audit ORDER BY seq DESC LIMIT 1";
   const insert = database.query(
-    `INSERT INTO audit (${auditColumns}) VALUES (${placeholders(auditColumns)})`,
+    `INSERT INTO audit (${auditColumns}) VALUES (max(?, ifnull((${lastAt}), 0)), ?, ?, ?, ?, ?)`,
   );
   return (entry) => void insert.run(...auditValues(entry));
 }
