@@ -134,7 +134,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       previewOrders: (...args) => onOwnSession((own) => createPreview(own).previewOrders(...args)),
     },
     keys: createKeys(quick.query, long.query, patient),
-    sessions: createSessions(quick.query, long.query, patient),
+    sessions: createSessions(quick.query, patient),
     usage: createUsage(long.query, patient),
     usageHistory: createUsageHistory(long.query),
     webhooks: createWebhooks(long.query, now),
