@@ -96,13 +96,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   }
 
   /**
-   * Runs a statement that may have to wait for an import. Reads must not wait behind it. It gives up
-   * before its deadline, after which the database could still store it.
+   * Runs a statement that may have to wait for an import, in its own transaction. Reads must not wait
+   * behind it. It gives up before its deadline, after which the database could still store it.
    */
   const patient: Query = (text, values) =>
-    onOwnSession(async (session) => {
-      await session.query(limitLockWait);
-      return session.query(text, values);
+    onOwnSession(async ({ sql, query }) => {
+      await query(begin);
+      await query(limitLockWait);
+      const rows = await query(text, values);
+      assertCommitted(await sql`COMMIT`);
+      return rows;
     }, patientMs);
 
   return {
@@ -122,7 +125,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       ...createCatalogueReader(quick.query, long.query),
       ...createPets({
         epochs,
-        query: long.query,
+        patient,
         now,
         run: (work) => onOwnSession(work, patientMs),
       }),

@@ -62,5 +62,5 @@ async function runOnce(
   return rows;
 }
 
-/** How long this session waits for an import, which holds locks while it writes. */
-export const limitLockWait = "SELECT set_config('lock_timeout', '5000', false)";
+/** How long a transaction of an operator waits for an import, which holds locks while it writes. */
+export const limitLockWait = "SELECT set_config('lock_timeout', '5000', true)";
