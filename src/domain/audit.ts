@@ -55,6 +55,8 @@ export interface AuditRow extends AuditEntry {
 }
 
 export interface AuditFilter {
+  /** Rows with a larger `seq`. */
+  readonly after?: number | undefined;
   /** Rows with a smaller `seq`. */
   readonly before?: number | undefined;
   readonly action?: AuditAction | undefined;

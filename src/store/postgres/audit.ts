@@ -11,10 +11,11 @@ import { waitForDisk } from "./engine/transaction.ts";
 
 const listText = `
   SELECT ${namedAuditColumns} FROM audit LEFT JOIN keys ON keys.id = audit.key_id
-  WHERE ($1::int8 IS NULL OR audit.seq < $1::int8) AND ($2::text IS NULL OR audit.action = $2::text)
-    AND ($3::text IS NULL OR audit.key_id = $3::text)
-    AND ($4::text IS NULL OR audit.target = $4::text)
-  ORDER BY audit.seq DESC LIMIT $5::int8`;
+  WHERE audit.seq > $1::int8 AND audit.seq < $2::int8
+    AND ($3::text IS NULL OR audit.action = $3::text)
+    AND ($4::text IS NULL OR audit.key_id = $4::text)
+    AND ($5::text IS NULL OR audit.target = $5::text)
+  ORDER BY audit.seq DESC LIMIT $6::int8`;
 
 /**
  * SQL that adds an entry: two parts of a WITH clause. Its values are the parameters from number `first`

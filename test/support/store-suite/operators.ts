@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type AuditAction, type AuditEntry, auditEntry } from "../../../src/domain/audit.ts";
+import { listAudit } from "../../../src/domain/audit-pages.ts";
 import { digestOf } from "../../../src/domain/keys.ts";
 import type { Session } from "../../../src/domain/sessions.ts";
 import { verify } from "../../../src/domain/verify.ts";
@@ -111,6 +112,28 @@ export function describeOperators(suite: StoreSuite): void {
         keyId: null,
         keyName: null,
       });
+    });
+
+    test("is examined in bounded pages if it is filtered, and no row is missed", async () => {
+      const { audit } = suite.store;
+      await suite.place.execute(`
+        WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 20001)
+        INSERT INTO audit (seq, at, action, target, details)
+        SELECT n, n, 'key.changed', CASE WHEN n % 10000 = 1 THEN 'rare' ELSE 'common' END, '{}'
+        FROM numbers`);
+      const pages: number[][] = [];
+      let before: number | undefined = Number.MAX_SAFE_INTEGER;
+      while (before !== undefined) {
+        const { rows, nextBefore } = await listAudit({ audit }, { target: "rare", before }, 9);
+        pages.push(rows.map(({ seq }) => seq));
+        before = nextBefore;
+      }
+      expect(pages).toEqual([[20_001], [10_001], [1]]);
+      const none = await listAudit({ audit }, { target: "none" }, 9);
+      expect(none).toEqual({ rows: [], nextBefore: 10_002 });
+      const unfiltered = await listAudit({ audit }, { before: 3 }, 2);
+      expect(unfiltered.rows.map(({ seq }) => seq)).toEqual([2, 1]);
+      expect(unfiltered.nextBefore).toBeUndefined();
     });
 
     test("has times that never decrease, also if the clock was set back", async () => {
