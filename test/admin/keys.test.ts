@@ -271,11 +271,13 @@ test("while an import blocks changes on PostgreSQL, keys are listed, and a refus
   stack.defer(() => service.stop());
   const { text: key } = await issueOperator(service);
   await service.addPets({ petId: 1n, name: "Luna", quantity: 4 });
-  const pool = new SQL(service.databaseUrl, { max: 2 });
-  stack.defer(() => pool.close());
+  await using pool = new SQL(service.databaseUrl, { max: 2 });
   const list = async () => (await service.call("GET", "~/admin/keys", { key })).json;
-  const countWaiting = `SELECT count(*)::int AS waiting FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  const countWaiting = async (): Promise<number> =>
+    (
+      await pool`SELECT count(*)::int AS waiting FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    )[0].waiting;
   await pool.begin(async (holder) => {
     await holder`SELECT FROM store, pets FOR UPDATE`;
     const refused = [
@@ -283,14 +285,7 @@ test("while an import blocks changes on PostgreSQL, keys are listed, and a refus
       service.call("PATCH", "~/admin/stock/1", { key, body: '{"quantity":9}' }),
       service.call("PATCH", "~/admin/pets/1", { key, body: '{"name":"Rex"}' }),
     ];
-    await until(
-      async () => {
-        const [row] = await pool.unsafe(countWaiting);
-        return row.waiting === refused.length;
-      },
-      2_500,
-      "the changes wait",
-    );
+    await until(async () => (await countWaiting()) === refused.length, 2_500, "all wait");
     expect(await list()).toHaveLength(1);
     for (const response of await Promise.all(refused)) {
       expectError(response, "unavailable");
@@ -298,7 +293,7 @@ test("while an import blocks changes on PostgreSQL, keys are listed, and a refus
       expect(response.headers.get("Retry-After")).toBe("1");
     }
   });
-  expect((await pool.unsafe(countWaiting))[0].waiting).toBe(0);
+  expect(await countWaiting()).toBe(0);
   expect(await list()).toHaveLength(1);
   const pet = await service.call("GET", "~/admin/pets/1", { key });
   expect(pet.json).toMatchObject({ name: "Luna", quantity: 4 });

@@ -7,7 +7,7 @@ import { detailValues, entryColumns, storedLedgerColumns, toEntry } from "../row
 import { addingEntry } from "./audit.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Query, Session } from "./engine/session.ts";
-import { assertCommitted, begin, limitLockWait, waitForDisk } from "./engine/transaction.ts";
+import { assertCommitted, begin, limitWait, waitForDisk } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
 import { lockCatalogue } from "./imports.ts";
 
@@ -53,7 +53,7 @@ export function createPets({
   const transact = <T>(work: (session: Session, add: AddRow) => Promise<T>): Promise<T> =>
     run(async (session) => {
       await session.query(begin);
-      await session.query(limitLockWait);
+      await session.query(limitWait);
       await session.query(lockCatalogue);
       const { timeline, storeEpoch, ...tip } = await takeHead(session, now());
       const epoch = epochs.nameOf(storeEpoch, timeline);

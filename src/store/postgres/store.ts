@@ -14,7 +14,7 @@ import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.t
 import { takeHead } from "./engine/head-lock.ts";
 import { WrongServer } from "./engine/primary.ts";
 import { type Query, type Session, withinDeadline } from "./engine/session.ts";
-import { assertCommitted, begin, limitLockWait } from "./engine/transaction.ts";
+import { assertCommitted, begin, limitWait } from "./engine/transaction.ts";
 import { createEpochs, type Epochs } from "./epochs.ts";
 import { createHistoryReader } from "./history.ts";
 import { createKeyMemory } from "./idempotency.ts";
@@ -102,7 +102,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const patient: Query = (text, values) =>
     onOwnSession(async ({ sql, query }) => {
       await query(begin);
-      await query(limitLockWait);
+      await query(limitWait);
       const rows = await query(text, values);
       assertCommitted(await sql`COMMIT`);
       return rows;
