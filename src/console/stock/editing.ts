@@ -84,7 +84,8 @@ export async function saveEditing(): Promise<boolean> {
     });
     batch(() => {
       table.value.update(saved);
-      editing.value = undefined;
+      // The person may have cancelled, and edit another row by now.
+      if (isEdited(base)) editing.value = undefined;
       touched();
     });
     report(base, saved);
@@ -118,12 +119,15 @@ async function undo(seq: number): Promise<void> {
 }
 
 async function failed(base: ListedEntry, error: unknown): Promise<void> {
-  if (error instanceof ApiError && error.code === "version_conflict") {
-    const theirs = await lastChangeOf(base.petId);
-    changeEditing({ isSaving: false, ...(theirs ? { theirs } : { error: messageOf(error) }) });
-  } else {
-    changeEditing({ isSaving: false, error: messageOf(error) });
-  }
+  const isConflict = error instanceof ApiError && error.code === "version_conflict";
+  const theirs = isConflict ? await lastChangeOf(base.petId) : undefined;
+  if (!isEdited(base)) return;
+  changeEditing({ isSaving: false, ...(theirs ? { theirs } : { error: messageOf(error) }) });
+}
+
+/** Whether the edit that began with this entry is still open. */
+function isEdited(base: ListedEntry): boolean {
+  return editing.value?.base === base;
 }
 
 async function lastChangeOf(petId: string): Promise<LedgerRow | undefined> {
