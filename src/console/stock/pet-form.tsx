@@ -5,7 +5,7 @@ import { StatusBadge } from "../parts/status-badge.tsx";
 import { hrefOf } from "../router.ts";
 import { showSuccess } from "../toasts.ts";
 import { type Pet, statuses } from "../types.ts";
-import { addPet, changePet, readPet } from "./pet-fields.ts";
+import { addPet, changePet, readPet, textsOf } from "./pet-fields.ts";
 import { formatNumber } from "./quantities.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 import { RemovePet } from "./remove-pet.tsx";
@@ -32,7 +32,7 @@ export function PetForm({ pet, close }: Props) {
     if (fields.error !== "") return;
     isBusy.value = true;
     try {
-      const { name } = await (pet ? changePet(pet.petId, fields) : addPet(fields));
+      const { name } = await (pet ? changePet(pet, fields) : addPet(fields));
       showSuccess(pet ? `Saved ${name}` : `Added ${name}`);
       close();
     } catch (failure) {
@@ -42,14 +42,15 @@ export function PetForm({ pet, close }: Props) {
     }
   }
 
+  const texts = textsOf(pet);
   return (
     <form class="stack" novalidate onSubmit={submit}>
       {!pet && (
         <Field name="petId" label="Id" hint="A whole number that no other pet has." isRequired />
       )}
-      <Field name="name" label="Name" value={pet?.name} isRequired />
-      <Field name="category" label="Category" value={pet?.category ?? ""} />
-      <Field name="tags" label="Tags" value={pet?.tags.join(", ")} hint="Separated by commas." />
+      <Field name="name" label="Name" value={texts.name} isRequired />
+      <Field name="category" label="Category" value={texts.category} />
+      <Field name="tags" label="Tags" value={texts.tags} hint="Separated by commas." />
       <div class="field">
         <label for="pet-photoUrls">Photo URLs</label>
         <textarea
@@ -58,7 +59,7 @@ export function PetForm({ pet, close }: Props) {
           class="input"
           rows={2}
           aria-describedby="pet-photoUrls-hint"
-          defaultValue={pet?.photoUrls.join("\n")}
+          defaultValue={texts.photoUrls}
         />
         <p class="hint" id="pet-photoUrls-hint">
           One per line.
