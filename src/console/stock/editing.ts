@@ -61,7 +61,7 @@ export function cancelEditing(): void {
   editing.value = undefined;
 }
 
-/** Saves what the person typed. Returns true when it is saved. */
+/** Saves what the person typed. Returns true when it is saved, and the edit has ended with that. */
 export async function saveEditing(): Promise<boolean> {
   const edit = editing.value;
   if (!edit || edit.isSaving || edit.theirs) return false;
@@ -82,14 +82,15 @@ export async function saveEditing(): Promise<boolean> {
         expectedVersion: base.version,
       },
     });
+    // The person may have cancelled, and edit another row by now.
+    const isOpen = isEdited(base);
     batch(() => {
       table.value.update(saved);
-      // The person may have cancelled, and edit another row by now.
-      if (isEdited(base)) editing.value = undefined;
+      if (isOpen) editing.value = undefined;
       touched();
     });
     report(base, saved);
-    return true;
+    return isOpen;
   } catch (error) {
     await failed(base, error);
     return false;
