@@ -171,7 +171,7 @@ describe("Activity", () => {
   test("an undo gives the entry its earlier stock, with the operator's name and reason", async () => {
     const seq = await change(till.text, { petId: 2, quantity: 99, reason: "typing error" });
     await rowOf(seq).getByText("Undo").click();
-    await page.fill("#undo-reason", "was 2");
+    await page.fill("dialog [name=reason]", "was 2");
     await page.locator("dialog").getByRole("button", { name: "Undo", exact: true }).click();
     await rowOf(seq + 1)
       .filter({ hasText: "was 2" })

@@ -40,11 +40,27 @@ export function Details({ details, hidden }: Props) {
 
 /** An object is shown as its own fields: the limits of a key, for example. */
 function fieldsOf(name: string, value: unknown): readonly (readonly [string, unknown])[] {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? Object.entries(value) : [[name, value]];
+  return isObject(value) && !isReplaced(value) ? Object.entries(value) : [[name, value]];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** True for an old and a new value, as a change of a pet has them. */
+function isReplaced(value: Readonly<Record<string, unknown>>): boolean {
+  return "from" in value && "to" in value;
 }
 
 function Value({ name, value }: { readonly name: string; readonly value: unknown }) {
+  if (isObject(value) && isReplaced(value)) {
+    return (
+      <>
+        <Value name={name} value={value.from} /> <span class="muted">→</span>{" "}
+        <Value name={name} value={value.to} />
+      </>
+    );
+  }
   if (value === null) return <>{times.has(name) ? "never" : "none"}</>;
   if (typeof value === "number") return <NumberValue name={name} value={value} />;
   if (Array.isArray(value)) return <bdi>{value.map(textOf).join(", ") || "none"}</bdi>;

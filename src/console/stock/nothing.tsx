@@ -1,4 +1,5 @@
 import { hrefOf } from "../router.ts";
+import { countFilter } from "./counting.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
 import { query, reload, statusFilter } from "./state.ts";
 
@@ -37,13 +38,14 @@ export function NoMatches() {
   return (
     <div class="empty">
       <h2>Nothing matches</h2>
-      <p>No entry matches both the search and the chosen status.</p>
+      <p>No entry matches the search and the filters.</p>
       <button
         type="button"
         class="button"
         onClick={() => {
           query.value = "";
           statusFilter.value = new Set();
+          countFilter.value = "all";
         }}
       >
         Show all entries

@@ -4,8 +4,8 @@ import { kitStyles } from "../../kit/styles.ts";
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
 import type { ApiOperation as Operation } from "../api/operations.ts";
+import { createFile } from "../files.ts";
 import type { Page, Pages } from "../pages.ts";
-import { createFile } from "./files.ts";
 import { referencePage, scriptNames } from "./page.ts";
 import style from "./style.css" with { type: "text" };
 
