@@ -88,6 +88,15 @@ test.each(Object.entries(shown))(
   },
 );
 
+test("the navigation is a menu, which closes when a view is chosen", async () => {
+  const link = page.locator("nav >> text=Stock");
+  expect(await link.isVisible()).toBe(false);
+  await page.click("[aria-label=Menu]");
+  await link.click();
+  await link.waitFor({ state: "hidden" });
+  await page.locator(shown["/stock"]!).waitFor();
+});
+
 test("the form of a new key fits on a phone", async () => {
   await showView(page, "/keys");
   await page.getByRole("button", { name: "New key" }).click();
