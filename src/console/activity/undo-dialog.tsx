@@ -3,7 +3,7 @@ import { announce } from "../announcements.ts";
 import { ApiError, messageOf, request } from "../api.ts";
 import { capitalized } from "../parts/capitalized.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { formatNumber } from "../stock/quantities.ts";
+import { changeNumber, formatCount } from "../parts/numbers.ts";
 import { reasonCharactersMax } from "../stock/reasons.ts";
 import { showSuccess } from "../toasts.ts";
 import type { LedgerRow } from "../types.ts";
@@ -41,7 +41,7 @@ export function UndoDialog({ row, close }: Props) {
     try {
       if (isConflict && (await hasNewer())) return;
       await sendUndo(row, reason.value.trim(), isConflict);
-      const text = `${name} is back at ${formatNumber(quantity)}, ${capitalized(status)}`;
+      const text = `${name} is back at ${formatCount(quantity)}, ${capitalized(status)}`;
       announce(`Undone. ${text}`);
       showSuccess(text);
       close();
@@ -54,7 +54,7 @@ export function UndoDialog({ row, close }: Props) {
     }
   }
   return (
-    <Dialog title={`Undo change #${row.seq}`} close={close} isWide={isConflict}>
+    <Dialog title={`Undo change ${changeNumber(row.seq)}`} close={close} isWide={isConflict}>
       <form class="stack" onSubmit={submit}>
         {isConflict ? (
           <UndoConflict row={row} name={name} since={since.value} />
@@ -90,7 +90,7 @@ export function UndoDialog({ row, close }: Props) {
             {isConflict ? "Keep the stock as it is" : "Cancel"}
           </button>
           <button type="submit" class={`button ${isConflict ? "danger" : "primary"}`}>
-            {isConflict ? `Set it to ${formatNumber(quantity)}, ${capitalized(status)}` : "Undo"}
+            {isConflict ? `Set it to ${formatCount(quantity)}, ${capitalized(status)}` : "Undo"}
           </button>
         </div>
       </form>

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { Icon } from "../frame/icons.tsx";
+import { formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { hrefOf, navigate } from "../router.ts";
-import { formatNumber } from "../stock/quantities.ts";
 import { loadState, revision, table } from "../stock/state.ts";
 import { foldCase } from "../stock/table.ts";
 
@@ -44,7 +44,7 @@ export function ChoosePet() {
               <bdi class="pet-name-text">{table.value.names[row]}</bdi>
               <span class="muted mono">{table.value.ids[row]}</span>
               <span class="spacer" />
-              <span>{formatNumber(table.value.quantities[row]!)}</span>
+              <span>{formatCount(table.value.quantities[row]!)}</span>
               <StatusBadge status={table.value.statusAt(row)} />
             </a>
           </li>

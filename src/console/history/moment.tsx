@@ -1,9 +1,9 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
+import { changeNumber, formatCount } from "../parts/numbers.ts";
 import { dayAndTime } from "../parts/times.ts";
 import { NotLoaded } from "../stock/nothing.tsx";
-import { formatNumber } from "../stock/quantities.ts";
 import { loadState, revision, table } from "../stock/state.ts";
 import { MomentForm } from "./moment-form.tsx";
 import { compareWithNow, isDifferent, loadPast, type PastInventory } from "./moment-rows.ts";
@@ -44,8 +44,9 @@ function isMoment(text: string): boolean {
 }
 
 function titleOf(at: string, { seq }: PastInventory): string {
-  if (/^\d+$/.test(at)) return seq === 0 ? "Before the first change" : `After change #${seq}`;
-  return `At ${dayAndTime(Date.parse(at))}, after change #${seq}`;
+  if (/^\d+$/.test(at))
+    return seq === 0 ? "Before the first change" : `After change ${changeNumber(seq)}`;
+  return `At ${dayAndTime(Date.parse(at))}, after change ${changeNumber(seq)}`;
 }
 
 /** Comparing 100,000 pets takes a moment, so it is done at most this often while changes arrive. */
@@ -91,8 +92,8 @@ function Comparison({ title, past }: { readonly title: string; readonly past: Pa
               }}
             >
               {isDifferences
-                ? `Different from now (${formatNumber(different.value.length)})`
-                : `All pets then (${formatNumber(past.entries.length)})`}
+                ? `Different from now (${formatCount(different.value.length)})`
+                : `All pets then (${formatCount(past.entries.length)})`}
             </button>
           ))}
         </fieldset>

@@ -4,9 +4,9 @@ import { PetName } from "../activity/pet-name.tsx";
 import { messageOf, requestPage } from "../api.ts";
 import { capitalized } from "../parts/capitalized.ts";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
+import { formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 import { hrefOf } from "../router.ts";
-import { formatNumber } from "../stock/quantities.ts";
 import { loadStock } from "../stock/state.ts";
 
 interface Order {
@@ -133,7 +133,7 @@ function OrderTable({ orders }: { readonly orders: readonly Order[] }) {
                 <PetName petId={order.petId} />
               </td>
               <td class="number" data-label="Quantity">
-                {formatNumber(order.quantity)}
+                {formatCount(order.quantity)}
               </td>
               <td data-label="Status">
                 <span>

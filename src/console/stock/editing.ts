@@ -3,9 +3,10 @@ import { whoOf } from "../activity/who.ts";
 import { announce } from "../announcements.ts";
 import { ApiError, messageOf, request } from "../api.ts";
 import { capitalized } from "../parts/capitalized.ts";
+import { formatCount } from "../parts/numbers.ts";
 import { showError, showSuccess } from "../toasts.ts";
 import type { LedgerRow, ListedEntry, Status, StockEntry } from "../types.ts";
-import { formatNumber, parseQuantity, quantityRule } from "./quantities.ts";
+import { parseQuantity, quantityRule } from "./quantities.ts";
 import { onChange, table, touched } from "./state.ts";
 
 /** An edit in progress. Nothing that arrives changes what the person typed. */
@@ -99,12 +100,12 @@ function report(base: ListedEntry, saved: StockEntry): void {
   const parts = [
     ...(saved.quantity === base.quantity
       ? []
-      : [`${formatNumber(base.quantity)} → ${formatNumber(saved.quantity)}`]),
+      : [`${formatCount(base.quantity)} → ${formatCount(saved.quantity)}`]),
     ...(saved.status === base.status
       ? []
       : [`${capitalized(base.status)} → ${capitalized(saved.status)}`]),
   ];
-  const text = `${base.name}: ${parts.length > 0 ? parts.join(", ") : `${formatNumber(saved.quantity)} confirmed`}`;
+  const text = `${base.name}: ${parts.length > 0 ? parts.join(", ") : `${formatCount(saved.quantity)} confirmed`}`;
   showSuccess(text, { label: "Undo", run: () => void undo(saved.version) });
 }
 
@@ -154,7 +155,7 @@ onChange((change) => {
   changeEditing({ theirs: change });
   const { after } = change;
   const what = after
-    ? `changed this entry meanwhile: ${formatNumber(after.quantity)}, ${capitalized(after.status)}`
+    ? `changed this entry meanwhile: ${formatCount(after.quantity)}, ${capitalized(after.status)}`
     : "removed this entry meanwhile";
   announce(`${whoOf(change)} ${what}.`);
 });

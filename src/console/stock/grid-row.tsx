@@ -1,4 +1,5 @@
 import { Icon } from "../frame/icons.tsx";
+import { changeNumber, formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { Time } from "../parts/time.tsx";
 import { hrefOf } from "../router.ts";
@@ -9,7 +10,6 @@ import { type Editing, tryEditing } from "./editing.ts";
 import { cellId } from "./keyboard.ts";
 import { isNarrow } from "./layout.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
-import { formatNumber } from "./quantities.ts";
 import { active, type Column, selected, selectRange, startRange, toggle } from "./selection.ts";
 import { revision, table } from "./state.ts";
 
@@ -80,7 +80,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       ) : (
         <>
           <div {...cell("quantity", "number")} onClick={() => tryEditing(row, "quantity")}>
-            <span class="editable">{formatNumber(quantity)}</span>
+            <span class="editable">{formatCount(quantity)}</span>
           </div>
           {isCounting.value && <CountedCell petId={petId} />}
           <div {...cell("status")} onClick={() => tryEditing(row, "status")}>
@@ -96,7 +96,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
                   </span>
                 </>
               ) : (
-                <span class="muted">#{table.value.versions[row]}</span>
+                <span class="muted">{changeNumber(table.value.versions[row]!)}</span>
               )}
             </a>
           </div>

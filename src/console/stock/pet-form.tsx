@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { messageOf } from "../api.ts";
 import { capitalized } from "../parts/capitalized.ts";
+import { formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { hrefOf } from "../router.ts";
 import { showSuccess } from "../toasts.ts";
 import { type Pet, statuses } from "../types.ts";
 import { addPet, changePet, readPet } from "./pet-fields.ts";
-import { formatNumber } from "./quantities.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 import { RemovePet } from "./remove-pet.tsx";
 
@@ -117,7 +117,7 @@ function Facts({ pet }: { readonly pet: Pet }) {
         Id <span class="mono">{pet.petId}</span>
       </span>
       <span>
-        Quantity {formatNumber(pet.quantity)} <StatusBadge status={pet.status} />
+        Quantity {formatCount(pet.quantity)} <StatusBadge status={pet.status} />
       </span>
       <a href={hrefOf(`/history/${pet.petId}`)}>History</a>
     </p>

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { messageOf } from "../api.ts";
+import { formatCount } from "../parts/numbers.ts";
 import { showSuccess } from "../toasts.ts";
 import type { Pet } from "../types.ts";
 import { removePet } from "./pet-fields.ts";
-import { formatNumber } from "./quantities.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 
 interface Props {
@@ -29,7 +29,7 @@ export function RemovePet({ pet, close, back }: Props) {
   return (
     <form class="stack" novalidate onSubmit={submit}>
       <p>
-        Remove <strong>{pet.name}</strong> with its stock of {formatNumber(pet.quantity)}? Its
+        Remove <strong>{pet.name}</strong> with its stock of {formatCount(pet.quantity)}? Its
         history stays in the ledger.
       </p>
       <div class="field">

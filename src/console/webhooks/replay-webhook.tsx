@@ -1,6 +1,6 @@
 import { request } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { formatCount } from "../parts/numbers.ts";
+import { changeNumber } from "../parts/numbers.ts";
 import { useSubmission } from "../parts/submission.ts";
 import { showSuccess } from "../toasts.ts";
 import type { Webhook } from "./types.ts";
@@ -18,15 +18,15 @@ export function ReplayWebhook({ webhook, close }: Props) {
   function submit(event: SubmitEvent): void {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    const text = String(form.get("from") ?? "").replace(/[\s,]/g, "");
+    const text = String(form.get("from") ?? "").replace(/[\s,#]/g, "");
     const from = /^\d{1,15}$/.test(text) ? Number(text) : 0;
     if (from < 1) {
-      error.value = `Enter the number of a change, from 1 to ${formatCount(next)}.`;
+      error.value = `Enter the number of a change, from #1 to ${changeNumber(next)}.`;
       return;
     }
     void run(async () => {
       await request(`/webhooks/${webhook.id}/replay`, { method: "POST", body: { from } });
-      showSuccess(`${webhook.name} delivers from change ${formatCount(from)}`);
+      showSuccess(`${webhook.name} delivers from change ${changeNumber(from)}`);
       close();
     });
   }
@@ -52,7 +52,7 @@ export function ReplayWebhook({ webhook, close }: Props) {
             defaultValue={String(Math.max(1, webhook.cursor))}
           />
           <p class="hint" id="replay-hint">
-            The numbers of changes are under Activity. The next change will be {formatCount(next)}.
+            The numbers of changes are under Activity. The next change will be {changeNumber(next)}.
           </p>
         </div>
         {webhook.state !== "active" && (
