@@ -66,7 +66,9 @@ export function CountPanel() {
         </form>
         {current && (
           <form class="field" onSubmit={record} novalidate>
-            <label for="count-quantity">{current.name}: how many are there?</label>
+            <label for="count-quantity">
+              <bdi>{current.name}</bdi>: how many are there?
+            </label>
             <div class="row">
               <CountField
                 key={current.petId}

@@ -2,6 +2,7 @@ import { batch, signal } from "@preact/signals";
 import { whoOf } from "../activity/who.ts";
 import { announce } from "../announcements.ts";
 import { ApiError, messageOf, request } from "../api.ts";
+import { createIdempotencyKey } from "../idempotency-key.ts";
 import { capitalized } from "../parts/capitalized.ts";
 import { formatCount } from "../parts/numbers.ts";
 import { showError, showSuccess } from "../toasts.ts";
@@ -73,15 +74,17 @@ export async function saveEditing(): Promise<boolean> {
   }
   changeEditing({ isSaving: true });
   const { base, status, reason } = edit;
+  const body = {
+    quantity,
+    ...(status === base.status ? {} : { status }),
+    ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
+    expectedVersion: base.version,
+  };
   try {
     const saved = await request<StockEntry>(`/stock/${base.petId}`, {
       method: "PATCH",
-      body: {
-        quantity,
-        ...(status === base.status ? {} : { status }),
-        ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
-        expectedVersion: base.version,
-      },
+      body,
+      idempotencyKey: keyOf(JSON.stringify([base.petId, body])),
     });
     batch(() => {
       table.value.update(saved);
@@ -94,6 +97,17 @@ export async function saveEditing(): Promise<boolean> {
     await failed(base, error);
     return false;
   }
+}
+
+let lastSave = { text: "", key: "" };
+
+/**
+ * The same save keeps its key. If the response was lost, saving again returns the first result, and
+ * not a conflict with oneself.
+ */
+function keyOf(text: string): string {
+  if (lastSave.text !== text) lastSave = { text, key: createIdempotencyKey() };
+  return lastSave.key;
 }
 
 function report(base: ListedEntry, saved: StockEntry): void {

@@ -72,7 +72,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       <div {...cell("id", "mono")}>{petId}</div>
       <div {...cell("name")} onClick={() => isNarrow.value && tryEditing(row, "quantity")}>
         {isCounting.value && counts.value.has(petId) && <Icon name="check" />}
-        <span class="name-text">{name}</span>
+        <bdi class="name-text">{name}</bdi>
         <span class="name-id mono">{petId}</span>
       </div>
       {edit ? (
@@ -91,9 +91,9 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
               {change ? (
                 <>
                   <Time at={change.at} isShort />
-                  <span class="muted changed-by" title={change.reason ?? change.by}>
+                  <bdi class="muted changed-by" title={change.reason ?? change.by}>
                     {change.by}
-                  </span>
+                  </bdi>
                 </>
               ) : (
                 <span class="muted">{changeNumber(table.value.versions[row]!)}</span>

@@ -29,8 +29,11 @@ export function RemovePet({ pet, close, back }: Props) {
   return (
     <form class="stack" novalidate onSubmit={submit}>
       <p>
-        Remove <strong>{pet.name}</strong> with its stock of {formatCount(pet.quantity)}? Its
-        history stays in the ledger.
+        Remove{" "}
+        <bdi>
+          <strong>{pet.name}</strong>
+        </bdi>{" "}
+        with its stock of {formatCount(pet.quantity)}? Its history stays in the ledger.
       </p>
       <div class="field">
         <label for="remove-reason">Reason (optional)</label>
