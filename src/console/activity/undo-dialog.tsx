@@ -4,10 +4,10 @@ import { ApiError, messageOf, request } from "../api.ts";
 import { capitalized } from "../parts/capitalized.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { changeNumber, formatCount } from "../parts/numbers.ts";
+import { findPetName } from "../pet-names.ts";
 import { reasonCharactersMax } from "../stock/reasons.ts";
 import { showSuccess } from "../toasts.ts";
 import type { LedgerRow } from "../types.ts";
-import { findPetName } from "./pet-name.tsx";
 import { StockChange } from "./stock-change.tsx";
 import { UndoConflict } from "./undo-conflict.tsx";
 

@@ -3,11 +3,11 @@ import { useEffect, useMemo } from "preact/hooks";
 import { noFilter } from "../activity/change-filter.ts";
 import { ChangeList } from "../activity/change-list.ts";
 import { Changes } from "../activity/changes.tsx";
-import { findPetName } from "../activity/pet-name.tsx";
 import { whoOf } from "../activity/who.ts";
 import { StepChart } from "../charts/lazy.tsx";
 import { formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
+import { findPetName } from "../pet-names.ts";
 import { hrefOf } from "../router.ts";
 import type { LedgerRow } from "../types.ts";
 

@@ -3,8 +3,8 @@ import { useEffect } from "preact/hooks";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import { changeNumber, formatCount } from "../parts/numbers.ts";
 import { dayAndTime } from "../parts/times.ts";
-import { NotLoaded } from "../stock/nothing.tsx";
-import { loadState, revision, table } from "../stock/state.ts";
+import { NotLoaded, Outdated } from "../stock/nothing.tsx";
+import { loadState, loadStock, outdatedSince, revision, table } from "../stock/state.ts";
 import { MomentForm } from "./moment-form.tsx";
 import { compareWithNow, isDifferent, loadPast, type PastInventory } from "./moment-rows.ts";
 import { MomentTable } from "./moment-table.tsx";
@@ -28,13 +28,19 @@ export function Moment({ at }: { readonly at: string }) {
 
 function Loaded({ at }: { readonly at: string }) {
   const source = useLoaded((signal) => loadPast(isMoment(at) ? at : "?", signal), [at]);
+  useEffect(() => {
+    void loadStock();
+  }, []);
   const now = loadState.value;
   if (now.kind === "loading") return <p class="loading">Loading the current stock…</p>;
   if (now.kind === "failed") return <NotLoaded message={now.message} />;
   return (
-    <WhenLoaded source={source}>
-      {(past) => <Comparison title={titleOf(at, past)} past={past} />}
-    </WhenLoaded>
+    <>
+      {outdatedSince.value !== undefined && <Outdated since={outdatedSince.value} />}
+      <WhenLoaded source={source}>
+        {(past) => <Comparison title={titleOf(at, past)} past={past} />}
+      </WhenLoaded>
+    </>
   );
 }
 

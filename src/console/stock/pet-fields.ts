@@ -1,4 +1,5 @@
 import { request } from "../api.ts";
+import { lookForRenames } from "../renames.ts";
 import type { Pet } from "../types.ts";
 import { parseQuantity, quantityRule } from "./quantities.ts";
 import { table, touched, updateOrder } from "./state.ts";
@@ -50,7 +51,9 @@ export async function addPet({ details, created }: PetFields): Promise<Pet> {
 }
 
 export async function changePet(petId: string, { details }: PetFields): Promise<Pet> {
-  return show(await request<Pet>(`/pets/${petId}`, { method: "PATCH", body: details }));
+  const pet = show(await request<Pet>(`/pets/${petId}`, { method: "PATCH", body: details }));
+  void lookForRenames();
+  return pet;
 }
 
 export async function removePet({ petId, version }: Pet, reason: string): Promise<void> {

@@ -1,6 +1,8 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { messageOf, request } from "../api.ts";
 import { listen, whenListening } from "../live.ts";
+import { describePets } from "../pet-names.ts";
+import { onRenamed, whenWatchingNames } from "../renames.ts";
 import { pause, retryDelayMs } from "../retries.ts";
 import { session } from "../session.ts";
 import { type LedgerRow, type Pet, type Status, type StockList, statuses } from "../types.ts";
@@ -83,7 +85,7 @@ let failures = 0;
 export async function loadStock(): Promise<void> {
   if (stopListening) return;
   stopListening = listen({ rows: receive, reset: () => void reload() });
-  await whenListening();
+  await Promise.all([whenListening(), whenWatchingNames()]);
   await reload();
 }
 
@@ -161,6 +163,27 @@ async function addPet(petId: string): Promise<void> {
   } catch {
     // Removed again, or the connection is lost: then everything is loaded later.
   }
+}
+
+onRenamed((renamed) => {
+  if (!stopListening) return;
+  if (renamed) void describeAgain([...renamed]);
+  else void reload();
+});
+
+async function describeAgain(petIds: readonly string[]): Promise<void> {
+  const from = table.value;
+  const found = await describePets(petIds).catch(() => undefined);
+  if (from !== table.value) return;
+  if (!found) return reload();
+  for (const pet of found) {
+    const row = from.findRow(pet.petId);
+    if (row !== undefined) from.describe(row, pet);
+  }
+  batch(() => {
+    revision.value += 1;
+    isOrderStale.value = true;
+  });
 }
 
 /** Shows what changed in the table. */
