@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { anEntry } from "../support/audit.ts";
+import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
@@ -8,7 +9,6 @@ import {
   fitsWidth,
   openConsole,
   phone,
-  seriousFindings,
 } from "../support/console.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 import { changeQuantity, lastLedgerRows, rowOf, shows } from "../support/stock-view.ts";
