@@ -1,3 +1,4 @@
+import { useRef } from "preact/hooks";
 import { request } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
@@ -8,8 +9,15 @@ import { NameField, TermsFields } from "./key-fields.tsx";
 import { type KeyInput, readKeyForm } from "./key-form.ts";
 import type { Key } from "./types.ts";
 
+interface Props {
+  readonly entry: Key;
+  readonly close: () => void;
+}
+
 /** Changes a key. Only what the person changed is sent, so that another operator's change stays. */
-export function EditKey({ entry, close }: { readonly entry: Key; readonly close: () => void }) {
+export function EditKey({ entry: latest, close }: Props) {
+  // The key as it was when the form was filled. The page loads it again every few seconds.
+  const entry = useRef(latest).current;
   const submission = useSubmission();
   const isOperator = entry.kind === "operator";
 

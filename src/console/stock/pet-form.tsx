@@ -1,14 +1,14 @@
 import { useSignal } from "@preact/signals";
 import { capitalized } from "../parts/capitalized.ts";
 import { DialogForm } from "../parts/dialog-form.tsx";
+import { formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
 import { hrefOf } from "../router.ts";
 import { showSuccess } from "../toasts.ts";
 import { type Pet, statuses } from "../types.ts";
-import { addPet, changePet, readPet } from "./pet-fields.ts";
-import { formatNumber } from "./quantities.ts";
+import { addPet, changePet, readPet, textsOf } from "./pet-fields.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 import { RemovePet } from "./remove-pet.tsx";
 
@@ -31,12 +31,13 @@ export function PetForm({ pet, close }: Props) {
     submission.error.value = fields.error;
     if (fields.error !== "") return;
     void submission.run(async () => {
-      const { name } = await (pet ? changePet(pet.petId, fields) : addPet(fields));
+      const { name } = await (pet ? changePet(pet, fields) : addPet(fields));
       showSuccess(pet ? `Saved ${name}` : `Added ${name}`);
       close();
     });
   }
 
+  const texts = textsOf(pet);
   return (
     <DialogForm
       submission={submission}
@@ -60,14 +61,9 @@ export function PetForm({ pet, close }: Props) {
           isRequired
         />
       )}
-      <TextField name="name" label="Name" value={pet?.name} isRequired />
-      <TextField name="category" label="Category" value={pet?.category ?? ""} />
-      <TextField
-        name="tags"
-        label="Tags"
-        value={pet?.tags.join(", ")}
-        hint="Separated by commas."
-      />
+      <TextField name="name" label="Name" value={texts.name} isRequired />
+      <TextField name="category" label="Category" value={texts.category} />
+      <TextField name="tags" label="Tags" value={texts.tags} hint="Separated by commas." />
       <div class="field">
         <label for="pet-photoUrls">Photo URLs</label>
         <textarea
@@ -76,7 +72,7 @@ export function PetForm({ pet, close }: Props) {
           class="input"
           rows={2}
           aria-describedby="pet-photoUrls-hint"
-          defaultValue={pet?.photoUrls.join("\n")}
+          defaultValue={texts.photoUrls}
         />
         <p class="hint" id="pet-photoUrls-hint">
           One per line.
@@ -116,7 +112,7 @@ function Facts({ pet }: { readonly pet: Pet }) {
         Id <span class="mono">{pet.petId}</span>
       </span>
       <span>
-        Quantity {formatNumber(pet.quantity)} <StatusBadge status={pet.status} />
+        Quantity {formatCount(pet.quantity)} <StatusBadge status={pet.status} />
       </span>
       <a href={hrefOf(`/history/${pet.petId}`)}>History</a>
     </p>

@@ -52,7 +52,7 @@ const keyId = new RegExp(keyIdPattern);
 export const auditKeyIdRule =
   "Query parameter 'keyId' must be the id of a key: 'key_' and up to 32 letters and digits.";
 
-export const targetPattern = "^-?[0-9A-Za-z_]{1,64}$";
+export const targetPattern = "^[-.0-9A-Za-z_]{1,64}$";
 const target = new RegExp(targetPattern);
 export const targetRule =
   "Query parameter 'target' must be the id of a key, a webhook or a pet, or another name in the log.";
