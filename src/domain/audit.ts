@@ -69,7 +69,7 @@ export interface AuditStore {
   listEntries(filter: AuditFilter, rowsMax: number): Promise<readonly AuditRow[]>;
 }
 
-/** Makes an entry about one key or webhook. */
+/** Makes an entry about what an actor does at `now`. */
 export function auditEntry(
   { keyId, requestId }: Actor,
   now: number,
