@@ -6,7 +6,7 @@ import {
   responseObject,
   type Schema,
 } from "../../api/contract/schema.ts";
-import { overlapSecondsMax } from "../keys.ts";
+import { overlapSecondsMax } from "../overlaps.ts";
 import { exampleKeyId, exampleTime } from "./examples.ts";
 import { count, time, timeOrNull } from "./fields.ts";
 
