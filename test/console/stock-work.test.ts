@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+<<<<<<< HEAD
 import { anEntry } from "../support/audit.ts";
+=======
+import { seriousFindings } from "../support/axe.ts";
+>>>>>>> w-sconsole
 import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
@@ -8,7 +12,6 @@ import {
   fitsWidth,
   openConsole,
   phone,
-  seriousFindings,
 } from "../support/console.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 import { changeQuantity, lastLedgerRows, rowOf, shows } from "../support/stock-view.ts";
