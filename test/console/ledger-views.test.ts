@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   consoleUrl,
   expectNoComplaints,
   openConsole,
-  seriousFindings,
 } from "../support/console.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 

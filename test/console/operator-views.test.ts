@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { auditEntry, commandLine } from "../../src/domain/audit.ts";
 import { issueOperator } from "../support/admin/operators.ts";
+import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
@@ -13,7 +14,6 @@ import {
   fitsWidth,
   openConsole,
   phone,
-  seriousFindings,
 } from "../support/console.ts";
 import { until } from "../support/instances/fleet.ts";
 import { program } from "../support/program.ts";

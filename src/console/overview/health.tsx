@@ -1,6 +1,6 @@
+import { formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 import { hrefOf } from "../router.ts";
-import { formatNumber } from "../stock/quantities.ts";
 import type { ServiceFacts } from "./service-facts.ts";
 
 /** Facts about the service and what it does by itself. */
@@ -28,7 +28,7 @@ export function Health({ facts }: { readonly facts: ServiceFacts }) {
         </dd>
         <dt>Ledger</dt>
         <dd>
-          {formatNumber(ledger.seq)} {ledger.seq === 1 ? "change" : "changes"}
+          {formatCount(ledger.seq)} {ledger.seq === 1 ? "change" : "changes"}
           {ledger.at !== null && (
             <>
               , last <Time at={ledger.at} isRelative />

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { formatCount } from "../parts/numbers.ts";
 import {
   applyCounts,
   type CountFilter,
@@ -12,7 +13,6 @@ import {
   showCounts,
   unfinished,
 } from "./counting.ts";
-import { formatNumber } from "./quantities.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 import { table } from "./state.ts";
 
@@ -39,7 +39,7 @@ export function CountSummary() {
               aria-pressed={countFilter.value === filter}
               onClick={() => showCounts(filter)}
             >
-              {title} <span class="muted">{formatNumber(count)}</span>
+              {title} <span class="muted">{formatCount(count)}</span>
             </button>
           ))}
         </fieldset>
@@ -108,7 +108,7 @@ function Finish() {
         Discard
       </button>
       <button type="submit" class="button primary" disabled={isApplying.value || total === 0}>
-        {isApplying.value ? "Applying…" : `Apply ${formatNumber(total)}`}
+        {isApplying.value ? "Applying…" : `Apply ${formatCount(total)}`}
       </button>
     </form>
   );

@@ -1,3 +1,4 @@
+import { clockTime } from "../parts/times.ts";
 import { hrefOf } from "../router.ts";
 import { countFilter } from "./counting.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
@@ -12,6 +13,21 @@ export function NotLoaded({ message }: { readonly message: string }) {
       <p>{message}</p>
       <button type="button" class="button primary" onClick={() => void reload()}>
         Try again
+      </button>
+    </div>
+  );
+}
+
+/** The rows stay in view, because an old number is better than none if it is marked as old. */
+export function Outdated({ since }: { readonly since: number }) {
+  return (
+    <div class="notice warning connection-notice" role="status">
+      <span>
+        Changes may be missing here: the stock could not be loaded again at {clockTime(since)}. The
+        console tries again by itself.
+      </span>
+      <button type="button" class="button small" onClick={() => void reload()}>
+        Try now
       </button>
     </div>
   );
