@@ -20,7 +20,6 @@ export const auditActions = [
   "key.revoked",
   "ban.lifted",
   "webhook.created",
-  "webhook.changed",
   "webhook.rotated",
   "webhook.paused",
   "webhook.resumed",
