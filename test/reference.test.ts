@@ -11,7 +11,7 @@ import {
   openAllDetails,
   openPage,
   send,
-  seriousFindings,
+  seriousFindingsOfDocs,
 } from "./support/reference.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
@@ -245,7 +245,7 @@ describe("the page is readable", () => {
     await send(page, "listChanges");
     await openAllDetails(page);
     await page.click("#key-button");
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await seriousFindingsOfDocs(page)).toEqual([]);
   });
 });
 
@@ -273,7 +273,7 @@ describe("on a phone, the page", () => {
     await menu.getByText("Close").click();
     expect(await menu.isVisible()).toBe(false);
     await page.click(".menu-button");
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await seriousFindingsOfDocs(page)).toEqual([]);
   });
 });
 

@@ -46,7 +46,7 @@ export interface AuditEntry extends Actor {
   readonly at: number;
 }
 
-/** An entry as it is stored. */
+/** An entry as it is stored. `at` is not earlier than in the row before. */
 export interface AuditRow extends AuditEntry {
   /** Grows by one with every entry. */
   readonly seq: number;
@@ -55,6 +55,8 @@ export interface AuditRow extends AuditEntry {
 }
 
 export interface AuditFilter {
+  /** Rows with a larger `seq`. */
+  readonly after?: number | undefined;
   /** Rows with a smaller `seq`. */
   readonly before?: number | undefined;
   readonly action?: AuditAction | undefined;

@@ -56,6 +56,14 @@ export interface CatalogueStore extends CatalogueReader, ImportPreview {
     expectedVersion: number | undefined,
     origin: RowOrigin,
   ): Promise<PetRemoval>;
-  /** Changes what is given. Returns false, and adds no entry, if there is no such pet. */
-  changePet(petId: bigint, changes: Partial<PetDetails>, entry: AuditEntry): Promise<boolean>;
+  /**
+   * Stores the details of a pet. Returns false, changes nothing and adds no entry, if the pet does not
+   * have those of `before` any more, or was removed.
+   */
+  changePet(
+    petId: bigint,
+    before: PetDetails,
+    after: PetDetails,
+    entry: AuditEntry,
+  ): Promise<boolean>;
 }

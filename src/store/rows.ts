@@ -5,7 +5,7 @@ import type { Entry, PetStatus, Stock } from "../domain/inventory.ts";
 import type { GrantedScope, Key, SecretTimes } from "../domain/keys.ts";
 import type { Cause, LedgerRow, StockRow, Tip, UndoRow } from "../domain/ledger.ts";
 import type { Order, OrderStatus } from "../domain/orders.ts";
-import type { NamedEntry, Pet, PetName } from "../domain/pets.ts";
+import type { NamedEntry, Pet, PetDetails, PetName } from "../domain/pets.ts";
 import type { Checkpoint, CheckpointPart, NamedRow, VersionedEntry } from "../domain/ports.ts";
 import type { FoundSession } from "../domain/sessions.ts";
 import type { Ban, SavedUsage } from "../domain/usage.ts";
@@ -141,6 +141,11 @@ export function toPet(row: Row): Pet {
     status: row[5] as PetStatus,
     quantity: Number(row[6]),
   };
+}
+
+/** The values of name, category, tags and photo_urls. */
+export function detailValues({ name, category, tags, photoUrls }: PetDetails) {
+  return [name, category, JSON.stringify(tags), JSON.stringify(photoUrls)];
 }
 
 export function toOrder(row: Row): Order {

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+<<<<<<< HEAD
+import { anEntry } from "../support/audit.ts";
+=======
+import { seriousFindings } from "../support/axe.ts";
+>>>>>>> w-sconsole
 import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
@@ -7,7 +12,6 @@ import {
   fitsWidth,
   openConsole,
   phone,
-  seriousFindings,
 } from "../support/console.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 import { changeQuantity, lastLedgerRows, rowOf, shows } from "../support/stock-view.ts";
@@ -86,8 +90,14 @@ describe.each(engines)("work with the stock on %s", (engine) => {
     await shows(page, "9223372036854775806", "Zoé");
     await page.getByLabel("Details of Zoé").click();
     await dialog.getByLabel("Name").fill("Zoë");
+    // What somebody else changes while the dialog is open stays.
+    const { catalogue } = service.store;
+    const elsewhere = { category: "birds", tags: ["blue, yellow"] };
+    const pet = (await catalogue.findPet(9223372036854775806n))!;
+    await catalogue.changePet(pet.petId, pet, { ...pet, ...elsewhere }, anEntry);
     await dialog.getByRole("button", { name: "Save" }).click();
     await shows(page, "9223372036854775806", "Zoë");
+    expect(await catalogue.findPet(pet.petId)).toMatchObject(elsewhere);
     await page.fill("[type=search]", "zoe");
     await page.locator("[data-shown='1']").waitFor();
     await page.getByLabel("Details of Zoë").click();

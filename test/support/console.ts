@@ -1,6 +1,5 @@
 // Opens the console in a real browser, as an operator does.
 import { expect } from "bun:test";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { issueOperator } from "./admin/operators.ts";
 import { type WatchedContext, watchedContext } from "./browser.ts";
@@ -68,14 +67,6 @@ export function expectNoComplaints(
   expect([...hosts]).toEqual([new URL(service.baseUrl).host]);
   const expected = [/status of 401/, ...allowed];
   expect(complaints.filter((text) => !expected.some((one) => one.test(text)))).toEqual([]);
-}
-
-/** The serious and critical findings of axe. */
-export async function seriousFindings(page: Page): Promise<readonly string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
 /** True if nothing is wider than the page, so that a phone does not scroll sideways. */

@@ -100,10 +100,11 @@ export class ChangeList {
     const { signal: leaving } = this.#leaving;
     this.isLoadingOlder.value = true;
     this.olderError.value = "";
+    const before = this.before.value;
     try {
-      const { filter, before } = this;
-      const found = await listOlder(filter, this.#range, before.value, this.#count, leaving);
-      if (leaving.aborted) return;
+      const found = await listOlder(this.filter, this.#range, before, this.#count, leaving);
+      // If the list was cut meanwhile, these rows do not follow its last one any more.
+      if (leaving.aborted || before !== this.before.value) return;
       batch(() => {
         this.rows.value = [...this.rows.value, ...found.rows];
         this.before.value = found.before;

@@ -43,25 +43,24 @@ export function Details({ details, hidden }: Props) {
 
 /** An object is shown as its own fields: the limits of a key, for example. */
 function fieldsOf(name: string, value: unknown): readonly (readonly [string, unknown])[] {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject && !isReplacement(value) ? Object.entries(value) : [[name, value]];
+  return isObject(value) && !isReplaced(value) ? Object.entries(value) : [[name, value]];
 }
 
-/** What a field of a pet was, and what it is now. */
-interface Replacement {
-  readonly from: unknown;
-  readonly to: unknown;
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function isReplacement(value: unknown): value is Replacement {
-  return typeof value === "object" && value !== null && "from" in value && "to" in value;
+/** True for an old and a new value, as a change of a pet has them. */
+function isReplaced(value: Readonly<Record<string, unknown>>): boolean {
+  return "from" in value && "to" in value;
 }
 
 function Value({ name, value }: { readonly name: string; readonly value: unknown }) {
-  if (isReplacement(value)) {
+  if (isObject(value) && isReplaced(value)) {
     return (
       <>
-        <Value name={name} value={value.from} /> → <Value name={name} value={value.to} />
+        <Value name={name} value={value.from} /> <span class="muted">→</span>{" "}
+        <Value name={name} value={value.to} />
       </>
     );
   }

@@ -1,6 +1,7 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { messageOf } from "../api.ts";
 import { formatCount } from "../parts/numbers.ts";
+import { session } from "../session.ts";
 import { showSuccess } from "../toasts.ts";
 import type { Status } from "../types.ts";
 import { type Batch, type BatchChange, isUncertain, sendBatches, toBatches } from "./batches.ts";
@@ -72,3 +73,8 @@ async function send(batches: readonly Batch[]): Promise<void> {
     bulk.value = { ...idle, error: text, rest: isUncertain(error) ? rest : [] };
   }
 }
+
+// The service knows a repeated batch only by the same key, so the next person must not send the rest.
+effect(() => {
+  if (session.value.kind === "out") dropRest();
+});

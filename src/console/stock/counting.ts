@@ -3,19 +3,21 @@ import { announce } from "../announcements.ts";
 import { messageOf } from "../api.ts";
 import { formatCount } from "../parts/numbers.ts";
 import { navigate } from "../router.ts";
+import { session } from "../session.ts";
 import { showSuccess } from "../toasts.ts";
 import { type Batch, isUncertain, sendBatches, toBatches } from "./batches.ts";
-import { type Count, readCounts, writeCounts } from "./count-storage.ts";
+import { type Count, noCounts, readCounts, writeCounts } from "./count-storage.ts";
 import { rowFilter, table, updateOrder } from "./state.ts";
 
 export type CountFilter = "all" | "counted" | "uncounted" | "different";
 
 /** True at /console/stock/count. */
 export const isCounting = signal(false);
-const stored = readCounts();
-export const counts = signal<ReadonlyMap<string, Count>>(new Map(stored.counts));
+/** The operator key that counts; undefined if nobody is signed in. */
+const counter = signal<string | undefined>(undefined);
+export const counts = signal<ReadonlyMap<string, Count>>(new Map());
 /** Changes that were sent, but whose result is not known. They are sent again as they were. */
-export const unfinished = signal<readonly Batch[]>(stored.unfinished);
+export const unfinished = signal<readonly Batch[]>([]);
 export const countFilter = signal<CountFilter>("all");
 export const countError = signal("");
 export const isApplying = signal(false);
@@ -112,7 +114,19 @@ async function send(batches: readonly Batch[]): Promise<void> {
 
 // A reload, or a browser that is closed by mistake, loses no count.
 effect(() => {
-  writeCounts({ counts: [...counts.value], unfinished: unfinished.value });
+  const { value } = session;
+  const keyId = value.kind === "in" ? value.session.operator.id : undefined;
+  const stored = keyId === undefined ? noCounts : readCounts(keyId);
+  batch(() => {
+    counter.value = keyId;
+    counts.value = new Map(stored.counts);
+    unfinished.value = stored.unfinished;
+  });
+});
+
+effect(() => {
+  const stored = { counts: [...counts.value], unfinished: unfinished.value };
+  if (counter.value !== undefined) writeCounts(counter.value, stored);
 });
 
 effect(() => {

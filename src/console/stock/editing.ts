@@ -63,7 +63,7 @@ export function cancelEditing(): void {
   editing.value = undefined;
 }
 
-/** Saves what the person typed. Returns true when it is saved. */
+/** Saves what the person typed. Returns true when it is saved, and the edit has ended with that. */
 export async function saveEditing(): Promise<boolean> {
   const edit = editing.value;
   if (!edit || edit.isSaving || edit.theirs) return false;
@@ -86,13 +86,15 @@ export async function saveEditing(): Promise<boolean> {
       body,
       idempotencyKey: keyOf(JSON.stringify([base.petId, body])),
     });
+    // The person may have cancelled, and edit another row by now.
+    const isOpen = isEdited(base);
     batch(() => {
       table.value.update(saved);
-      editing.value = undefined;
+      if (isOpen) editing.value = undefined;
       touched();
     });
     report(base, saved);
-    return true;
+    return isOpen;
   } catch (error) {
     await failed(base, error);
     return false;
@@ -133,12 +135,15 @@ async function undo(seq: number): Promise<void> {
 }
 
 async function failed(base: ListedEntry, error: unknown): Promise<void> {
-  if (error instanceof ApiError && error.code === "version_conflict") {
-    const theirs = await lastChangeOf(base.petId);
-    changeEditing({ isSaving: false, ...(theirs ? { theirs } : { error: messageOf(error) }) });
-  } else {
-    changeEditing({ isSaving: false, error: messageOf(error) });
-  }
+  const isConflict = error instanceof ApiError && error.code === "version_conflict";
+  const theirs = isConflict ? await lastChangeOf(base.petId) : undefined;
+  if (!isEdited(base)) return;
+  changeEditing({ isSaving: false, ...(theirs ? { theirs } : { error: messageOf(error) }) });
+}
+
+/** Whether the edit that began with this entry is still open. */
+function isEdited(base: ListedEntry): boolean {
+  return editing.value?.base === base;
 }
 
 async function lastChangeOf(petId: string): Promise<LedgerRow | undefined> {

@@ -40,6 +40,8 @@ export function giveFocus(): void {
 
 /** The keys of the grid (WAI-ARIA, the grid pattern). */
 export function handleKey(event: KeyboardEvent, scroller: HTMLElement): void {
+  // Enter can choose a word of an input method, and must not save then.
+  if (event.isComposing) return;
   const target = event.target as HTMLElement;
   if (editing.value && target.matches("input, select, button")) {
     handleEditKey(event, target);

@@ -63,7 +63,7 @@ export function NoMatches() {
   return (
     <div class="empty">
       <h2>{title ?? "Nothing matches"}</h2>
-      {title === undefined && <p>No entry matches both the search and the chosen status.</p>}
+      {title === undefined && <p>No entry matches the search and the filters.</p>}
       <button
         type="button"
         class="button"

@@ -140,16 +140,22 @@ function receive(changes: readonly LedgerRow[]): void {
     early.push(...changes);
     return;
   }
+  const unknown = new Set<string>();
   batch(() => {
     for (const change of changes) {
       const row = table.value.apply(change);
       if (change.after === null) updateOrder();
-      else if (row === undefined) void addPet(change.petId);
+      else if (row === undefined) unknown.add(change.petId);
       for (const handler of changeHandlers) handler(change);
     }
     touched();
   });
+  if (unknown.size > addedSinglyMax) void reload();
+  else for (const petId of unknown) void addPet(petId);
 }
+
+/** An import can add thousands of pets. Then one request for all entries is better than one for each. */
+const addedSinglyMax = 20;
 
 /** A change names only the id of a pet. The rest is loaded. */
 async function addPet(petId: string): Promise<void> {

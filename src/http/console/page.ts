@@ -1,5 +1,5 @@
 import type { Environment } from "../../domain/keys.ts";
-import { type Html, html } from "../docs/html.ts";
+import { type Html, html } from "../html.ts";
 
 export const productName = "Pet Store Inventory";
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Environment } from "../../domain/keys.ts";
 import { readCookie } from "../cookies.ts";
-import { createFile } from "../docs/files.ts";
 import { errorReply } from "../errors.ts";
+import { createFile } from "../files.ts";
 import { pathNotFound } from "../messages.ts";
 import { type Page, type Pages, toResponse } from "../pages.ts";
 import type { ConsoleManifest } from "./manifest.ts";

@@ -2,7 +2,7 @@ import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
 import type { ApiDocument } from "../api/contract/document.ts";
 import { errors, unlistedErrors } from "../api/contract/errors.ts";
 import { statusOf } from "../errors.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../html.ts";
 import { headingLink, inline } from "./prose.ts";
 
 const descriptions: Readonly<Partial<Record<ErrorCode, { readonly description: string }>>> = {

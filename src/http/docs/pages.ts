@@ -4,8 +4,8 @@ import { kitStyles } from "../../kit/styles.ts";
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
 import type { ApiOperation as Operation } from "../api/operations.ts";
+import { createFile, onFirstRequest } from "../files.ts";
 import type { Page, Pages } from "../pages.ts";
-import { createFile } from "./files.ts";
 import { referencePage, scriptNames } from "./page.ts";
 import style from "./style.css" with { type: "text" };
 
@@ -63,15 +63,6 @@ export function referencePages(operations: readonly Operation[], options: Refere
     "/docs/style.css": file(kitStyles + style, "text/css; charset=utf-8"),
     "/docs/icon.svg": file(read("icon.svg"), "image/svg+xml"),
     ...Object.fromEntries(scriptNames.map((name) => [`/docs/browser/${name}`, script(name)])),
-  };
-}
-
-/** Makes the page when it is first requested, so that the start does not wait for it. */
-function onFirstRequest(make: () => Page): Page {
-  let page: Page | undefined;
-  return (request) => {
-    page ??= make();
-    return page(request);
   };
 }
 
