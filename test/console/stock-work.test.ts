@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-<<<<<<< HEAD
 import { anEntry } from "../support/audit.ts";
-=======
 import { seriousFindings } from "../support/axe.ts";
->>>>>>> w-sconsole
 import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,

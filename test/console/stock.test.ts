@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-<<<<<<< HEAD
 import { issueOperator } from "../support/admin/operators.ts";
-=======
 import { seriousFindings } from "../support/axe.ts";
->>>>>>> w-sconsole
 import { closeBrowser } from "../support/browser.ts";
 import { runHere } from "../support/commands.ts";
 import { type ConsolePage, expectNoComplaints, openConsole } from "../support/console.ts";
