@@ -98,15 +98,17 @@ function Finish() {
           />
           Also record counts without a difference
         </label>
-        <input
-          class="input count-reason"
-          aria-label="Reason"
-          maxLength={reasonCharactersMax}
-          value={reason.value}
-          onInput={(event) => {
-            reason.value = event.currentTarget.value;
-          }}
-        />
+        <label class="row small">
+          Reason
+          <input
+            class="input count-reason"
+            maxLength={reasonCharactersMax}
+            value={reason.value}
+            onInput={(event) => {
+              reason.value = event.currentTarget.value;
+            }}
+          />
+        </label>
         <button type="button" class="button" onClick={() => (isDiscarding.value = true)}>
           Discard…
         </button>
