@@ -20,7 +20,7 @@ export interface Batch {
 }
 
 /** The API takes this many changes at once. */
-export const batchSizeMax = 1_000;
+const batchSizeMax = 1_000;
 
 export function toBatches(changes: readonly BatchChange[]): readonly Batch[] {
   const count = Math.ceil(changes.length / batchSizeMax);

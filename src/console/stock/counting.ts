@@ -38,7 +38,7 @@ export function recordCount(row: number, counted: number): void {
   announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);
 }
 
-export function forgetCount(petId: string): void {
+function forgetCount(petId: string): void {
   const next = new Map(counts.value);
   next.delete(petId);
   counts.value = next;

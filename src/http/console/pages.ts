@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Environment } from "../../domain/keys.ts";
-import { readCookie } from "../cookies.ts";
+import { hasSessionCookie } from "../admin/session-cookie.ts";
 import { errorReply } from "../errors.ts";
 import { createFile } from "../files.ts";
 import { pathNotFound } from "../messages.ts";
@@ -76,9 +76,8 @@ export function consolePages({ environment, onMissing }: ConsoleOptions): Pages 
 /** Leads browsers that have signed in to the console, and others to the page with the links. */
 function startOrConsole(environment: Environment, style: string): Page {
   const start = html(startPage(environment, style));
-  const cookies = [`petstore_${environment}`, `__Host-petstore_${environment}`];
   return (request) =>
-    cookies.some((name) => readCookie(request, name) !== undefined)
+    hasSessionCookie(request, environment)
       ? new Response(null, {
           status: 302,
           headers: { ...securityHeaders, Location: "/console", "Cache-Control": "no-store" },

@@ -13,7 +13,7 @@ import {
 } from "../../api/contract/schema.ts";
 import { schemas } from "../../api/contract/schemas.ts";
 
-export const exampleEntry = {
+const exampleEntry = {
   petId: 7,
   name: "Biscuit",
   category: "dogs",
