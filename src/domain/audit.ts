@@ -20,7 +20,6 @@ export const auditActions = [
   "key.revoked",
   "ban.lifted",
   "webhook.created",
-  "webhook.changed",
   "webhook.rotated",
   "webhook.paused",
   "webhook.resumed",
@@ -71,7 +70,7 @@ export interface AuditStore {
   listEntries(filter: AuditFilter, rowsMax: number): Promise<readonly AuditRow[]>;
 }
 
-/** Makes an entry about one key or webhook. */
+/** Makes an entry about what an actor does at `now`. */
 export function auditEntry(
   { keyId, requestId }: Actor,
   now: number,

@@ -17,15 +17,15 @@ const compressedCharactersMin = 1_400;
 
 /**
  * Serves a text that changes only with the release. It has an ETag, so browsers can cache and
- * revalidate it, unless `cacheControl` says that it never changes. Each compressed form is created
- * once, on the first request that accepts it.
+ * revalidate it, unless `cacheControl` says that it never changes. The ETag and each compressed form are
+ * created once, on the first request that needs them.
  */
 export function createFile(
   text: string,
   headers: Readonly<Record<string, string>>,
   cacheControl = "no-cache",
 ): Page {
-  const tag = createHash("sha256").update(text).digest("base64url").slice(0, 22);
+  let tag: string | undefined;
   const compressed = new Map<Encoding, Uint8Array<ArrayBuffer>>();
 
   function compressedAs(encoding: Encoding): Uint8Array<ArrayBuffer> {
@@ -38,6 +38,7 @@ export function createFile(
   }
 
   return (request) => {
+    tag ??= createHash("sha256").update(text).digest("base64url").slice(0, 22);
     const isShort = text.length < compressedCharactersMin;
     const accept = request.headers.get("accept-encoding");
     const encoding = isShort ? undefined : preferredEncoding(accept);
@@ -49,5 +50,14 @@ export function createFile(
     }
     const all = { ...headers, ...caching, ...(encoding ? { "Content-Encoding": encoding } : {}) };
     return new Response(encoding ? compressedAs(encoding) : text, { headers: all });
+  };
+}
+
+/** Makes the page when it is first requested, so that the start does not wait for it. */
+export function onFirstRequest(make: () => Page): Page {
+  let page: Page | undefined;
+  return (request) => {
+    page ??= make();
+    return page(request);
   };
 }

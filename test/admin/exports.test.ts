@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { formats } from "../../src/files/formats.ts";
 import { issueOperator } from "../support/admin/operators.ts";
-import { program } from "../support/program.ts";
+import { runHere } from "../support/commands.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 
 /** More than a page of an export has. */
@@ -11,7 +11,7 @@ describe.each(engines)("exports on %s", (engine) => {
   let service: TestService;
   let key: string;
   beforeAll(async () => {
-    service = await startTestService(engine, {}, {}, { program });
+    service = await startTestService(engine);
     key = (await issueOperator(service)).text;
     await service.addPets(
       { petId: -9223372036854775808n, name: "=1+1", category: "@x", tags: ["a|b", "c"] },
@@ -39,12 +39,11 @@ describe.each(engines)("exports on %s", (engine) => {
         expect(text).toStartWith("petId,name,category,tags,photoUrls,status,quantity\n");
         expect(text).toContain('\n-9223372036854775808,=1+1,@x,"[""a|b"",""c""]",,available,0\n');
       }
-      const path = `~/admin/pets/import?format=${format}&dryRun=true`;
-      const again = await service.call("POST", path, { key, body: text });
-      expect(again.json).toMatchObject({
-        ...{ created: 0, changed: 0, unchanged: many.length + 2 },
-        problems: { total: 0 },
-        differences: { total: 0 },
+      const words = ["pets", "import", "-", "--format", format, "--dry-run", "--json"];
+      const database = ["--database", service.databaseUrl];
+      const again = await runHere([...words, ...database], { stdin: text });
+      expect(JSON.parse(again.out)).toMatchObject({
+        ...{ created: 0, changed: 0, unchanged: many.length + 2, differenceCount: 0 },
       });
     }
   });

@@ -38,6 +38,9 @@ describe.each(engines)("pets in the operator API on %s", (engine) => {
     const stock = '"quantity":3,"status":"sold"';
     expect(created.text).toBe(`{"petId":${petId},${details},${stock},"version":2}`);
     expect((await send("GET", `/pets/${petId}`)).text).toBe(created.text);
+    expect((await send("GET", `/pets?ids=${petId},1,-5,1`)).text).toBe(
+      `[{"petId":1,"name":"Luna","category":null},{"petId":${petId},"name":"Rex","category":"dogs"}]`,
+    );
     expect((await get("/inventory")).text).toContain(`{"petId":${petId},${stock}}`);
     expect(rowOf((await feed.nextOf("change")).text)).toMatchObject({
       seq: 2,

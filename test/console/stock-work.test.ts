@@ -100,11 +100,11 @@ describe.each(engines)("work with the stock on %s", (engine) => {
     // What somebody else changes while the dialog is open stays.
     const { catalogue } = service.store;
     const elsewhere = { category: "birds", tags: ["blue, yellow"] };
-    const known = (await catalogue.findPet(9223372036854775806n))!;
-    await catalogue.changePet(known.petId, known, { ...known, ...elsewhere }, anEntry);
+    const pet = (await catalogue.findPet(9223372036854775806n))!;
+    await catalogue.changePet(pet.petId, pet, { ...pet, ...elsewhere }, anEntry);
     await dialog.getByRole("button", { name: "Save" }).click();
     await shows(page, "9223372036854775806", "Zoë");
-    expect(await catalogue.findPet(9223372036854775806n)).toMatchObject(elsewhere);
+    expect(await catalogue.findPet(pet.petId)).toMatchObject(elsewhere);
     await page.fill("[type=search]", "zoe");
     await page.locator("[data-shown='1']").waitFor();
     await page.getByLabel("Details of Zoë").click();

@@ -4,13 +4,13 @@ import { ApiError, request } from "../api.ts";
 import { capitalized } from "../parts/capitalized.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
+import { changeNumber, formatCount } from "../parts/numbers.ts";
 import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
-import { formatNumber } from "../stock/quantities.ts";
+import { findPetName } from "../pet-names.ts";
 import { reasonCharactersMax } from "../stock/reasons.ts";
 import { showSuccess } from "../toasts.ts";
 import type { LedgerRow } from "../types.ts";
-import { findPetName } from "./pet-name.tsx";
 import { StockChange } from "./stock-change.tsx";
 import { UndoConflict } from "./undo-conflict.tsx";
 
@@ -45,14 +45,14 @@ export function UndoDialog({ row, close }: Props) {
         since.value = changes;
         return;
       }
-      const text = `${name} is back at ${formatNumber(quantity)}, ${capitalized(status)}`;
+      const text = `${name} is back at ${formatCount(quantity)}, ${capitalized(status)}`;
       announce(`Undone. ${text}`);
       showSuccess(text);
       close();
     });
-  const force = `Set it to ${formatNumber(quantity)}, ${capitalized(status)}`;
+  const force = `Set it to ${formatCount(quantity)}, ${capitalized(status)}`;
   return (
-    <Dialog title={`Undo change #${row.seq}`} close={close} isWide={isConflict}>
+    <Dialog title={`Undo change ${changeNumber(row.seq)}`} close={close} isWide={isConflict}>
       <DialogForm
         submission={submission}
         submit={submit}

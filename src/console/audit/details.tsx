@@ -1,8 +1,11 @@
-import { formatBytes, formatCount } from "../parts/numbers.ts";
+import { changeNumber, formatBytes, formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 
 /** Fields whose numbers are times in milliseconds since 1970. */
 const times = new Set(["expiresAt", "oldValidUntil"]);
+
+/** Fields whose numbers are those of changes. */
+const changes = new Set(["from", "seq"]);
 
 /** The words for fields whose names do not say enough. */
 const labels: Readonly<Record<string, string>> = {
@@ -69,6 +72,7 @@ function Value({ name, value }: { readonly name: string; readonly value: unknown
 
 function NumberValue({ name, value }: { readonly name: string; readonly value: number }) {
   if (times.has(name)) return <Time at={new Date(value).toISOString()} />;
+  if (changes.has(name)) return <>{changeNumber(value)}</>;
   return <>{name === "bytes" ? formatBytes(value) : formatCount(value)}</>;
 }
 

@@ -1,12 +1,12 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { announce } from "../announcements.ts";
 import { messageOf } from "../api.ts";
+import { formatCount } from "../parts/numbers.ts";
 import { navigate } from "../router.ts";
 import { session } from "../session.ts";
 import { showSuccess } from "../toasts.ts";
 import { type Batch, isUncertain, sendBatches, toBatches } from "./batches.ts";
 import { type Count, noCounts, readCounts, writeCounts } from "./count-storage.ts";
-import { formatNumber } from "./quantities.ts";
 import { rowFilter, table, updateOrder } from "./state.ts";
 
 export type CountFilter = "all" | "counted" | "uncounted" | "different";
@@ -38,7 +38,7 @@ export function recordCount(row: number, counted: number): void {
   announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);
 }
 
-export function forgetCount(petId: string): void {
+function forgetCount(petId: string): void {
   const next = new Map(counts.value);
   next.delete(petId);
   counts.value = next;
@@ -66,7 +66,7 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
   );
   if (impossible.length > 0) {
     for (const [petId] of impossible) forgetCount(petId);
-    countError.value = `${formatNumber(impossible.length)} entries changed too much since they were counted. Count them again: ${impossible
+    countError.value = `${formatCount(impossible.length)} entries changed too much since they were counted. Count them again: ${impossible
       .map(([petId]) => petId)
       .slice(0, 5)
       .join(", ")}.`;
@@ -103,7 +103,7 @@ async function send(batches: readonly Batch[]): Promise<void> {
     });
     discardCounts();
     navigate("/stock");
-    showSuccess(`The count is in the ledger: ${formatNumber(total)} entries`);
+    showSuccess(`The count is in the ledger: ${formatCount(total)} entries`);
   } catch (error) {
     if (!isUncertain(error)) unfinished.value = [];
     countError.value = messageOf(error);

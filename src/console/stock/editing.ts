@@ -2,10 +2,12 @@ import { batch, signal } from "@preact/signals";
 import { whoOf } from "../activity/who.ts";
 import { announce } from "../announcements.ts";
 import { ApiError, messageOf, request } from "../api.ts";
+import { createIdempotencyKey } from "../idempotency-key.ts";
 import { capitalized } from "../parts/capitalized.ts";
+import { formatCount } from "../parts/numbers.ts";
 import { showError, showSuccess } from "../toasts.ts";
 import type { LedgerRow, ListedEntry, Status, StockEntry } from "../types.ts";
-import { formatNumber, parseQuantity, quantityRule } from "./quantities.ts";
+import { parseQuantity, quantityRule } from "./quantities.ts";
 import { onChange, table, touched } from "./state.ts";
 
 /** An edit in progress. Nothing that arrives changes what the person typed. */
@@ -72,15 +74,17 @@ export async function saveEditing(): Promise<boolean> {
   }
   changeEditing({ isSaving: true });
   const { base, status, reason } = edit;
+  const body = {
+    quantity,
+    ...(status === base.status ? {} : { status }),
+    ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
+    expectedVersion: base.version,
+  };
   try {
     const saved = await request<StockEntry>(`/stock/${base.petId}`, {
       method: "PATCH",
-      body: {
-        quantity,
-        ...(status === base.status ? {} : { status }),
-        ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
-        expectedVersion: base.version,
-      },
+      body,
+      idempotencyKey: keyOf(JSON.stringify([base.petId, body])),
     });
     // The person may have cancelled, and edit another row by now.
     const isOpen = isEdited(base);
@@ -97,16 +101,27 @@ export async function saveEditing(): Promise<boolean> {
   }
 }
 
+let lastSave = { text: "", key: "" };
+
+/**
+ * The same save keeps its key. If the response was lost, saving again returns the first result, and
+ * not a conflict with oneself.
+ */
+function keyOf(text: string): string {
+  if (lastSave.text !== text) lastSave = { text, key: createIdempotencyKey() };
+  return lastSave.key;
+}
+
 function report(base: ListedEntry, saved: StockEntry): void {
   const parts = [
     ...(saved.quantity === base.quantity
       ? []
-      : [`${formatNumber(base.quantity)} → ${formatNumber(saved.quantity)}`]),
+      : [`${formatCount(base.quantity)} → ${formatCount(saved.quantity)}`]),
     ...(saved.status === base.status
       ? []
       : [`${capitalized(base.status)} → ${capitalized(saved.status)}`]),
   ];
-  const text = `${base.name}: ${parts.length > 0 ? parts.join(", ") : `${formatNumber(saved.quantity)} confirmed`}`;
+  const text = `${base.name}: ${parts.length > 0 ? parts.join(", ") : `${formatCount(saved.quantity)} confirmed`}`;
   showSuccess(text, { label: "Undo", run: () => void undo(saved.version) });
 }
 
@@ -159,7 +174,7 @@ onChange((change) => {
   changeEditing({ theirs: change });
   const { after } = change;
   const what = after
-    ? `changed this entry meanwhile: ${formatNumber(after.quantity)}, ${capitalized(after.status)}`
+    ? `changed this entry meanwhile: ${formatCount(after.quantity)}, ${capitalized(after.status)}`
     : "removed this entry meanwhile";
   announce(`${whoOf(change)} ${what}.`);
 });

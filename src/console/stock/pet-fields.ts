@@ -1,4 +1,5 @@
 import { request } from "../api.ts";
+import { lookForRenames } from "../renames.ts";
 import type { Pet } from "../types.ts";
 import { parseQuantity, quantityRule } from "./quantities.ts";
 import { table, touched, updateOrder } from "./state.ts";
@@ -71,7 +72,9 @@ export async function changePet(pet: Pet, { details }: PetFields): Promise<Pet> 
     JSON.stringify(details[name]) !== JSON.stringify(shown[name]);
   const names = (Object.keys(shown) as (keyof Details)[]).filter(isChanged);
   const body = Object.fromEntries(names.map((name) => [name, details[name]]));
-  return show(await request<Pet>(`/pets/${pet.petId}`, { method: "PATCH", body }));
+  const changed = show(await request<Pet>(`/pets/${pet.petId}`, { method: "PATCH", body }));
+  void lookForRenames();
+  return changed;
 }
 
 export async function removePet({ petId, version }: Pet, reason: string): Promise<void> {

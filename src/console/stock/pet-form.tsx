@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { capitalized } from "../parts/capitalized.ts";
 import { DialogForm } from "../parts/dialog-form.tsx";
+import { formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
@@ -8,7 +9,6 @@ import { hrefOf } from "../router.ts";
 import { showSuccess } from "../toasts.ts";
 import { type Pet, statuses } from "../types.ts";
 import { addPet, changePet, readPet, textsOf } from "./pet-fields.ts";
-import { formatNumber } from "./quantities.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 import { RemovePet } from "./remove-pet.tsx";
 
@@ -112,7 +112,7 @@ function Facts({ pet }: { readonly pet: Pet }) {
         Id <span class="mono">{pet.petId}</span>
       </span>
       <span>
-        Quantity {formatNumber(pet.quantity)} <StatusBadge status={pet.status} />
+        Quantity {formatCount(pet.quantity)} <StatusBadge status={pet.status} />
       </span>
       <a href={hrefOf(`/history/${pet.petId}`)}>History</a>
     </p>

@@ -1,10 +1,10 @@
 import { DialogForm } from "../parts/dialog-form.tsx";
+import { formatCount } from "../parts/numbers.ts";
 import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
 import { showSuccess } from "../toasts.ts";
 import type { Pet } from "../types.ts";
 import { removePet } from "./pet-fields.ts";
-import { formatNumber } from "./quantities.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 
 interface Props {
@@ -36,7 +36,7 @@ export function RemovePet({ pet, close, back }: Props) {
         <bdi>
           <strong>{pet.name}</strong>
         </bdi>{" "}
-        with its stock of {formatNumber(pet.quantity)}? Its history stays in the ledger.
+        with its stock of {formatCount(pet.quantity)}? Its history stays in the ledger.
       </p>
       <TextField name="reason" label="Reason (optional)" lengthMax={reasonCharactersMax} />
     </DialogForm>

@@ -1,7 +1,7 @@
 import { request } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
-import { formatCount } from "../parts/numbers.ts";
+import { changeNumber } from "../parts/numbers.ts";
 import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
 import { showSuccess } from "../toasts.ts";
@@ -18,15 +18,15 @@ export function ReplayWebhook({ webhook, close }: Props) {
   const next = webhook.cursor + webhook.behind + 1;
 
   function submit(form: FormData): void {
-    const text = String(form.get("from") ?? "").replace(/[\s,]/g, "");
+    const text = String(form.get("from") ?? "").replace(/[\s,#]/g, "");
     const from = /^\d{1,15}$/.test(text) ? Number(text) : 0;
     if (from < 1) {
-      submission.error.value = `Enter the number of a change, from 1 to ${formatCount(next)}.`;
+      submission.error.value = `Enter the number of a change, from #1 to ${changeNumber(next)}.`;
       return;
     }
     void submission.run(async () => {
       await request(`/webhooks/${webhook.id}/replay`, { method: "POST", body: { from } });
-      showSuccess(`${webhook.name} delivers from change ${formatCount(from)}`);
+      showSuccess(`${webhook.name} delivers from change ${changeNumber(from)}`);
       close();
     });
   }
@@ -44,7 +44,7 @@ export function ReplayWebhook({ webhook, close }: Props) {
           name="from"
           label="From change"
           value={String(Math.max(1, webhook.cursor))}
-          hint={`The numbers of changes are under Activity. The next change will be ${formatCount(next)}.`}
+          hint={`The numbers of changes are under Activity. The next change will be ${changeNumber(next)}.`}
           inputMode="numeric"
         />
         {webhook.state !== "active" && (

@@ -1,4 +1,4 @@
-import { createFile } from "../files.ts";
+import { createFile, onFirstRequest } from "../files.ts";
 import type { Pages } from "../pages.ts";
 import { describeAdminApi } from "./contract/document.ts";
 import type { AdminOperation } from "./operation.ts";
@@ -6,7 +6,9 @@ import { adminBasePath } from "./operations.ts";
 
 /** Serves the description of the operator API. It contains no secrets and requires no key. */
 export function adminPages(operations: readonly AdminOperation[]): Pages {
-  const text = JSON.stringify(describeAdminApi(operations));
   const headers = { "Content-Type": "application/json", "X-Content-Type-Options": "nosniff" };
-  return { [`${adminBasePath}/openapi.json`]: createFile(text, headers) };
+  const page = onFirstRequest(() =>
+    createFile(JSON.stringify(describeAdminApi(operations)), headers),
+  );
+  return { [`${adminBasePath}/openapi.json`]: page };
 }

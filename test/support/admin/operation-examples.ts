@@ -15,8 +15,8 @@ export interface AdminExamples {
   /** Fail with these codes. */
   readonly bad: readonly (Example & { readonly code: ErrorCode })[];
   /**
-   * Called before each request. Makes what the request needs, such as a new key. In path and body,
-   * `{name}` is then replaced by the value with this name.
+   * Called before a request that succeeds. Makes what the request needs, such as a new key. In path and
+   * body, `{name}` is then replaced by the value with this name.
    */
   readonly prepare?: (service: TestService) => Promise<Readonly<Record<string, string>>>;
 }

@@ -80,7 +80,8 @@ export const listAudit: AdminContract = {
     {
       name: "target",
       in: "query",
-      description: "Only what was done to the key, webhook or pet with this ID.",
+      description:
+        "Only what was done to the key, webhook or pet with this ID, or to the backup with this name.",
       schema: { type: "string", pattern: targetPattern },
       example: exampleKeyId,
     },
