@@ -121,8 +121,8 @@ function OrderTable({ orders }: { readonly orders: readonly Order[] }) {
         <tbody>
           {orders.map((order) => (
             <tr key={order.id}>
-              <td class="mono" data-label="Order">
-                {order.id}
+              <td data-label="Order">
+                <span class="mono">{order.id}</span>
               </td>
               <td data-label="Pet">
                 <PetName petId={order.petId} />

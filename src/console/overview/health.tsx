@@ -49,8 +49,10 @@ export function Health({ facts }: { readonly facts: ServiceFacts }) {
 }
 
 function webhookText({ active, paused, disabled, failing }: ServiceFacts["webhooks"]): string {
+  // Webhooks that fail are active, too. Each one is counted once.
+  const working = active - failing;
   const parts = [
-    ...(active > 0 ? [`${active} active`] : []),
+    ...(working > 0 ? [`${working} active`] : []),
     ...(failing > 0 ? [`${failing} failing`] : []),
     ...(paused > 0 ? [`${paused} paused`] : []),
     ...(disabled > 0 ? [`${disabled} disabled`] : []),

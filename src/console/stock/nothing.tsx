@@ -1,6 +1,6 @@
 import { clockTime } from "../parts/times.ts";
 import { hrefOf } from "../router.ts";
-import { countFilter } from "./counting.ts";
+import { type CountFilter, countFilter, isCounting, showCounts } from "./counting.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
 import { query, reload, statusFilter } from "./state.ts";
 
@@ -50,18 +50,27 @@ export function NoPets() {
   );
 }
 
+const nothingCounted: Readonly<Record<CountFilter, string | undefined>> = {
+  all: undefined,
+  counted: "Nothing is counted yet",
+  uncounted: "Everything is counted",
+  different: "There are no differences",
+};
+
 export function NoMatches() {
+  const isSearched = query.value.trim() !== "" || statusFilter.value.size > 0;
+  const title = isCounting.value && !isSearched ? nothingCounted[countFilter.value] : undefined;
   return (
     <div class="empty">
-      <h2>Nothing matches</h2>
-      <p>No entry matches the search and the filters.</p>
+      <h2>{title ?? "Nothing matches"}</h2>
+      {title === undefined && <p>No entry matches the search and the filters.</p>}
       <button
         type="button"
         class="button"
         onClick={() => {
           query.value = "";
           statusFilter.value = new Set();
-          countFilter.value = "all";
+          showCounts("all");
         }}
       >
         Show all entries
