@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
-import { ApiError, request } from "../../src/console/api.ts";
+import { ApiError, request, requestPage } from "../../src/console/api.ts";
+import { drillCommand } from "../../src/console/backups/drill-command.ts";
 import { changeNumber, formatCount } from "../../src/console/parts/numbers.ts";
 import { dayAndTime, withLocalTimes } from "../../src/console/parts/times.ts";
 import { retryDelayMs } from "../../src/console/retries.ts";
@@ -46,6 +47,16 @@ test("a request that nobody waits for any more is not sent again", async () => {
   expect(sent()).toBe(1);
 });
 
+test("a connection that is lost within a response is reported as lost", async () => {
+  const broken = async () =>
+    new Response(new ReadableStream({ pull: (stream) => stream.error(new TypeError("lost")) }));
+  globalThis.fetch = Object.assign(broken, { preconnect: networkFetch.preconnect });
+  for (const asked of [request("/stock"), requestPage("/audit")]) {
+    const error = await asked.catch((failure: unknown) => failure);
+    expect(error).toMatchObject({ code: "offline", status: 0 });
+  }
+});
+
 test("the next attempt waits as long as the service asks for, up to ten seconds, and a little more", () => {
   expect(retryDelayMs(1, "2", 0)).toBe(2_000);
   expect(retryDelayMs(1, "2", 0.5)).toBe(2_200);
@@ -67,4 +78,13 @@ test("times in a text of the service are shown like all other times", () => {
 test("counts have separators, and the numbers of changes have none", () => {
   expect(formatCount(9_007_199_254_740_991)).toBe("9,007,199,254,740,991");
   expect(changeNumber(1_207)).toBe("#1207");
+});
+
+test("the command for a drill names the whole path, in a form that a shell keeps together", () => {
+  const name = "petstore-2026-11-03.petstore";
+  expect(drillCommand("/var/backups", name)).toBe(`petstore drill /var/backups/${name}`);
+  expect(drillCommand("/mnt/Anna's disk", name)).toBe(
+    `petstore drill '/mnt/Anna'\\''s disk/${name}'`,
+  );
+  expect(drillCommand("/var/backups", undefined)).toBe("petstore drill FILE");
 });

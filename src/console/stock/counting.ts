@@ -95,12 +95,13 @@ async function send(batches: readonly Batch[]): Promise<void> {
   isApplying.value = true;
   const total = batches.reduce((sum, { changes }) => sum + changes.length, 0);
   try {
-    await sendBatches(batches, (done) => {
+    const isSent = await sendBatches(batches, (done) => {
       unfinished.value = unfinished.value.slice(1);
       const next = new Map(counts.value);
       for (const { petId } of done.changes) next.delete(petId);
       counts.value = next;
     });
+    if (!isSent) return;
     discardCounts();
     navigate("/stock");
     showSuccess(`The count is in the ledger: ${formatCount(total)} entries`);
@@ -121,6 +122,7 @@ effect(() => {
     counter.value = keyId;
     counts.value = new Map(stored.counts);
     unfinished.value = stored.unfinished;
+    countError.value = "";
   });
 });
 
