@@ -23,13 +23,15 @@ function Rest() {
   return (
     <section class="bulk-bar" aria-label="Changes that may not have been saved">
       <strong class="bulk-count">{countOf(count, "change")} may not have been saved</strong>
-      <span class="bulk-reason small">Send again: nothing is applied twice.</span>
-      <button type="button" class="button primary" onClick={() => void continueBulk()}>
-        Send again
-      </button>
-      <button type="button" class="button" onClick={dropRest}>
-        Discard
-      </button>
+      <span class="bulk-reason small">Nothing is applied twice if you send again.</span>
+      <div class="row">
+        <button type="button" class="button primary" onClick={() => void continueBulk()}>
+          Send again
+        </button>
+        <button type="button" class="button" onClick={dropRest}>
+          Discard
+        </button>
+      </div>
       <p class="field-error" role="alert">
         {error}
       </p>
