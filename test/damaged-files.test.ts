@@ -3,14 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { lockForServing } from "../src/store/sqlite/engine/serving-lock.ts";
 import { enterLoadedPlace, type LoadedPlace } from "./support/crashes.ts";
-import {
-  damageIn,
-  type Host,
-  readiness,
-  startHost,
-  untilUnready,
-  type Watched,
-} from "./support/damage.ts";
+import { damageIn, type Host, startHost, untilUnready, type Watched } from "./support/damage.ts";
 import { copyOf, destructive, harmless, type Mistake, overwrite } from "./support/mistakes.ts";
 import { call } from "./support/service.ts";
 import { verifyStore } from "./support/stocking.ts";
@@ -53,6 +46,14 @@ async function expectDetected(service: Watched, mistake: Mistake): Promise<void>
   expect((await call(service.baseUrl, "GET", "~/healthz")).status).toBe(200);
 }
 
+/** Makes a mistake beside a service, and waits until the service has saved what it can. */
+async function damage(service: Watched, mistake: Mistake): Promise<void> {
+  await updateSome(service);
+  mistake.make(file);
+  await expectDetected(service, mistake);
+  if (mistake.strands) await service.wrote('"updates saved');
+}
+
 /** Expects the next service to have every acknowledged update, to store another and to leave a sound store. */
 async function expectNothingLostHere(): Promise<void> {
   await loaded.serveHere(async (again) => {
@@ -86,11 +87,7 @@ describe("of services that share a process,", () => {
   describe("updates get 503, /readyz gets 503 and the log has instructions, after", () => {
     for (const mistake of [...destructive, ...harmless]) {
       test(mistake.name, async () => {
-        const service = await serveTogether();
-        await updateSome(service);
-        mistake.make(file);
-        await expectDetected(service, mistake);
-        if (mistake.strands) await service.wrote('"updates saved');
+        await damage(await serveTogether(), mistake);
         killed.set(mistake.name, loaded);
       });
     }
@@ -184,6 +181,17 @@ describe("of services that share a process,", () => {
     killed.set("an import without -shm", loaded);
   });
 
+  describe("a stop loses no acknowledged update after", () => {
+    for (const mistake of harmless) {
+      test(mistake.name, async () => {
+        await damage(await serveTogether(), mistake);
+        await host.stop(loaded.database);
+        mistake.mend?.(file);
+        await expectNothingLostHere();
+      });
+    }
+  });
+
   describe("SIGKILL loses no acknowledged update after", () => {
     beforeAll(() => host.kill());
 
@@ -206,21 +214,21 @@ describe("of a service in a process of its own,", () => {
   beforeEach(() => enter());
   afterEach(() => loaded.place.leave());
 
-  describe("SIGTERM loses no acknowledged update after", () => {
-    for (const mistake of harmless) {
-      test(mistake.name, async () => {
-        const service = await loaded.place.serve();
-        await updateSome(service);
-        mistake.make(file);
-        await expectDetected(service, mistake);
-        if (mistake.strands) await service.wrote('"updates saved');
-        service.kill("SIGTERM");
-        expect(await service.exited).toBe(0);
-        mistake.mend?.(file);
-        await expectNothingLostHere();
-      });
-    }
-  });
+  // The other mistakes differ for the service, but not for its process.
+  for (const name of [
+    "deleting every side file at once",
+    "moving the database away without its log",
+  ]) {
+    test(`SIGTERM ends the process and loses no acknowledged update after ${name}`, async () => {
+      const mistake = harmless.find((one) => one.name === name)!;
+      const service = await loaded.place.serve();
+      await damage(service, mistake);
+      service.kill("SIGTERM");
+      expect(await service.exited).toBe(0);
+      mistake.mend?.(file);
+      await expectNothingLostHere();
+    });
+  }
 
   for (const what of ["an older copy over -shm", "zeros over -shm"]) {
     test(`${what} during updates is detected, and no acknowledged update is lost`, async () => {
@@ -256,45 +264,5 @@ describe("of a service in a process of its own,", () => {
     expect(service.written()).toContain("ending without closing");
     await loaded.serveHere(loaded.expectNothingLost);
     expect((await loaded.place.runHere(["pets", "export", "-"])).out).toContain("Renamed");
-  });
-
-  test("imports, checkpoints, readers, VACUUM and backups are not reported as damage", async () => {
-    const { place } = loaded;
-    const service = await place.serve();
-    let busy = true;
-    const steady = updating().map(async (client) => {
-      while (busy) expect(await loaded.update(service, client)).toBe(200);
-    });
-    const reader = new Database(file);
-    const tool = new Database(file);
-    tool.run("PRAGMA busy_timeout = 5000");
-    const rows = Array.from({ length: 2_000 }, (_, at) => `{"petId":${at + 100},"name":"Pet"}`);
-    for (let round = 0; round < 2; round++) {
-      const stdin = rows.map((row) => row.replace("Pet", `Pet ${round}`)).join("\n");
-      // A checkpoint stops for this reader and leaves some pages older than others.
-      reader.run("BEGIN");
-      reader.query("SELECT count(*) FROM ledger").get();
-      const imported = await place.runHere(["pets", "import", "-"], { stdin });
-      expect(imported).toMatchObject({ code: 0, err: "" });
-      tool.run("PRAGMA wal_checkpoint(PASSIVE)");
-      await updateSome(service);
-      reader.run("COMMIT");
-      for (const mode of ["PASSIVE", "RESTART", "TRUNCATE"]) {
-        tool.run(`PRAGMA wal_checkpoint(${mode})`);
-        expect(await readiness(service)).toBe(200);
-      }
-      tool.run("VACUUM");
-      tool.run(`VACUUM INTO '${file}.backup${round}'`);
-      await expectSound();
-    }
-    tool.close();
-    reader.close();
-    busy = false;
-    await Promise.all(steady);
-    expect(await readiness(service)).toBe(200);
-    expect(service.written()).not.toContain("damaged");
-    service.kill("SIGKILL");
-    await service.exited;
-    await expectSound();
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { errorCodes } from "../src/domain/errors.ts";
+import { apiErrorCodes } from "../src/domain/errors.ts";
 import { closeBrowser } from "./support/browser.ts";
 import { apiDocument, documentedOperations } from "./support/contract/document.ts";
 import {
@@ -81,7 +81,7 @@ describe("without JavaScript, the page", () => {
     for (const name of Object.keys(apiDocument.components.schemas)) {
       expect(texts.get(`schema-${name}`)).toContain(name);
     }
-    for (const code of errorCodes) expect(texts.get("schema-Error")).toContain(code);
+    for (const code of apiErrorCodes) expect(texts.get("schema-Error")).toContain(code);
     const facts = plain.page.locator(".facts");
     expect(await facts.textContent()).toContain(apiDocument.info.contact.name);
     const links = await facts

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { expectUsageError, type Ran } from "../support/process.ts";
-import { call, engines } from "../support/service.ts";
+import { call, engines, startTestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
@@ -74,14 +74,15 @@ for (const engine of engines) {
       });
 
     test("without a service, an ETag from before never stands for the new list", async () => {
-      const first = await place.serve();
-      const before = await call(first.baseUrl, "GET", "/inventory", { key });
-      first.kill("SIGTERM");
-      await first.exited;
+      const listOnce = async (headers: Record<string, string>) => {
+        const service = await startTestService(engine, { database: place.database });
+        const list = await service.call("GET", "/inventory", { key, headers });
+        await service.stop();
+        return list;
+      };
+      const before = await listOnce({});
       expect((await place.runHere(["undo", "2"])).code).toBe(0);
-      const { baseUrl } = await place.serve();
-      const headers = { "If-None-Match": before.headers.get("ETag")! };
-      const after = await call(baseUrl, "GET", "/inventory", { key, headers });
+      const after = await listOnce({ "If-None-Match": before.headers.get("ETag")! });
       expect(after.status).toBe(200);
       expect(after.text).toContain('"quantity":9');
     });

@@ -4,21 +4,31 @@ import { drillCommand } from "../../src/console/backups/drill-command.ts";
 import { changeNumber, formatCount } from "../../src/console/parts/numbers.ts";
 import { dayAndTime, withLocalTimes } from "../../src/console/parts/times.ts";
 import { retryDelayMs } from "../../src/console/retries.ts";
+import { loadState, outdatedSince, reload, table } from "../../src/console/stock/state.ts";
 
 const { fetch: networkFetch } = globalThis;
 afterEach(() => {
   globalThis.fetch = networkFetch;
 });
 
+/** Responds to all requests in place of a service. */
+function serve(respond: (path: string) => Response): void {
+  const served = async (input: unknown) => respond(String(input));
+  globalThis.fetch = Object.assign(served, { preconnect: networkFetch.preconnect });
+}
+
+function busy(): Response {
+  const body = { code: "unavailable", message: "The store is busy.", status: 503 };
+  return Response.json(body, { status: 503, headers: { "Retry-After": "0" } });
+}
+
 /** Responds like a busy service. Returns how many requests have arrived. */
 function serveBusy(): () => number {
   let count = 0;
-  const busy = async () => {
+  serve(() => {
     count += 1;
-    const body = { code: "unavailable", message: "The store is busy.", status: 503 };
-    return Response.json(body, { status: 503, headers: { "Retry-After": "0" } });
-  };
-  globalThis.fetch = Object.assign(busy, { preconnect: networkFetch.preconnect });
+    return busy();
+  });
   return () => count;
 }
 
@@ -55,6 +65,33 @@ test("a connection that is lost within a response is reported as lost", async ()
     const error = await asked.catch((failure: unknown) => failure);
     expect(error).toMatchObject({ code: "offline", status: 0 });
   }
+});
+
+test("stock that cannot be loaded again stays in view, marked, until it can", async () => {
+  const entry = { petId: 1, name: "Rex", category: null, status: "available", version: 1 };
+  let quantity = 4;
+  let failures = 0;
+  serve((path) => {
+    if (!path.endsWith("/stock")) return Response.json([]);
+    failures -= 1;
+    return failures >= 0 ? busy() : Response.json({ entries: [{ ...entry, quantity }] });
+  });
+  await reload();
+  expect(loadState.value).toEqual({ kind: "ready" });
+  const seen: unknown[] = [];
+  const stop = outdatedSince.subscribe((since) => {
+    seen.push([since === undefined ? "current" : "outdated", table.value.quantities[0]]);
+  });
+  quantity = 9;
+  // One more than the attempts of a request.
+  failures = 4;
+  await reload();
+  stop();
+  expect(seen).toEqual([
+    ["current", 4],
+    ["outdated", 4],
+    ["current", 9],
+  ]);
 });
 
 test("the next attempt waits as long as the service asks for, up to ten seconds, and a little more", () => {

@@ -128,7 +128,7 @@ describe.each(engines)("the Stock view on %s", (engine) => {
     const text = (await conflict.textContent())!;
     for (const part of ["Till 2", "sold six", "Mine9", "Theirs4"]) expect(text).toContain(part);
     expect(await page.inputValue("[aria-label='Quantity of Pet 6']")).toBe("9");
-    // The page is the same on every engine, and axe takes seconds.
+    // The page is the same on every engine, and axe takes a second.
     if (engine === "sqlite") expect(await seriousFindings(page)).toEqual([]);
     // Enter does not save over the other change: it leads to the decision.
     await page.keyboard.press("Enter");

@@ -11,7 +11,9 @@ export async function seriousFindings(
   disabled: readonly string[] = [],
 ): Promise<readonly string[]> {
   const rules = Object.fromEntries(disabled.map((rule) => [rule, { enabled: false }]));
-  const axe = new AxeBuilder({ page }).setLegacyMode();
+  // axe stays in a page until the next page load. To send it again would take longer than to run it.
+  const isLoaded = await page.evaluate(() => "axe" in window);
+  const axe = new AxeBuilder(isLoaded ? { page, axeSource: ";" } : { page }).setLegacyMode();
   const { violations } = await axe.options({ resultTypes: ["violations"], rules }).analyze();
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")

@@ -34,6 +34,8 @@ export async function damageIn(service: Watched): Promise<Record<string, string>
 export interface Host {
   /** Starts a service on the store at this address. */
   serve(database: string): Promise<Watched>;
+  /** Stops the service on the store at this address, as SIGTERM does. */
+  stop(database: string): Promise<void>;
   /** Kills the process with all its services. */
   kill(): Promise<void>;
 }
@@ -60,6 +62,10 @@ export async function startHost(): Promise<Host> {
       const wrote = async (text: string) =>
         void (await until(() => written().includes(text), 8_000, text));
       return { baseUrl, written, wrote };
+    },
+    async stop(database) {
+      const { status } = await fetch(control, { method: "DELETE", body: database });
+      expect(status).toBe(200);
     },
     kill: () => place.leave(),
   };

@@ -6,6 +6,8 @@ import { createKey, importPets, withStoreAt } from "./stocking.ts";
 
 /** A workspace whose commands use an empty database of one engine. */
 export interface StoreWorkspace extends Workspace {
+  /** The address of the database. */
+  readonly database: string;
   /** Runs a command with --json and returns what each line of its output says. */
   rows<T>(...words: string[]): Promise<T[]>;
   /** Imports pets, each as JSON. */
@@ -25,6 +27,7 @@ export async function openStoreWorkspace(engine: Engine): Promise<StoreWorkspace
   const database = variables.DATABASE_URL ?? `sqlite:${place.path("data/production.db")}`;
   return {
     ...place,
+    database,
     async rows<T>(...words: string[]) {
       const { code, out, err } = await place.runHere([...words, "--json"]);
       if (code !== 0) throw new Error(`${words.join(" ")} failed: ${err}`);

@@ -4,6 +4,7 @@ import { hasSessionCookie } from "../admin/session-cookie.ts";
 import { errorReply } from "../errors.ts";
 import { createFile } from "../files.ts";
 import { pathNotFound } from "../messages.ts";
+import { pageHeaders } from "../page-headers.ts";
 import { type Page, type Pages, toResponse } from "../pages.ts";
 import type { ConsoleManifest } from "./manifest.ts";
 import { consolePage, missingConsolePage, startPage } from "./page.ts";
@@ -14,26 +15,8 @@ export interface ConsoleOptions {
   readonly onMissing: () => void;
 }
 
-/** The page loads files from and sends requests to this service only, and cannot be framed. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "font-src 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  // Scripts cannot parse a text as HTML or as code.
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
-
 const securityHeaders = {
-  "Content-Security-Policy": contentSecurityPolicy,
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
+  ...pageHeaders,
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Resource-Policy": "same-origin",
 };

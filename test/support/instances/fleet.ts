@@ -77,7 +77,10 @@ export async function startFleet(databaseUrl: string, options: FleetOptions = {}
   };
 }
 
-/** Resolves once it is true, with the time that took in milliseconds. */
+/**
+ * Resolves once it is true, with the time that took in milliseconds. It asks less often the longer it
+ * waits, because most questions are requests to a service.
+ */
 export async function until(
   isTrue: () => boolean | Promise<boolean>,
   patienceMs: number,
@@ -87,7 +90,7 @@ export async function until(
   while (!(await isTrue())) {
     const waitedMs = performance.now() - started;
     if (waitedMs > patienceMs) throw new Error(`${what}: not within ${patienceMs} ms`);
-    await Bun.sleep(5);
+    await Bun.sleep(Math.min(5 + waitedMs / 10, 25));
   }
   return performance.now() - started;
 }

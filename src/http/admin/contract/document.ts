@@ -46,6 +46,11 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
           examples: { unauthorized: missingOperatorKey },
         },
         not_found: { description: "There is nothing with this ID.", examples: {} },
+        version_conflict: {
+          ...errors.version_conflict,
+          description:
+            "The entry is not in the state that the request expects. Nothing was changed. Read the entry, decide again and send a new request.",
+        },
         internal_error: { ...errors.internal_error, afterUpdate },
         unavailable: { ...errors.unavailable, afterUpdate },
       },
