@@ -58,9 +58,10 @@ test("a request that nobody waits for any more is not sent again", async () => {
 });
 
 test("a connection that is lost within a response is reported as lost", async () => {
-  const broken = async () =>
-    new Response(new ReadableStream({ pull: (stream) => stream.error(new TypeError("lost")) }));
-  globalThis.fetch = Object.assign(broken, { preconnect: networkFetch.preconnect });
+  const lost = {
+    pull: (stream: { error(reason: Error): void }) => stream.error(new Error("lost")),
+  };
+  serve(() => new Response(new ReadableStream(lost)));
   for (const asked of [request("/stock"), requestPage("/audit")]) {
     const error = await asked.catch((failure: unknown) => failure);
     expect(error).toMatchObject({ code: "offline", status: 0 });
