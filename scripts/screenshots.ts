@@ -1,9 +1,8 @@
 // Takes pictures of every view of the console: light and dark, on a desktop and on a phone. They show the
 // sample catalogue and the same made-up changes each time, and go to docs/screenshots. Names as
 // arguments take only those views.
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import type { Browser, Page } from "playwright-core";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { Cookie, Page } from "playwright-core";
 import { sampleOrders, samplePets } from "../src/cli/sample.ts";
 import { commandImport } from "../src/domain/import-preview.ts";
 import { issueOperator } from "../test/support/admin/operators.ts";
@@ -19,7 +18,16 @@ import {
   operate,
   quietWebhooks,
 } from "./screenshots/operations.ts";
-import { checkFile, countSome, openDialog, readChart, undoOld } from "./screenshots/prepared.ts";
+import {
+  checkFile,
+  countSome,
+  editConflict,
+  openDialog,
+  readChart,
+  selectSome,
+  undoOld,
+} from "./screenshots/prepared.ts";
+import { smallPng } from "./screenshots/small-png.ts";
 
 interface Shot {
   /** The name of the files. */
@@ -40,6 +48,7 @@ const shots = (operations: Operations): readonly Shot[] => [
       await page.locator("[data-pet='3'] .cell-quantity").click();
     },
   },
+  { name: "stock-bulk", path: "/stock", prepare: selectSome },
   { name: "stock-count", path: "/stock/count", prepare: countSome },
   { name: "activity", path: "/activity" },
   { name: "activity-undo", path: "/activity?pet=5", prepare: undoOld },
@@ -68,10 +77,15 @@ const shots = (operations: Operations): readonly Shot[] => [
   { name: "audit", path: "/audit" },
 ];
 
+/** Pictures that change something. They come last, so that the others are all of one moment. */
+const changingShots: readonly Shot[] = [
+  { name: "stock-conflict", path: "/stock", prepare: (page) => editConflict(page, sellOne) },
+];
+
 /** A Monday morning. */
 const openedAt = Date.UTC(2026, 10, 16, 8, 0);
 const folder = new URL("../docs/screenshots/", import.meta.url).pathname;
-const backupFolder = mkdtempSync(`${tmpdir()}/petstore-backups-`);
+const backupFolder = createBackupFolder();
 const sizes = {
   desktop: { viewport: { width: 1280, height: 800 } },
   phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
@@ -84,16 +98,35 @@ await work(service, keys);
 const operations = await operate(service, operator.text, keys, backupFolder);
 mkdirSync(folder, { recursive: true });
 const wanted = process.argv.slice(2);
-for (const size of ["desktop", "phone"] as const) {
-  for (const theme of ["light", "dark"] as const) await takeAll(await browser(), size, theme);
+let cookies: Cookie[] = [];
+for (const list of [shots(operations), changingShots]) {
+  for (const size of ["desktop", "phone"] as const) {
+    for (const theme of ["light", "dark"] as const) await takeAll(list, size, theme);
+  }
 }
 await closeBrowser();
 await service.stop();
-rmSync(backupFolder, { recursive: true });
 process.exit(0);
 
+/** The pictures show its name. It is a usual place if there is nothing, and otherwise a relative one. */
+function createBackupFolder(): string {
+  let created = "/var/backups/petstore";
+  try {
+    mkdirSync(created);
+  } catch {
+    created = mkdtempSync("backups-");
+  }
+  process.on("exit", () => rmSync(created, { recursive: true, force: true }));
+  return created;
+}
+
 async function startService(): Promise<TestService> {
-  const flags = { "backup-every": "6h", "backup-folder": backupFolder };
+  const flags = {
+    "backup-every": "6h",
+    "backup-folder": backupFolder,
+    // The clock stands still, so all pages are loaded within one minute.
+    "address-per-minute": "10000",
+  };
   const bounds = { webhooks: quietWebhooks };
   const clock = createTestClock(openedAt);
   const started = await startTestService("sqlite", flags, bounds, { clock, program });
@@ -121,11 +154,22 @@ async function work({ call, clock }: TestService, { till, shop }: IssuedKeys): P
   }
 }
 
+/** A till sells a pet. The quantity is the same in every picture. */
+async function sellOne(petId: number): Promise<void> {
+  const body = JSON.stringify({ changes: [{ petId, quantity: 55, reason: "sold" }] });
+  await service.call("POST", "/changes", { key: keys.till.key, body });
+}
+
 async function takeAll(
-  chromium: Browser,
+  list: readonly Shot[],
   size: keyof typeof sizes,
   theme: "light" | "dark",
 ): Promise<void> {
+  const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
+  const all = list.filter(({ name }) => isWanted(name));
+  const isFirst = list !== changingShots && isWanted("sign-in");
+  if (all.length === 0 && !isFirst) return;
+  const chromium = await browser();
   const context = await chromium.newContext({
     ...sizes[size],
     colorScheme: theme,
@@ -136,27 +180,39 @@ async function takeAll(
   const page = await context.newPage();
   await page.clock.setFixedTime(service.clock.now());
   await page.goto(consoleUrl(service));
-  const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
   const take = async (name: string) => {
-    await page.screenshot({
-      path: `${folder}${name}-${size}-${theme}.png`,
-      animations: "disabled",
-    });
+    const picture = await page.screenshot({ animations: "disabled" });
+    writeFileSync(`${folder}${name}-${size}-${theme}.png`, smallPng(picture));
   };
   await page.locator("#operator-key").waitFor();
-  if (isWanted("sign-in")) await take("sign-in");
-  await enterOperatorKey(page, operator.text);
-  await page.locator("[data-connection=live]").waitFor();
-  for (const { name, path, prepare } of shots(operations)) {
-    if (!isWanted(name)) continue;
+  if (isFirst) await take("sign-in");
+  await signIn(page);
+  for (const { name, path, prepare } of all) {
     await page.goto(consoleUrl(service, path));
     await page.locator("[data-connection=live]").waitFor();
-    const waiting = ".loading, .chart-waiting";
-    await page.waitForFunction((one) => document.querySelector(one) === null, waiting);
+    await page.waitForFunction(isComplete);
     await prepare?.(page);
     await take(name);
   }
   await context.close();
+}
+
+/** Runs in the page. */
+function isComplete(): boolean {
+  const names = [...document.querySelectorAll(".pet-name-text")];
+  const isNamed = names.every(({ textContent }) => textContent !== "Pet");
+  return isNamed && document.querySelector(".loading, .chart-waiting") === null;
+}
+
+/** Signs in once. The other browsers get the same session, so that the audit log has one. */
+async function signIn(page: Page): Promise<void> {
+  if (cookies.length > 0) {
+    await page.context().addCookies(cookies);
+    return;
+  }
+  await enterOperatorKey(page, operator.text);
+  await page.locator("[data-connection=live]").waitFor();
+  cookies = await page.context().cookies();
 }
 
 async function* once<T>(value: T): AsyncGenerator<T> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { errorCodes } from "../src/domain/errors.ts";
+import { apiErrorCodes } from "../src/domain/errors.ts";
 import { closeBrowser } from "./support/browser.ts";
 import { apiDocument, documentedOperations } from "./support/contract/document.ts";
 import {
@@ -11,7 +11,7 @@ import {
   openAllDetails,
   openPage,
   send,
-  seriousFindings,
+  seriousFindingsOfDocs,
 } from "./support/reference.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
@@ -81,7 +81,7 @@ describe("without JavaScript, the page", () => {
     for (const name of Object.keys(apiDocument.components.schemas)) {
       expect(texts.get(`schema-${name}`)).toContain(name);
     }
-    for (const code of errorCodes) expect(texts.get("schema-Error")).toContain(code);
+    for (const code of apiErrorCodes) expect(texts.get("schema-Error")).toContain(code);
     const facts = plain.page.locator(".facts");
     expect(await facts.textContent()).toContain(apiDocument.info.contact.name);
     const links = await facts
@@ -245,7 +245,7 @@ describe("the page is readable", () => {
     await send(page, "listChanges");
     await openAllDetails(page);
     await page.click("#key-button");
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await seriousFindingsOfDocs(page)).toEqual([]);
   });
 });
 
@@ -273,7 +273,7 @@ describe("on a phone, the page", () => {
     await menu.getByText("Close").click();
     expect(await menu.isVisible()).toBe(false);
     await page.click(".menu-button");
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await seriousFindingsOfDocs(page)).toEqual([]);
   });
 });
 

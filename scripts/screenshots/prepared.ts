@@ -23,6 +23,28 @@ export async function countSome(page: Page): Promise<void> {
   }
 }
 
+/** Selects some rows and fills in a change of all of them. */
+export async function selectSome(page: Page): Promise<void> {
+  for (const petId of [2, 3, 4, 6]) {
+    await page.locator(`[data-pet='${petId}'] .cell-select`).click();
+  }
+  const bar = page.locator(".bulk-bar");
+  await bar.getByLabel("What to change").selectOption("add");
+  await bar.getByLabel("Quantity", { exact: true }).fill("5");
+  await bar.getByLabel("Reason").fill("delivery");
+}
+
+/** Starts an edit, and changes the same entry elsewhere. */
+export async function editConflict(
+  page: Page,
+  changeElsewhere: (petId: number) => Promise<void>,
+): Promise<void> {
+  await page.locator("[data-pet='5'] .cell-quantity").click();
+  await page.locator("#edit-quantity, .is-editing .cell-quantity input").fill("30");
+  await changeElsewhere(5);
+  await page.locator(".conflict").waitFor();
+}
+
 /** Chooses a file with these lines, and waits until it is checked. */
 export function checkFile(...lines: readonly string[]): Prepare {
   return async (page) => {

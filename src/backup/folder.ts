@@ -22,7 +22,7 @@ export async function newBackupPath(folder: BackupFolder, now: number): Promise<
 }
 
 /** The path of a backup that starts now, such as `production-20261116T014015Z.petstore`. */
-export function backupPath({ path, environment }: BackupFolder, now: number): string {
+function backupPath({ path, environment }: BackupFolder, now: number): string {
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
   return join(path, `${environment}-${time}.petstore`);
 }

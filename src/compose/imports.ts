@@ -82,15 +82,25 @@ async function* untilStopped(
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
-  signal.addEventListener("abort", () => resolve(undefined), { once: true });
   const chunks = bytes[Symbol.asyncIterator]();
   for (;;) {
-    const next = await Promise.race([chunks.next(), stopped]);
-    if (!next || signal.aborted) throw unavailable("stopping");
+    const next = await unlessStopped(chunks.next(), signal);
     if (next.done) return;
     yield next.value;
   }
+}
+
+/**
+ * The same result. Rejects when the service stops. The listener ends with the work: the signal lives as
+ * long as the service, and would keep every chunk in memory.
+ */
+function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const stop = () => reject(unavailable("stopping"));
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  return promise;
 }
 
 function wordsOf({ what, format, isDryRun, name, actor }: ImportRun): readonly string[] {

@@ -1,4 +1,6 @@
 import { formatExactly, parseExactly } from "./exact-json.ts";
+import { withLocalTimes } from "./parts/times.ts";
+import { pause, retryDelayMs } from "./retries.ts";
 
 /** A request that failed. The message is for the person who reads the page. */
 export class ApiError extends Error {
@@ -6,14 +8,15 @@ export class ApiError extends Error {
   readonly code: string;
   /** 0 if there was no response. */
   readonly status: number;
-  readonly requestId: string | null;
+  /** How long the service asks to wait before the next attempt, in seconds, or null. */
+  readonly retryAfter: string | null;
 
-  constructor(code: string, message: string, status: number, requestId: string | null = null) {
+  constructor(code: string, message: string, status: number, retryAfter: string | null = null) {
     super(message);
     this.name = "ApiError";
     this.code = code;
     this.status = status;
-    this.requestId = requestId;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -24,7 +27,10 @@ export interface RequestOptions {
   /** Sent as it is, for example a file. */
   readonly content?: BodyInit;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Makes a write safe to repeat: it is sent again if the connection fails. */
+  /**
+   * Makes a write safe to repeat: it is sent again if the connection fails or the service is busy. A
+   * write without one is sent once, because the service may have applied it.
+   */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
@@ -44,11 +50,17 @@ export async function checkSession(): Promise<void> {
 
 /** Sends a request to the operator API and returns the parsed body, or undefined if it is empty. */
 export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
-  const response = await fetchResponse(path, options);
-  const text = await response.text().catch(() => {
-    throw offline();
-  });
+  const text = await readText(await fetchResponse(path, options), options.signal);
   return (text === "" ? undefined : parseExactly(text)) as T;
+}
+
+/** The body of a response. Fails like a request if the connection ends before the body does. */
+export async function readText(response: Response, signal?: AbortSignal): Promise<string> {
+  try {
+    return await response.text();
+  } catch (error) {
+    throw toFailure(error, signal);
+  }
 }
 
 /** A list of which the API returns one page at a time. */
@@ -60,7 +72,7 @@ export interface PageOf<T> {
 
 export async function requestPage<T>(path: string, signal?: AbortSignal): Promise<PageOf<T>> {
   const response = await fetchResponse(path, signal ? { signal } : {});
-  const items = parseExactly(await response.text()) as readonly T[];
+  const items = parseExactly(await readText(response, signal)) as readonly T[];
   const link = /<([^>]+)>;\s*rel="?next"?/.exec(response.headers.get("link") ?? "")?.[1];
   return { items, next: link?.replace(/^(?:https?:\/\/[^/]+)?\/admin/, "") };
 }
@@ -87,23 +99,23 @@ export async function fetchResponse(path: string, options: RequestOptions = {}):
       const failure = toFailure(error, signal);
       const isTemporary = failure.status === 0 || failure.status === 503;
       if (!isTemporary || attempt >= attempts) throw failure;
-      await new Promise((resolve) => setTimeout(resolve, retryMs * attempt));
+      await pause(retryDelayMs(attempt, failure.retryAfter), signal);
     }
   }
 }
 
 const attemptsMax = 3;
-const retryMs = 400;
 
 async function toError(response: Response): Promise<ApiError> {
-  const requestId = response.headers.get("x-request-id");
   const { code = "unknown", message = "" } = (await response.json().catch(() => ({}))) as {
     code?: string;
     message?: string;
   };
   if (response.status === 401) sessionEnded();
   const text = message || `The service answered with status ${response.status}.`;
-  return new ApiError(code, text, response.status, requestId);
+  // What is wrong with a request may contain a time as an example of the form to use.
+  const shown = code === "invalid_request" ? text : withLocalTimes(text);
+  return new ApiError(code, shown, response.status, response.headers.get("retry-after"));
 }
 
 /** An abort is not a failure of the service, so the caller gets it as it is. */

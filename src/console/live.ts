@@ -62,8 +62,10 @@ export function startLive(): void {
 export function stopLive(): void {
   document.removeEventListener("visibilitychange", visibilityChanged);
   window.removeEventListener("online", reconnectNow);
+  clearTimeout(hiding);
   close();
   cursor = undefined;
+  isGap = false;
   failures = 0;
   opened = Promise.withResolvers();
   connection.value = { kind: "connecting" };

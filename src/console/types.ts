@@ -35,10 +35,14 @@ export interface StockEntry extends Stock {
   readonly version: number;
 }
 
-export interface ListedEntry extends StockEntry {
+/** What people recognise a pet by. */
+export interface PetDescription {
+  readonly petId: string;
   readonly name: string;
   readonly category: string | null;
 }
+
+export interface ListedEntry extends StockEntry, PetDescription {}
 
 export interface StockList {
   /** Where the feed continues after this list. */

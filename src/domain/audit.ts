@@ -20,7 +20,6 @@ export const auditActions = [
   "key.revoked",
   "ban.lifted",
   "webhook.created",
-  "webhook.changed",
   "webhook.rotated",
   "webhook.paused",
   "webhook.resumed",
@@ -46,7 +45,7 @@ export interface AuditEntry extends Actor {
   readonly at: number;
 }
 
-/** An entry as it is stored. */
+/** An entry as it is stored. `at` is not earlier than in the row before. */
 export interface AuditRow extends AuditEntry {
   /** Grows by one with every entry. */
   readonly seq: number;
@@ -55,6 +54,8 @@ export interface AuditRow extends AuditEntry {
 }
 
 export interface AuditFilter {
+  /** Rows with a larger `seq`. */
+  readonly after?: number | undefined;
   /** Rows with a smaller `seq`. */
   readonly before?: number | undefined;
   readonly action?: AuditAction | undefined;
@@ -69,7 +70,7 @@ export interface AuditStore {
   listEntries(filter: AuditFilter, rowsMax: number): Promise<readonly AuditRow[]>;
 }
 
-/** Makes an entry about one key or webhook. */
+/** Makes an entry about what an actor does at `now`. */
 export function auditEntry(
   { keyId, requestId }: Actor,
   now: number,

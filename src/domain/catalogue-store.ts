@@ -3,7 +3,15 @@ import type { Batches, Imported, ImportOrigin, ImportPreview } from "./import-pr
 import type { Problems } from "./import-problems.ts";
 import type { RowOrigin } from "./ledger.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
-import type { NamedEntry, Pet, PetCreation, PetDetails, PetRecord, PetRemoval } from "./pets.ts";
+import type {
+  NamedEntry,
+  Pet,
+  PetCreation,
+  PetDetails,
+  PetName,
+  PetRecord,
+  PetRemoval,
+} from "./pets.ts";
 
 /** A value, or a promise of it where a server has to be asked. */
 type Read<T> = T | Promise<T>;
@@ -13,6 +21,8 @@ export interface CatalogueReader {
   findPet(petId: bigint): Read<Pet | undefined>;
   /** Entries with a larger petId (null: from the first) and their names, ascending. */
   namedEntriesAfter(petId: bigint | null, rowsMax: number): Read<readonly NamedEntry[]>;
+  /** The names of these pets, ascending by id. Pets that do not exist are left out. */
+  namesOf(petIds: readonly bigint[]): Read<readonly PetName[]>;
   /** Orders by descending id. */
   listOrders(page: OrderPage): Read<readonly Order[]>;
 }
@@ -46,6 +56,14 @@ export interface CatalogueStore extends CatalogueReader, ImportPreview {
     expectedVersion: number | undefined,
     origin: RowOrigin,
   ): Promise<PetRemoval>;
-  /** Changes what is given. Returns false, and adds no entry, if there is no such pet. */
-  changePet(petId: bigint, changes: Partial<PetDetails>, entry: AuditEntry): Promise<boolean>;
+  /**
+   * Stores the details of a pet. Returns false, changes nothing and adds no entry, if the pet does not
+   * have those of `before` any more, or was removed.
+   */
+  changePet(
+    petId: bigint,
+    before: PetDetails,
+    after: PetDetails,
+    entry: AuditEntry,
+  ): Promise<boolean>;
 }

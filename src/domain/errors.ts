@@ -24,6 +24,12 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
+/** Codes that the operator API sends, and the API never does. */
+const operatorCodes: readonly ErrorCode[] = ["cross_origin", "already_exists", "already_running"];
+
+/** Every code of the API. */
+export const apiErrorCodes = errorCodes.filter((code) => !operatorCodes.includes(code));
+
 /**
  * An error that the client caused or must know about. Its message is safe to show to any client.
  * Every other exception is a bug: it is logged with its request id, and the client gets a fixed text.

@@ -34,8 +34,11 @@ export interface KeyStore {
 
 export interface SessionStore {
   findSession(digest: string): FoundSession | undefined | Promise<FoundSession | undefined>;
-  /** Also deletes the sessions that expired before this one was created. */
-  addSession(session: Session, entry: AuditEntry): Promise<void>;
+  /**
+   * Also deletes the sessions that expired before this one was created. Of the other sessions of the
+   * key, it keeps the newest `othersMax`.
+   */
+  addSession(session: Session, othersMax: number, entry: AuditEntry): Promise<void>;
   /** Returns false, and adds no entry, if there is no such session. */
   removeSession(digest: string, entry: AuditEntry): Promise<boolean>;
 }

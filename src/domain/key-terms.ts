@@ -72,11 +72,7 @@ export function checkChange(key: Key, change: KeyChange, now: number): CheckedTe
     expiresAt === key.expiresAt ? expiresAt : checkExpiry(expiresAt ?? undefined, now);
   const kept = { name: checkName(name), expiresAt: checkedExpiry };
   if (kindOf(key) === "operator") {
-    for (const field of ["plan", "scopes", "perMinute", "perDay"] as const) {
-      if (change[field] !== undefined) {
-        throw new InvalidField(field, "cannot be set for an operator key");
-      }
-    }
+    rejectFixedTerms(change);
     return { plan: key.plan, limits: key.limits, scopes: key.scopes, ...kept };
   }
   const plan = checkPlan(change.plan ?? key.plan);
@@ -86,6 +82,15 @@ export function checkChange(key: Key, change: KeyChange, now: number): CheckedTe
     perDay: change.perDay ?? (isCustom ? key.limits.perDay : undefined),
   });
   return { plan, limits, scopes: checkScopes(change.scopes ?? key.scopes), ...kept };
+}
+
+export const fixedForOperators = "cannot be set for an operator key";
+
+/** Throws if the terms of an operator key name what only API keys have. */
+export function rejectFixedTerms(terms: KeyChange): void {
+  for (const field of ["plan", "perMinute", "perDay", "scopes"] as const) {
+    if (terms[field] !== undefined) throw new InvalidField(field, fixedForOperators);
+  }
 }
 
 function checkPlan(plan: string): Plan {

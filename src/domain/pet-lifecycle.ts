@@ -1,5 +1,5 @@
 import { type Actor, auditEntry } from "./audit.ts";
-import { ServiceError } from "./errors.ts";
+import { ServiceError, unavailable } from "./errors.ts";
 import { listRule, textRule } from "./imports.ts";
 import { InvalidField } from "./invalid-field.ts";
 import type { Entry, Stock } from "./inventory.ts";
@@ -66,26 +66,43 @@ function announce({ head }: PetShop, { row, epoch }: AddedRow): void {
 
 /** Changes what is given and differs. The audit log has the old and the new values. */
 export async function changePet(
-  { store, clock }: PetShop,
+  { store: { catalogue }, clock }: PetShop,
   actor: Actor,
   petId: bigint,
   changes: Partial<PetDetails>,
 ): Promise<void> {
   checkDetails(changes);
-  const pet = await store.catalogue.findPet(petId);
-  if (!pet) throw new ServiceError("not_found", petNotFound);
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const pet = await catalogue.findPet(petId);
+    if (!pet) throw new ServiceError("not_found", petNotFound);
+    const changed = withChanges(pet, changes);
+    const details = differences(pet, changed);
+    if (Object.keys(details).length === 0) return;
+    const entry = auditEntry(actor, clock.now(), "pet.changed", String(petId), details);
+    // Another operator may have changed the pet in the meantime. The old values are then other ones.
+    if (await catalogue.changePet(petId, pet, changed, entry)) return;
+  }
+  throw unavailable("busy");
+}
+
+/** Changes of one pet at the same time. Each attempt fails only if another change succeeded. */
+const attemptsMax = 20;
+
+/** A field that is undefined stays as it is. */
+function withChanges(pet: PetDetails, changes: Partial<PetDetails>): PetDetails {
+  const { name = pet.name, category = pet.category } = changes;
+  const { tags = pet.tags, photoUrls = pet.photoUrls } = changes;
+  return { name, category, tags, photoUrls };
+}
+
+function differences(before: PetDetails, after: PetDetails): Record<string, unknown> {
   const details: Record<string, unknown> = {};
   for (const field of ["name", "category", "tags", "photoUrls"] as const) {
-    const [from, to] = [pet[field], changes[field]];
-    if (to === undefined || JSON.stringify(from) === JSON.stringify(to)) continue;
+    const [from, to] = [before[field], after[field]];
+    if (JSON.stringify(from) === JSON.stringify(to)) continue;
     details[field] = { from: shortened(from), to: shortened(to) };
   }
-  if (Object.keys(details).length === 0) return;
-  const entry = auditEntry(actor, clock.now(), "pet.changed", String(petId), details);
-  // Another request may have removed the pet since.
-  if (!(await store.catalogue.changePet(petId, changes, entry))) {
-    throw new ServiceError("not_found", petNotFound);
-  }
+  return details;
 }
 
 /** Items of a list that the audit log keeps. A pet can have a hundred long ones. */

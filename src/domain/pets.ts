@@ -15,8 +15,10 @@ export interface Pet {
 /** What the catalogue says about a pet. Its quantity and status are in the inventory. */
 export type PetDetails = Pick<Pet, "name" | "category" | "tags" | "photoUrls">;
 
-/** An entry with what people recognise the pet by. */
-export interface NamedEntry extends Entry, Pick<Pet, "name" | "category"> {}
+/** What people recognise a pet by. */
+export type PetName = Pick<Pet, "petId" | "name" | "category">;
+
+export interface NamedEntry extends Entry, PetName {}
 
 /** A row that was added to the ledger, and the epoch in which it was. */
 export interface AddedRow {

@@ -1,7 +1,7 @@
 import { type Actor, auditEntry } from "./audit.ts";
 import type { SessionStore } from "./key-store.ts";
 import { digestOf } from "./keys.ts";
-import { generateToken, sessionMs } from "./sessions.ts";
+import { generateToken, sessionMs, sessionsMax } from "./sessions.ts";
 
 export interface StartedSession {
   readonly token: string;
@@ -19,7 +19,8 @@ export async function startSession(
   const expiresAt = now + sessionMs;
   const digests = { digest: digestOf(token), secretDigest: digestOf(keyText) };
   const entry = auditEntry(actor, now, "session.started", actor.keyId);
-  await sessions.addSession({ ...digests, createdAt: now, expiresAt }, entry);
+  const session = { ...digests, createdAt: now, expiresAt };
+  await sessions.addSession(session, sessionsMax - 1, entry);
   return { token, expiresAt };
 }
 

@@ -9,6 +9,9 @@ import { randomBase62 } from "./values/base62.ts";
 
 export const sessionMs = 12 * 60 * 60 * 1_000;
 
+/** How many sessions a key can have at the same time. A new one ends the oldest. */
+export const sessionsMax = 100;
+
 export interface Session {
   /** The digest of the token. */
   readonly digest: string;

@@ -33,9 +33,9 @@ export interface Verification {
 /**
  * Checks a whole store: every ledger row against its hash, the inventory and the checkpoints against
  * the replayed ledger, entries against pets, keys against their secrets, usage and bans, the cursors
- * of webhooks against the ledger, the audit log, the usage over time, every value against its column, and the structures of the engine.
- * With `kept`, also that a row still has the hash that someone kept. Tables are read in batches, and
- * only a small record per pet is kept in memory.
+ * of webhooks against the ledger, the audit log, the usage over time, every value against its column,
+ * and the structures of the engine. With `kept`, also that a row still has the hash that someone kept.
+ * Tables are read in batches, and only a small record per pet is kept in memory.
  */
 export async function verify(snapshot: Snapshot, kept?: KeptHash): Promise<Verification> {
   const faults = createFaults();

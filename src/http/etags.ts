@@ -1,6 +1,6 @@
 import type { ExpectedVersion } from "../domain/ledger.ts";
 import type { VersionedEntry } from "../domain/ports.ts";
-import { isEncoding } from "./list/encodings.ts";
+import { isEncoding } from "./encodings.ts";
 
 /**
  * Preconditions (RFC 9110 13.1). `tag` is the opaque part of the current ETag. The ETag of a

@@ -77,11 +77,11 @@ export function addressLimitExceeded(limit: number, resetsAt: string, seconds: n
 }
 
 export function keyBanned(until: string, seconds: number): string {
-  return `This API key is banned until ${until} because it kept sending requests after 429 responses. Retry in ${seconds} s.`;
+  return `This key is banned until ${until} because it kept sending requests after 429 responses. Retry in ${seconds} s.`;
 }
 
 export const tooManyStreams =
-  "This API key has too many open streams. Close one before you open another.";
+  "This key has too many open streams. Close one before you open another.";
 
 function requests(count: number): string {
   return count === 1 ? "1 request" : `${count} requests`;

@@ -118,7 +118,8 @@ export const limitsSettings = {
     variable: "PETSTORE_STREAMS_PER_KEY",
     placeholder: "N",
     default: "10",
-    description: "Open streams of the feed per API key and instance. Further ones get 429.",
+    description:
+      "Open streams of the feed per API key and instance. Further ones get 429. An operator key can have 200.",
     unit: "streams",
     read: readCount,
   }),

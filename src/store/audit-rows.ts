@@ -1,4 +1,5 @@
 import type { AuditAction, AuditEntry, AuditFilter, AuditRow } from "../domain/audit.ts";
+import { seqMax } from "../domain/history.ts";
 import { type Row, toNumber } from "./rows.ts";
 
 /** The columns of an entry that is added. The engine chooses `seq`. */
@@ -14,9 +15,9 @@ export function auditValues(entry: AuditEntry): (string | number | null)[] {
   return [at, keyId, requestId, action, target, JSON.stringify(details)];
 }
 
-/** The values of a filter: before, action, key, target. Null accepts any. */
-export function filterValues({ before, action, keyId, target }: AuditFilter) {
-  return [before ?? null, action ?? null, keyId ?? null, target ?? null];
+/** The values of a filter: after, before, action, key, target. Null accepts any. */
+export function filterValues({ after = 0, before = seqMax, action, keyId, target }: AuditFilter) {
+  return [after, before, action ?? null, keyId ?? null, target ?? null];
 }
 
 export function toAuditRow(row: Row): AuditRow {

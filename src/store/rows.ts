@@ -5,7 +5,7 @@ import type { Entry, PetStatus, Stock } from "../domain/inventory.ts";
 import type { GrantedScope, Key, SecretTimes } from "../domain/keys.ts";
 import type { Cause, LedgerRow, StockRow, Tip, UndoRow } from "../domain/ledger.ts";
 import type { Order, OrderStatus } from "../domain/orders.ts";
-import type { NamedEntry, Pet } from "../domain/pets.ts";
+import type { NamedEntry, Pet, PetDetails, PetName } from "../domain/pets.ts";
 import type { Checkpoint, CheckpointPart, NamedRow, VersionedEntry } from "../domain/ports.ts";
 import type { FoundSession } from "../domain/sessions.ts";
 import type { Ban, SavedUsage } from "../domain/usage.ts";
@@ -32,6 +32,12 @@ export const namedEntryColumns = `${entryColumns}, name, category`;
 
 export function toNamedEntry(row: Row): NamedEntry {
   return { ...toEntry(row), name: row[4] as string, category: row[5] as string | null };
+}
+
+export const petNameColumns = "pet_id, name, category";
+
+export function toPetName(row: Row): PetName {
+  return { petId: row[0] as bigint, name: row[1] as string, category: row[2] as string | null };
 }
 
 export const orderColumns = "id, pet_id, quantity, ship_date, status, complete";
@@ -135,6 +141,11 @@ export function toPet(row: Row): Pet {
     status: row[5] as PetStatus,
     quantity: Number(row[6]),
   };
+}
+
+/** The values of name, category, tags and photo_urls. */
+export function detailValues({ name, category, tags, photoUrls }: PetDetails) {
+  return [name, category, JSON.stringify(tags), JSON.stringify(photoUrls)];
 }
 
 export function toOrder(row: Row): Order {

@@ -50,7 +50,10 @@ describe.each(engines)("backups on %s", (engine) => {
       json: { name, bytes: expect.any(Number), createdAt: "2026-11-15T12:00:01.000Z", seq: 1 },
     });
     expect(readdirSync(folder)).toEqual([name]);
-    const [entry] = await service.store.audit.listEntries({ action: "backup.made" }, 5);
+    const audited = await service.call("GET", `~/admin/audit?target=${name}`, {
+      key: operator.text,
+    });
+    const [entry] = audited.json as readonly unknown[];
     expect(entry).toMatchObject({
       ...{ keyId: operator.id, keyName: "Ada", target: name },
       requestId: made!.headers.get("x-request-id"),

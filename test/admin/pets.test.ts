@@ -38,6 +38,9 @@ describe.each(engines)("pets in the operator API on %s", (engine) => {
     const stock = '"quantity":3,"status":"sold"';
     expect(created.text).toBe(`{"petId":${petId},${details},${stock},"version":2}`);
     expect((await send("GET", `/pets/${petId}`)).text).toBe(created.text);
+    expect((await send("GET", `/pets?ids=${petId},1,-5,1`)).text).toBe(
+      `[{"petId":1,"name":"Luna","category":null},{"petId":${petId},"name":"Rex","category":"dogs"}]`,
+    );
     expect((await get("/inventory")).text).toContain(`{"petId":${petId},${stock}}`);
     expect(rowOf((await feed.nextOf("change")).text)).toMatchObject({
       seq: 2,
@@ -110,6 +113,20 @@ describe.each(engines)("pets in the operator API on %s", (engine) => {
     );
     expectError(refused, "version_conflict");
     expect((refused.json as { message: string }).message).toContain("now 9 available, by test at");
+  });
+
+  test("of changes at the same time the last one stays, and the log has each with what it replaced", async () => {
+    const names = ["a", "b", "c", "d"];
+    const renamed = names.map((name) => send("PATCH", "/pets/1", JSON.stringify({ name })));
+    expect((await Promise.all(renamed)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const rows = await service.store.audit.listEntries({ target: "1" }, 4);
+    const steps = rows
+      .toReversed()
+      .map(({ details }) => details.name as { from: string; to: string });
+    const { name } = (await send("GET", "/pets/1")).json as { name: string };
+    const chain = [...steps.map(({ from }) => from), name];
+    expect(chain).toEqual(["Luna", ...steps.map(({ to }) => to)]);
+    expect(steps.map(({ to }) => to).sort()).toEqual(names);
   });
 
   test("long lists are shortened in the audit log, and nowhere else", async () => {

@@ -73,6 +73,21 @@ describe.each(engines)("the stock in the operator API on %s", (engine) => {
     expect((await send("HEAD", "/stock")).text).toBe("");
   });
 
+  test("the list is compressed for clients that accept that, and the content is the same", async () => {
+    const accept = (coding: string) =>
+      send("GET", "/stock", undefined, { "Accept-Encoding": coding });
+    const plain = await accept("identity");
+    expect(plain.headers.get("content-encoding")).toBeNull();
+    for (const coding of ["zstd", "br", "gzip"]) {
+      const { headers, text } = await accept(coding);
+      expect([headers.get("content-encoding"), headers.get("vary")]).toEqual([
+        coding,
+        "Accept-Encoding",
+      ]);
+      expect(text).toBe(plain.text);
+    }
+  });
+
   test("quantity, status and both can be changed, and the ledger says who did it and why", async () => {
     const count = await send("PATCH", "/stock/1", { quantity: 12, reason: "Stocktake 🐢" });
     const { seq } = await lastRow();

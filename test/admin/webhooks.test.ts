@@ -36,7 +36,7 @@ describe.each(engines)("webhooks on %s", (engine) => {
 
   test("a webhook lives from its creation to its removal, and its secrets are shown once", async () => {
     // Nothing listens there.
-    const url = "https://127.0.0.1:65535/stock?token=x";
+    const url = "https://127.0.0.1:65535/secret-path?token=secret-token";
     const terms = { url, name: "<script>", pets: ["9007199254740993"], from: 1 };
     const created = await call("POST", "", terms);
     expect(created.status).toBe(201);
@@ -74,7 +74,11 @@ describe.each(engines)("webhooks on %s", (engine) => {
       ...["created", "paused", "rotated", "rotated", "replayed", "resumed", "removed"],
     ]);
     expect(new Set(entries.map(({ keyId }) => keyId))).toEqual(new Set([operator.id]));
-    expect(JSON.stringify(entries)).not.toContain("whsec_");
+    const shown = { name: "<script>", url: "https://127.0.0.1:65535/…" };
+    expect([entries[0]!.details, entries.at(-1)!.details]).toEqual([shown, shown]);
+    const kept = JSON.stringify(entries) + service.logged.join("\n");
+    expect(kept).not.toContain("whsec_");
+    expect(kept).not.toContain("secret-");
   });
 
   test("the rules of the running service for addresses apply", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import assert from "node:assert/strict";
 import { isApiError, jsonReplacer, PetstoreClient } from "../../client/src/index.ts";
-import { errorCodes } from "../../src/domain/errors.ts";
+import { apiErrorCodes } from "../../src/domain/errors.ts";
 import { rejectionOf } from "../support/client/rejection.ts";
 import { apiKey, errorResponse, ScriptedServer } from "../support/client/scripted-server.ts";
 import { highestId, StockedService } from "../support/client/stocked-service.ts";
@@ -125,7 +125,7 @@ describe("responses of a later version of the service:", () => {
 
   test("every known error code is kept", async () => {
     await using server = new ScriptedServer();
-    for (const code of errorCodes) {
+    for (const code of apiErrorCodes) {
       server.enqueue(() => errorResponse(400, code, "No"));
       const error = await rejectionOf(createClient(server).listInventory());
       expect(isApiError(error) && error.code).toBe(code);

@@ -47,7 +47,7 @@ onEveryEngine("responses", (service, engine) => {
     expect(banned.headers.get("Retry-After")).toBe("300");
     expect(banned.headers.get("RateLimit")).toBe('"minute";r=0;t=300, "day";r=998;t=300');
     expect(messageOf(banned)).toBe(
-      "This API key is banned until 2026-11-21T00:03:02Z because it kept sending requests after 429 responses. Retry in 300 s.",
+      "This key is banned until 2026-11-21T00:03:02Z because it kept sending requests after 429 responses. Retry in 300 s.",
     );
     service().clock.advance(299_000);
     const late = await list(key);

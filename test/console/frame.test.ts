@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { issueOperator } from "../support/admin/operators.ts";
 import { anEntry } from "../support/audit.ts";
+import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
@@ -12,7 +13,6 @@ import {
   fitsWidth,
   openConsole,
   phone,
-  seriousFindings,
   visitConsole,
 } from "../support/console.ts";
 import { startTestService, type TestService } from "../support/service.ts";

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
+import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   consoleUrl,
   expectNoComplaints,
   openConsole,
-  seriousFindings,
 } from "../support/console.ts";
 import { program } from "../support/program.ts";
 import { startTestService, type TestService } from "../support/service.ts";

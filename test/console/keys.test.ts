@@ -67,7 +67,7 @@ describe.each(engines)("the keys of a store on %s", (engine) => {
 
   test("a key is issued, used, changed, rotated and revoked, and is shown only once", async () => {
     await button("New key").click();
-    await page.locator("#key-name:focus").waitFor();
+    await page.locator("dialog [name=name]:focus").waitFor();
     await page.keyboard.type(hostileName);
     await page.getByRole("radio", { name: "Pro" }).check();
     await page.getByRole("checkbox", { name: "Read orders" }).uncheck();

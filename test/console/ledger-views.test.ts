@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   consoleUrl,
   expectNoComplaints,
   openConsole,
-  seriousFindings,
 } from "../support/console.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
@@ -171,7 +171,7 @@ describe("Activity", () => {
   test("an undo gives the entry its earlier stock, with the operator's name and reason", async () => {
     const seq = await change(till.text, { petId: 2, quantity: 99, reason: "typing error" });
     await rowOf(seq).getByText("Undo").click();
-    await page.fill("#undo-reason", "was 2");
+    await page.fill("dialog [name=reason]", "was 2");
     await page.locator("dialog").getByRole("button", { name: "Undo", exact: true }).click();
     await rowOf(seq + 1)
       .filter({ hasText: "was 2" })

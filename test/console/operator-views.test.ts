@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { auditEntry, commandLine } from "../../src/domain/audit.ts";
 import { issueOperator } from "../support/admin/operators.ts";
+import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
@@ -13,7 +14,6 @@ import {
   fitsWidth,
   openConsole,
   phone,
-  seriousFindings,
 } from "../support/console.ts";
 import { until } from "../support/instances/fleet.ts";
 import { program } from "../support/program.ts";
@@ -185,14 +185,18 @@ test("the audit log shows the newest rows first, older ones on demand, and finds
   await service.store.audit.addEntry(
     auditEntry(commandLine, service.clock.now(), "key.changed", "key_lost", named),
   );
+  const renamed = { name: { from: "Rex", to: "Max" }, category: { from: null, to: "dogs" } };
   for (let count = 0; count < 100; count += 1) {
-    const entry = auditEntry(commandLine, service.clock.now(), "pet.changed", String(count), {});
+    const now = service.clock.now();
+    const entry = auditEntry(commandLine, now, "pet.changed", String(count), renamed);
     await service.store.audit.addEntry(entry);
   }
   await open("/audit");
   const rows = page.locator("tr[data-seq]");
   await rows.first().waitFor();
   expect(await rows.count()).toBe(100);
+  const details = rows.first().locator(".audit-details li");
+  expect(await details.allInnerTexts()).toEqual(["name Rex → Max", "category none → dogs"]);
   await button("Show older").click();
   await page.getByText("Created a webhook").last().waitFor();
   expect(await rows.count()).toBeGreaterThan(100);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { views } from "../../src/console/views.ts";
+import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
@@ -8,7 +9,6 @@ import {
   fitsWidth,
   openConsole,
   phone,
-  seriousFindings,
 } from "../support/console.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 

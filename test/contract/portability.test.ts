@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { errorCodes } from "../../src/domain/errors.ts";
+import { apiErrorCodes } from "../../src/domain/errors.ts";
 import { statusOf } from "../../src/http/errors.ts";
 import {
   type ApiDocument,
@@ -58,8 +58,8 @@ describe.each(Object.entries(documents))("%s", (_file, text) => {
   test("lists the codes of every error as data, not as a closed enum", () => {
     const { code } = api.components.schemas.Error!.properties!;
     expect(code!.enum).toBeUndefined();
-    expect(code!["x-error-codes"]).toEqual(statusOf);
-    for (const one of errorCodes) expect(code!.description).toContain(`\`${one}\``);
+    expect(Object.keys(code!["x-error-codes"]!)).toEqual(apiErrorCodes);
+    for (const one of apiErrorCodes) expect(code!.description).toContain(`\`${one}\``);
     for (const { status, response } of errors) {
       const codes = response["x-error-codes"]!;
       expect(codes.length).toBeGreaterThan(0);

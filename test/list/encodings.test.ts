@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { preferredEncoding } from "../../src/http/list/encodings.ts";
+import { compressed as compress, preferredEncoding } from "../../src/http/encodings.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 describe("the content coding of a response", () => {
@@ -20,6 +20,36 @@ describe("the content coding of a response", () => {
     ["gzip;q=nonsense", undefined],
   ])("for Accept-Encoding %p is %p", (accept, coding) => {
     expect(preferredEncoding(accept)).toBe(coding as never);
+  });
+});
+
+describe("a body that is compressed while it is sent", () => {
+  test("fails if its source fails, so that a part is never taken for the whole", async () => {
+    async function* failing() {
+      yield Buffer.from("a".repeat(100_000));
+      throw new Error("lost");
+    }
+    const reading = Array.fromAsync(compress(failing(), "gzip")).then(
+      () => "complete",
+      (error: Error) => error.message,
+    );
+    expect(await reading).toBe("lost");
+  });
+
+  test("ends its source when nobody reads on", async () => {
+    const { promise: ended, resolve } = Promise.withResolvers<string>();
+    async function* endless() {
+      try {
+        for (;;) yield crypto.getRandomValues(new Uint8Array(50_000));
+      } finally {
+        resolve("ended");
+      }
+    }
+    for await (const piece of compress(endless(), "gzip")) {
+      expect(piece.length).toBeGreaterThan(0);
+      break;
+    }
+    expect(await ended).toBe("ended");
   });
 });
 

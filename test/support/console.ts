@@ -1,8 +1,7 @@
 // Opens the console in a real browser, as an operator does.
 import { expect } from "bun:test";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { issueOperator } from "./admin/operators.ts";
+import { issueOperator, signIn } from "./admin/operators.ts";
 import { type WatchedContext, watchedContext } from "./browser.ts";
 import type { TestService } from "./service.ts";
 
@@ -40,24 +39,41 @@ export async function enterOperatorKey(page: Page, key: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-/** Opens a view and signs in with a new operator key of this name. Waits until the feed is open. */
+/**
+ * Opens a view in an empty profile, signed in with a new operator key of this name. Waits until the feed
+ * is open. The session comes from the API: `enterOperatorKey` is for the tests of the form.
+ */
 export async function openConsole(
-  service: Pick<TestService, "baseUrl" | "store" | "clock">,
+  service: Pick<TestService, "baseUrl" | "store" | "clock" | "call">,
   path = "",
   options: BrowserContextOptions & { readonly operator?: string } = {},
 ): Promise<ConsolePage> {
   const { operator, ...context } = options;
-  const opened = await visitConsole(service, path, context);
   const { text } = await issueOperator(service, operator);
-  await enterOperatorKey(opened.page, text);
+  const [name, value] = (await signIn(service, text)).split("=") as [string, string];
+  const { hostname } = new URL(service.baseUrl);
+  const cookie = { name, value, domain: hostname, path: "/", expires: -1, httpOnly: true };
+  const storageState = {
+    cookies: [{ ...cookie, secure: false, sameSite: "Strict" as const }],
+    origins: [],
+  };
+  const opened = await visitConsole(service, path, { ...context, storageState });
   await opened.page.locator("[data-connection=live]").waitFor();
   return opened;
+}
+
+/** Opens another view as the browser's Back button does: without another load of the page. */
+export async function showView(page: Page, path: string): Promise<void> {
+  await page.evaluate((address) => {
+    window.history.pushState(null, "", address);
+    window.dispatchEvent(new PopStateEvent("popstate"));
+  }, `/console${path}`);
 }
 
 /**
  * The page sent requests to its own service only, and nothing was reported on its console: no violation
  * of its Content-Security-Policy, no uncaught error, and no failed request except those that `allowed`
- * names. The first request of every visit is refused, because nobody has signed in yet.
+ * names. Without a session, the first request of a visit is refused.
  */
 export function expectNoComplaints(
   { requested, complaints }: WatchedContext,
@@ -68,14 +84,6 @@ export function expectNoComplaints(
   expect([...hosts]).toEqual([new URL(service.baseUrl).host]);
   const expected = [/status of 401/, ...allowed];
   expect(complaints.filter((text) => !expected.some((one) => one.test(text)))).toEqual([]);
-}
-
-/** The serious and critical findings of axe. */
-export async function seriousFindings(page: Page): Promise<readonly string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
 /** True if nothing is wider than the page, so that a phone does not scroll sideways. */

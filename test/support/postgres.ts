@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { findFreePort } from "./ports.ts";
 import {
   findBinaries,
   makeDataFolder,
@@ -234,21 +234,6 @@ function startWatchdog(folder: string) {
   });
   watchdog.unref();
   return watchdog;
-}
-
-/**
- * A free port below the range that the system uses for outgoing connections, so that no other
- * process takes it while the server is down between `kill` and `start`.
- */
-async function findFreePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const probe = createServer()
-      .once("error", () => resolve(false))
-      .listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
-    if (await promise) return port;
-  }
 }
 
 /** The child processes of the postmaster if the system has /proc, otherwise none. */

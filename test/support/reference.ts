@@ -1,8 +1,8 @@
 // Opens the page at /docs in a real browser, and uses its forms.
 
 import { expect } from "bun:test";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { BrowserContextOptions, Page } from "playwright-core";
+import { seriousFindings } from "./axe.ts";
 import { type WatchedContext, watchedContext } from "./browser.ts";
 
 export interface OpenPage extends WatchedContext {
@@ -72,7 +72,7 @@ export async function openAllDetails(page: Page): Promise<void> {
  * Returns the serious and critical findings of axe. Removes most operations, schemas and so on from the
  * page first: the same code renders the others, and axe would take a minute.
  */
-export async function seriousFindings(page: Page): Promise<string[]> {
+export async function seriousFindingsOfDocs(page: Page): Promise<readonly string[]> {
   await page.evaluate(() => {
     const kept = "#updateInventory, #schema-Error, #rate-limits";
     for (const one of document.querySelectorAll(".operation, .schema, .chapter")) {
@@ -83,11 +83,7 @@ export async function seriousFindings(page: Page): Promise<string[]> {
     }
   });
   // The function contrasts measures the contrast of every text of the page.
-  const axe = new AxeBuilder({ page }).disableRules("color-contrast");
-  const { violations } = await axe.analyze();
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+  return seriousFindings(page, ["color-contrast"]);
 }
 
 /** Runs in the page. Returns the contrast of every text with its background. */

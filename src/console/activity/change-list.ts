@@ -1,6 +1,7 @@
 import { batch, signal } from "@preact/signals";
 import { messageOf } from "../api.ts";
 import { listen, whenListening } from "../live.ts";
+import { retryDelayMs } from "../retries.ts";
 import type { LedgerRow } from "../types.ts";
 import { type ChangeFilter, matchesFilter } from "./change-filter.ts";
 import { type LedgerRange, listOlder, rangeOf } from "./older-changes.ts";
@@ -13,7 +14,6 @@ export type ListState =
 /** More rows than this make the page slow. The oldest ones are dropped and can be loaded again. */
 const rowsMax = 1_000;
 const heldMax = rowsMax + 1;
-const retryMs = 2_000;
 
 /** Changes that match a filter, newest first. New ones are added as they happen. */
 export class ChangeList {
@@ -34,6 +34,7 @@ export class ChangeList {
   #range: LedgerRange = { low: 1, high: 1 };
   #early: LedgerRow[] | undefined = [];
   #leaving = new AbortController();
+  #failures = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #stopListening: () => void = () => undefined;
 
@@ -78,6 +79,7 @@ export class ChangeList {
         this.loadedUpTo.value = high - 1;
         this.olderError.value = "";
         this.state.value = { kind: "ready" };
+        this.#failures = 0;
         const early = this.#early ?? [];
         this.#early = undefined;
         this.#receive(early);
@@ -85,8 +87,11 @@ export class ChangeList {
     } catch (error) {
       if (leaving.aborted) return;
       // What is shown stays until the service is back.
-      if (this.state.value.kind === "ready") this.#retry = setTimeout(() => this.reload(), retryMs);
-      else this.state.value = { kind: "failed", message: messageOf(error) };
+      if (this.state.value.kind !== "ready") {
+        this.state.value = { kind: "failed", message: messageOf(error) };
+      }
+      this.#failures += 1;
+      this.#retry = setTimeout(() => this.reload(), retryDelayMs(this.#failures));
     }
   }
 
@@ -95,10 +100,11 @@ export class ChangeList {
     const { signal: leaving } = this.#leaving;
     this.isLoadingOlder.value = true;
     this.olderError.value = "";
+    const before = this.before.value;
     try {
-      const { filter, before } = this;
-      const found = await listOlder(filter, this.#range, before.value, this.#count, leaving);
-      if (leaving.aborted) return;
+      const found = await listOlder(this.filter, this.#range, before, this.#count, leaving);
+      // If the list was cut meanwhile, these rows do not follow its last one any more.
+      if (leaving.aborted || before !== this.before.value) return;
       batch(() => {
         this.rows.value = [...this.rows.value, ...found.rows];
         this.before.value = found.before;

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Icon } from "../frame/icons.tsx";
+import { changeNumber } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 import { hrefOf } from "../router.ts";
 import type { LedgerRow } from "../types.ts";
@@ -49,10 +50,10 @@ export function ChangeTable(props: Props) {
                 <div class="small muted">
                   {hasMoments ? (
                     <a href={hrefOf(`/history/moment?at=${row.seq}`)} title="Inventory then">
-                      #{row.seq}
+                      {changeNumber(row.seq)}
                     </a>
                   ) : (
-                    `#${row.seq}`
+                    changeNumber(row.seq)
                   )}
                 </div>
               </td>
@@ -74,7 +75,7 @@ export function ChangeTable(props: Props) {
                   <button
                     type="button"
                     class="button small quiet"
-                    aria-label={`Undo change ${row.seq}`}
+                    aria-label={`Undo change ${changeNumber(row.seq)}`}
                     onClick={() => {
                       undoing.value = row;
                     }}

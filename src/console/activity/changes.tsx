@@ -1,3 +1,4 @@
+import { changeNumber } from "../parts/numbers.ts";
 import { hrefOf } from "../router.ts";
 import { isFiltered } from "./change-filter.ts";
 import type { ChangeList } from "./change-list.ts";
@@ -94,7 +95,9 @@ function Older({ list }: { readonly list: ChangeList }) {
       >
         {list.isLoadingOlder.value ? "Loading…" : "Show older changes"}
       </button>
-      <span class="small muted">Includes everything from change #{list.before.value}</span>
+      <span class="small muted">
+        Includes everything from change {changeNumber(list.before.value)}
+      </span>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { announce } from "../announcements.ts";
-import { formatNumber } from "../stock/quantities.ts";
+import { formatCount } from "../parts/numbers.ts";
 import type { ChangeList } from "./change-list.ts";
 
 /** Rows do not move while the person reads further down. */
@@ -51,7 +51,7 @@ export function HoldButton({ list }: { readonly list: ChangeList }) {
         window.scrollTo(0, 0);
       }}
     >
-      {count === 0 ? "Continue" : `Show ${formatNumber(count)} new`}
+      {count === 0 ? "Continue" : `Show ${formatCount(count)} new`}
     </button>
   );
 }

@@ -1,5 +1,5 @@
+import { formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
-import { formatNumber } from "../stock/quantities.ts";
 import type { Stock } from "../types.ts";
 
 interface Props {
@@ -28,11 +28,11 @@ export function StockChange({ before, after }: Props) {
   return (
     <span class="stock-change">
       {difference === 0 ? (
-        <strong>{formatNumber(after.quantity)}</strong>
+        <strong>{formatCount(after.quantity)}</strong>
       ) : (
         <>
-          {formatNumber(before.quantity)} <span class="muted">→</span>{" "}
-          <strong>{formatNumber(after.quantity)}</strong>{" "}
+          {formatCount(before.quantity)} <span class="muted">→</span>{" "}
+          <strong>{formatCount(after.quantity)}</strong>{" "}
           <span class={difference > 0 ? "gain" : "loss"}>{signed(difference)}</span>
         </>
       )}
@@ -51,12 +51,12 @@ export function StockChange({ before, after }: Props) {
 function Amount({ stock }: { readonly stock: Stock }) {
   return (
     <>
-      <strong>{formatNumber(stock.quantity)}</strong> <StatusBadge status={stock.status} />
+      <strong>{formatCount(stock.quantity)}</strong> <StatusBadge status={stock.status} />
     </>
   );
 }
 
 /** With a real minus sign, as wide as a plus. */
 export function signed(difference: number): string {
-  return difference < 0 ? `−${formatNumber(-difference)}` : `+${formatNumber(difference)}`;
+  return difference < 0 ? `−${formatCount(-difference)}` : `+${formatCount(difference)}`;
 }

@@ -1,3 +1,4 @@
+import { changeNumber } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 import type { LedgerRow } from "../types.ts";
 import { StockChange } from "./stock-change.tsx";
@@ -36,7 +37,7 @@ export function UndoConflict({ row, name, since }: Props) {
         ))}
       </ul>
       <p>
-        Undoing change #{row.seq} anyway replaces the current stock:{" "}
+        Undoing change {changeNumber(row.seq)} anyway replaces the current stock:{" "}
         <StockChange before={since[0]!.after} after={row.before} />
       </p>
     </div>

@@ -1,13 +1,16 @@
 import { useSignal } from "@preact/signals";
 import { announce } from "../announcements.ts";
-import { ApiError, messageOf, request } from "../api.ts";
+import { ApiError, request } from "../api.ts";
 import { capitalized } from "../parts/capitalized.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { formatNumber } from "../stock/quantities.ts";
+import { DialogForm } from "../parts/dialog-form.tsx";
+import { changeNumber, formatCount } from "../parts/numbers.ts";
+import { useSubmission } from "../parts/submission.ts";
+import { TextField } from "../parts/text-field.tsx";
+import { findPetName } from "../pet-names.ts";
 import { reasonCharactersMax } from "../stock/reasons.ts";
 import { showSuccess } from "../toasts.ts";
 import type { LedgerRow } from "../types.ts";
-import { findPetName } from "./pet-name.tsx";
 import { StockChange } from "./stock-change.tsx";
 import { UndoConflict } from "./undo-conflict.tsx";
 
@@ -19,9 +22,7 @@ interface Props {
 
 /** Asks before a change is undone. If the entry changed since, it shows how, and asks again. */
 export function UndoDialog({ row, close }: Props) {
-  const reason = useSignal("");
-  const error = useSignal("");
-  const isSending = useSignal(false);
+  const submission = useSubmission();
   const since = useSignal<readonly LedgerRow[]>([]);
   const name = findPetName(row.petId) ?? `pet ${row.petId}`;
   const { quantity, status } = row.before!;
@@ -33,29 +34,33 @@ export function UndoDialog({ row, close }: Props) {
     since.value = changes;
     return true;
   }
-  async function submit(event: Event): Promise<void> {
-    event.preventDefault();
-    if (isSending.value) return;
-    isSending.value = true;
-    error.value = "";
-    try {
+  const submit = (form: FormData) =>
+    submission.run(async () => {
       if (isConflict && (await hasNewer())) return;
-      await sendUndo(row, reason.value.trim(), isConflict);
-      const text = `${name} is back at ${formatNumber(quantity)}, ${capitalized(status)}`;
+      try {
+        await sendUndo(row, String(form.get("reason")).trim(), isConflict);
+      } catch (failure) {
+        const changes = isConflictError(failure) ? await listSince(row).catch(() => []) : [];
+        if (changes.length === 0) throw failure;
+        since.value = changes;
+        return;
+      }
+      const text = `${name} is back at ${formatCount(quantity)}, ${capitalized(status)}`;
       announce(`Undone. ${text}`);
       showSuccess(text);
       close();
-    } catch (failure) {
-      const changes = isConflictError(failure) ? await listSince(row).catch(() => []) : [];
-      if (changes.length > 0) since.value = changes;
-      else error.value = messageOf(failure);
-    } finally {
-      isSending.value = false;
-    }
-  }
+    });
+  const force = `Set it to ${formatCount(quantity)}, ${capitalized(status)}`;
   return (
-    <Dialog title={`Undo change #${row.seq}`} close={close} isWide={isConflict}>
-      <form class="stack" onSubmit={submit}>
+    <Dialog title={`Undo change ${changeNumber(row.seq)}`} close={close} isWide={isConflict}>
+      <DialogForm
+        submission={submission}
+        submit={submit}
+        action={isConflict ? force : "Undo"}
+        isDangerous={isConflict}
+        cancel={close}
+        cancelText={isConflict ? "Keep the stock as it is" : "Cancel"}
+      >
         {isConflict ? (
           <UndoConflict row={row} name={name} since={since.value} />
         ) : (
@@ -69,31 +74,8 @@ export function UndoDialog({ row, close }: Props) {
             <p class="muted small">The ledger keeps both changes, so this can be undone as well.</p>
           </>
         )}
-        <div class="field">
-          <label for="undo-reason">Reason (optional)</label>
-          <input
-            id="undo-reason"
-            class="input"
-            maxLength={reasonCharactersMax}
-            autocomplete="off"
-            value={reason.value}
-            onInput={(event) => {
-              reason.value = event.currentTarget.value;
-            }}
-          />
-        </div>
-        <p class="field-error" role="alert">
-          {error.value}
-        </p>
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={close}>
-            {isConflict ? "Keep the stock as it is" : "Cancel"}
-          </button>
-          <button type="submit" class={`button ${isConflict ? "danger" : "primary"}`}>
-            {isConflict ? `Set it to ${formatNumber(quantity)}, ${capitalized(status)}` : "Undo"}
-          </button>
-        </div>
-      </form>
+        <TextField name="reason" label="Reason (optional)" lengthMax={reasonCharactersMax} />
+      </DialogForm>
     </Dialog>
   );
 }

@@ -1,5 +1,4 @@
 import { useEffect, useMemo } from "preact/hooks";
-import { loadStock } from "../stock/state.ts";
 import type { ViewProps } from "../view.ts";
 import { readFilter } from "./change-filter.ts";
 import { ChangeList } from "./change-list.ts";
@@ -20,10 +19,6 @@ export default function ActivityView({ query }: ViewProps) {
     void list.start();
     return () => list.stop();
   }, [list]);
-  useEffect(() => {
-    // For the names of pets. The changes are shown without them meanwhile.
-    void loadStock();
-  }, []);
   return (
     <div class="stack">
       <div class="spread">

@@ -6,7 +6,6 @@ export const actionTexts: Readonly<Record<string, string>> = {
   "key.revoked": "Revoked a key",
   "ban.lifted": "Lifted a ban",
   "webhook.created": "Created a webhook",
-  "webhook.changed": "Changed a webhook",
   "webhook.rotated": "Rotated a webhook’s secret",
   "webhook.paused": "Paused a webhook",
   "webhook.resumed": "Resumed a webhook",

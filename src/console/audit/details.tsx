@@ -1,8 +1,11 @@
-import { formatBytes, formatCount } from "../parts/numbers.ts";
+import { changeNumber, formatBytes, formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 
 /** Fields whose numbers are times in milliseconds since 1970. */
 const times = new Set(["expiresAt", "oldValidUntil"]);
+
+/** Fields whose numbers are those of changes. */
+const changes = new Set(["from", "seq"]);
 
 /** The words for fields whose names do not say enough. */
 const labels: Readonly<Record<string, string>> = {
@@ -40,11 +43,27 @@ export function Details({ details, hidden }: Props) {
 
 /** An object is shown as its own fields: the limits of a key, for example. */
 function fieldsOf(name: string, value: unknown): readonly (readonly [string, unknown])[] {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? Object.entries(value) : [[name, value]];
+  return isObject(value) && !isReplaced(value) ? Object.entries(value) : [[name, value]];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** True for an old and a new value, as a change of a pet has them. */
+function isReplaced(value: Readonly<Record<string, unknown>>): boolean {
+  return "from" in value && "to" in value;
 }
 
 function Value({ name, value }: { readonly name: string; readonly value: unknown }) {
+  if (isObject(value) && isReplaced(value)) {
+    return (
+      <>
+        <Value name={name} value={value.from} /> <span class="muted">→</span>{" "}
+        <Value name={name} value={value.to} />
+      </>
+    );
+  }
   if (value === null) return <>{times.has(name) ? "never" : "none"}</>;
   if (typeof value === "number") return <NumberValue name={name} value={value} />;
   if (Array.isArray(value)) return <bdi>{value.map(textOf).join(", ") || "none"}</bdi>;
@@ -53,6 +72,7 @@ function Value({ name, value }: { readonly name: string; readonly value: unknown
 
 function NumberValue({ name, value }: { readonly name: string; readonly value: number }) {
   if (times.has(name)) return <Time at={new Date(value).toISOString()} />;
+  if (changes.has(name)) return <>{changeNumber(value)}</>;
   return <>{name === "bytes" ? formatBytes(value) : formatCount(value)}</>;
 }
 

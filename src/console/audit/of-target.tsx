@@ -19,7 +19,7 @@ export function AuditOfTarget({ target }: { readonly target: string }) {
           {items.length > 0 ? (
             <AuditRows rows={items} hasTarget={false} />
           ) : (
-            <p class="muted">Nothing yet.</p>
+            <p class="muted">{next ? "Nothing lately." : "Nothing yet."}</p>
           )}
           {next && <a href={hrefOf(`/audit?target=${target}`)}>Show all</a>}
         </>

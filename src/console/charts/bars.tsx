@@ -1,4 +1,5 @@
 import { capitalized } from "../parts/capitalized.ts";
+import { formatCount } from "../parts/numbers.ts";
 import { dayAndTime } from "../parts/times.ts";
 import { ChartTable } from "./chart-table.tsx";
 import { groupBars } from "./groups.ts";
@@ -9,7 +10,6 @@ import { dayMs } from "./scales.ts";
 import type { BarChartProps } from "./types.ts";
 
 const barWidthMin = 5;
-const numbers = new Intl.NumberFormat("en");
 const dayFormat = new Intl.DateTimeFormat(undefined, {
   year: "numeric",
   month: "short",
@@ -41,7 +41,7 @@ export default function BarChart(props: BarChartProps) {
             linesOf={(bar) => [
               timeOf(bar),
               ...valuesOf(bar).map((value, place) => {
-                return `${numbers.format(value)} ${series[place]!.name}`;
+                return `${formatCount(value)} ${series[place]!.name}`;
               }),
             ]}
           >
@@ -61,7 +61,7 @@ export default function BarChart(props: BarChartProps) {
         count={bars.count}
         rowOf={(row) => {
           const bar = bars.count - 1 - row;
-          return [timeOf(bar), ...valuesOf(bar).map((value) => numbers.format(value))];
+          return [timeOf(bar), ...valuesOf(bar).map((value) => formatCount(value))];
         }}
       />
     </figure>

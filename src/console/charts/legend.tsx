@@ -1,6 +1,5 @@
+import { formatCount } from "../parts/numbers.ts";
 import type { Series } from "./types.ts";
-
-const numbers = new Intl.NumberFormat("en");
 
 /** Which color stands for what, and the sum of each series. */
 export function Legend({ series }: { readonly series: readonly Series[] }) {
@@ -9,7 +8,7 @@ export function Legend({ series }: { readonly series: readonly Series[] }) {
       {series.map(({ name, color, values }) => (
         <span key={name}>
           <span class={`legend-mark mark-${color}`} />
-          <strong>{numbers.format(values.reduce((sum, value) => sum + value, 0))}</strong>{" "}
+          <strong>{formatCount(values.reduce((sum, value) => sum + value, 0))}</strong>{" "}
           <span class="muted">{name}</span>
         </span>
       ))}

@@ -1,9 +1,8 @@
+import { formatCount } from "../parts/numbers.ts";
 import { dayAndTime } from "../parts/times.ts";
 import { Axes, layOut, type Plot, useWidth } from "./plot.tsx";
 import { Readout } from "./readout.tsx";
 import type { StepChartProps, StepPoint } from "./types.ts";
-
-const numbers = new Intl.NumberFormat("en");
 
 /** A number over time that changes in steps. Gaps are times without a number. */
 export default function StepChart({ title, points, until, height = 240 }: StepChartProps) {
@@ -25,7 +24,7 @@ export default function StepChart({ title, points, until, height = 240 }: StepCh
             xOf={(index) => plot.x(points[index]!.at)}
             linesOf={(index) => {
               const { at, value, note } = points[index]!;
-              return [dayAndTime(at), value === null ? "none" : numbers.format(value), note].filter(
+              return [dayAndTime(at), value === null ? "none" : formatCount(value), note].filter(
                 (text) => text !== "",
               );
             }}

@@ -1,6 +1,8 @@
 import { useEffect } from "preact/hooks";
 import { announcement } from "../announcements.ts";
 import { startLive, stopLive } from "../live.ts";
+import { startPetNames, stopPetNames } from "../pet-names.ts";
+import { startRenames, stopRenames } from "../renames.ts";
 import { restoreSession, session } from "../session.ts";
 import { Frame } from "./frame.tsx";
 import { SignIn } from "./sign-in.tsx";
@@ -13,7 +15,13 @@ export function App() {
   useEffect(() => {
     if (!isSignedIn) return undefined;
     startLive();
-    return stopLive;
+    startRenames();
+    startPetNames();
+    return () => {
+      stopPetNames();
+      stopRenames();
+      stopLive();
+    };
   }, [isSignedIn]);
   return (
     <>

@@ -30,7 +30,7 @@ export function Topbar({ session, openHelp }: Props) {
       <span class="spacer" />
       <ConnectionBadge />
       <span class="operator muted small" title={session.operator.id}>
-        {session.operator.name}
+        <bdi>{session.operator.name}</bdi>
       </span>
       <button
         type="button"

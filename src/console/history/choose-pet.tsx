@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { Icon } from "../frame/icons.tsx";
+import { formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { hrefOf, navigate } from "../router.ts";
-import { formatNumber } from "../stock/quantities.ts";
-import { loadState, revision, table } from "../stock/state.ts";
+import { loadState, loadStock, revision, table } from "../stock/state.ts";
 import { foldCase } from "../stock/table.ts";
 
 const suggestionsMax = 20;
@@ -11,6 +12,9 @@ const suggestionsMax = 20;
 /** Finds a pet by its id or a part of its name. */
 export function ChoosePet() {
   const text = useSignal("");
+  useEffect(() => {
+    void loadStock();
+  }, []);
   void revision.value;
   const rows = findRows(text.value);
   const typedId = /^-?\d{1,19}$/.test(text.value.trim()) ? text.value.trim() : undefined;
@@ -44,7 +48,7 @@ export function ChoosePet() {
               <bdi class="pet-name-text">{table.value.names[row]}</bdi>
               <span class="muted mono">{table.value.ids[row]}</span>
               <span class="spacer" />
-              <span>{formatNumber(table.value.quantities[row]!)}</span>
+              <span>{formatCount(table.value.quantities[row]!)}</span>
               <StatusBadge status={table.value.statusAt(row)} />
             </a>
           </li>

@@ -3,12 +3,12 @@ import { useEffect, useMemo } from "preact/hooks";
 import { noFilter } from "../activity/change-filter.ts";
 import { ChangeList } from "../activity/change-list.ts";
 import { Changes } from "../activity/changes.tsx";
-import { findPetName } from "../activity/pet-name.tsx";
 import { whoOf } from "../activity/who.ts";
 import { StepChart } from "../charts/lazy.tsx";
+import { formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
+import { findPetName } from "../pet-names.ts";
 import { hrefOf } from "../router.ts";
-import { formatNumber } from "../stock/quantities.ts";
 import type { LedgerRow } from "../types.ts";
 
 const rowsPerPage = 200;
@@ -60,7 +60,7 @@ function Current({ latest }: { readonly latest: LedgerRow | undefined }) {
   if (!after) return <span class="badge danger">Removed</span>;
   return (
     <span class="row current-stock">
-      <span class="muted">In stock</span> <strong>{formatNumber(after.quantity)}</strong>
+      <span class="muted">In stock</span> <strong>{formatCount(after.quantity)}</strong>
       <StatusBadge status={after.status} />
     </span>
   );

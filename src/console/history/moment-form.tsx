@@ -18,7 +18,7 @@ export function MomentForm({ at }: { readonly at: string }) {
     event.preventDefault();
     const data = new FormData(event.currentTarget as HTMLFormElement);
     const text = String(data.get("moment") ?? "").trim();
-    const moment = isTime ? readLocalInput(text) : text;
+    const moment = isTime ? readLocalInput(text) : text.replace("#", "");
     if (moment !== "") open(moment);
   };
   return (
@@ -57,8 +57,8 @@ export function MomentForm({ at }: { readonly at: string }) {
             id="moment"
             name="moment"
             inputMode="numeric"
-            pattern="[0-9]{1,16}"
-            title="A whole number, as in the list of changes"
+            pattern="#?[0-9]{1,16}"
+            title="A whole number, such as #12 in the list of changes"
             class="input"
             autocomplete="off"
             required

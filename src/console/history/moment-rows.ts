@@ -1,4 +1,4 @@
-import { fetchResponse } from "../api.ts";
+import { fetchResponse, readText } from "../api.ts";
 import { parseExactly } from "../exact-json.ts";
 import { foldCase, type StockTable } from "../stock/table.ts";
 import type { Stock } from "../types.ts";
@@ -27,7 +27,7 @@ export async function loadPast(at: string, signal: AbortSignal): Promise<PastInv
   const response = await fetchResponse(`/snapshots/${encodeURIComponent(at)}`, { signal });
   const location = response.headers.get("content-location") ?? "";
   const seq = Number(/\/(\d+)$/.exec(location)?.[1] ?? 0);
-  return { seq, entries: parseExactly(await response.text()) as readonly PastEntry[] };
+  return { seq, entries: parseExactly(await readText(response, signal)) as readonly PastEntry[] };
 }
 
 /** All pets that existed then or exist now, in the order of their ids. New ones come last. */

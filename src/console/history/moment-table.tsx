@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { signed } from "../activity/stock-change.tsx";
 import { Icon } from "../frame/icons.tsx";
+import { formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { VirtualCell, VirtualTable } from "../parts/virtual-table.tsx";
 import { hrefOf } from "../router.ts";
 import { rowHeight } from "../stock/layout.ts";
-import { formatNumber } from "../stock/quantities.ts";
 import type { Stock } from "../types.ts";
 import { type MomentRow, searchRows } from "./moment-rows.ts";
 
@@ -75,7 +75,7 @@ function StockText({ stock, none }: { readonly stock: Stock | null; readonly non
   if (!stock) return <span class="muted">{none}</span>;
   return (
     <>
-      {formatNumber(stock.quantity)} <StatusBadge status={stock.status} />
+      {formatCount(stock.quantity)} <StatusBadge status={stock.status} />
     </>
   );
 }

@@ -1,10 +1,10 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
+import { changeNumber, formatCount } from "../parts/numbers.ts";
 import { dayAndTime } from "../parts/times.ts";
-import { NotLoaded } from "../stock/nothing.tsx";
-import { formatNumber } from "../stock/quantities.ts";
-import { loadState, revision, table } from "../stock/state.ts";
+import { NotLoaded, Outdated } from "../stock/nothing.tsx";
+import { loadState, loadStock, outdatedSince, revision, table } from "../stock/state.ts";
 import { MomentForm } from "./moment-form.tsx";
 import { compareWithNow, isDifferent, loadPast, type PastInventory } from "./moment-rows.ts";
 import { MomentTable } from "./moment-table.tsx";
@@ -28,13 +28,19 @@ export function Moment({ at }: { readonly at: string }) {
 
 function Loaded({ at }: { readonly at: string }) {
   const source = useLoaded((signal) => loadPast(isMoment(at) ? at : "?", signal), [at]);
+  useEffect(() => {
+    void loadStock();
+  }, []);
   const now = loadState.value;
   if (now.kind === "loading") return <p class="loading">Loading the current stock…</p>;
   if (now.kind === "failed") return <NotLoaded message={now.message} />;
   return (
-    <WhenLoaded source={source}>
-      {(past) => <Comparison title={titleOf(at, past)} past={past} />}
-    </WhenLoaded>
+    <>
+      {outdatedSince.value !== undefined && <Outdated since={outdatedSince.value} />}
+      <WhenLoaded source={source}>
+        {(past) => <Comparison title={titleOf(at, past)} past={past} />}
+      </WhenLoaded>
+    </>
   );
 }
 
@@ -44,8 +50,9 @@ function isMoment(text: string): boolean {
 }
 
 function titleOf(at: string, { seq }: PastInventory): string {
-  if (/^\d+$/.test(at)) return seq === 0 ? "Before the first change" : `After change #${seq}`;
-  return `At ${dayAndTime(Date.parse(at))}, after change #${seq}`;
+  if (/^\d+$/.test(at))
+    return seq === 0 ? "Before the first change" : `After change ${changeNumber(seq)}`;
+  return `At ${dayAndTime(Date.parse(at))}, after change ${changeNumber(seq)}`;
 }
 
 /** Comparing 100,000 pets takes a moment, so it is done at most this often while changes arrive. */
@@ -91,8 +98,8 @@ function Comparison({ title, past }: { readonly title: string; readonly past: Pa
               }}
             >
               {isDifferences
-                ? `Different from now (${formatNumber(different.value.length)})`
-                : `All pets then (${formatNumber(past.entries.length)})`}
+                ? `Different from now (${formatCount(different.value.length)})`
+                : `All pets then (${formatCount(past.entries.length)})`}
             </button>
           ))}
         </fieldset>

@@ -1,6 +1,4 @@
-import { useEffect } from "preact/hooks";
 import { hrefOf } from "../router.ts";
-import { loadStock } from "../stock/state.ts";
 import type { ViewProps } from "../view.ts";
 import { ChoosePet } from "./choose-pet.tsx";
 import { EntryHistory } from "./entry-history.tsx";
@@ -11,9 +9,6 @@ import { Moment } from "./moment.tsx";
  * inventory at a moment.
  */
 export default function HistoryView({ rest, query }: ViewProps) {
-  useEffect(() => {
-    void loadStock();
-  }, []);
   const isMoment = rest === "moment";
   return (
     <div class="stack history">

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { countOf } from "../parts/numbers.ts";
+import { countOf, formatCount } from "../parts/numbers.ts";
 import { clockTime } from "../parts/times.ts";
-import { formatNumber } from "../stock/quantities.ts";
 import { DifferenceTable } from "./difference-table.tsx";
 import type { ImportResult } from "./import-result.ts";
 import { ProblemTable } from "./problem-table.tsx";
@@ -68,7 +67,7 @@ export function Count({ label, value }: { readonly label: string; readonly value
   return (
     <div class="card tile">
       <p class="small muted">{label}</p>
-      <p class="stat">{formatNumber(value)}</p>
+      <p class="stat">{formatCount(value)}</p>
     </div>
   );
 }

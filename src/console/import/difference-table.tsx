@@ -1,4 +1,4 @@
-import { formatNumber } from "../stock/quantities.ts";
+import { formatCount } from "../parts/numbers.ts";
 import type { Difference } from "./import-result.ts";
 
 interface Props {
@@ -41,7 +41,7 @@ export function DifferenceTable({ rows, total, one }: Props) {
       </section>
       {total > rows.length && (
         <p class="small muted">
-          The first {formatNumber(rows.length)} of {formatNumber(total)} differences.
+          The first {formatCount(rows.length)} of {formatCount(total)} differences.
         </p>
       )}
     </>

@@ -44,14 +44,14 @@ export function formatOf(name: string): Format | undefined {
 const numericValue = /("(?:from|to)":)(-?\d+)(?=[,}])/g;
 
 /** Reads a response. Throws an ApiError unless it is a success. */
-export function readResult(status: number, text: string, requestId: string | null): ImportResult {
+export function readResult(status: number, text: string): ImportResult {
   const body = parseBody(text.replace(numericValue, '$1"$2"'));
   if (status === 200) return body as ImportResult;
   const { code = "unknown", message = `The service answered with status ${status}.` } = body as {
     code?: string;
     message?: string;
   };
-  throw new ApiError(code, message, status, requestId);
+  throw new ApiError(code, message, status);
 }
 
 function parseBody(text: string): object {

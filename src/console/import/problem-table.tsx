@@ -1,4 +1,4 @@
-import { formatNumber } from "../stock/quantities.ts";
+import { formatCount } from "../parts/numbers.ts";
 import type { Problem } from "./import-result.ts";
 
 interface Props {
@@ -24,7 +24,7 @@ export function ProblemTable({ problems, total }: Props) {
           <tbody>
             {problems.map(({ line, column, value, rule }) => (
               <tr key={`${line} ${column} ${rule}`}>
-                <td data-label="Line">{formatNumber(line)}</td>
+                <td data-label="Line">{formatCount(line)}</td>
                 <td data-label="Column">{column ?? <span class="muted">Whole row</span>}</td>
                 <td class="import-value" data-label="Value">
                   {value === null ? "" : <bdi class="mono">{value}</bdi>}
@@ -39,7 +39,7 @@ export function ProblemTable({ problems, total }: Props) {
       </section>
       {total > problems.length && (
         <p class="small muted">
-          The first {formatNumber(problems.length)} of {formatNumber(total)} problems. Correct these
+          The first {formatCount(problems.length)} of {formatCount(total)} problems. Correct these
           and check the file again.
         </p>
       )}

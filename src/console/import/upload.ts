@@ -26,10 +26,9 @@ export function sendFile(
   });
   upload.upload.addEventListener("load", () => sent(1));
   upload.addEventListener("load", () => {
-    const requestId = upload.getResponseHeader("x-request-id");
     if (upload.status === 401) void checkSession();
     try {
-      resolve(readResult(upload.status, upload.responseText, requestId));
+      resolve(readResult(upload.status, upload.responseText));
     } catch (error) {
       reject(error);
     }

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { request } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { useSubmission } from "../parts/submission.ts";
 import { ExpiryField } from "./expiry-field.tsx";
@@ -30,23 +31,29 @@ export function CreateKey({ close, created }: Props) {
 
 function KeyForm(props: { readonly issue: (key: IssuedKey) => void; readonly close: () => void }) {
   const kind = useSignal<KeyKind>("api");
-  const { isBusy, error, run } = useSubmission();
+  const submission = useSubmission();
   const isOperator = kind.value === "operator";
 
-  function submit(event: SubmitEvent): void {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
+  function submit(form: FormData): void {
     const reading = readKeyForm(form, isOperator);
     if ("error" in reading) {
-      error.value = reading.error;
+      submission.error.value = reading.error;
       return;
     }
     const body = isOperator ? { ...reading.input, kind: "operator" } : reading.input;
-    void run(async () => props.issue(await request<IssuedKey>("/keys", { method: "POST", body })));
+    void submission.run(async () =>
+      props.issue(await request<IssuedKey>("/keys", { method: "POST", body })),
+    );
   }
 
   return (
-    <form class="stack" novalidate onSubmit={submit}>
+    <DialogForm
+      submission={submission}
+      submit={submit}
+      action="Create key"
+      busyAction="Creating…"
+      cancel={props.close}
+    >
       <NameField />
       <fieldset class="choices">
         <legend class="label">For</legend>
@@ -65,18 +72,7 @@ function KeyForm(props: { readonly issue: (key: IssuedKey) => void; readonly clo
         <TermsFields />
       )}
       <ExpiryField />
-      <p class="field-error" role="alert">
-        {error.value}
-      </p>
-      <div class="dialog-actions">
-        <button type="button" class="button" onClick={props.close}>
-          Cancel
-        </button>
-        <button type="submit" class="button primary" disabled={isBusy.value}>
-          {isBusy.value ? "Creating…" : "Create key"}
-        </button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -1,5 +1,7 @@
+import { useRef } from "preact/hooks";
 import { request } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { useSubmission } from "../parts/submission.ts";
 import { showSuccess } from "../toasts.ts";
 import { ExpiryField } from "./expiry-field.tsx";
@@ -7,21 +9,26 @@ import { NameField, TermsFields } from "./key-fields.tsx";
 import { type KeyInput, readKeyForm } from "./key-form.ts";
 import type { Key } from "./types.ts";
 
+interface Props {
+  readonly entry: Key;
+  readonly close: () => void;
+}
+
 /** Changes a key. Only what the person changed is sent, so that another operator's change stays. */
-export function EditKey({ entry, close }: { readonly entry: Key; readonly close: () => void }) {
-  const { isBusy, error, run } = useSubmission();
+export function EditKey({ entry: latest, close }: Props) {
+  // The key as it was when the form was filled. The page loads it again every few seconds.
+  const entry = useRef(latest).current;
+  const submission = useSubmission();
   const isOperator = entry.kind === "operator";
 
-  function submit(event: SubmitEvent): void {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
+  function submit(form: FormData): void {
     const reading = readKeyForm(form, isOperator);
     if ("error" in reading) {
-      error.value = reading.error;
+      submission.error.value = reading.error;
       return;
     }
     const body = changesOf(entry, reading.input);
-    void run(async () => {
+    void submission.run(async () => {
       if (Object.keys(body).length > 0) {
         const { name } = await request<Key>(`/keys/${entry.id}`, { method: "PATCH", body });
         showSuccess(`Saved ${name}`);
@@ -32,25 +39,20 @@ export function EditKey({ entry, close }: { readonly entry: Key; readonly close:
 
   return (
     <Dialog title="Change the key" close={close}>
-      <form class="stack" novalidate onSubmit={submit}>
+      <DialogForm
+        submission={submission}
+        submit={submit}
+        action="Save"
+        busyAction="Saving…"
+        cancel={close}
+      >
         <NameField value={entry.name} />
         {!isOperator && (
           <TermsFields plan={entry.plan ?? ""} limits={entry.limits} scopes={entry.scopes} />
         )}
         <ExpiryField current={entry.expiresAt} />
         <p class="hint">A change takes effect with the next request of the key.</p>
-        <p class="field-error" role="alert">
-          {error.value}
-        </p>
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={isBusy.value}>
-            {isBusy.value ? "Saving…" : "Save"}
-          </button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

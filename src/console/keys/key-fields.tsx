@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { formatCount } from "../parts/numbers.ts";
+import { TextField } from "../parts/text-field.tsx";
 import { hasOwnLimits, planChoices, planTitle, scopeChoices } from "./terms.ts";
 
 /** A name is at most this long. */
@@ -7,22 +8,14 @@ export const nameCharactersMax = 200;
 
 export function NameField({ value = "" }: { readonly value?: string }) {
   return (
-    <div class="field">
-      <label for="key-name">Name</label>
-      <input
-        id="key-name"
-        name="name"
-        class="input"
-        autocomplete="off"
-        required
-        maxLength={nameCharactersMax}
-        aria-describedby="key-name-hint"
-        defaultValue={value}
-      />
-      <p class="hint" id="key-name-hint">
-        Who or what uses the key. It appears beside every change made with it.
-      </p>
-    </div>
+    <TextField
+      name="name"
+      label="Name"
+      value={value}
+      hint="Who or what uses the key. It appears beside every change made with it."
+      lengthMax={nameCharactersMax}
+      isRequired
+    />
   );
 }
 
@@ -94,19 +87,7 @@ function LimitField(props: {
   readonly value: number | undefined;
 }) {
   const { name, label, value } = props;
-  const id = `key-${name}`;
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        name={name}
-        class="input"
-        inputMode="numeric"
-        autocomplete="off"
-        required
-        defaultValue={value === undefined ? "" : String(value)}
-      />
-    </div>
+    <TextField name={name} label={label} value={value?.toString()} inputMode="numeric" isRequired />
   );
 }

@@ -88,7 +88,16 @@ function FilteredKeys(props: { readonly keys: readonly Key[]; readonly query: UR
             : `${shown.length} of ${countOf(keys.length, "key")}`}
         </span>
       </div>
-      {shown.length > 0 ? <KeyTable keys={shown} /> : <NoKeys />}
+      {shown.length > 0 ? (
+        <KeyTable keys={shown} />
+      ) : (
+        <NoKeys
+          showAll={() => {
+            search.value = "";
+            navigate("/keys?show=all", { replace: true });
+          }}
+        />
+      )}
     </>
   );
 }
@@ -118,16 +127,12 @@ function Choice({ label, choices, value, choose }: ChoiceProps) {
   );
 }
 
-function NoKeys() {
+function NoKeys({ showAll }: { readonly showAll: () => void }) {
   return (
     <div class="empty">
       <h2>No key matches</h2>
-      <p>Clients need an API key. Choose “New key” to issue one, or show all keys.</p>
-      <button
-        type="button"
-        class="button"
-        onClick={() => navigate("/keys?show=all", { replace: true })}
-      >
+      <p>Clients need an API key. Choose “New key” to create one, or show all keys.</p>
+      <button type="button" class="button" onClick={showAll}>
         Show all keys
       </button>
     </div>

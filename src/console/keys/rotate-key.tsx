@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { request } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { OverlapField, readOverlapSeconds } from "../parts/overlap-field.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { useSubmission } from "../parts/submission.ts";
@@ -15,7 +16,7 @@ interface RotatedKey extends IssuedKey {
 /** Replaces the secret of a key. The old one works for a chosen time, so that no request fails. */
 export function RotateKey({ entry, close }: { readonly entry: Key; readonly close: () => void }) {
   const rotated = useSignal<RotatedKey | undefined>(undefined);
-  const { isBusy, error, run } = useSubmission();
+  const submission = useSubmission();
   if (rotated.value) {
     const { key, oldValidUntil } = rotated.value;
     return (
@@ -31,11 +32,9 @@ export function RotateKey({ entry, close }: { readonly entry: Key; readonly clos
     );
   }
 
-  function submit(event: SubmitEvent): void {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
+  function submit(form: FormData): void {
     const body = { overlapSeconds: readOverlapSeconds(form) };
-    void run(async () => {
+    void submission.run(async () => {
       rotated.value = await request<RotatedKey>(`/keys/${entry.id}/rotate`, {
         method: "POST",
         body,
@@ -46,7 +45,13 @@ export function RotateKey({ entry, close }: { readonly entry: Key; readonly clos
   const isOwn = isOwnKey(entry.id);
   return (
     <Dialog title="Rotate the key" close={close}>
-      <form class="stack" novalidate onSubmit={submit}>
+      <DialogForm
+        submission={submission}
+        submit={submit}
+        action="Rotate"
+        busyAction="Rotating…"
+        cancel={close}
+      >
         <p>
           <bdi>
             <strong>{entry.name}</strong>
@@ -59,18 +64,7 @@ export function RotateKey({ entry, close }: { readonly entry: Key; readonly clos
             This is the key you signed in with. Your session ends with the old key.
           </p>
         )}
-        <p class="field-error" role="alert">
-          {error.value}
-        </p>
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={isBusy.value}>
-            {isBusy.value ? "Rotating…" : "Rotate"}
-          </button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

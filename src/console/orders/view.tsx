@@ -1,13 +1,11 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import { PetName } from "../activity/pet-name.tsx";
 import { messageOf, requestPage } from "../api.ts";
 import { capitalized } from "../parts/capitalized.ts";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
+import { formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 import { hrefOf } from "../router.ts";
-import { formatNumber } from "../stock/quantities.ts";
-import { loadStock } from "../stock/state.ts";
 
 interface Order {
   readonly id: string;
@@ -28,9 +26,6 @@ const firstPage = "/orders?limit=50";
 /** The orders, newest first. They are imported, so nothing is changed here. */
 export default function OrdersView() {
   const source = useLoaded(loadFirst);
-  useEffect(() => {
-    void loadStock();
-  }, []);
   return (
     <div class="stack">
       <div class="spread">
@@ -126,14 +121,14 @@ function OrderTable({ orders }: { readonly orders: readonly Order[] }) {
         <tbody>
           {orders.map((order) => (
             <tr key={order.id}>
-              <td class="mono" data-label="Order">
-                {order.id}
+              <td data-label="Order">
+                <span class="mono">{order.id}</span>
               </td>
               <td data-label="Pet">
                 <PetName petId={order.petId} />
               </td>
               <td class="number" data-label="Quantity">
-                {formatNumber(order.quantity)}
+                {formatCount(order.quantity)}
               </td>
               <td data-label="Status">
                 <span>

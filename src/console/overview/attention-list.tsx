@@ -1,4 +1,5 @@
 import { Icon } from "../frame/icons.tsx";
+import { withLocalTimes } from "../parts/times.ts";
 import { hrefOf } from "../router.ts";
 import type { Attention } from "./service-facts.ts";
 
@@ -18,11 +19,11 @@ export function AttentionList({ items }: { readonly items: readonly Attention[] 
         {items.map(({ severity, text, view }) => (
           <li key={text} class={`notice ${severity === "problem" ? "danger" : "warning"}`}>
             <Icon name="warning" />
-            <span class="attention-text">
+            <span class="attention-text" title={text}>
               <span class="visually-hidden">
                 {severity === "problem" ? "Problem" : "Warning"}:{" "}
               </span>
-              {text}
+              {withLocalTimes(text)}
             </span>
             <Action view={view} />
           </li>

@@ -1,6 +1,6 @@
+import { formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 import { hrefOf } from "../router.ts";
-import { formatNumber } from "../stock/quantities.ts";
 import type { ServiceFacts } from "./service-facts.ts";
 
 /** Facts about the service and what it does by itself. */
@@ -28,7 +28,7 @@ export function Health({ facts }: { readonly facts: ServiceFacts }) {
         </dd>
         <dt>Ledger</dt>
         <dd>
-          {formatNumber(ledger.seq)} {ledger.seq === 1 ? "change" : "changes"}
+          {formatCount(ledger.seq)} {ledger.seq === 1 ? "change" : "changes"}
           {ledger.at !== null && (
             <>
               , last <Time at={ledger.at} isRelative />
@@ -49,8 +49,10 @@ export function Health({ facts }: { readonly facts: ServiceFacts }) {
 }
 
 function webhookText({ active, paused, disabled, failing }: ServiceFacts["webhooks"]): string {
+  // Webhooks that fail are active, too. Each one is counted once.
+  const working = active - failing;
   const parts = [
-    ...(active > 0 ? [`${active} active`] : []),
+    ...(working > 0 ? [`${working} active`] : []),
     ...(failing > 0 ? [`${failing} failing`] : []),
     ...(paused > 0 ? [`${paused} paused`] : []),
     ...(disabled > 0 ? [`${disabled} disabled`] : []),

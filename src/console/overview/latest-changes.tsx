@@ -3,7 +3,6 @@ import { noFilter } from "../activity/change-filter.ts";
 import { ChangeList } from "../activity/change-list.ts";
 import { ChangeTable } from "../activity/change-table.tsx";
 import { hrefOf } from "../router.ts";
-import { loadStock } from "../stock/state.ts";
 
 const rowsShown = 8;
 
@@ -12,8 +11,6 @@ export function LatestChanges() {
   const list = useMemo(() => new ChangeList(noFilter, rowsShown), []);
   useEffect(() => {
     void list.start();
-    // For the names of pets. Most people open the stock next.
-    void loadStock();
     return () => list.stop();
   }, [list]);
   const state = list.state.value;

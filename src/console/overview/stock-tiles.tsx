@@ -1,7 +1,7 @@
 import { Sparkline } from "../charts/sparkline.tsx";
 import { capitalized } from "../parts/capitalized.ts";
+import { formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
-import { formatNumber } from "../stock/quantities.ts";
 import { statuses } from "../types.ts";
 import type { ServiceFacts } from "./service-facts.ts";
 
@@ -20,9 +20,9 @@ export function StockTiles({ facts }: { readonly facts: ServiceFacts }) {
             <h2 class="card-title">
               <StatusBadge status={status} />
             </h2>
-            <p class="stat">{formatNumber(quantity)}</p>
+            <p class="stat">{formatCount(quantity)}</p>
             <p class="small muted">
-              in {formatNumber(entries)} {entries === 1 ? "entry" : "entries"}
+              in {formatCount(entries)} {entries === 1 ? "entry" : "entries"}
             </p>
             <progress
               class="meter"
@@ -35,8 +35,8 @@ export function StockTiles({ facts }: { readonly facts: ServiceFacts }) {
       })}
       <div class="card tile">
         <h2 class="card-title">Changes in the last hour</h2>
-        <p class="stat">{formatNumber(changes)}</p>
-        <p class="small muted">{formatNumber(lastMinute)} this minute</p>
+        <p class="stat">{formatCount(changes)}</p>
+        <p class="small muted">{formatCount(lastMinute)} this minute</p>
         <Sparkline
           title={`Changes per minute in the last hour, at most ${Math.max(0, ...changesPerMinute)}`}
           values={changesPerMinute}

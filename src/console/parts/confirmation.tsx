@@ -1,8 +1,8 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
+import { DialogForm } from "./dialog-form.tsx";
 import { useSubmission } from "./submission.ts";
+import { TextField } from "./text-field.tsx";
 
 interface Props {
   readonly title: string;
@@ -20,17 +20,14 @@ interface Props {
 /** Asks before something is done that cannot be undone. It closes when the work is done. */
 export function Confirmation(props: Props) {
   const { title, children, action, isDangerous = true, typed, run, close } = props;
-  const { isBusy, error, run: submit } = useSubmission();
-  const text = useSignal("");
-  const id = useId();
+  const submission = useSubmission();
 
-  function confirm(event: Event): void {
-    event.preventDefault();
-    if (typed !== undefined && text.value.trim() !== typed.trim()) {
-      error.value = "This is not the name. Type it exactly as it is shown.";
+  function confirm(form: FormData): void {
+    if (typed !== undefined && String(form.get("typed")).trim() !== typed.trim()) {
+      submission.error.value = "This is not the name. Type it exactly as it is shown.";
       return;
     }
-    void submit(async () => {
+    void submission.run(async () => {
       await run();
       close();
     });
@@ -38,41 +35,26 @@ export function Confirmation(props: Props) {
 
   return (
     <Dialog title={title} close={close}>
-      <form class="stack" novalidate onSubmit={confirm}>
+      <DialogForm
+        submission={submission}
+        submit={confirm}
+        action={action}
+        busyAction="One moment…"
+        isDangerous={isDangerous}
+        cancel={close}
+      >
         {children}
         {typed !== undefined && (
-          <div class="field">
-            <label for={id}>
-              Type <bdi class="mono">{typed}</bdi> to confirm
-            </label>
-            <input
-              id={id}
-              class="input"
-              autocomplete="off"
-              spellcheck={false}
-              value={text.value}
-              onInput={(event) => {
-                text.value = event.currentTarget.value;
-              }}
-            />
-          </div>
+          <TextField
+            name="typed"
+            label={
+              <>
+                Type <bdi class="mono">{typed}</bdi> to confirm
+              </>
+            }
+          />
         )}
-        <p class="field-error" role="alert">
-          {error.value}
-        </p>
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={close}>
-            Cancel
-          </button>
-          <button
-            type="submit"
-            class={`button ${isDangerous ? "danger" : "primary"}`}
-            disabled={isBusy.value}
-          >
-            {isBusy.value ? "One moment…" : action}
-          </button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

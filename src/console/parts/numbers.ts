@@ -6,6 +6,11 @@ export function formatCount(value: number): string {
   return whole.format(value);
 }
 
+/** The number of a change. Without separators, as people type it: #1207. */
+export function changeNumber(seq: number): string {
+  return `#${seq}`;
+}
+
 /** A count with its noun, for example "1 file" or "3 files". */
 export function countOf(value: number, one: string, many = `${one}s`): string {
   return `${whole.format(value)} ${value === 1 ? one : many}`;

@@ -50,3 +50,10 @@ export function relativeTime(at: number, now = Date.now()): string {
   }
   return difference > 0 ? "in a moment" : "just now";
 }
+
+/** Writes the times in a text of the service like all other times on the page. */
+export function withLocalTimes(text: string, now = Date.now()): string {
+  return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (time) =>
+    dayAndTime(Date.parse(time), now),
+  );
+}

@@ -1,4 +1,5 @@
 import { ApiError, request } from "../api.ts";
+import { createIdempotencyKey } from "../idempotency-key.ts";
 import type { Status, StockEntry } from "../types.ts";
 import { table, touched } from "./state.ts";
 
@@ -19,20 +20,14 @@ export interface Batch {
 }
 
 /** The API takes this many changes at once. */
-export const batchSizeMax = 1_000;
+const batchSizeMax = 1_000;
 
 export function toBatches(changes: readonly BatchChange[]): readonly Batch[] {
   const count = Math.ceil(changes.length / batchSizeMax);
   return Array.from({ length: count }, (_, index) => ({
-    key: randomKey(),
+    key: createIdempotencyKey(),
     changes: changes.slice(index * batchSizeMax, (index + 1) * batchSizeMax),
   }));
-}
-
-/** Not randomUUID: browsers have it only on pages with TLS and on localhost. */
-function randomKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return `console-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
 /** Sends batches one after the other and calls `applied` with each one that is in the ledger. */

@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { capitalized } from "../parts/capitalized.ts";
+import { formatCount } from "../parts/numbers.ts";
 import { type Status, statuses } from "../types.ts";
 import { applyToSelected, bulk, continueBulk, dropRest } from "./bulk.ts";
-import { formatNumber, parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
+import { parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 import { clearSelection, selected } from "./selection.ts";
 
@@ -31,7 +32,7 @@ export function BulkBar() {
 
   return (
     <form class="bulk-bar" aria-label="Change the selected rows" novalidate onSubmit={submit}>
-      <strong class="bulk-count">{formatNumber(count)} selected</strong>
+      <strong class="bulk-count">{formatCount(count)} selected</strong>
       <select
         class="select"
         aria-label="What to change"
@@ -90,7 +91,7 @@ export function BulkBar() {
       ) : (
         <button type="submit" class="button primary" disabled={progress !== undefined}>
           {progress
-            ? `${formatNumber(progress.applied)} of ${formatNumber(progress.total)}`
+            ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}`
             : "Apply"}
         </button>
       )}

@@ -1,9 +1,10 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { messageOf } from "../api.ts";
+import { formatCount } from "../parts/numbers.ts";
+import { session } from "../session.ts";
 import { showSuccess } from "../toasts.ts";
 import type { Status } from "../types.ts";
 import { type Batch, type BatchChange, isUncertain, sendBatches, toBatches } from "./batches.ts";
-import { formatNumber } from "./quantities.ts";
 import { clearSelection, selected } from "./selection.ts";
 import { table } from "./state.ts";
 
@@ -65,10 +66,15 @@ async function send(batches: readonly Batch[]): Promise<void> {
     });
     bulk.value = idle;
     clearSelection();
-    showSuccess(`Changed ${formatNumber(total)} ${total === 1 ? "entry" : "entries"}`);
+    showSuccess(`Changed ${formatCount(total)} ${total === 1 ? "entry" : "entries"}`);
   } catch (error) {
-    const before = applied > 0 ? `${formatNumber(applied)} entries were changed. ` : "";
+    const before = applied > 0 ? `${formatCount(applied)} entries were changed. ` : "";
     const text = `${before}${messageOf(error)}`;
     bulk.value = { ...idle, error: text, rest: isUncertain(error) ? rest : [] };
   }
 }
+
+// The service knows a repeated batch only by the same key, so the next person must not send the rest.
+effect(() => {
+  if (session.value.kind === "out") dropRest();
+});

@@ -1,9 +1,9 @@
 import { whoOf } from "../activity/who.ts";
+import { formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { Time } from "../parts/time.tsx";
 import type { LedgerRow } from "../types.ts";
 import { type Editing, keepMine, takeTheirs } from "./editing.ts";
-import { formatNumber } from "./quantities.ts";
 
 interface Props {
   readonly edit: Editing;
@@ -48,7 +48,7 @@ export function ConflictPanel({ edit, theirs, top, done }: Props) {
           <dd>
             {theirs.after ? (
               <>
-                <span class="stat">{formatNumber(theirs.after.quantity)}</span>{" "}
+                <span class="stat">{formatCount(theirs.after.quantity)}</span>{" "}
                 <StatusBadge status={theirs.after.status} />
               </>
             ) : (

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { formatCount } from "../parts/numbers.ts";
 import { CountSummary } from "./count-summary.tsx";
 import { counts, recordCount } from "./counting.ts";
-import { formatNumber, parseQuantity, quantityRule } from "./quantities.ts";
+import { parseQuantity, quantityRule } from "./quantities.ts";
 import { loadState, revision, table } from "./state.ts";
 
 /** Scan or type an id, type the count, and go on with the next one. A scanner ends with Enter. */
@@ -65,7 +66,9 @@ export function CountPanel() {
         </form>
         {current && (
           <form class="field" onSubmit={record} novalidate>
-            <label for="count-quantity">{current.name}: how many are there?</label>
+            <label for="count-quantity">
+              <bdi>{current.name}</bdi>: how many are there?
+            </label>
             <div class="row">
               <CountField
                 key={current.petId}
@@ -75,7 +78,7 @@ export function CountPanel() {
               <button type="submit" class="button primary">
                 Next
               </button>
-              <span class="muted small">Expected: {formatNumber(current.quantity)}</span>
+              <span class="muted small">Expected: {formatCount(current.quantity)}</span>
             </div>
           </form>
         )}

@@ -11,20 +11,29 @@ export interface StoredCounts {
   readonly unfinished: readonly Batch[];
 }
 
-/** Production and staging can have the same host. */
-const name = `petstore-count-${document.getElementById("console")?.dataset.environment}`;
+export const noCounts: StoredCounts = { counts: [], unfinished: [] };
 
-export function readCounts(): StoredCounts {
+/**
+ * Every operator key has its own counts: the service knows a repeated request only by the same key, so
+ * what one operator has sent must not be sent again by another. Production and staging can have the
+ * same host, but never the same key.
+ */
+function nameOf(keyId: string): string {
+  return `petstore-count-${keyId}`;
+}
+
+export function readCounts(keyId: string): StoredCounts {
   try {
-    const text = window.localStorage.getItem(name);
+    const text = window.localStorage.getItem(nameOf(keyId));
     if (text !== null) return JSON.parse(text) as StoredCounts;
   } catch {
     // A browser without storage, or a text of an earlier version: start with nothing.
   }
-  return { counts: [], unfinished: [] };
+  return noCounts;
 }
 
-export function writeCounts(stored: StoredCounts): void {
+export function writeCounts(keyId: string, stored: StoredCounts): void {
+  const name = nameOf(keyId);
   try {
     if (stored.counts.length + stored.unfinished.length === 0) window.localStorage.removeItem(name);
     else window.localStorage.setItem(name, JSON.stringify(stored));

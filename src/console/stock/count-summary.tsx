@@ -1,4 +1,6 @@
 import { useSignal } from "@preact/signals";
+import { Confirmation } from "../parts/confirmation.tsx";
+import { countOf, formatCount } from "../parts/numbers.ts";
 import {
   applyCounts,
   type CountFilter,
@@ -12,7 +14,6 @@ import {
   showCounts,
   unfinished,
 } from "./counting.ts";
-import { formatNumber } from "./quantities.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 import { table } from "./state.ts";
 
@@ -39,7 +40,7 @@ export function CountSummary() {
               aria-pressed={countFilter.value === filter}
               onClick={() => showCounts(filter)}
             >
-              {title} <span class="muted">{formatNumber(count)}</span>
+              {title} <span class="muted">{formatCount(count)}</span>
             </button>
           ))}
         </fieldset>
@@ -73,43 +74,63 @@ function Continue() {
 function Finish() {
   const reason = useSignal("Stock count");
   const withMatches = useSignal(false);
+  const isDiscarding = useSignal(false);
   const found = differences.value.length;
   const total = withMatches.value ? counts.value.size : found;
   return (
-    <form
-      class="row"
-      novalidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void applyCounts(reason.value.trim() || "Stock count", withMatches.value);
-      }}
-    >
-      <label class="row small">
-        <input
-          type="checkbox"
-          class="checkbox"
-          checked={withMatches.value}
-          onChange={(event) => {
-            withMatches.value = event.currentTarget.checked;
-          }}
-        />
-        Record matches, too
-      </label>
-      <input
-        class="input count-reason"
-        aria-label="Reason"
-        maxLength={reasonCharactersMax}
-        value={reason.value}
-        onInput={(event) => {
-          reason.value = event.currentTarget.value;
+    <>
+      <form
+        class="row"
+        novalidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void applyCounts(reason.value.trim() || "Stock count", withMatches.value);
         }}
-      />
-      <button type="button" class="button" onClick={discardCounts}>
-        Discard
-      </button>
-      <button type="submit" class="button primary" disabled={isApplying.value || total === 0}>
-        {isApplying.value ? "Applying…" : `Apply ${formatNumber(total)}`}
-      </button>
-    </form>
+      >
+        <label class="row small">
+          <input
+            type="checkbox"
+            class="checkbox"
+            checked={withMatches.value}
+            onChange={(event) => {
+              withMatches.value = event.currentTarget.checked;
+            }}
+          />
+          Also record counts without a difference
+        </label>
+        <label class="row small">
+          Reason
+          <input
+            class="input count-reason"
+            maxLength={reasonCharactersMax}
+            value={reason.value}
+            onInput={(event) => {
+              reason.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        <button type="button" class="button" onClick={() => (isDiscarding.value = true)}>
+          Discard…
+        </button>
+        <button type="submit" class="button primary" disabled={isApplying.value || total === 0}>
+          {isApplying.value
+            ? "Applying…"
+            : `Apply ${countOf(total, withMatches.value ? "count" : "difference")}`}
+        </button>
+      </form>
+      {isDiscarding.value && (
+        <Confirmation
+          title="Discard the count"
+          action="Discard"
+          run={async () => discardCounts()}
+          close={() => (isDiscarding.value = false)}
+        >
+          <p>
+            {countOf(counts.value.size, "counted entry", "counted entries")} will be forgotten. The
+            stock stays as it is.
+          </p>
+        </Confirmation>
+      )}
+    </>
   );
 }

@@ -1,5 +1,5 @@
+import { formatCount } from "../parts/numbers.ts";
 import { counts } from "./counting.ts";
-import { formatNumber } from "./quantities.ts";
 
 /** What was counted, and how much that is more or less than expected. */
 export function CountedCell({ petId }: { readonly petId: string }) {
@@ -9,11 +9,11 @@ export function CountedCell({ petId }: { readonly petId: string }) {
   const sign = difference > 0 ? "+" : "−";
   return (
     <div role="gridcell" class="cell cell-counted number">
-      {formatNumber(count.counted)}
+      {formatCount(count.counted)}
       {difference !== 0 && (
         <span class="badge warning">
           {sign}
-          {formatNumber(Math.abs(difference))}
+          {formatCount(Math.abs(difference))}
         </span>
       )}
     </div>

@@ -1,21 +1,23 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { announce } from "../announcements.ts";
 import { messageOf } from "../api.ts";
+import { formatCount } from "../parts/numbers.ts";
 import { navigate } from "../router.ts";
+import { session } from "../session.ts";
 import { showSuccess } from "../toasts.ts";
 import { type Batch, isUncertain, sendBatches, toBatches } from "./batches.ts";
-import { type Count, readCounts, writeCounts } from "./count-storage.ts";
-import { formatNumber } from "./quantities.ts";
+import { type Count, noCounts, readCounts, writeCounts } from "./count-storage.ts";
 import { rowFilter, table, updateOrder } from "./state.ts";
 
 export type CountFilter = "all" | "counted" | "uncounted" | "different";
 
 /** True at /console/stock/count. */
 export const isCounting = signal(false);
-const stored = readCounts();
-export const counts = signal<ReadonlyMap<string, Count>>(new Map(stored.counts));
+/** The operator key that counts; undefined if nobody is signed in. */
+const counter = signal<string | undefined>(undefined);
+export const counts = signal<ReadonlyMap<string, Count>>(new Map());
 /** Changes that were sent, but whose result is not known. They are sent again as they were. */
-export const unfinished = signal<readonly Batch[]>(stored.unfinished);
+export const unfinished = signal<readonly Batch[]>([]);
 export const countFilter = signal<CountFilter>("all");
 export const countError = signal("");
 export const isApplying = signal(false);
@@ -36,7 +38,7 @@ export function recordCount(row: number, counted: number): void {
   announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);
 }
 
-export function forgetCount(petId: string): void {
+function forgetCount(petId: string): void {
   const next = new Map(counts.value);
   next.delete(petId);
   counts.value = next;
@@ -64,7 +66,7 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
   );
   if (impossible.length > 0) {
     for (const [petId] of impossible) forgetCount(petId);
-    countError.value = `${formatNumber(impossible.length)} entries changed too much since they were counted. Count them again: ${impossible
+    countError.value = `${formatCount(impossible.length)} entries changed too much since they were counted. Count them again: ${impossible
       .map(([petId]) => petId)
       .slice(0, 5)
       .join(", ")}.`;
@@ -101,7 +103,7 @@ async function send(batches: readonly Batch[]): Promise<void> {
     });
     discardCounts();
     navigate("/stock");
-    showSuccess(`The count is in the ledger: ${formatNumber(total)} entries`);
+    showSuccess(`The count is in the ledger: ${formatCount(total)} entries`);
   } catch (error) {
     if (!isUncertain(error)) unfinished.value = [];
     countError.value = messageOf(error);
@@ -112,7 +114,19 @@ async function send(batches: readonly Batch[]): Promise<void> {
 
 // A reload, or a browser that is closed by mistake, loses no count.
 effect(() => {
-  writeCounts({ counts: [...counts.value], unfinished: unfinished.value });
+  const { value } = session;
+  const keyId = value.kind === "in" ? value.session.operator.id : undefined;
+  const stored = keyId === undefined ? noCounts : readCounts(keyId);
+  batch(() => {
+    counter.value = keyId;
+    counts.value = new Map(stored.counts);
+    unfinished.value = stored.unfinished;
+  });
+});
+
+effect(() => {
+  const stored = { counts: [...counts.value], unfinished: unfinished.value };
+  if (counter.value !== undefined) writeCounts(counter.value, stored);
 });
 
 effect(() => {

@@ -2,10 +2,12 @@ import { batch, signal } from "@preact/signals";
 import { whoOf } from "../activity/who.ts";
 import { announce } from "../announcements.ts";
 import { ApiError, messageOf, request } from "../api.ts";
+import { createIdempotencyKey } from "../idempotency-key.ts";
 import { capitalized } from "../parts/capitalized.ts";
+import { formatCount } from "../parts/numbers.ts";
 import { showError, showSuccess } from "../toasts.ts";
 import type { LedgerRow, ListedEntry, Status, StockEntry } from "../types.ts";
-import { formatNumber, parseQuantity, quantityRule } from "./quantities.ts";
+import { parseQuantity, quantityRule } from "./quantities.ts";
 import { onChange, table, touched } from "./state.ts";
 
 /** An edit in progress. Nothing that arrives changes what the person typed. */
@@ -61,7 +63,7 @@ export function cancelEditing(): void {
   editing.value = undefined;
 }
 
-/** Saves what the person typed. Returns true when it is saved. */
+/** Saves what the person typed. Returns true when it is saved, and the edit has ended with that. */
 export async function saveEditing(): Promise<boolean> {
   const edit = editing.value;
   if (!edit || edit.isSaving || edit.theirs) return false;
@@ -72,39 +74,54 @@ export async function saveEditing(): Promise<boolean> {
   }
   changeEditing({ isSaving: true });
   const { base, status, reason } = edit;
+  const body = {
+    quantity,
+    ...(status === base.status ? {} : { status }),
+    ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
+    expectedVersion: base.version,
+  };
   try {
     const saved = await request<StockEntry>(`/stock/${base.petId}`, {
       method: "PATCH",
-      body: {
-        quantity,
-        ...(status === base.status ? {} : { status }),
-        ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
-        expectedVersion: base.version,
-      },
+      body,
+      idempotencyKey: keyOf(JSON.stringify([base.petId, body])),
     });
+    // The person may have cancelled, and edit another row by now.
+    const isOpen = isEdited(base);
     batch(() => {
       table.value.update(saved);
-      editing.value = undefined;
+      if (isOpen) editing.value = undefined;
       touched();
     });
     report(base, saved);
-    return true;
+    return isOpen;
   } catch (error) {
     await failed(base, error);
     return false;
   }
 }
 
+let lastSave = { text: "", key: "" };
+
+/**
+ * The same save keeps its key. If the response was lost, saving again returns the first result, and
+ * not a conflict with oneself.
+ */
+function keyOf(text: string): string {
+  if (lastSave.text !== text) lastSave = { text, key: createIdempotencyKey() };
+  return lastSave.key;
+}
+
 function report(base: ListedEntry, saved: StockEntry): void {
   const parts = [
     ...(saved.quantity === base.quantity
       ? []
-      : [`${formatNumber(base.quantity)} → ${formatNumber(saved.quantity)}`]),
+      : [`${formatCount(base.quantity)} → ${formatCount(saved.quantity)}`]),
     ...(saved.status === base.status
       ? []
       : [`${capitalized(base.status)} → ${capitalized(saved.status)}`]),
   ];
-  const text = `${base.name}: ${parts.length > 0 ? parts.join(", ") : `${formatNumber(saved.quantity)} confirmed`}`;
+  const text = `${base.name}: ${parts.length > 0 ? parts.join(", ") : `${formatCount(saved.quantity)} confirmed`}`;
   showSuccess(text, { label: "Undo", run: () => void undo(saved.version) });
 }
 
@@ -118,12 +135,15 @@ async function undo(seq: number): Promise<void> {
 }
 
 async function failed(base: ListedEntry, error: unknown): Promise<void> {
-  if (error instanceof ApiError && error.code === "version_conflict") {
-    const theirs = await lastChangeOf(base.petId);
-    changeEditing({ isSaving: false, ...(theirs ? { theirs } : { error: messageOf(error) }) });
-  } else {
-    changeEditing({ isSaving: false, error: messageOf(error) });
-  }
+  const isConflict = error instanceof ApiError && error.code === "version_conflict";
+  const theirs = isConflict ? await lastChangeOf(base.petId) : undefined;
+  if (!isEdited(base)) return;
+  changeEditing({ isSaving: false, ...(theirs ? { theirs } : { error: messageOf(error) }) });
+}
+
+/** Whether the edit that began with this entry is still open. */
+function isEdited(base: ListedEntry): boolean {
+  return editing.value?.base === base;
 }
 
 async function lastChangeOf(petId: string): Promise<LedgerRow | undefined> {
@@ -154,7 +174,7 @@ onChange((change) => {
   changeEditing({ theirs: change });
   const { after } = change;
   const what = after
-    ? `changed this entry meanwhile: ${formatNumber(after.quantity)}, ${capitalized(after.status)}`
+    ? `changed this entry meanwhile: ${formatCount(after.quantity)}, ${capitalized(after.status)}`
     : "removed this entry meanwhile";
   announce(`${whoOf(change)} ${what}.`);
 });

@@ -60,7 +60,7 @@ function Heading({ column, title, kind }: HeadingProps) {
         type="button"
         class="sort-button"
         onClick={() => {
-          // The last changes and the largest numbers are what people look for first.
+          // The last changes are what people look for first.
           const startsDescending = column === "change";
           const next = isCurrent ? !isDescending : startsDescending;
           sort.value = { column, isDescending: next };

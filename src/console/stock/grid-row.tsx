@@ -1,4 +1,5 @@
 import { Icon } from "../frame/icons.tsx";
+import { changeNumber, formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { Time } from "../parts/time.tsx";
 import { hrefOf } from "../router.ts";
@@ -9,7 +10,6 @@ import { type Editing, tryEditing } from "./editing.ts";
 import { cellId } from "./keyboard.ts";
 import { isNarrow } from "./layout.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
-import { formatNumber } from "./quantities.ts";
 import { active, type Column, selected, selectRange, startRange, toggle } from "./selection.ts";
 import { revision, table } from "./state.ts";
 
@@ -72,7 +72,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       <div {...cell("id", "mono")}>{petId}</div>
       <div {...cell("name")} onClick={() => isNarrow.value && tryEditing(row, "quantity")}>
         {isCounting.value && counts.value.has(petId) && <Icon name="check" />}
-        <span class="name-text">{name}</span>
+        <bdi class="name-text">{name}</bdi>
         <span class="name-id mono">{petId}</span>
       </div>
       {edit ? (
@@ -80,7 +80,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       ) : (
         <>
           <div {...cell("quantity", "number")} onClick={() => tryEditing(row, "quantity")}>
-            <span class="editable">{formatNumber(quantity)}</span>
+            <span class="editable">{formatCount(quantity)}</span>
           </div>
           {isCounting.value && <CountedCell petId={petId} />}
           <div {...cell("status")} onClick={() => tryEditing(row, "status")}>
@@ -91,12 +91,12 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
               {change ? (
                 <>
                   <Time at={change.at} isShort />
-                  <span class="muted changed-by" title={change.reason ?? change.by}>
+                  <bdi class="muted changed-by" title={change.reason ?? change.by}>
                     {change.by}
-                  </span>
+                  </bdi>
                 </>
               ) : (
-                <span class="muted">#{table.value.versions[row]}</span>
+                <span class="muted">{changeNumber(table.value.versions[row]!)}</span>
               )}
             </a>
           </div>

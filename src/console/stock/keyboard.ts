@@ -40,6 +40,8 @@ export function giveFocus(): void {
 
 /** The keys of the grid (WAI-ARIA, the grid pattern). */
 export function handleKey(event: KeyboardEvent, scroller: HTMLElement): void {
+  // Enter can choose a word of an input method, and must not save then.
+  if (event.isComposing) return;
   const target = event.target as HTMLElement;
   if (editing.value && target.matches("input, select, button")) {
     handleEditKey(event, target);
@@ -56,6 +58,8 @@ export function handleKey(event: KeyboardEvent, scroller: HTMLElement): void {
 }
 
 function handleEditKey(event: KeyboardEvent, target: HTMLElement): void {
+  // Enter and Escape choose and close in the open list of a select. They save and cancel nothing.
+  if (isOpenList(target)) return;
   const edit = editing.value!;
   const { index } = active.value;
   if (event.key === "Escape") {
@@ -69,6 +73,12 @@ function handleEditKey(event: KeyboardEvent, target: HTMLElement): void {
       else document.querySelector<HTMLElement>(".conflict button")?.focus();
     });
   }
+}
+
+const canTellOpen = CSS.supports("selector(:open)");
+
+function isOpenList(target: HTMLElement): boolean {
+  return canTellOpen && target.matches("select:open");
 }
 
 interface Cell {

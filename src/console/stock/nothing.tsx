@@ -1,4 +1,6 @@
+import { clockTime } from "../parts/times.ts";
 import { hrefOf } from "../router.ts";
+import { type CountFilter, countFilter, isCounting, showCounts } from "./counting.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
 import { query, reload, statusFilter } from "./state.ts";
 
@@ -11,6 +13,21 @@ export function NotLoaded({ message }: { readonly message: string }) {
       <p>{message}</p>
       <button type="button" class="button primary" onClick={() => void reload()}>
         Try again
+      </button>
+    </div>
+  );
+}
+
+/** The rows stay in view, because an old number is better than none if it is marked as old. */
+export function Outdated({ since }: { readonly since: number }) {
+  return (
+    <div class="notice warning connection-notice" role="status">
+      <span>
+        Changes may be missing here: the stock could not be loaded again at {clockTime(since)}. The
+        console tries again by itself.
+      </span>
+      <button type="button" class="button small" onClick={() => void reload()}>
+        Try now
       </button>
     </div>
   );
@@ -33,17 +50,27 @@ export function NoPets() {
   );
 }
 
+const nothingCounted: Readonly<Record<CountFilter, string | undefined>> = {
+  all: undefined,
+  counted: "Nothing is counted yet",
+  uncounted: "Everything is counted",
+  different: "There are no differences",
+};
+
 export function NoMatches() {
+  const isSearched = query.value.trim() !== "" || statusFilter.value.size > 0;
+  const title = isCounting.value && !isSearched ? nothingCounted[countFilter.value] : undefined;
   return (
     <div class="empty">
-      <h2>Nothing matches</h2>
-      <p>No entry matches both the search and the chosen status.</p>
+      <h2>{title ?? "Nothing matches"}</h2>
+      {title === undefined && <p>No entry matches the search and the filters.</p>}
       <button
         type="button"
         class="button"
         onClick={() => {
           query.value = "";
           statusFilter.value = new Set();
+          showCounts("all");
         }}
       >
         Show all entries

@@ -1,35 +1,47 @@
 import { request } from "../api.ts";
+import { lookForRenames } from "../renames.ts";
 import type { Pet } from "../types.ts";
 import { parseQuantity, quantityRule } from "./quantities.ts";
 import { table, touched, updateOrder } from "./state.ts";
 
+type Details = Pick<Pet, "name" | "category" | "tags" | "photoUrls">;
+
 export interface PetFields {
   /** What is wrong with the fields, or an empty text. */
   readonly error: string;
-  readonly details: {
-    readonly name: string;
-    readonly category: string | null;
-    readonly tags: readonly string[];
-    readonly photoUrls: readonly string[];
-  };
+  readonly details: Details;
   /** The fields that only a new pet has. */
   readonly created: Readonly<Record<string, unknown>>;
+}
+
+/** The details of a pet as the form shows them. */
+export function textsOf(pet: Pet | undefined): Readonly<Record<keyof Details, string>> {
+  return {
+    name: pet?.name ?? "",
+    category: pet?.category ?? "",
+    tags: pet?.tags.join(", ") ?? "",
+    photoUrls: pet?.photoUrls.join("\n") ?? "",
+  };
+}
+
+function readDetails(text: (name: keyof Details) => string): Details {
+  const list = (name: keyof Details, separator: RegExp) =>
+    text(name)
+      .split(separator)
+      .map((one) => one.trim())
+      .filter((one) => one !== "");
+  return {
+    name: text("name").trim(),
+    category: text("category").trim() || null,
+    tags: list("tags", /,/),
+    photoUrls: list("photoUrls", /\s+/),
+  };
 }
 
 /** Reads the form. The service checks the rest. */
 export function readPet(form: FormData, isNew: boolean): PetFields {
   const text = (name: string) => String(form.get(name) ?? "").trim();
-  const list = (name: string, separator: RegExp) =>
-    text(name)
-      .split(separator)
-      .map((one) => one.trim())
-      .filter((one) => one !== "");
-  const details = {
-    name: text("name"),
-    category: text("category") === "" ? null : text("category"),
-    tags: list("tags", /,/),
-    photoUrls: list("photoUrls", /\s+/),
-  };
+  const details = readDetails(text);
   const quantity = parseQuantity(text("quantity"));
   const created = {
     petId: text("petId"),
@@ -49,8 +61,20 @@ export async function addPet({ details, created }: PetFields): Promise<Pet> {
   return show(await request<Pet>("/pets", { method: "POST", body }));
 }
 
-export async function changePet(petId: string, { details }: PetFields): Promise<Pet> {
-  return show(await request<Pet>(`/pets/${petId}`, { method: "PATCH", body: details }));
+/**
+ * Sends only what the person changed. What another operator changed meanwhile stays, and so does a tag
+ * with a comma, which the form would read as two.
+ */
+export async function changePet(pet: Pet, { details }: PetFields): Promise<Pet> {
+  const texts = textsOf(pet);
+  const shown = readDetails((name) => texts[name]);
+  const isChanged = (name: keyof Details) =>
+    JSON.stringify(details[name]) !== JSON.stringify(shown[name]);
+  const names = (Object.keys(shown) as (keyof Details)[]).filter(isChanged);
+  const body = Object.fromEntries(names.map((name) => [name, details[name]]));
+  const changed = show(await request<Pet>(`/pets/${pet.petId}`, { method: "PATCH", body }));
+  void lookForRenames();
+  return changed;
 }
 
 export async function removePet({ petId, version }: Pet, reason: string): Promise<void> {

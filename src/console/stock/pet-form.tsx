@@ -1,12 +1,14 @@
 import { useSignal } from "@preact/signals";
-import { messageOf } from "../api.ts";
 import { capitalized } from "../parts/capitalized.ts";
+import { DialogForm } from "../parts/dialog-form.tsx";
+import { formatCount } from "../parts/numbers.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
+import { useSubmission } from "../parts/submission.ts";
+import { TextField } from "../parts/text-field.tsx";
 import { hrefOf } from "../router.ts";
 import { showSuccess } from "../toasts.ts";
 import { type Pet, statuses } from "../types.ts";
-import { addPet, changePet, readPet } from "./pet-fields.ts";
-import { formatNumber } from "./quantities.ts";
+import { addPet, changePet, readPet, textsOf } from "./pet-fields.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 import { RemovePet } from "./remove-pet.tsx";
 
@@ -18,38 +20,50 @@ interface Props {
 
 /** The fields of a pet. Stock is changed in the list, where its history is kept in view. */
 export function PetForm({ pet, close }: Props) {
-  const error = useSignal("");
-  const isBusy = useSignal(false);
+  const submission = useSubmission();
   const isRemoving = useSignal(false);
   if (pet && isRemoving.value) {
     return <RemovePet pet={pet} close={close} back={() => (isRemoving.value = false)} />;
   }
 
-  async function submit(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const fields = readPet(new FormData(event.currentTarget as HTMLFormElement), pet === undefined);
-    error.value = fields.error;
+  function submit(form: FormData): void {
+    const fields = readPet(form, pet === undefined);
+    submission.error.value = fields.error;
     if (fields.error !== "") return;
-    isBusy.value = true;
-    try {
-      const { name } = await (pet ? changePet(pet.petId, fields) : addPet(fields));
+    void submission.run(async () => {
+      const { name } = await (pet ? changePet(pet, fields) : addPet(fields));
       showSuccess(pet ? `Saved ${name}` : `Added ${name}`);
       close();
-    } catch (failure) {
-      error.value = messageOf(failure);
-    } finally {
-      isBusy.value = false;
-    }
+    });
   }
 
+  const texts = textsOf(pet);
   return (
-    <form class="stack" novalidate onSubmit={submit}>
+    <DialogForm
+      submission={submission}
+      submit={submit}
+      action={pet ? "Save" : "Add pet"}
+      cancel={close}
+      aside={
+        pet && (
+          <button type="button" class="button quiet" onClick={() => (isRemoving.value = true)}>
+            Remove…
+          </button>
+        )
+      }
+    >
       {!pet && (
-        <Field name="petId" label="Id" hint="A whole number that no other pet has." isRequired />
+        <TextField
+          name="petId"
+          label="Id"
+          hint="A whole number that no other pet has."
+          inputMode="numeric"
+          isRequired
+        />
       )}
-      <Field name="name" label="Name" value={pet?.name} isRequired />
-      <Field name="category" label="Category" value={pet?.category ?? ""} />
-      <Field name="tags" label="Tags" value={pet?.tags.join(", ")} hint="Separated by commas." />
+      <TextField name="name" label="Name" value={texts.name} isRequired />
+      <TextField name="category" label="Category" value={texts.category} />
+      <TextField name="tags" label="Tags" value={texts.tags} hint="Separated by commas." />
       <div class="field">
         <label for="pet-photoUrls">Photo URLs</label>
         <textarea
@@ -58,7 +72,7 @@ export function PetForm({ pet, close }: Props) {
           class="input"
           rows={2}
           aria-describedby="pet-photoUrls-hint"
-          defaultValue={pet?.photoUrls.join("\n")}
+          defaultValue={texts.photoUrls}
         />
         <p class="hint" id="pet-photoUrls-hint">
           One per line.
@@ -66,26 +80,7 @@ export function PetForm({ pet, close }: Props) {
       </div>
       {!pet && <NewStock />}
       {pet && <Facts pet={pet} />}
-      <p class="field-error" role="alert">
-        {error.value}
-      </p>
-      <div class="dialog-actions">
-        {pet && (
-          <>
-            <button type="button" class="button quiet" onClick={() => (isRemoving.value = true)}>
-              Remove…
-            </button>
-            <span class="spacer" />
-          </>
-        )}
-        <button type="button" class="button" onClick={close}>
-          Cancel
-        </button>
-        <button type="submit" class="button primary" disabled={isBusy.value}>
-          {pet ? "Save" : "Add pet"}
-        </button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 
@@ -93,7 +88,7 @@ function NewStock() {
   return (
     <>
       <div class="row pair">
-        <Field name="quantity" label="Quantity" value="0" isNumber />
+        <TextField name="quantity" label="Quantity" value="0" inputMode="numeric" />
         <div class="field">
           <label for="pet-status">Status</label>
           <select id="pet-status" name="status" class="select status-select">
@@ -105,7 +100,7 @@ function NewStock() {
           </select>
         </div>
       </div>
-      <Field name="reason" label="Reason (optional)" lengthMax={reasonCharactersMax} />
+      <TextField name="reason" label="Reason (optional)" lengthMax={reasonCharactersMax} />
     </>
   );
 }
@@ -117,44 +112,9 @@ function Facts({ pet }: { readonly pet: Pet }) {
         Id <span class="mono">{pet.petId}</span>
       </span>
       <span>
-        Quantity {formatNumber(pet.quantity)} <StatusBadge status={pet.status} />
+        Quantity {formatCount(pet.quantity)} <StatusBadge status={pet.status} />
       </span>
       <a href={hrefOf(`/history/${pet.petId}`)}>History</a>
     </p>
-  );
-}
-
-interface FieldProps {
-  readonly name: string;
-  readonly label: string;
-  readonly value?: string | undefined;
-  readonly hint?: string;
-  readonly isRequired?: boolean;
-  readonly isNumber?: boolean;
-  readonly lengthMax?: number;
-}
-
-function Field({ name, label, value = "", hint, isRequired, isNumber, lengthMax }: FieldProps) {
-  const id = `pet-${name}`;
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        name={name}
-        class="input"
-        autocomplete="off"
-        required={isRequired}
-        inputMode={isNumber || name === "petId" ? "numeric" : "text"}
-        maxLength={lengthMax}
-        aria-describedby={hint ? `${id}-hint` : undefined}
-        defaultValue={value}
-      />
-      {hint && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
-    </div>
   );
 }

@@ -15,10 +15,3 @@ export function parseDelta(text: string): number | undefined {
   const value = parseQuantity(trimmed.replace(/^[+-]/, ""));
   return value === undefined ? undefined : isNegative ? -value : value;
 }
-
-const format = new Intl.NumberFormat("en");
-
-/** With separators between thousands. */
-export function formatNumber(value: number): string {
-  return format.format(value);
-}

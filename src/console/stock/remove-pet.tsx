@@ -1,9 +1,10 @@
-import { useSignal } from "@preact/signals";
-import { messageOf } from "../api.ts";
+import { DialogForm } from "../parts/dialog-form.tsx";
+import { formatCount } from "../parts/numbers.ts";
+import { useSubmission } from "../parts/submission.ts";
+import { TextField } from "../parts/text-field.tsx";
 import { showSuccess } from "../toasts.ts";
 import type { Pet } from "../types.ts";
 import { removePet } from "./pet-fields.ts";
-import { formatNumber } from "./quantities.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 
 interface Props {
@@ -14,48 +15,30 @@ interface Props {
 
 /** Asks before a pet is removed with its entry. */
 export function RemovePet({ pet, close, back }: Props) {
-  const reason = useSignal("");
-  const error = useSignal("");
-  async function submit(event: Event): Promise<void> {
-    event.preventDefault();
-    try {
-      await removePet(pet, reason.value.trim());
+  const submission = useSubmission();
+  const submit = (form: FormData) =>
+    submission.run(async () => {
+      await removePet(pet, String(form.get("reason")).trim());
       showSuccess(`Removed ${pet.name}`);
       close();
-    } catch (failure) {
-      error.value = messageOf(failure);
-    }
-  }
+    });
   return (
-    <form class="stack" novalidate onSubmit={submit}>
+    <DialogForm
+      submission={submission}
+      submit={submit}
+      action="Remove"
+      isDangerous
+      cancel={back}
+      cancelText="Back"
+    >
       <p>
-        Remove <strong>{pet.name}</strong> with its stock of {formatNumber(pet.quantity)}? Its
-        history stays in the ledger.
+        Remove{" "}
+        <bdi>
+          <strong>{pet.name}</strong>
+        </bdi>{" "}
+        with its stock of {formatCount(pet.quantity)}? Its history stays in the ledger.
       </p>
-      <div class="field">
-        <label for="remove-reason">Reason (optional)</label>
-        <input
-          id="remove-reason"
-          class="input"
-          maxLength={reasonCharactersMax}
-          autocomplete="off"
-          value={reason.value}
-          onInput={(event) => {
-            reason.value = event.currentTarget.value;
-          }}
-        />
-      </div>
-      <p class="field-error" role="alert">
-        {error.value}
-      </p>
-      <div class="dialog-actions">
-        <button type="button" class="button" onClick={back}>
-          Back
-        </button>
-        <button type="submit" class="button danger">
-          Remove
-        </button>
-      </div>
-    </form>
+      <TextField name="reason" label="Reason (optional)" lengthMax={reasonCharactersMax} />
+    </DialogForm>
   );
 }

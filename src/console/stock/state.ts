@@ -1,6 +1,9 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { messageOf, request } from "../api.ts";
 import { listen, whenListening } from "../live.ts";
+import { describePets } from "../pet-names.ts";
+import { onRenamed, whenWatchingNames } from "../renames.ts";
+import { pause, retryDelayMs } from "../retries.ts";
 import { session } from "../session.ts";
 import { type LedgerRow, type Pet, type Status, type StockList, statuses } from "../types.ts";
 import { countStatuses, Search, type Sort, sortRows } from "./order.ts";
@@ -15,6 +18,8 @@ export type LoadState =
   | { readonly kind: "ready" };
 
 export const loadState = signal<LoadState>({ kind: "loading" });
+/** Since when changes may be missing, because the entries could not be loaded again. */
+export const outdatedSince = signal<number | undefined>(undefined);
 /** The object stays the same while its entries change: `revision` counts the changes. */
 export const table = signal(new StockTable());
 export const revision = signal(0);
@@ -71,15 +76,16 @@ export function onChange(handler: (change: LedgerRow) => void): void {
   changeHandlers.add(handler);
 }
 
-const reloadMs = 5_000;
 let stopListening: (() => void) | undefined;
+/** Counts the attempts to load. Only the last one is used. */
 let loading = 0;
+let failures = 0;
 
 /** Loads all entries, unless they are there, and follows the feed from then on. */
 export async function loadStock(): Promise<void> {
   if (stopListening) return;
   stopListening = listen({ rows: receive, reset: () => void reload() });
-  await whenListening();
+  await Promise.all([whenListening(), whenWatchingNames()]);
   await reload();
 }
 
@@ -94,6 +100,8 @@ export async function reload(): Promise<void> {
     batch(() => {
       table.value = fresh;
       loadState.value = { kind: "ready" };
+      outdatedSince.value = undefined;
+      failures = 0;
       const waiting = early ?? [];
       early = undefined;
       receive(waiting);
@@ -102,9 +110,12 @@ export async function reload(): Promise<void> {
     void explainLastChanges(fresh);
   } catch (error) {
     if (attempt !== loading) return;
-    // Changes may be missing, so what was shown before is not shown any more.
-    loadState.value = { kind: "failed", message: messageOf(error) };
-    setTimeout(() => attempt === loading && void reload(), reloadMs);
+    // The page keeps what it shows, and says that changes may be missing.
+    if (loadState.value.kind === "ready") outdatedSince.value ??= Date.now();
+    else loadState.value = { kind: "failed", message: messageOf(error) };
+    failures += 1;
+    await pause(retryDelayMs(failures));
+    if (attempt === loading) await reload();
   }
 }
 
@@ -129,16 +140,22 @@ function receive(changes: readonly LedgerRow[]): void {
     early.push(...changes);
     return;
   }
+  const unknown = new Set<string>();
   batch(() => {
     for (const change of changes) {
       const row = table.value.apply(change);
       if (change.after === null) updateOrder();
-      else if (row === undefined) void addPet(change.petId);
+      else if (row === undefined) unknown.add(change.petId);
       for (const handler of changeHandlers) handler(change);
     }
     touched();
   });
+  if (unknown.size > addedSinglyMax) void reload();
+  else for (const petId of unknown) void addPet(petId);
 }
+
+/** An import can add thousands of pets. Then one request for all entries is better than one for each. */
+const addedSinglyMax = 20;
 
 /** A change names only the id of a pet. The rest is loaded. */
 async function addPet(petId: string): Promise<void> {
@@ -152,6 +169,27 @@ async function addPet(petId: string): Promise<void> {
   } catch {
     // Removed again, or the connection is lost: then everything is loaded later.
   }
+}
+
+onRenamed((renamed) => {
+  if (!stopListening) return;
+  if (renamed) void describeAgain([...renamed]);
+  else void reload();
+});
+
+async function describeAgain(petIds: readonly string[]): Promise<void> {
+  const from = table.value;
+  const found = await describePets(petIds).catch(() => undefined);
+  if (from !== table.value) return;
+  if (!found) return reload();
+  for (const pet of found) {
+    const row = from.findRow(pet.petId);
+    if (row !== undefined) from.describe(row, pet);
+  }
+  batch(() => {
+    revision.value += 1;
+    isOrderStale.value = true;
+  });
 }
 
 /** Shows what changed in the table. */
@@ -173,6 +211,7 @@ effect(() => {
   batch(() => {
     table.value = new StockTable();
     loadState.value = { kind: "loading" };
+    outdatedSince.value = undefined;
     query.value = "";
     statusFilter.value = new Set();
   });

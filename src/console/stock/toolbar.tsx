@@ -1,11 +1,11 @@
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../frame/icons.tsx";
 import { capitalized } from "../parts/capitalized.ts";
+import { formatCount } from "../parts/numbers.ts";
 import { hrefOf } from "../router.ts";
 import { statuses } from "../types.ts";
 import { isCounting } from "./counting.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
-import { formatNumber } from "./quantities.ts";
 import {
   isOrderStale,
   query,
@@ -82,8 +82,8 @@ export function Toolbar() {
       )}
       <span class="muted small" data-shown={shown}>
         {shown === total
-          ? `${formatNumber(total)} ${total === 1 ? "entry" : "entries"}`
-          : `${formatNumber(shown)} of ${formatNumber(total)} entries`}
+          ? `${formatCount(total)} ${total === 1 ? "entry" : "entries"}`
+          : `${formatCount(shown)} of ${formatCount(total)} entries`}
       </span>
     </div>
   );
@@ -105,8 +105,7 @@ function StatusFilter() {
             statusFilter.value = next;
           }}
         >
-          {capitalized(status)}{" "}
-          <span class="muted">{formatNumber(statusCounts.value[index]!)}</span>
+          {capitalized(status)} <span class="muted">{formatCount(statusCounts.value[index]!)}</span>
         </button>
       ))}
     </fieldset>

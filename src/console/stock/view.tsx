@@ -5,11 +5,11 @@ import { CountPanel } from "./count-panel.tsx";
 import { isCounting } from "./counting.ts";
 import { EditSheet } from "./edit-sheet.tsx";
 import { Grid } from "./grid.tsx";
-import { NoMatches, NoPets, NotLoaded } from "./nothing.tsx";
+import { NoMatches, NoPets, NotLoaded, Outdated } from "./nothing.tsx";
 import { PetDialog } from "./pet-dialog.tsx";
 import { openPetDialog, petDialog } from "./pet-dialog-state.ts";
 import { selected } from "./selection.ts";
-import { loadState, loadStock, table, visible } from "./state.ts";
+import { loadState, loadStock, outdatedSince, table, visible } from "./state.ts";
 import { Actions, Toolbar } from "./toolbar.tsx";
 
 export const shortcuts: readonly Shortcut[] = [
@@ -58,9 +58,11 @@ function Entries() {
   const state = loadState.value;
   if (state.kind === "loading") return <p class="loading">Loading the stock…</p>;
   if (state.kind === "failed") return <NotLoaded message={state.message} />;
-  if (table.value.size === 0) return <NoPets />;
+  const outdated = outdatedSince.value !== undefined && <Outdated since={outdatedSince.value} />;
+  if (table.value.size === 0) return outdated || <NoPets />;
   return (
     <>
+      {outdated}
       <Toolbar />
       {visible.value.length === 0 ? <NoMatches /> : <Grid />}
     </>

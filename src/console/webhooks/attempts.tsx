@@ -1,4 +1,4 @@
-import { formatCount } from "../parts/numbers.ts";
+import { changeNumber, countOf, formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 import type { WebhookAttempt } from "./types.ts";
 
@@ -48,10 +48,10 @@ export function Attempts({ attempts }: { readonly attempts: readonly WebhookAtte
   );
 }
 
-/** For example "17 to 20", which may be two changes if the filter left out the others. */
+/** For example "#17 to #20", which may be two changes if the filter left out the others. */
 function rangeOf({ firstSeq, lastSeq, changes }: WebhookAttempt): string {
-  if (firstSeq === lastSeq) return formatCount(firstSeq);
-  return `${formatCount(firstSeq)} to ${formatCount(lastSeq)} (${formatCount(changes)})`;
+  if (firstSeq === lastSeq) return changeNumber(firstSeq);
+  return `${changeNumber(firstSeq)} to ${changeNumber(lastSeq)} (${countOf(changes, "change")})`;
 }
 
 function Result({ status, error }: Pick<WebhookAttempt, "status" | "error">) {

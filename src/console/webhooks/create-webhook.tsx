@@ -2,8 +2,10 @@ import { useSignal } from "@preact/signals";
 import { request } from "../api.ts";
 import { capitalized } from "../parts/capitalized.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { useSubmission } from "../parts/submission.ts";
+import { TextField } from "../parts/text-field.tsx";
 import { statuses } from "../types.ts";
 import { type CreatedWebhook, causeChoices } from "./types.ts";
 import { readWebhookForm } from "./webhook-form.ts";
@@ -49,23 +51,28 @@ function WebhookForm(props: {
   readonly close: () => void;
   readonly created: (webhook: CreatedWebhook) => void;
 }) {
-  const { isBusy, error, run } = useSubmission();
+  const submission = useSubmission();
 
-  function submit(event: SubmitEvent): void {
-    event.preventDefault();
-    const reading = readWebhookForm(new FormData(event.currentTarget as HTMLFormElement));
+  function submit(form: FormData): void {
+    const reading = readWebhookForm(form);
     if ("error" in reading) {
-      error.value = reading.error;
+      submission.error.value = reading.error;
       return;
     }
     const body = reading.input;
-    void run(async () => {
+    void submission.run(async () => {
       props.created(await request<CreatedWebhook>("/webhooks", { method: "POST", body }));
     });
   }
 
   return (
-    <form class="stack" novalidate onSubmit={submit}>
+    <DialogForm
+      submission={submission}
+      submit={submit}
+      action="Create webhook"
+      busyAction="Creating…"
+      cancel={props.close}
+    >
       <TextField name="url" label="URL" inputMode="url" placeholder="https://example.com/stock" />
       <TextField name="name" label="Name (optional)" hint="The host of the URL, if empty." />
       <details>
@@ -90,50 +97,7 @@ function WebhookForm(props: {
           />
         </div>
       </details>
-      <p class="field-error" role="alert">
-        {error.value}
-      </p>
-      <div class="dialog-actions">
-        <button type="button" class="button" onClick={props.close}>
-          Cancel
-        </button>
-        <button type="submit" class="button primary" disabled={isBusy.value}>
-          {isBusy.value ? "Creating…" : "Create webhook"}
-        </button>
-      </div>
-    </form>
-  );
-}
-
-interface TextProps {
-  readonly name: string;
-  readonly label: string;
-  readonly inputMode?: "url" | "numeric";
-  readonly hint?: string;
-  readonly placeholder?: string;
-}
-
-function TextField({ name, label, hint, placeholder, inputMode }: TextProps) {
-  const id = `webhook-${name}`;
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        name={name}
-        class="input"
-        autocomplete="off"
-        spellcheck={false}
-        placeholder={placeholder}
-        inputMode={inputMode}
-        aria-describedby={hint ? `${id}-hint` : undefined}
-      />
-      {hint && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
-    </div>
+    </DialogForm>
   );
 }
 

@@ -1,6 +1,6 @@
 import { causeNames } from "../activity/change-filter.ts";
 import { capitalized } from "../parts/capitalized.ts";
-import { formatCount } from "../parts/numbers.ts";
+import { changeNumber, formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 import { HealthText } from "./health.tsx";
 import type { Webhook, WebhookFilter } from "./types.ts";
@@ -19,7 +19,7 @@ export function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
       </dd>
       <dt>Delivered</dt>
       <dd>
-        {cursor === 0 ? "Nothing" : `Up to change ${formatCount(cursor)}`}
+        {cursor === 0 ? "Nothing" : `Up to change ${changeNumber(cursor)}`}
         {behind > 0 && <span class="muted"> ({formatCount(behind)} behind)</span>}
       </dd>
       <dt>Changes</dt>

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { request } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { OverlapField, readOverlapSeconds } from "../parts/overlap-field.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { useSubmission } from "../parts/submission.ts";
@@ -15,7 +16,7 @@ interface Props {
 /** Gives a webhook a new secret. Messages carry both signatures while the old one is valid. */
 export function RotateSecret({ webhook, close }: Props) {
   const rotated = useSignal<WebhookWithSecret | undefined>(undefined);
-  const { isBusy, error, run } = useSubmission();
+  const submission = useSubmission();
   if (rotated.value) {
     const { secret, oldSecretUntil } = rotated.value;
     return (
@@ -33,11 +34,9 @@ export function RotateSecret({ webhook, close }: Props) {
     );
   }
 
-  function submit(event: SubmitEvent): void {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
+  function submit(form: FormData): void {
     const body = { overlapSeconds: readOverlapSeconds(form) };
-    void run(async () => {
+    void submission.run(async () => {
       const path = `/webhooks/${webhook.id}/rotate`;
       rotated.value = await request<WebhookWithSecret>(path, { method: "POST", body });
     });
@@ -45,7 +44,13 @@ export function RotateSecret({ webhook, close }: Props) {
 
   return (
     <Dialog title="Rotate the secret" close={close}>
-      <form class="stack" novalidate onSubmit={submit}>
+      <DialogForm
+        submission={submission}
+        submit={submit}
+        action="Rotate"
+        busyAction="Rotating…"
+        cancel={close}
+      >
         <p>
           <bdi>
             <strong>{webhook.name}</strong>
@@ -53,18 +58,7 @@ export function RotateSecret({ webhook, close }: Props) {
           gets a new secret for its signatures.
         </p>
         <OverlapField label="How long the old secret also signs" canEndAtOnce />
-        <p class="field-error" role="alert">
-          {error.value}
-        </p>
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={isBusy.value}>
-            {isBusy.value ? "Rotating…" : "Rotate"}
-          </button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -7,7 +7,7 @@ import { randomId } from "../values/base62.ts";
 import { generateSecret } from "./secrets.ts";
 import type { WebhookSender } from "./sender.ts";
 import type { WebhookChange } from "./store.ts";
-import { checkFrom, checkTerms, type WebhookTerms } from "./terms.ts";
+import { checkFrom, checkTerms, type WebhookTerms, withoutSecrets } from "./terms.ts";
 import { attemptsKept, type Webhook, type WebhookAttempt } from "./webhook.ts";
 
 /** What an operator can do with webhooks. Every function checks its rules before it writes. */
@@ -65,7 +65,8 @@ export async function createWebhook(
     cursor,
     ...notFailing,
   };
-  const entry = auditEntry(actor, now, "webhook.created", webhook.id, { name, url: terms.url });
+  const details = { name, url: withoutSecrets(terms.url) };
+  const entry = auditEntry(actor, now, "webhook.created", webhook.id, details);
   await store.webhooks.addWebhook(webhook, entry);
   return { webhook, secret, isResolved };
 }
@@ -162,8 +163,8 @@ export async function deleteWebhook(
   actor: Actor,
 ): Promise<Webhook> {
   const webhook = await getWebhook(store, id);
-  const { name, url } = webhook;
-  const entry = auditEntry(actor, now, "webhook.removed", id, { name, url });
+  const details = { name: webhook.name, url: withoutSecrets(webhook.url) };
+  const entry = auditEntry(actor, now, "webhook.removed", id, details);
   if (!(await store.webhooks.removeWebhook(id, entry))) throw notFound(id);
   return webhook;
 }

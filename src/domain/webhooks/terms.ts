@@ -46,6 +46,15 @@ function hostOf(url: string): string {
   return URL.parse(url)?.host ?? "";
 }
 
+/**
+ * The URL as the audit log has it: without path and query, which may contain a secret. A webhook can be
+ * deleted, but its rows in the log stay.
+ */
+export function withoutSecrets(url: string): string {
+  const origin = URL.parse(url)?.origin ?? "";
+  return url === origin || url === `${origin}/` ? url : `${origin}/…`;
+}
+
 function checkPets(texts: readonly string[]): readonly bigint[] {
   const ids = new Set(texts.map(parseInt64));
   if (ids.size >= 1 && ids.size <= petsMax && !ids.has(undefined)) return [...ids] as bigint[];

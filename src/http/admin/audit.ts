@@ -1,4 +1,5 @@
 import { type AuditRow, auditActions } from "../../domain/audit.ts";
+import { listAudit as listPage } from "../../domain/audit-pages.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { keyIdPattern, queryOf, readLimit, readSeq, singleValue } from "../api/parameters.ts";
 import type { Call, Context, Reply } from "../operation.ts";
@@ -14,14 +15,12 @@ export async function listAudit({ store }: Context, call: Call): Promise<Reply> 
     keyId: readMatch(query, "keyId", keyId, auditKeyIdRule),
     target: readMatch(query, "target", target, targetRule),
   };
-  // One more than requested shows whether there is a next page.
-  const found = await store.audit.listEntries(filter, limit + 1);
-  const rows = found.slice(0, limit);
+  const { rows, nextBefore } = await listPage(store, filter, limit);
   const body = JSON.stringify(rows.map(describeRow));
-  if (found.length <= limit) return { status: 200, body };
+  if (nextBefore === undefined) return { status: 200, body };
   const kept = [...query].filter(([name]) => ["limit", "action", "keyId", "target"].includes(name));
   const next = new URLSearchParams(kept);
-  next.set("before", String(rows.at(-1)!.seq));
+  next.set("before", String(nextBefore));
   const { basePath, path } = call.operation;
   return { status: 200, body, headers: { Link: `<${basePath}${path}?${next}>; rel="next"` } };
 }
@@ -53,7 +52,7 @@ const keyId = new RegExp(keyIdPattern);
 export const auditKeyIdRule =
   "Query parameter 'keyId' must be the id of a key: 'key_' and up to 32 letters and digits.";
 
-export const targetPattern = "^-?[0-9A-Za-z_]{1,64}$";
+export const targetPattern = "^[-.0-9A-Za-z_]{1,64}$";
 const target = new RegExp(targetPattern);
 export const targetRule =
   "Query parameter 'target' must be the id of a key, a webhook or a pet, or another name in the log.";

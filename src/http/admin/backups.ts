@@ -40,7 +40,10 @@ function runsOf(records: readonly MaintenanceRecord[], wanted: MaintenanceTask) 
   };
 }
 
-/** Makes a backup as the schedule does. It is completed even if the client disconnects. */
+/**
+ * Makes a backup as the schedule does. It is completed even if the client disconnects. A file cannot be
+ * part of a transaction, so the audit entry follows the backup, and a crash in between loses the entry.
+ */
 export async function makeBackup(context: Context, call: Call): Promise<Reply> {
   const { store, clock, admin } = context;
   const outcome = await whileWaiting(context, call, admin.backups.makeNow);

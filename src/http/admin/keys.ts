@@ -1,7 +1,7 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { InvalidField } from "../../domain/invalid-field.ts";
 import * as lifecycle from "../../domain/key-lifecycle.ts";
-import type { KeyChange } from "../../domain/key-terms.ts";
+import { type KeyChange, rejectFixedTerms } from "../../domain/key-terms.ts";
 import { keyIdPattern } from "../api/parameters.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { actorOf } from "./actor.ts";
@@ -15,6 +15,7 @@ import {
   timeField,
 } from "./fields.ts";
 import { describeKey } from "./key-json.ts";
+import { readOverlapMs } from "./overlaps.ts";
 import { isoOrNull } from "./times.ts";
 
 export async function listKeys({ store, clock, admin }: Context): Promise<Reply> {
@@ -35,7 +36,7 @@ export async function createKey(context: Context, call: Call): Promise<Reply> {
   const { expiresAt, ...terms } = readTerms(fields);
   const { name = "", plan = "" } = terms;
   const isOperator = readKind(fields) === "operator";
-  if (isOperator) rejectTermsOfApiKeys(terms);
+  if (isOperator) rejectFixedTerms(terms);
   const ends = { expiresAt: expiresAt ?? undefined };
   const issued = isOperator
     ? await lifecycle.issueOperatorKey(store, environment, now, { name, ...ends }, actorOf(call))
@@ -60,19 +61,11 @@ export async function changeKey(context: Context, call: Call): Promise<Reply> {
   return keyReply(context, 200, id);
 }
 
-/** A year. A longer overlap is a key that is never replaced. */
-export const overlapSecondsMax = 31_536_000;
-export const overlapRule = `must be an integer from 0 to ${overlapSecondsMax}`;
-
 export async function rotateKey(context: Context, call: Call): Promise<Reply> {
   const { store, clock, admin } = context;
   const id = readKeyId(call);
-  const seconds = integerField(await readOptionalFields(call), "overlapSeconds");
-  if (seconds !== undefined && !(seconds >= 0 && seconds <= overlapSecondsMax)) {
-    throw new InvalidField("overlapSeconds", overlapRule);
-  }
+  const overlapMs = readOverlapMs(await readOptionalFields(call));
   const { environment } = admin.facts;
-  const overlapMs = seconds === undefined ? undefined : seconds * 1_000;
   const { text, oldValidUntil } = await lifecycle.rotateKey(
     store,
     environment,
@@ -137,12 +130,4 @@ function readKind(fields: Fields): "api" | "operator" {
   const kind = textField(fields, "kind") ?? "api";
   if (kind === "api" || kind === "operator") return kind;
   throw new InvalidField("kind", kindRule);
-}
-
-export const fixedForOperators = "cannot be set for an operator key";
-
-function rejectTermsOfApiKeys(terms: KeyChange): void {
-  for (const field of ["plan", "perMinute", "perDay", "scopes"] as const) {
-    if (terms[field] !== undefined) throw new InvalidField(field, fixedForOperators);
-  }
 }

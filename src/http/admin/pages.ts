@@ -1,4 +1,4 @@
-import { createFile, onFirstRequest } from "../docs/files.ts";
+import { createFile, onFirstRequest } from "../files.ts";
 import type { Pages } from "../pages.ts";
 import { describeAdminApi } from "./contract/document.ts";
 import type { AdminOperation } from "./operation.ts";

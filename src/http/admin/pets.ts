@@ -81,7 +81,8 @@ function readDetails(fields: Fields): Partial<PetDetails> {
     tags: textListField(fields, "tags"),
     photoUrls: textListField(fields, "photoUrls"),
   };
-  return given as Partial<PetDetails>;
+  const sent = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(sent) as Partial<PetDetails>;
 }
 
 function readStock(fields: Fields): Partial<Stock> {

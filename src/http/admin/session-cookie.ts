@@ -10,13 +10,21 @@ type Received = Pick<Call, "request" | "origin">;
  * Production and staging can have the same host. Over TLS, the prefix makes browsers refuse a cookie
  * that another host or an unencrypted page has set.
  */
-function cookieName({ request, origin }: Received, environment: Environment): string {
-  return `${origin.isSecure(request) ? "__Host-" : ""}petstore_${environment}`;
+function cookieName(environment: Environment, isSecure: boolean): string {
+  return `${isSecure ? "__Host-" : ""}petstore_${environment}`;
+}
+
+/** Whether the browser has signed in, as far as its cookies show: the session may have ended. */
+export function hasSessionCookie(request: Request, environment: Environment): boolean {
+  return [true, false].some(
+    (isSecure) => readCookie(request, cookieName(environment, isSecure)) !== undefined,
+  );
 }
 
 /** The token of the session, if the request has one. It may be invalid. */
 export function sessionTokenIn(received: Received, environment: Environment): string | undefined {
-  return readCookie(received.request, cookieName(received, environment));
+  const { request, origin } = received;
+  return readCookie(request, cookieName(environment, origin.isSecure(request)));
 }
 
 /** The value of Set-Cookie that starts a session in the browser, or ends it without a token. */
@@ -26,7 +34,8 @@ export function sessionCookie(
   token: string | undefined,
 ): string {
   const ageSeconds = token === undefined ? 0 : sessionMs / 1_000;
-  const secure = received.origin.isSecure(received.request) ? "; Secure" : "";
-  const name = cookieName(received, environment);
+  const isSecure = received.origin.isSecure(received.request);
+  const name = cookieName(environment, isSecure);
+  const secure = isSecure ? "; Secure" : "";
   return `${name}=${token ?? ""}; Path=/; Max-Age=${ageSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }

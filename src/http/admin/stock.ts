@@ -12,6 +12,7 @@ import { versionedJson } from "../api/changes.ts";
 import { replayedHeaders } from "../api/entries.ts";
 import { identifyRequest } from "../api/idempotency.ts";
 import { readPetId } from "../api/parameters.ts";
+import { compressed, preferredEncoding } from "../encodings.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { versionConflict } from "./conflicts.ts";
 import { readFields } from "./fields.ts";
@@ -22,15 +23,27 @@ const sliceEntries = 1_000;
 /**
  * Streams all entries with their names. The cursor is read before the first entry, and entries contain
  * absolute values: a client that follows the feed from there has missed nothing.
+ *
+ * The length of a compressed body can reveal a secret in it to somebody who chooses another part of the
+ * body, makes the browser repeat the request and sees the lengths (BREACH). This body contains neither
+ * a secret nor anything of the request, and requests from other sites come without the session.
  */
 export async function listStock(
   { store, head, snapshots }: Context,
   { request, head: known }: Call,
 ): Promise<Reply> {
   const position = known ?? (await head.readHead());
-  if (request.method === "HEAD") return { status: 200, body: new ReadableStream() };
-  const body = await snapshots.open(request, async () => stockJson(store.catalogue, position));
-  return { status: 200, body };
+  const encoding = preferredEncoding(request.headers.get("accept-encoding"));
+  const headers = {
+    Vary: "Accept-Encoding",
+    ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
+  };
+  if (request.method === "HEAD") return { status: 200, body: new ReadableStream(), headers };
+  const body = await snapshots.open(request, async () => {
+    const json = stockJson(store.catalogue, position);
+    return encoding === undefined ? json : compressed(json, encoding);
+  });
+  return { status: 200, body, headers };
 }
 
 async function* stockJson(

@@ -23,6 +23,7 @@ import {
   textField,
   textListField,
 } from "./fields.ts";
+import { readOverlapMs } from "./overlaps.ts";
 import { isoOrNull } from "./times.ts";
 
 export const petsRule = "must be an array of ids of pets, which are 64-bit integers";
@@ -79,8 +80,7 @@ export async function replayWebhook({ store, clock }: Context, call: Call): Prom
 }
 
 export async function rotateWebhookSecret({ store, clock }: Context, call: Call): Promise<Reply> {
-  const overlapSeconds = integerField(await readOptionalFields(call), "overlapSeconds");
-  const overlapMs = overlapSeconds === undefined ? undefined : checkOverlap(overlapSeconds);
+  const overlapMs = readOverlapMs(await readOptionalFields(call));
   const { secret } = await rotateSecret(store, clock.now(), idOf(call), actorOf(call), overlapMs);
   return ok({ ...webhookOf(await getWebhookStatus(store, idOf(call))), secret });
 }
@@ -88,14 +88,6 @@ export async function rotateWebhookSecret({ store, clock }: Context, call: Call)
 export async function removeWebhook({ store, clock }: Context, call: Call): Promise<Reply> {
   await deleteWebhook(store, clock.now(), idOf(call), actorOf(call));
   return { status: 204, body: null };
-}
-
-/** A year. A secret that signs for longer should not be replaced but kept. */
-export const overlapSecondsMax = 31_536_000;
-
-function checkOverlap(seconds: number): number {
-  if (seconds >= 0 && seconds <= overlapSecondsMax) return seconds * 1_000;
-  throw new InvalidField("overlapSeconds", `must be an integer from 0 to ${overlapSecondsMax}`);
 }
 
 function idOf({ request }: Call): string {

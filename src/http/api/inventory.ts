@@ -1,8 +1,9 @@
 import type { MaybePromise } from "../../domain/ports.ts";
+import { preferredEncoding } from "../encodings.ts";
 import { errorReply } from "../errors.ts";
 import { satisfiesIfMatch, satisfiesIfNoneMatch } from "../etags.ts";
 import { createTemplate, type HeaderTemplate } from "../headers.ts";
-import { compressedBytesMin, preferredEncoding } from "../list/encodings.ts";
+import { compressedBytesMin } from "../list/encodings.ts";
 import type { ListVersion } from "../list/list.ts";
 import { listChanged } from "../messages.ts";
 import type { Call, Context, Reply } from "../operation.ts";

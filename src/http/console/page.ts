@@ -1,7 +1,7 @@
 import type { Environment } from "../../domain/keys.ts";
-import { type Html, html } from "../docs/html.ts";
+import { type Html, html } from "../html.ts";
 
-export const productName = "Pet Store Inventory";
+const productName = "Pet Store Inventory";
 
 /** Renders the page of the console. Scripts fill it: without them it says so. */
 export function consolePage(environment: Environment, script: string, style: string): string {

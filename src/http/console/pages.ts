@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Environment } from "../../domain/keys.ts";
-import { readCookie } from "../cookies.ts";
-import { createFile } from "../docs/files.ts";
+import { hasSessionCookie } from "../admin/session-cookie.ts";
 import { errorReply } from "../errors.ts";
+import { createFile } from "../files.ts";
 import { pathNotFound } from "../messages.ts";
+import { pageHeaders } from "../page-headers.ts";
 import { type Page, type Pages, toResponse } from "../pages.ts";
 import type { ConsoleManifest } from "./manifest.ts";
 import { consolePage, missingConsolePage, startPage } from "./page.ts";
@@ -14,26 +15,8 @@ export interface ConsoleOptions {
   readonly onMissing: () => void;
 }
 
-/** The page loads files from and sends requests to this service only, and cannot be framed. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "font-src 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  // Scripts cannot parse a text as HTML or as code.
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
-
 const securityHeaders = {
-  "Content-Security-Policy": contentSecurityPolicy,
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
+  ...pageHeaders,
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Resource-Policy": "same-origin",
 };
@@ -76,9 +59,8 @@ export function consolePages({ environment, onMissing }: ConsoleOptions): Pages 
 /** Leads browsers that have signed in to the console, and others to the page with the links. */
 function startOrConsole(environment: Environment, style: string): Page {
   const start = html(startPage(environment, style));
-  const cookies = [`petstore_${environment}`, `__Host-petstore_${environment}`];
   return (request) =>
-    cookies.some((name) => readCookie(request, name) !== undefined)
+    hasSessionCookie(request, environment)
       ? new Response(null, {
           status: 302,
           headers: { ...securityHeaders, Location: "/console", "Cache-Control": "no-store" },

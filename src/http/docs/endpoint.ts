@@ -1,4 +1,4 @@
-import type { DescribedOperation } from "../api/contract/document.ts";
+import type { DescribedOperation } from "../api/contract/description.ts";
 
 /** An operation with its method and path. */
 export interface Endpoint {

@@ -1,8 +1,8 @@
-import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
+import { apiErrorCodes, type ErrorCode } from "../../domain/errors.ts";
 import type { ApiDocument } from "../api/contract/document.ts";
 import { errors, unlistedErrors } from "../api/contract/errors.ts";
 import { statusOf } from "../errors.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../html.ts";
 import { headingLink, inline } from "./prose.ts";
 
 const descriptions: Readonly<Partial<Record<ErrorCode, { readonly description: string }>>> = {
@@ -16,7 +16,7 @@ export function errorCodeSection({ paths }: ApiDocument): Html {
     .flatMap((operations) => Object.values(operations))
     .flatMap((operation) => Object.values(operation.responses));
   const listed = new Set<ErrorCode>(responses.flatMap((one) => one["x-error-codes"] ?? []));
-  const described = errorCodes.filter((code) => listed.has(code) || code in unlistedErrors);
+  const described = apiErrorCodes.filter((code) => listed.has(code) || code in unlistedErrors);
   return html`<section class="reference" id="error-codes" aria-labelledby="error-codes-title">
         ${headingLink("h2", "error-codes", "Error codes")}
         <dl class="fields">${described.map(

@@ -3,10 +3,10 @@ import type {
   DescribedContent,
   DescribedOperation,
   DescribedResponse,
-} from "../api/contract/document.ts";
+} from "../api/contract/description.ts";
 import { feedType } from "../api/feed.ts";
+import { type Html, html } from "../html.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { type Html, html } from "./html.ts";
 import { headingLink, inline, prose } from "./prose.ts";
 import { constraintsOf, jsonBlock, textBlock, typeOf } from "./schema.ts";
 import { trialForm } from "./trial-form.ts";

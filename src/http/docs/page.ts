@@ -1,8 +1,8 @@
 import type { ApiDocument } from "../api/contract/document.ts";
+import { type Html, html } from "../html.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { errorCodeSection } from "./error-codes.ts";
 import { headerSection } from "./headers.ts";
-import { type Html, html } from "./html.ts";
 import { operationSection } from "./operation.ts";
 import { chapters, headingLink } from "./prose.ts";
 import { schemaSection } from "./schema.ts";

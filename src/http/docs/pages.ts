@@ -4,8 +4,9 @@ import { kitStyles } from "../../kit/styles.ts";
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
 import type { ApiOperation as Operation } from "../api/operations.ts";
+import { createFile, onFirstRequest } from "../files.ts";
+import { pageHeaders } from "../page-headers.ts";
 import type { Page, Pages } from "../pages.ts";
-import { createFile, onFirstRequest } from "./files.ts";
 import { referencePage, scriptNames } from "./page.ts";
 import style from "./style.css" with { type: "text" };
 
@@ -13,27 +14,6 @@ export interface ReferenceOptions {
   readonly environment: Environment;
   readonly basePath: string;
 }
-
-/** The page loads files from and sends requests to this service only, and cannot be framed. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  // Scripts cannot parse a text as HTML or as code.
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
-
-const securityHeaders = {
-  "Content-Security-Policy": contentSecurityPolicy,
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
-};
 
 /** Placeholder for the origin of the service. It is replaced by the origin of each request. */
 const originPlaceholder = "http://address.invalid";
@@ -78,7 +58,7 @@ function withOrigin(text: string, headers: Readonly<Record<string, string>>): Pa
     if (!file) {
       if (files.size >= originsMax) files.clear();
       file = createFile(text.replaceAll(originPlaceholder, origin), {
-        ...securityHeaders,
+        ...pageHeaders,
         ...headers,
       });
       files.set(origin, file);
@@ -110,7 +90,7 @@ function script(name: string): Page {
 }
 
 function file(text: string, type: string): Page {
-  return createFile(text, { ...securityHeaders, "Content-Type": type });
+  return createFile(text, { ...pageHeaders, "Content-Type": type });
 }
 
 function read(name: string): string {

@@ -1,6 +1,6 @@
 import type { Schema } from "../api/contract/schema.ts";
+import { type Html, html } from "../html.ts";
 import { formatJson } from "./browser/json.ts";
-import { type Html, html } from "./html.ts";
 
 import { headingLink, inline } from "./prose.ts";
 

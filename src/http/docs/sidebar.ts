@@ -1,6 +1,6 @@
 import type { ApiDocument } from "../api/contract/document.ts";
+import { type Html, html } from "../html.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { type Html, html } from "./html.ts";
 import { headingsOf } from "./prose.ts";
 
 /** Renders the table of contents. On a phone, the menu button opens it. */

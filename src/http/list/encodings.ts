@@ -1,20 +1,6 @@
-import { constants, createBrotliCompress, createGzip, createZstdCompress } from "node:zlib";
+import { createCompressor, type Encoding } from "../encodings.ts";
 import { readersGoneAfterMs } from "./body.ts";
 import type { ListVersion } from "./list.ts";
-
-/** In order of preference, for clients that accept several equally. */
-const compressors = {
-  zstd: () => createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 3 } }),
-  br: () => createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
-  gzip: () => createGzip({ level: 6 }),
-} as const;
-
-export type Encoding = keyof typeof compressors;
-const encodings = Object.keys(compressors) as Encoding[];
-
-export function isEncoding(name: string): name is Encoding {
-  return Object.hasOwn(compressors, name);
-}
 
 /** A shorter list fits into one packet and is not compressed. */
 export const compressedBytesMin = 1_400;
@@ -76,7 +62,7 @@ async function compress(
   encoding: Encoding,
   isWanted: () => boolean,
 ): Promise<Blob | undefined> {
-  const compressor = compressors[encoding]();
+  const compressor = createCompressor(encoding);
   const collected: Uint8Array<ArrayBuffer>[] = [];
   const finished = (async () => {
     for await (const piece of compressor) collected.push(piece as Uint8Array<ArrayBuffer>);
@@ -90,36 +76,4 @@ async function compress(
   compressor.end();
   await finished;
   return isWanted() ? new Blob(collected) : undefined;
-}
-
-const cachedMax = 1_000;
-const cached = new Map<string, Encoding | undefined>();
-
-/** The supported encoding that an `Accept-Encoding` prefers; undefined if it accepts none. */
-export function preferredEncoding(accept: string | null): Encoding | undefined {
-  if (!accept) return undefined;
-  if (cached.has(accept)) return cached.get(accept);
-  const encoding = parseAccept(accept);
-  if (cached.size >= cachedMax) cached.clear();
-  if (accept.length <= 200) cached.set(accept, encoding);
-  return encoding;
-}
-
-function parseAccept(accept: string): Encoding | undefined {
-  const weights = new Map<string, number>();
-  for (const part of accept.toLowerCase().split(",")) {
-    const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim());
-    const quality = parameters.find((parameter) => parameter.startsWith("q="));
-    const weight = quality ? Number(quality.slice(2)) : 1;
-    weights.set(name, weight >= 0 && weight <= 1 ? weight : 0);
-  }
-  const weightOf = (name: string) => weights.get(name) ?? weights.get("*") ?? 0;
-  // Uncompressed is always acceptable. An encoding with less weight than it is not used.
-  const identity = weights.get("identity") ?? 0;
-  let best: Encoding | undefined;
-  for (const encoding of encodings) {
-    const weight = weightOf(encoding);
-    if (weight > 0 && weight >= identity && weight > (best ? weightOf(best) : 0)) best = encoding;
-  }
-  return best;
 }

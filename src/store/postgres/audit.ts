@@ -11,22 +11,24 @@ import { waitForDisk } from "./engine/transaction.ts";
 
 const listText = `
   SELECT ${namedAuditColumns} FROM audit LEFT JOIN keys ON keys.id = audit.key_id
-  WHERE ($1::int8 IS NULL OR audit.seq < $1::int8) AND ($2::text IS NULL OR audit.action = $2::text)
-    AND ($3::text IS NULL OR audit.key_id = $3::text)
-    AND ($4::text IS NULL OR audit.target = $4::text)
-  ORDER BY audit.seq DESC LIMIT $5::int8`;
+  WHERE audit.seq > $1::int8 AND audit.seq < $2::int8
+    AND ($3::text IS NULL OR audit.action = $3::text)
+    AND ($4::text IS NULL OR audit.key_id = $4::text)
+    AND ($5::text IS NULL OR audit.target = $5::text)
+  ORDER BY audit.seq DESC LIMIT $6::int8`;
 
 /**
  * SQL that adds an entry: two parts of a WITH clause. Its values are the parameters from number `first`
  * on. With `from`, it is added only if that part of the statement has a row. The row of `audit_end` is
- * locked until the transaction ends, so numbers have no gaps.
+ * locked until the transaction ends, so numbers have no gaps, and times never decrease: not even if the
+ * clock was set back, or if transactions commit in another order than they read the clock.
  */
 export function addingEntry(first: number, from?: string): string {
-  const types = ["int8", "text", "text", "text", "text", "text"];
-  const values = types.map((type, index) => `$${first + index}::${type}`).join();
+  const values = [1, 2, 3, 4, 5].map((index) => `$${first + index}::text`).join();
   const condition = from ? ` WHERE EXISTS (SELECT FROM ${from})` : "";
-  return `numbered AS (UPDATE audit_end SET seq = seq + 1${condition} RETURNING seq),
-    noted AS (INSERT INTO audit (seq, ${auditColumns}) SELECT seq, ${values} FROM numbered)`;
+  return `numbered AS (UPDATE audit_end SET seq = seq + 1, at = greatest(at, $${first}::int8)${condition}
+                 RETURNING seq, at),
+    noted AS (INSERT INTO audit (seq, ${auditColumns}) SELECT seq, at, ${values} FROM numbered)`;
 }
 
 const addText = `WITH ${addingEntry(1)} SELECT ${waitForDisk}`;

@@ -5,10 +5,13 @@ import {
   namedEntryColumns,
   orderColumns,
   petColumns,
+  petNameColumns,
   toNamedEntry,
   toOrder,
   toPet,
+  toPetName,
 } from "../rows.ts";
+import { integerArray } from "./engine/arrays.ts";
 import type { Query } from "./engine/session.ts";
 
 const petsFrom = `SELECT ${petColumns} FROM pets JOIN inventory USING (pet_id)
@@ -16,6 +19,8 @@ const petsFrom = `SELECT ${petColumns} FROM pets JOIN inventory USING (pet_id)
 const entriesFrom = `SELECT ${namedEntryColumns} FROM pets JOIN inventory USING (pet_id)
   WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`;
 const petById = `SELECT ${petColumns} FROM pets, petstore_stock(pet_id) WHERE pet_id = $1`;
+const namesById = `SELECT ${petNameColumns} FROM pets WHERE pet_id = ANY ($1::int8[])
+  ORDER BY pet_id`;
 const ordersFrom = `SELECT ${orderColumns} FROM orders WHERE id <= $1 ORDER BY id DESC LIMIT $2`;
 
 /** Reads pets and orders. Requests wait for `quick`; `long` reads pages of many rows. */
@@ -31,6 +36,7 @@ export function createCatalogueReader(quick: Query, long: Query): CatalogueReade
       const [row] = await quick(petById, [petId]);
       return row && toPet(row);
     },
+    namesOf: async (petIds) => (await quick(namesById, [integerArray(petIds)])).map(toPetName),
     async listOrders({ after, limit }) {
       if (after === int64Min) return [];
       return (await quick(ordersFrom, [after === null ? int64Max : after - 1n, limit])).map(

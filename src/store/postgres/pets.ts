@@ -3,11 +3,11 @@ import type { CatalogueStore } from "../../domain/catalogue-store.ts";
 import type { LedgerRow } from "../../domain/ledger.ts";
 import type { AddedRow } from "../../domain/pets.ts";
 import { auditValues } from "../audit-rows.ts";
-import { entryColumns, storedLedgerColumns, toEntry } from "../rows.ts";
+import { detailValues, entryColumns, storedLedgerColumns, toEntry } from "../rows.ts";
 import { addingEntry } from "./audit.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Query, Session } from "./engine/session.ts";
-import { assertCommitted, begin, limitLockWait, waitForDisk } from "./engine/transaction.ts";
+import { assertCommitted, begin, limitWait, waitForDisk } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
 import { lockCatalogue } from "./imports.ts";
 
@@ -24,17 +24,17 @@ const noteRemoval = `INSERT INTO removed_pets (pet_id, version) VALUES ($1::int8
 
 const changeText = `
   WITH changed AS (
-    UPDATE pets SET name = coalesce($2::text, name),
-      category = CASE WHEN $3::bool THEN $4::text ELSE category END,
-      tags = coalesce($5::text, tags), photo_urls = coalesce($6::text, photo_urls)
-    WHERE pet_id = $1::int8 RETURNING pet_id),
-  ${addingEntry(7, "changed")}
+    UPDATE pets SET name = $2, category = $3::text, tags = $4, photo_urls = $5
+    WHERE pet_id = $1::int8 AND name = $6 AND category IS NOT DISTINCT FROM $7::text AND tags = $8
+      AND photo_urls = $9
+    RETURNING pet_id),
+  ${addingEntry(10, "changed")}
   SELECT ${waitForDisk} FROM changed`;
 
-/** What the methods use: `run` opens a session of its own, because they wait for imports. */
+/** What the methods use: `run` and `patient` open sessions of their own, because they wait for imports. */
 export interface PetParts {
   readonly epochs: Epochs;
-  readonly query: Query;
+  readonly patient: Query;
   now(): number | null;
   run<T>(work: (session: Session) => Promise<T>): Promise<T>;
 }
@@ -42,7 +42,7 @@ export interface PetParts {
 /** Creates, removes and changes single pets. Each call is one transaction. */
 export function createPets({
   epochs,
-  query,
+  patient,
   now,
   run,
 }: PetParts): Pick<CatalogueStore, "createPet" | "removePet" | "changePet"> {
@@ -53,7 +53,7 @@ export function createPets({
   const transact = <T>(work: (session: Session, add: AddRow) => Promise<T>): Promise<T> =>
     run(async (session) => {
       await session.query(begin);
-      await session.query(limitLockWait);
+      await session.query(limitWait);
       await session.query(lockCatalogue);
       const { timeline, storeEpoch, ...tip } = await takeHead(session, now());
       const epoch = epochs.nameOf(storeEpoch, timeline);
@@ -75,8 +75,7 @@ export function createPets({
         const { petId, quantity, status } = pet;
         const [existing] = await session.query("SELECT FROM pets WHERE pet_id = $1::int8", [petId]);
         if (existing) return { kind: "exists" };
-        const lists = [JSON.stringify(pet.tags), JSON.stringify(pet.photoUrls)];
-        await session.query(addPet, [petId, pet.name, pet.category, ...lists]);
+        await session.query(addPet, [petId, ...detailValues(pet)]);
         const text = "SELECT version FROM removed_pets WHERE pet_id = $1::int8";
         const [removal] = await session.query(text, [petId]);
         const previous = removal ? Number(removal[0]) : null;
@@ -101,17 +100,9 @@ export function createPets({
         await session.query(noteRemoval, [petId, added.row.seq]);
         return { kind: "removed", ...added };
       }),
-    async changePet(petId, { name, category, tags, photoUrls }, entry) {
-      const rows = await query(changeText, [
-        petId,
-        name ?? null,
-        category !== undefined,
-        category ?? null,
-        tags ? JSON.stringify(tags) : null,
-        photoUrls ? JSON.stringify(photoUrls) : null,
-        ...auditValues(entry),
-      ]);
-      return rows.length > 0;
+    async changePet(petId, before, after, entry) {
+      const details = [...detailValues(after), ...detailValues(before)];
+      return (await patient(changeText, [petId, ...details, ...auditValues(entry)])).length > 0;
     },
   };
 }

@@ -14,7 +14,7 @@ import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.t
 import { takeHead } from "./engine/head-lock.ts";
 import { WrongServer } from "./engine/primary.ts";
 import { type Query, type Session, withinDeadline } from "./engine/session.ts";
-import { assertCommitted, begin, limitLockWait } from "./engine/transaction.ts";
+import { assertCommitted, begin, limitWait } from "./engine/transaction.ts";
 import { createEpochs, type Epochs } from "./epochs.ts";
 import { createHistoryReader } from "./history.ts";
 import { createKeyMemory } from "./idempotency.ts";
@@ -96,13 +96,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   }
 
   /**
-   * Runs a statement that may have to wait for an import. Reads must not wait behind it. It gives up
-   * before its deadline, after which the database could still store it.
+   * Runs a statement that may have to wait for an import, in its own transaction. Reads must not wait
+   * behind it. It gives up before its deadline, after which the database could still store it.
    */
   const patient: Query = (text, values) =>
-    onOwnSession(async (session) => {
-      await session.query(limitLockWait);
-      return session.query(text, values);
+    onOwnSession(async ({ sql, query }) => {
+      await query(begin);
+      await query(limitWait);
+      const rows = await query(text, values);
+      assertCommitted(await sql`COMMIT`);
+      return rows;
     }, patientMs);
 
   return {
@@ -122,7 +125,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       ...createCatalogueReader(quick.query, long.query),
       ...createPets({
         epochs,
-        query: long.query,
+        patient,
         now,
         run: (work) => onOwnSession(work, patientMs),
       }),
@@ -134,7 +137,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       previewOrders: (...args) => onOwnSession((own) => createPreview(own).previewOrders(...args)),
     },
     keys: createKeys(quick.query, long.query, patient),
-    sessions: createSessions(quick.query, long.query, patient),
+    sessions: createSessions(quick.query, patient),
     usage: createUsage(long.query, patient),
     usageHistory: createUsageHistory(long.query),
     webhooks: createWebhooks(long.query, now),

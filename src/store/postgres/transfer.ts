@@ -55,8 +55,9 @@ const bansInForce = `
   ON CONFLICT (key_id) DO UPDATE
     SET ban_started_at = excluded.ban_started_at, banned_until = excluded.banned_until`;
 
-/** Entries that are added later have higher numbers than those that were copied. */
-const continueAuditNumbers = "UPDATE audit_end SET seq = (SELECT coalesce(max(seq), 0) FROM audit)";
+/** Entries that are added later have higher numbers than those that were copied, and no earlier times. */
+const continueAudit = `UPDATE audit_end SET seq = last.seq, at = last.at
+  FROM (SELECT seq, at FROM audit ORDER BY seq DESC LIMIT 1) AS last`;
 
 /** The last row has no hash if it is older than the chain, which then ends in the table `chain`. */
 const lastRow = `SELECT seq, at, coalesce(encode(hash, 'hex'), (SELECT chain.hash FROM chain))
@@ -96,7 +97,7 @@ export async function importTables(session: Session, rowsOf: RowsOf): Promise<vo
     }
   }
   await sql.unsafe(bansInForce);
-  await sql.unsafe(continueAuditNumbers);
+  await sql.unsafe(continueAudit);
   const [end] = await query(lastRow);
   if (end) await query(moveTip, [seq, ...end]);
   await query(touchKeys);

@@ -7,18 +7,14 @@ import {
   namedAuditColumns,
   toAuditRow,
 } from "../audit-rows.ts";
-import { placeholders } from "../tables.ts";
-
-/** A constant: SQLite then starts at the row, and does not read all later ones. */
-const afterAllRows = Number.MAX_SAFE_INTEGER;
 
 /** Reads the audit log. */
 export function createAuditReader(database: Database) {
   const list = database.query(
     `SELECT ${namedAuditColumns} FROM audit LEFT JOIN keys ON keys.id = audit.key_id
-     WHERE audit.seq < ifnull(?1, ${afterAllRows}) AND (?2 IS NULL OR audit.action = ?2)
-       AND (?3 IS NULL OR audit.key_id = ?3) AND (?4 IS NULL OR audit.target = ?4)
-     ORDER BY audit.seq DESC LIMIT ?5`,
+     WHERE audit.seq > ?1 AND audit.seq < ?2 AND (?3 IS NULL OR audit.action = ?3)
+       AND (?4 IS NULL OR audit.key_id = ?4) AND (?5 IS NULL OR audit.target = ?5)
+     ORDER BY audit.seq DESC LIMIT ?6`,
   );
   return {
     listEntries: (filter: AuditFilter, rowsMax: number): AuditRow[] =>
@@ -26,10 +22,14 @@ export function createAuditReader(database: Database) {
   };
 }
 
-/** Adds an entry to the audit log, in the transaction of the caller. */
+/**
+ * Adds an entry to the audit log, in the transaction of the caller. Times never decrease, not even if
+ * the clock was set back.
+ */
 export function createEntryInserter(database: Database): (entry: AuditEntry) => void {
+  const lastAt = "SELECT at FROM audit ORDER BY seq DESC LIMIT 1";
   const insert = database.query(
-    `INSERT INTO audit (${auditColumns}) VALUES (${placeholders(auditColumns)})`,
+    `INSERT INTO audit (${auditColumns}) VALUES (max(?, ifnull((${lastAt}), 0)), ?, ?, ?, ?, ?)`,
   );
   return (entry) => void insert.run(...auditValues(entry));
 }

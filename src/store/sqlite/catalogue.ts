@@ -6,9 +6,11 @@ import {
   namedEntryColumns,
   orderColumns,
   petColumns,
+  petNameColumns,
   toNamedEntry,
   toOrder,
   toPet,
+  toPetName,
 } from "../rows.ts";
 
 /** Reads pets and orders. Every method returns a value, not a promise. */
@@ -24,6 +26,7 @@ export function createCatalogueReader(database: Database): CatalogueReader {
     `SELECT ${namedEntryColumns} FROM pets JOIN inventory USING (pet_id)
      WHERE pet_id >= ? ORDER BY pet_id LIMIT ?`,
   );
+  const name = database.query(`SELECT ${petNameColumns} FROM pets WHERE pet_id = ?`);
   const orders = database.query(
     `SELECT ${orderColumns} FROM orders WHERE id <= ? ORDER BY id DESC LIMIT ?`,
   );
@@ -37,6 +40,10 @@ export function createCatalogueReader(database: Database): CatalogueReader {
       const row = pet.values(petId)[0];
       return row && toPet(row);
     },
+    namesOf: (petIds) =>
+      [...new Set(petIds)]
+        .sort((a, b) => (a < b ? -1 : 1))
+        .flatMap((petId) => name.values(petId).map(toPetName)),
     listOrders: ({ after, limit }) =>
       after === int64Min
         ? []

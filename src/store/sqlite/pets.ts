@@ -3,6 +3,7 @@ import type { AuditEntry } from "../../domain/audit.ts";
 import type { PetStatus } from "../../domain/inventory.ts";
 import type { RowOrigin } from "../../domain/ledger.ts";
 import type { Pet, PetCreation, PetDetails, PetRemoval } from "../../domain/pets.ts";
+import { detailValues } from "../rows.ts";
 import { createEntryInserter } from "./audit.ts";
 import type { LedgerWriter } from "./commit.ts";
 import { inTransaction } from "./engine/connection.ts";
@@ -28,9 +29,8 @@ export function createPetWriter(database: Database, { transact }: Pick<LedgerWri
      ON CONFLICT (pet_id) DO UPDATE SET version = excluded.version`,
   );
   const updatePet = database.query(
-    `UPDATE pets SET name = coalesce(?2, name), category = CASE WHEN ?3 THEN ?4 ELSE category END,
-       tags = coalesce(?5, tags), photo_urls = coalesce(?6, photo_urls)
-     WHERE pet_id = ?1`,
+    `UPDATE pets SET name = ?2, category = ?3, tags = ?4, photo_urls = ?5
+     WHERE pet_id = ?1 AND name = ?6 AND category IS ?7 AND tags = ?8 AND photo_urls = ?9`,
   );
 
   return {
@@ -38,13 +38,7 @@ export function createPetWriter(database: Database, { transact }: Pick<LedgerWri
       transact(now, (add) => {
         const { petId, quantity, status } = pet;
         if (petOf.values(petId).length > 0) return { kind: "exists" };
-        insertPet.run(
-          petId,
-          pet.name,
-          pet.category,
-          JSON.stringify(pet.tags),
-          JSON.stringify(pet.photoUrls),
-        );
+        insertPet.run(petId, ...detailValues(pet));
         const removal = removalOf.values(petId)[0];
         const previous = removal ? Number(removal[0]) : null;
         const after = { quantity, status };
@@ -74,17 +68,9 @@ export function createPetWriter(database: Database, { transact }: Pick<LedgerWri
       }),
     changePet: inTransaction(
       database,
-      (petId: bigint, changes: Partial<PetDetails>, entry: AuditEntry): boolean => {
-        const { name, category, tags, photoUrls } = changes;
-        const isChanged =
-          updatePet.run(
-            petId,
-            name ?? null,
-            category === undefined ? 0 : 1,
-            category ?? null,
-            tags ? JSON.stringify(tags) : null,
-            photoUrls ? JSON.stringify(photoUrls) : null,
-          ).changes > 0;
+      (petId: bigint, before: PetDetails, after: PetDetails, entry: AuditEntry): boolean => {
+        const details = [...detailValues(after), ...detailValues(before)];
+        const isChanged = updatePet.run(petId, ...details).changes > 0;
         if (isChanged) note(entry);
         return isChanged;
       },

@@ -32,14 +32,24 @@ export function createSessionWriter(database: Database) {
     `INSERT INTO sessions (${sessionColumns}) VALUES (${placeholders(sessionColumns)})`,
   );
   const removeExpired = database.query("DELETE FROM sessions WHERE expires_at <= ?");
+  const removeOldest = database.query(
+    `DELETE FROM sessions WHERE digest IN (
+       SELECT sessions.digest FROM sessions JOIN secrets ON secrets.digest = sessions.secret_digest
+       WHERE secrets.key_id = (SELECT key_id FROM secrets WHERE digest = ?)
+       ORDER BY sessions.created_at DESC, sessions.digest LIMIT -1 OFFSET ?)`,
+  );
   const remove = database.query("DELETE FROM sessions WHERE digest = ?");
   return {
-    addSession: inTransaction(database, (session: Session, entry: AuditEntry) => {
-      const { digest, secretDigest, createdAt, expiresAt } = session;
-      removeExpired.run(createdAt);
-      insert.run(digest, secretDigest, createdAt, expiresAt);
-      note(entry);
-    }),
+    addSession: inTransaction(
+      database,
+      (session: Session, othersMax: number, entry: AuditEntry) => {
+        const { digest, secretDigest, createdAt, expiresAt } = session;
+        removeExpired.run(createdAt);
+        if (removeOldest.run(secretDigest, othersMax).changes > 0) touch.run();
+        insert.run(digest, secretDigest, createdAt, expiresAt);
+        note(entry);
+      },
+    ),
     removeSession: inTransaction(database, (digest: string, entry: AuditEntry): boolean => {
       const isRemoved = remove.run(digest).changes > 0;
       if (isRemoved) {

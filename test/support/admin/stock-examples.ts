@@ -82,6 +82,16 @@ export const stockExamples: Readonly<Record<string, AdminExamples>> = {
     good: { path: "/snapshots/0/diff?to=1" },
     bad: [{ path: "/snapshots/0/diff", code: "invalid_request" }],
   },
+  listPetNames: {
+    good: { path: "/pets?ids=1,2,1,999" },
+    bad: [
+      { path: "/pets", code: "invalid_request" },
+      { path: "/pets?ids=", code: "invalid_request" },
+      { path: "/pets?ids=1,x", code: "invalid_request" },
+      { path: "/pets?ids=9223372036854775808", code: "invalid_request" },
+      { path: `/pets?ids=${"1,".repeat(200)}1`, code: "invalid_request" },
+    ],
+  },
   createPet: {
     good: { path: "/pets", body: '{"petId":{petId},"name":"Rex"}' },
     bad: [

@@ -20,7 +20,7 @@ export interface DocumentedSchema {
   readonly required?: readonly string[];
   readonly additionalProperties?: unknown;
   /** On the field `code` of an Error: every code with its status. */
-  readonly "x-error-codes"?: Readonly<Record<ErrorCode, number>>;
+  readonly "x-error-codes"?: Readonly<Partial<Record<ErrorCode, number>>>;
 }
 
 export interface DocumentedHeader {

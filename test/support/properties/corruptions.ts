@@ -163,6 +163,8 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
     `INSERT INTO removed_pets VALUES (1 + ${n} % 4, 20 + ${n})`,
   "audit: a key that does not exist": () => "UPDATE audit SET key_id = 'key_none'",
   "audit: a row deleted": () => "DELETE FROM audit WHERE seq = 1",
+  "audit: a time after that of the next row": () =>
+    "UPDATE audit SET at = 4102444800000 WHERE seq = 1",
   "audit: details that are no object": () => "UPDATE audit SET details = '[]'",
   "usage over time: of no key": () =>
     "UPDATE usage_history SET key_id = 'key_none' WHERE key_id = 'key_a'",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type AuditAction, type AuditEntry, auditEntry } from "../../../src/domain/audit.ts";
+import { listAudit } from "../../../src/domain/audit-pages.ts";
 import { digestOf } from "../../../src/domain/keys.ts";
 import type { Session } from "../../../src/domain/sessions.ts";
 import { verify } from "../../../src/domain/verify.ts";
@@ -45,6 +46,7 @@ export function describeOperators(suite: StoreSuite): void {
       await webhooks.removeWebhook("wh_a", entry("webhook.removed", "wh_a"));
       await sessions.addSession(
         sessionOf("token", digestOf("two")),
+        9,
         entry("session.started", "key_a"),
       );
       await sessions.removeSession(digestOf("token"), entry("session.ended", "key_a"));
@@ -112,7 +114,41 @@ export function describeOperators(suite: StoreSuite): void {
       });
     });
 
-    test("is copied to another store, which continues its numbers", async () => {
+    test("is examined in bounded pages if it is filtered, and no row is missed", async () => {
+      const { audit } = suite.store;
+      await suite.place.execute(`
+        WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 20001)
+        INSERT INTO audit (seq, at, action, target, details)
+        SELECT n, n, 'key.changed', CASE WHEN n % 10000 = 1 THEN 'rare' ELSE 'common' END, '{}'
+        FROM numbers`);
+      const pages: number[][] = [];
+      let before: number | undefined = Number.MAX_SAFE_INTEGER;
+      while (before !== undefined) {
+        const { rows, nextBefore } = await listAudit({ audit }, { target: "rare", before }, 9);
+        pages.push(rows.map(({ seq }) => seq));
+        before = nextBefore;
+      }
+      expect(pages).toEqual([[20_001], [10_001], [1]]);
+      const none = await listAudit({ audit }, { target: "none" }, 9);
+      expect(none).toEqual({ rows: [], nextBefore: 10_002 });
+      const unfiltered = await listAudit({ audit }, { before: 3 }, 2);
+      expect(unfiltered.rows.map(({ seq }) => seq)).toEqual([2, 1]);
+      expect(unfiltered.nextBefore).toBeUndefined();
+    });
+
+    test("has times that never decrease, also if the clock was set back", async () => {
+      const { audit, keys } = suite.store;
+      const at = async () => (await audit.listEntries({}, 1))[0]!.at;
+      await audit.addEntry({ ...anEntry, at: testStart });
+      await audit.addEntry({ ...anEntry, at: testStart - 1 });
+      expect(await at()).toBe(testStart);
+      await keys.addKey(keyNamed("key_a"), "one", { ...anEntry, at: testStart - 2 });
+      expect(await at()).toBe(testStart);
+      await audit.addEntry({ ...anEntry, at: testStart + 1 });
+      expect(await at()).toBe(testStart + 1);
+    });
+
+    test("is copied to another store, which continues its numbers and times", async () => {
       await addKey("key_operator");
       for (let at = 0; at < 3; at++)
         await suite.store.audit.addEntry(entry("key.changed", "key_a"));
@@ -121,9 +157,10 @@ export function describeOperators(suite: StoreSuite): void {
       const other = await place.open();
       await suite.store.transfer.snapshot(({ rowsOf }) => other.transfer.importTables(rowsOf));
       expect(await other.audit.listEntries({}, 9)).toEqual(before);
-      await other.audit.addEntry(entry("key.revoked", "key_a"));
+      await other.audit.addEntry({ ...entry("key.revoked", "key_a"), at: 1 });
       const [newest] = await other.audit.listEntries({}, 1);
-      expect(newest!.seq).toBeGreaterThan(before[0]!.seq);
+      expect(newest!.seq).toBe(before[0]!.seq + 1);
+      expect(newest!.at).toBe(before[0]!.at);
       await other.close();
       await place.remove();
     });
@@ -177,7 +214,7 @@ export function describeOperators(suite: StoreSuite): void {
     test("are found with their key and the secret that opened them", async () => {
       const { keys, sessions } = suite.store;
       await addKey("key_a", "one");
-      await sessions.addSession(sessionOf("token", "one"), anEntry);
+      await sessions.addSession(sessionOf("token", "one"), 9, anEntry);
       expect(await sessions.findSession(digestOf("token"))).toEqual({
         session: sessionOf("token", "one"),
         key: { ...keyNamed("key_a"), name: "name of key_a" },
@@ -196,15 +233,35 @@ export function describeOperators(suite: StoreSuite): void {
       const { sessions, inventory } = suite.store;
       await addKey("key_a", "one");
       const { expiresAt } = sessionOf("token", "one");
-      await sessions.addSession(sessionOf("token", "one"), anEntry);
-      await sessions.addSession(sessionOf("early", "one", expiresAt - 1), anEntry);
+      await sessions.addSession(sessionOf("token", "one"), 9, anEntry);
+      await sessions.addSession(sessionOf("early", "one", expiresAt - 1), 9, anEntry);
       expect(await sessions.findSession(digestOf("token"))).toBeDefined();
-      await sessions.addSession(sessionOf("late", "one", expiresAt), anEntry);
+      await sessions.addSession(sessionOf("late", "one", expiresAt), 9, anEntry);
       expect(await sessions.findSession(digestOf("token"))).toBeUndefined();
       const before = await inventory.readHead();
       expect(await sessions.removeSession(digestOf("late"), anEntry)).toBe(true);
       expect(await sessions.findSession(digestOf("late"))).toBeUndefined();
       expect((await inventory.readHead()).keysVersion).toBeGreaterThan(before.keysVersion);
+    });
+
+    test("of one key are bounded: a new one ends the oldest, which is announced", async () => {
+      const { keys, sessions, inventory } = suite.store;
+      await addKey("key_a", "one");
+      await keys.addSecret("key_a", "two", testStart, testStart + 9, anEntry);
+      await addKey("key_b", "other");
+      const add = (token: string, secret: string, age: number) =>
+        sessions.addSession(sessionOf(token, secret, testStart + age), 2, anEntry);
+      const isLive = async (token: string) => !!(await sessions.findSession(digestOf(token)));
+      await add("of another key", "other", 0);
+      await add("second", "one", 2);
+      await add("first", "two", 1);
+      await add("third", "one", 3);
+      const before = await inventory.readHead();
+      expect(await isLive("first")).toBe(true);
+      await add("fourth", "two", 4);
+      expect((await inventory.readHead()).keysVersion).toBeGreaterThan(before.keysVersion);
+      const tokens = ["of another key", "first", "second", "third", "fourth"];
+      expect(await Promise.all(tokens.map(isLive))).toEqual([true, false, true, true, true]);
     });
   });
 }

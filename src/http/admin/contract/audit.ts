@@ -1,5 +1,5 @@
 import { auditActions } from "../../../domain/audit.ts";
-import { seqMax } from "../../../domain/history.ts";
+import { rowsExaminedMax, seqMax } from "../../../domain/history.ts";
 import {
   boundedInteger,
   reference,
@@ -47,8 +47,7 @@ export const auditSchemas: Readonly<Record<string, Schema>> = {
 export const listAudit: AdminContract = {
   tag: "Service",
   summary: "List what operators did",
-  description:
-    "Returns one page of the audit log, newest first. It has everything that operators changed, except stock, which is in the ledger. If older rows follow, `Link` contains the URL of the next page. You can combine the filters.",
+  description: `Returns one page of the audit log, newest first. It has everything that operators changed, except stock, which is in the ledger. If older rows follow, \`Link\` contains the URL of the next page. You can combine the filters. With a filter, the service examines at most ${rowsExaminedMax.toLocaleString("en")} rows for one page, so a page can be short or empty and still have a \`Link\`.`,
   parameters: [
     {
       name: "before",
@@ -81,7 +80,8 @@ export const listAudit: AdminContract = {
     {
       name: "target",
       in: "query",
-      description: "Only what was done to the key, webhook or pet with this ID.",
+      description:
+        "Only what was done to the key, webhook or pet with this ID, or to the backup with this name.",
       schema: { type: "string", pattern: targetPattern },
       example: exampleKeyId,
     },

@@ -31,7 +31,12 @@ const seqParameter: Parameter = {
   example: 1207,
 };
 
-export const listChanges = sharedContract(apiHistory.listChanges, "Changes");
+const sharedChanges = sharedContract(apiHistory.listChanges, "Changes");
+
+export const listChanges: AdminContract = {
+  ...sharedChanges,
+  description: `${sharedChanges.description} An operator key can have 200 of them.`,
+};
 export const getLedgerHead = sharedContract(apiHistory.getLedgerHead, "Changes");
 export const getSnapshot = sharedContract(apiSnapshots.getSnapshot, "Changes");
 export const getDiff = sharedContract(apiSnapshots.getDiff, "Changes");

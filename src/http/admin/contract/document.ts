@@ -8,6 +8,9 @@ import { adminTags } from "./operation.ts";
 import { adminOverview } from "./overview.ts";
 import { adminSchemas } from "./schemas.ts";
 
+const afterUpdate =
+  "The change may have been stored. Check that before you send it again. With an `Idempotency-Key`, it is never applied twice.";
+
 /** Generates the description of the operator API from its table of operations. */
 export function describeAdminApi(operations: readonly AdminOperation[]) {
   return describeOperations(
@@ -43,6 +46,13 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
           examples: { unauthorized: missingOperatorKey },
         },
         not_found: { description: "There is nothing with this ID.", examples: {} },
+        version_conflict: {
+          ...errors.version_conflict,
+          description:
+            "The entry is not in the state that the request expects. Nothing was changed. Read the entry, decide again and send a new request.",
+        },
+        internal_error: { ...errors.internal_error, afterUpdate },
+        unavailable: { ...errors.unavailable, afterUpdate },
       },
       commonHeaders: [
         ...commonHeaders,

@@ -139,7 +139,7 @@ function importContract(what: "pets" | "orders", columns: readonly string[]): Ad
 
 With \`dryRun=true\`, nothing is changed: the response lists what is wrong with the file and what would change. Without it, a file with a problem gets 400.
 
-The service makes one import at a time. If the connection ends before the whole file has arrived, nothing is imported.`,
+Each instance makes one import at a time. If the connection ends before the whole file has arrived, nothing is imported.`,
     parameters: [
       {
         ...formatParameter,
@@ -224,6 +224,10 @@ const exampleOrders = {
   row: exampleOrder,
 };
 
+const formulaNote = `
+
+Every text is exact, so that the file can be imported again without a change. A name can start with \`=\`, \`+\`, \`-\` or \`@\`, which spreadsheet programs take for a formula: import the columns as text there.`;
+
 function exportContract(what: "pets" | "orders"): AdminContract {
   const { csv, row } = what === "pets" ? examplePets : exampleOrders;
   const text = (description: string, value: string) => ({
@@ -233,9 +237,7 @@ function exportContract(what: "pets" | "orders"): AdminContract {
   return {
     tag: what === "pets" ? "Pets" : "Orders",
     summary: `Export ${what}`,
-    description: `Returns all ${what} as a file, in the columns that an import reads. Rows are read while the file is sent, so a change made during that time may or may not be in it. \`petstore ${what} export\` writes all rows as of one moment.
-
-Every text is exact, so that the file can be imported again without a change. Names that clients chose can start with \`=\`, \`+\`, \`-\` or \`@\`, which spreadsheet programs take for a formula: import the columns as text there.`,
+    description: `Returns all ${what} as a file, in the columns that an import reads. Rows are read while the file is sent, so a change made during that time may or may not be in it. \`petstore ${what} export\` writes all rows as of one moment.${what === "pets" ? formulaNote : ""}`,
     parameters: [{ ...formatParameter, required: true, description: "The format of the file." }],
     success: {
       200: {

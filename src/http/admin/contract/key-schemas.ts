@@ -6,7 +6,7 @@ import {
   responseObject,
   type Schema,
 } from "../../api/contract/schema.ts";
-import { overlapSecondsMax } from "../keys.ts";
+import { overlapSecondsMax } from "../overlaps.ts";
 import { exampleKeyId, exampleTime } from "./examples.ts";
 import { count, time, timeOrNull } from "./fields.ts";
 
@@ -96,7 +96,8 @@ const terms: Readonly<Record<string, Schema>> = {
     type: "array",
     items: { type: "string", enum: scopes },
     minItems: 1,
-    description: "What the key can do. By default, everything. Not for operator keys.",
+    description:
+      "What the key can do. A new key can do everything by default. Not for operator keys.",
   },
   expiresAt: timeOrNull("When the key expires. Null for never."),
 };

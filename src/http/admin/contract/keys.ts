@@ -1,8 +1,10 @@
+import { fixedForOperators } from "../../../domain/key-terms.ts";
 import type { Parameter } from "../../api/contract/operation.ts";
 import { reference } from "../../api/contract/schema.ts";
 import { keyIdPattern } from "../../api/parameters.ts";
 import { jsonTypes, mergePatchTypes } from "../../body.ts";
-import { fixedForOperators, keyNotFound, kindRule, overlapRule } from "../keys.ts";
+import { keyNotFound, kindRule } from "../keys.ts";
+import { overlapRule } from "../overlaps.ts";
 import { bodyErrors, bodyMessages, mediaMessages } from "./body-errors.ts";
 import { exampleKeyId } from "./examples.ts";
 import { exampleKey, exampleKeyText, exampleNewKey } from "./key-schemas.ts";

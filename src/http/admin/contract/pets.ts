@@ -5,11 +5,12 @@ import { petIdParameter } from "../../api/contract/inventory.ts";
 import { boundedInteger, reference } from "../../api/contract/schema.ts";
 import { petIdRule, seqRule } from "../../api/parameters.ts";
 import { jsonTypes, mergePatchTypes } from "../../body.ts";
+import { namedPetsMax, petIdsRule } from "../pet-names.ts";
 import { petIdFieldRule } from "../pets.ts";
 import { bodyErrors, bodyMessages, mediaMessages } from "./body-errors.ts";
 import { exampleConflict } from "./changes.ts";
 import type { AdminContract } from "./operation.ts";
-import { exampleFullPet, exampleNewPet } from "./stock-schemas.ts";
+import { exampleFullPet, exampleNewPet, examplePetName } from "./stock-schemas.ts";
 
 const tag = "Pets";
 const notFound = { not_found: { not_found: petNotFound } };
@@ -17,6 +18,31 @@ const invalidId = { invalid_petId: petIdRule };
 const one = {
   schema: reference("schemas", "PetDetails"),
   examples: { pet: { summary: "A pet", value: exampleFullPet } },
+};
+
+export const listPetNames: AdminContract = {
+  tag,
+  summary: "Find the names of pets",
+  description: `Returns the names of up to ${namedPetsMax} pets, by ascending \`petId\`. Pets that do not exist are left out. The ledger and the feed contain only ids.`,
+  parameters: [
+    {
+      name: "ids",
+      in: "query",
+      required: true,
+      description: "The IDs of the pets, separated by commas.",
+      schema: { type: "string" },
+      example: "7,31",
+    },
+  ],
+  success: {
+    200: {
+      description: "The names.",
+      schema: { type: "array", items: reference("schemas", "PetName"), maxItems: namedPetsMax },
+      examples: { names: { summary: "One pet", value: [examplePetName] } },
+    },
+  },
+  errors: ["invalid_request"],
+  messages: { invalid_request: { invalid_ids: petIdsRule } },
 };
 
 export const getPet: AdminContract = {

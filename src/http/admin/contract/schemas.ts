@@ -1,3 +1,5 @@
+import { errorCodes } from "../../../domain/errors.ts";
+import { errorSchema } from "../../api/contract/error-schema.ts";
 import type { Schema } from "../../api/contract/schema.ts";
 import { schemas as apiSchemas } from "../../api/contract/schemas.ts";
 import { auditSchemas } from "./audit.ts";
@@ -21,7 +23,6 @@ const shared = [
   "InventoryDifference",
   "Order",
   "OrderStatus",
-  "Error",
 ];
 
 /** All schemas of the operator API. */
@@ -34,5 +35,6 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...webhookSchemas,
   ...backupSchemas,
   ...stockSchemas,
+  Error: errorSchema(errorCodes),
   ...Object.fromEntries(shared.map((name) => [name, apiSchemas[name]!])),
 };

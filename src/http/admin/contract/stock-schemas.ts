@@ -13,7 +13,7 @@ import {
 } from "../../api/contract/schema.ts";
 import { schemas } from "../../api/contract/schemas.ts";
 
-export const exampleEntry = {
+const exampleEntry = {
   petId: 7,
   name: "Biscuit",
   category: "dogs",
@@ -21,6 +21,8 @@ export const exampleEntry = {
   status: "available",
   version: 1207,
 };
+
+export const examplePetName = { petId: 7, name: "Biscuit", category: "dogs" };
 
 export const exampleStock = {
   cursor: "5f3b2c1e-8a4d-4f0b-9c6e-2d7a1b0e4c93-1207",
@@ -151,6 +153,11 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
       version,
     },
     exampleFullPet,
+  ),
+  PetName: responseObject(
+    "What people recognise a pet by.",
+    { petId: int64("The ID of the pet."), name, category },
+    examplePetName,
   ),
   NewPet: {
     type: "object",

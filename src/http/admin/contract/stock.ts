@@ -30,10 +30,11 @@ export const listStock: AdminContract = {
 
 To keep a copy up to date, follow the feed (\`GET /changes\` with \`Accept: text/event-stream\`) after the \`cursor\`. It may repeat changes that the list already contains, and misses none.
 
-The response is streamed. If the service fails in between, it closes the connection, and the JSON text is incomplete.`,
+The response is streamed, and compressed if the client accepts that. If the service fails in between, it closes the connection, and the JSON text is incomplete.`,
   success: {
     200: {
       description: "The stock.",
+      headers: ["Vary", "Content-Encoding"],
       schema: reference("schemas", "StockList"),
       examples: {
         stock: { summary: "One pet", value: exampleStock },

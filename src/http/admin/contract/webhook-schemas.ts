@@ -9,7 +9,7 @@ import {
   type Schema,
   seq,
 } from "../../api/contract/schema.ts";
-import { overlapSecondsMax } from "../webhooks.ts";
+import { overlapSecondsMax } from "../overlaps.ts";
 import { exampleTime } from "./examples.ts";
 
 export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";

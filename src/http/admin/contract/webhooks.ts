@@ -2,7 +2,7 @@ import { unavailableMessages } from "../../../domain/errors.ts";
 import { reference } from "../../api/contract/schema.ts";
 import { jsonTypes } from "../../body.ts";
 import { bodyTooLarge, compressedBody, unsupportedMediaType } from "../../messages.ts";
-import { overlapSecondsMax } from "../webhooks.ts";
+import { overlapRule } from "../overlaps.ts";
 import type { AdminContract } from "./operation.ts";
 import { exampleAttempt, exampleId, exampleSecret, exampleWebhook } from "./webhook-schemas.ts";
 
@@ -151,7 +151,7 @@ export const rotateWebhookSecret: AdminContract = {
     ...notFound,
     ...bodyMessages,
     invalid_request: {
-      invalid_overlap: `Field 'overlapSeconds' must be an integer from 0 to ${overlapSecondsMax}.`,
+      invalid_overlap: `Field 'overlapSeconds' ${overlapRule}.`,
     },
   },
 };

@@ -7,6 +7,7 @@ import * as pets from "../contract/pets.ts";
 import * as stock from "../contract/stock.ts";
 import * as usage from "../contract/usage.ts";
 import type { AdminRow, AdminSettings } from "../operation.ts";
+import { listPetNames } from "../pet-names.ts";
 import { changePet, createPet, getPet, removePet } from "../pets.ts";
 import { listStock, updateStock } from "../stock.ts";
 import { getKeyUsage, getUsage } from "../usage.ts";
@@ -81,6 +82,13 @@ export function stockRows({ bodyBytesMax, changesBytesMax }: AdminSettings): rea
       path: "/snapshots/{moment}/diff",
       contract: changes.getDiff,
       handle: getDiff,
+    },
+    {
+      id: "listPetNames",
+      method: "GET",
+      path: "/pets",
+      contract: pets.listPetNames,
+      handle: listPetNames,
     },
     {
       id: "createPet",

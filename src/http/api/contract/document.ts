@@ -11,8 +11,6 @@ import { commonErrors } from "./operation.ts";
 import { overview } from "./overview.ts";
 import { schemas } from "./schemas.ts";
 
-export type { DescribedContent, DescribedOperation, DescribedResponse } from "./description.ts";
-
 const description: Description = {
   title: "Pet Store Inventory",
   // The version of the API. The version of the package is independent of it.

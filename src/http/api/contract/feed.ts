@@ -26,7 +26,7 @@ export const feedDescription = `*The feed.* With \`Accept: text/event-stream\`, 
 
 *Load.* Updates have priority. Under load, the service sends events later and in larger groups instead of delaying updates. If a client reads too slowly, the service closes its connection, and the client resumes with its last cursor.
 
-*Limits.* Opening the feed counts as one request. A key can have 10 open streams on one instance, unless the operator sets another number. A further one gets 429. A stream ends when its key is revoked, expires or is banned, and when the service stops.`;
+*Limits.* Opening the feed counts as one request. An API key can have 10 open streams on one instance, unless the operator sets another number. A further one gets 429. A stream ends when its key is revoked, expires or is banned, and when the service stops.`;
 
 export const lastEventId: Parameter = {
   name: "Last-Event-ID",

@@ -1,9 +1,9 @@
 import { changesMax } from "../../../domain/changes.ts";
+import { apiErrorCodes } from "../../../domain/errors.ts";
 import { petStatuses, quantityMax } from "../../../domain/inventory.ts";
 import { orderStatuses } from "../../../domain/orders.ts";
-import { petNotFound } from "../../../domain/pets.ts";
 import { reasonCharactersMax } from "../../../domain/reasons.ts";
-import { statusOf } from "../../errors.ts";
+import { errorSchema } from "./error-schema.ts";
 import {
   exampleChanged,
   exampleChanges,
@@ -27,10 +27,6 @@ import {
   type Schema,
   seq,
 } from "./schema.ts";
-
-const knownCodes = Object.entries(statusOf)
-  .map(([code, status]) => `\`${code}\` ${status}`)
-  .join(", ");
 
 export const schemas: Readonly<Record<string, Schema>> = {
   PetStatus: {
@@ -247,27 +243,5 @@ export const schemas: Readonly<Record<string, Schema>> = {
     },
     exampleDifference,
   ),
-  Error: responseObject(
-    "The body of every error response.",
-    {
-      code: {
-        type: "string",
-        description: `The error code, for programs. Each code has one HTTP status: ${knownCodes}. Later versions can add codes. Handle an unknown code by its status.`,
-        "x-error-codes": statusOf,
-      },
-      message: {
-        type: "string",
-        description:
-          "The error message, for people. It names the field or header and the rule. Do not parse it.",
-      },
-      status: {
-        type: "integer",
-        format: "int32",
-        minimum: 400,
-        maximum: 599,
-        description: "The HTTP status of the response.",
-      },
-    },
-    { code: "not_found", message: petNotFound, status: 404 },
-  ),
+  Error: errorSchema(apiErrorCodes),
 };

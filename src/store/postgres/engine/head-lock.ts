@@ -13,19 +13,25 @@ import { waitForDisk } from "./transaction.ts";
  */
 export const lockHead = lockHeadWith("");
 
+/** Less than the deadline of a commit. */
+const lockWaitMsMax = 3_000;
+
 /**
  * For a group of updates, which reads entries by the index, from its end. A plan made when the
  * inventory was small would scan the whole table, or all versions of an entry through a bitmap,
- * including the versions that cannot be removed yet.
+ * including the versions that cannot be removed yet. The condition limits the wait for locks: the
+ * server evaluates it before it locks the row. Clients then learn that the store is busy, and not
+ * that it cannot be reached.
  */
 export const lockHeadForGroup = lockHeadWith(
   ", set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)",
+  ` AND set_config('lock_timeout', '${lockWaitMsMax}', true) <> ''`,
 );
 
-function lockHeadWith(settings: string): string {
+function lockHeadWith(settings: string, condition = ""): string {
   return `SELECT ${nowMs}, ${timelineNow}, epoch,
       set_config('idle_in_transaction_session_timeout', '1500', true), ${waitForDisk}${settings}
-    FROM store WHERE id = 1 FOR UPDATE`;
+    FROM store WHERE id = 1${condition} FOR UPDATE`;
 }
 
 /** Finds the newest row first, however many older versions the server still keeps. */

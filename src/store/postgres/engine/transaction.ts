@@ -62,5 +62,9 @@ async function runOnce(
   return rows;
 }
 
-/** How long this session waits for an import, which holds locks while it writes. */
-export const limitLockWait = "SELECT set_config('lock_timeout', '5000', false)";
+/**
+ * Limits how long each further statement of a transaction waits for an import, which holds locks while
+ * it writes. Not `lock_timeout`: a statement that queues behind others waits for two locks, one after
+ * the other, and each would have the whole time.
+ */
+export const limitWait = "SELECT set_config('statement_timeout', '5000', true)";

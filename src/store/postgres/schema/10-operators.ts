@@ -13,13 +13,14 @@ export const operators = `
     details    text NOT NULL
   );
 
-  -- The number of the last row of audit. Not a sequence: a logical copy of the database would start
-  -- at 1 again, and a role that does not own the tables would need one more right.
+  -- The number and the time of the last row of audit. Not a sequence: a logical copy of the database
+  -- would start at 1 again, and a role that does not own the tables would need one more right.
   CREATE TABLE audit_end (
     id  int2 PRIMARY KEY CHECK (id = 1),
-    seq int8 NOT NULL
+    seq int8 NOT NULL,
+    at  int8 NOT NULL
   ) WITH (fillfactor = 50);
-  INSERT INTO audit_end VALUES (1, 0);
+  INSERT INTO audit_end VALUES (1, 0, 0);
 
   CREATE TRIGGER audit_rows_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON audit
   FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('audit rows are never changed or deleted');

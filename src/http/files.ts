@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
-import { satisfiesIfNoneMatch } from "../etags.ts";
-import { type Encoding, preferredEncoding } from "../list/encodings.ts";
-import type { Page } from "../pages.ts";
+import { type Encoding, preferredEncoding } from "./encodings.ts";
+import { satisfiesIfNoneMatch } from "./etags.ts";
+import type { Page } from "./pages.ts";
 
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 

@@ -1,0 +1,32 @@
+import type { ErrorCode } from "../../../domain/errors.ts";
+import { petNotFound } from "../../../domain/pets.ts";
+import { statusOf } from "../../errors.ts";
+import { responseObject, type Schema } from "./schema.ts";
+
+/** The body of every error response of an API that sends these codes. */
+export function errorSchema(codes: readonly ErrorCode[]): Schema {
+  const known = codes.map((code) => `\`${code}\` ${statusOf[code]}`).join(", ");
+  return responseObject(
+    "The body of every error response.",
+    {
+      code: {
+        type: "string",
+        description: `The error code, for programs. Each code has one HTTP status: ${known}. Later versions can add codes. Handle an unknown code by its status.`,
+        "x-error-codes": Object.fromEntries(codes.map((code) => [code, statusOf[code]])),
+      },
+      message: {
+        type: "string",
+        description:
+          "The error message, for people. It names the field or header and the rule. Do not parse it.",
+      },
+      status: {
+        type: "integer",
+        format: "int32",
+        minimum: 400,
+        maximum: 599,
+        description: "The HTTP status of the response.",
+      },
+    },
+    { code: "not_found", message: petNotFound, status: 404 },
+  );
+}
