@@ -167,8 +167,9 @@ describe("the samples", () => {
     for (const language of ["curl", "TypeScript", "JavaScript", "Python"]) {
       await choose("updateInventory", language);
       await sample("updateInventory").locator("[data-copy]").click();
-      expect(await copied()).toBe((await shown("updateInventory"))!);
-      expect(await copied()).toContain("API_KEY");
+      const text = await copied();
+      expect(text).toBe((await shown("updateInventory"))!);
+      expect(text).toContain("API_KEY");
     }
     await page.click("#key-button");
     await page.getByText("Include my key in copied samples").click();
@@ -176,10 +177,11 @@ describe("the samples", () => {
     for (const language of ["curl", "TypeScript", "JavaScript", "Python"]) {
       await choose("updateInventory", language);
       await sample("updateInventory").locator("[data-copy]").click();
-      expect(await copied()).toContain(key);
-      expect(await copied()).not.toContain("API_KEY");
-      expect(await page.locator("main").textContent()).not.toContain(key);
+      const text = await copied();
+      expect(text).toContain(key);
+      expect(text).not.toContain("API_KEY");
     }
+    expect(await page.locator("main").textContent()).not.toContain(key);
     await page.reload();
     expect(await page.isChecked("#include-key")).toBe(false);
   });

@@ -225,9 +225,9 @@ describe("the page is readable", () => {
       await enterKey(page, key);
       await send(page, "listInventory");
       await openAllDetails(page);
-      const measured = await page.evaluate(contrasts);
-      expect(measured.filter(({ ratio }) => ratio < 4.5)).toEqual([]);
-      expect(measured.length).toBeGreaterThan(300);
+      const { measured, tooLow } = await page.evaluate(contrasts);
+      expect(tooLow).toEqual([]);
+      expect(measured).toBeGreaterThan(300);
       await page.emulateMedia({ colorScheme: null });
     });
   }
@@ -279,11 +279,15 @@ describe("on a phone, the page", () => {
 
 test("nothing above made a request to another host, an error or a violation of the policy", async () => {
   expectNoComplaints(opened, docs);
-  const { page: other, complaints } = await openPage(docs);
-  await other.evaluate(() => {
-    const style = document.createElement("style");
-    style.textContent = "body { color: red }";
-    document.head.append(style);
-  });
-  expect(complaints.join()).toContain("Content Security Policy");
+  // A violation would have been reported.
+  const [message] = await Promise.all([
+    page.waitForEvent("console"),
+    page.evaluate(() => {
+      const style = document.createElement("style");
+      style.textContent = "body { color: red }";
+      document.head.append(style);
+    }),
+  ]);
+  expect(message.text()).toContain("Content Security Policy");
+  expect(opened.complaints).toContain(message.text());
 });

@@ -7,6 +7,7 @@ import {
   consoleUrl,
   expectNoComplaints,
   openConsole,
+  showView,
 } from "../support/console.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
@@ -59,7 +60,7 @@ async function change(key: string, ...changes: readonly Change[]): Promise<numbe
   return (json as { entries: { version: number }[] }).entries.at(-1)!.version;
 }
 
-const open = (path: string) => page.goto(consoleUrl(service, path));
+const open = (path: string) => showView(page, path);
 const rowOf = (seq: number) => page.locator(`[data-seq='${seq}']`);
 /** The numbers of the changes on the page. */
 const shownSeqs = () =>
@@ -263,10 +264,16 @@ describe("History", () => {
 });
 
 test("markup in names and reasons is shown as text in all these views", async () => {
-  for (const path of ["/overview", "/activity", `/history/${wideId}`, "/history/moment?at=3"]) {
+  for (const [path, words] of [
+    ["/overview", "Latest changes"],
+    ["/activity", "Show older changes"],
+    [`/history/${wideId}`, "Changes of this pet"],
+    ["/history/moment?at=3", "Pets then"],
+  ] as const) {
     await open(path);
-    await page.locator("#content bdi", { hasText: markup }).first().waitFor();
-    expect(await page.locator("#content img").count()).toBe(0);
+    const content = page.locator("#content", { hasText: words });
+    await content.locator("bdi", { hasText: markup }).first().waitFor();
+    expect(await content.locator("img").count()).toBe(0);
     expect(await page.title()).not.toContain("stolen");
   }
 });

@@ -1,21 +1,32 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { views } from "../../src/console/views.ts";
+import { issueOperator } from "../support/admin/operators.ts";
 import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
-  consoleUrl,
+  enterOperatorKey,
   expectNoComplaints,
   fitsWidth,
-  openConsole,
   phone,
+  showView,
+  visitConsole,
 } from "../support/console.ts";
+import { program } from "../support/program.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
+/** Every view on PostgreSQL, with long names, on a phone with the dark theme. */
+
+const markup = `<img src=x onerror="document.title='stolen'">`;
 let service: TestService;
 let opened: ConsolePage;
+let page: Page;
+const ids = { key: "", webhook: "" };
+
 beforeAll(async () => {
-  service = await startTestService("postgres");
+  const flags = { "webhooks-allow-insecure": "on", "webhooks-allowed-networks": "127.0.0.0/8" };
+  service = await startTestService("postgres", flags, {}, { program });
   const till = await service.issueKey({ name: "Till 🦜 ".repeat(12) });
   const name = `\u202e${"Maximilian".repeat(20)}`;
   await service.addPets({ petId: 1n, name: "Rex" }, { petId: -9223372036854775808n, name });
@@ -23,7 +34,17 @@ beforeAll(async () => {
   await service.addOrders({ ...order, status: "placed" });
   const changes = [{ petId: 1, quantity: 9_007_199_254_740_991, reason: "x".repeat(200) }];
   await service.call("POST", "/changes", { key: till.text, body: JSON.stringify({ changes }) });
-  opened = await openConsole(service, "", { ...phone, colorScheme: "dark" });
+  ids.key = (await service.issueKey({ name: `${markup} ${"x".repeat(150)}` })).id;
+  const { text: key } = await issueOperator(service, "Grace");
+  const webhook = { name: "z".repeat(150), url: `http://127.0.0.1:1024/${"y".repeat(150)}` };
+  const body = JSON.stringify(webhook);
+  const { json } = await service.call("POST", "~/admin/webhooks", { key, body });
+  ids.webhook = (json as { id: string }).id;
+
+  opened = await visitConsole(service, "", { ...phone, colorScheme: "dark" });
+  page = opened.page;
+  await enterOperatorKey(page, key);
+  await page.locator("[data-connection=live]").waitFor();
 });
 afterAll(async () => {
   expectNoComplaints(opened, service);
@@ -32,17 +53,75 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Views whose own tests check them with axe on a phone, which takes a second each. */
-const checkedElsewhere = new Set(["/keys", "/webhooks", "/backups", "/audit"]);
-const paths = [...views.map(({ path }) => path), "/history/1", "/history/moment?at=1"];
+/** What each view shows once it has loaded. */
+const shown: Record<string, string> = {
+  "/overview": ".chart svg",
+  "/stock": "[data-pet='1']",
+  "/activity": "[data-seq]",
+  "/history": ".pet-choices",
+  "/history/1": ".step-line",
+  "/history/moment?at=1": "[role=table] >> text=Rex",
+  "/import": ".exports",
+  "/orders": "tbody >> text=Rex",
+  "/keys": ".key-name",
+  "/keys/{key}": "h1 >> text=onerror",
+  "/webhooks": "table >> text=zzz",
+  "/webhooks/{webhook}": "h1 >> text=zzz",
+  "/backups": "text=Make a backup now",
+  "/audit": ".audit-action",
+};
 
-test.each(paths)("%s works with PostgreSQL, and with long names on a phone", async (path) => {
-  const { page } = opened;
-  await page.goto(consoleUrl(service, path));
-  await page.locator("h1.view-title").waitFor();
-  await page.locator("[data-connection=live]").waitFor();
-  await page.waitForFunction(() => !document.querySelector(".loading, .chart-waiting"));
-  expect(await page.getByRole("alert").filter({ hasText: /./ }).allTextContents()).toEqual([]);
+test("the list above has every view", () => {
+  expect(views.map(({ path }) => path).filter((path) => !(path in shown))).toEqual([]);
+});
+
+test.each(Object.entries(shown))(
+  "%s works with PostgreSQL, and with long names on a phone",
+  async (path, content) => {
+    await showView(page, path.replace("{key}", ids.key).replace("{webhook}", ids.webhook));
+    await page.locator(content).first().waitFor();
+    await page.waitForFunction(() => !document.querySelector(".loading, .chart-waiting"));
+    expect(await page.getByRole("alert").filter({ hasText: /./ }).allTextContents()).toEqual([]);
+    expect(await fitsWidth(page)).toBe(true);
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await page.locator("#content img").count()).toBe(0);
+  },
+);
+
+test("the navigation is a menu, which closes when a view is chosen", async () => {
+  const link = page.locator("nav >> text=Stock");
+  expect(await link.isVisible()).toBe(false);
+  await page.click("[aria-label=Menu]");
+  await link.click();
+  await link.waitFor({ state: "hidden" });
+  await page.locator(shown["/stock"]!).waitFor();
+});
+
+test("the form of a new key fits on a phone", async () => {
+  await showView(page, "/keys");
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByRole("radio", { name: "Enterprise" }).check();
   expect(await fitsWidth(page)).toBe(true);
-  if (!checkedElsewhere.has(path)) expect(await seriousFindings(page)).toEqual([]);
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+});
+
+test("an import explains every bad row and imports nothing, on PostgreSQL too", async () => {
+  const { seq } = await service.store.inventory.readHead();
+  await showView(page, "/import");
+  const buffer = Buffer.from("petId,name,quantity\n1,Rex,many\n2,Mia,5\n");
+  await page.setInputFiles("#import-file", { name: "pets.csv", mimeType: "text/csv", buffer });
+  const problems = page.getByRole("region", { name: "Problems", exact: true });
+  await problems.getByText("must be an integer").waitFor();
+  expect(await problems.locator("tbody tr").count()).toBe(1);
+  expect((await service.store.inventory.readHead()).seq).toBe(seq);
+});
+
+test("the sign-out ends the session, for the old cookie too", async () => {
+  const [cookie] = await opened.context.cookies();
+  await page.getByLabel("Sign out").click();
+  await page.getByText("You have signed out.").waitFor();
+  const headers = { Cookie: `${cookie!.name}=${cookie!.value}` };
+  expect((await service.call("GET", "~/admin/session", { headers })).status).toBe(401);
 });

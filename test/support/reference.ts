@@ -86,8 +86,8 @@ export async function seriousFindingsOfDocs(page: Page): Promise<readonly string
   return seriousFindings(page, ["color-contrast"]);
 }
 
-/** Runs in the page. Returns the contrast of every text with its background. */
-export function contrasts(): { text: string; ratio: number }[] {
+/** Runs in the page. Measures the contrast of every text with its background. */
+export function contrasts(): { measured: number; tooLow: { text: string; ratio: number }[] } {
   const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number);
   const luminance = (color: string) => {
     const [red = 0, green = 0, blue = 0] = channels(color).map((value) => {
@@ -96,20 +96,28 @@ export function contrasts(): { text: string; ratio: number }[] {
     });
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
+  const backgrounds = new Map<Element, string>();
   const backgroundOf = (element: Element | null): string => {
     if (!element) return "rgb(255, 255, 255)";
+    const known = backgrounds.get(element);
+    if (known !== undefined) return known;
     const color = getComputedStyle(element).backgroundColor;
-    return channels(color)[3] === 0 ? backgroundOf(element.parentElement) : color;
+    const found = channels(color)[3] === 0 ? backgroundOf(element.parentElement) : color;
+    backgrounds.set(element, found);
+    return found;
   };
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const found: { text: string; ratio: number }[] = [];
+  const tooLow: { text: string; ratio: number }[] = [];
+  let measured = 0;
   while (walker.nextNode()) {
     const element = walker.currentNode.parentElement!;
     const text = walker.currentNode.textContent!.trim();
     if (text === "" || !element.checkVisibility()) continue;
     const [one, other] = [getComputedStyle(element).color, backgroundOf(element)].map(luminance);
     const [high, low] = [Math.max(one!, other!), Math.min(one!, other!)];
-    found.push({ text, ratio: (high + 0.05) / (low + 0.05) });
+    const ratio = (high + 0.05) / (low + 0.05);
+    measured += 1;
+    if (ratio < 4.5) tooLow.push({ text, ratio });
   }
-  return found;
+  return { measured, tooLow };
 }
