@@ -90,8 +90,9 @@ function bound(entries: typeof table.value) {
 /** Sends what is left after the connection was lost. Nothing is applied twice. */
 export async function continueApplying(): Promise<void> {
   if (Date.now() - sentAt.value > repeatMsMax) {
+    discardCounts();
     countError.value =
-      "This was sent too long ago to be sent again. Look under Activity whether the changes were made, then discard the count.";
+      "This count was sent too long ago to be sent again. Activity shows which changes were made. Count the other entries again.";
     return;
   }
   await send(unfinished.value);
