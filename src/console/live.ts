@@ -46,6 +46,8 @@ let source: EventSource | undefined;
 let cursor: string | undefined;
 /** True if a connection was lost before it told a cursor, so that changes may be missing. */
 let isGap = false;
+/** When the last event arrived. The page shows the state at this time. */
+let heardAt: number | undefined;
 let failures = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let silence: ReturnType<typeof setTimeout> | undefined;
@@ -66,6 +68,7 @@ export function stopLive(): void {
   close();
   cursor = undefined;
   isGap = false;
+  heardAt = undefined;
   failures = 0;
   opened = Promise.withResolvers();
   connection.value = { kind: "connecting" };
@@ -111,6 +114,7 @@ let pending: LedgerRow[] = [];
 
 function receive(event: MessageEvent<string>, isChange: boolean): void {
   cursor = event.lastEventId;
+  heardAt = Date.now();
   listenForSilence();
   if (!isChange) return;
   if (pending.length === 0) setTimeout(handOver, 0);
@@ -133,7 +137,10 @@ function failed(): void {
   if (cursor === undefined) isGap = true;
   opened.resolve();
   failures += 1;
-  if (connection.value.kind !== "lost") connection.value = { kind: "lost", since: Date.now() };
+  if (connection.value.kind !== "lost") {
+    // After a pause, or after the computer slept, the page shows an older state than the current one.
+    connection.value = { kind: "lost", since: heardAt ?? Date.now() };
+  }
   const limitMs = Math.min(retryMsMax, retryMsMin * 2 ** (failures - 1));
   timer = setTimeout(connect, limitMs * (0.5 + Math.random() / 2));
   // An event source does not tell why it failed. A request finds out whether the session has ended.

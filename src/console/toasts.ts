@@ -1,5 +1,6 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { messageOf } from "./api.ts";
+import { session } from "./session.ts";
 
 export interface Toast {
   readonly id: number;
@@ -40,3 +41,9 @@ function add(toast: Omit<Toast, "id">): number {
   toasts.value = [...toasts.value, { ...toast, id: lastId }].slice(-toastsMax);
   return lastId;
 }
+
+// The buttons of one session must not act in the name of the next person.
+effect(() => {
+  void session.value;
+  toasts.value = [];
+});

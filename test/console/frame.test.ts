@@ -112,15 +112,18 @@ describe("the sign-in", () => {
     await page.locator("#operator-key").waitFor();
   });
 
-  test("is asked for again when the key is revoked, and another key continues in the same view", async () => {
+  test("is asked for again when the key is revoked, and another key continues in the same view without its edit", async () => {
     const { id, text } = await issueOperator(service, "Mallory");
     await enterOperatorKey(page, text);
     await page.locator("[data-connection=live]").waitFor();
+    await page.locator("[data-pet='7'] .cell-quantity").click();
+    await page.keyboard.type("99");
     await service.store.keys.revokeKey(id, service.clock.now(), anEntry);
     await page.getByText("Your session has ended").waitFor();
     await enterOperatorKey(page, (await issueOperator(service, "Ada")).text);
     await page.locator("[data-connection=live]").waitFor();
     expect(page.url()).toBe(consoleUrl(service, "/stock?x=1"));
+    expect(await page.locator("[data-pet='7'] .cell-quantity").textContent()).toBe("3");
   });
 });
 
@@ -204,12 +207,15 @@ describe("signed in", () => {
     await page.bringToFront();
   });
 
-  test("an unknown address says so, and leads back", async () => {
+  test("an unknown address says so and leads back, and another view gets the focus", async () => {
     const { page } = opened;
+    const focusedId = () => page.evaluate(() => document.activeElement?.id);
     await page.goto(consoleUrl(service, "/nowhere"));
     await page.getByText("There is no such page").waitFor();
+    expect(await focusedId()).toBe("");
     await page.click("text=Open the overview");
     await page.locator("[aria-current=page]").waitFor();
     expect(page.url()).toBe(consoleUrl(service));
+    expect(await focusedId()).toBe("content");
   });
 });

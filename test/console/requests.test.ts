@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
-import { ApiError, request } from "../../src/console/api.ts";
+import { ApiError, request, requestPage } from "../../src/console/api.ts";
+import { drillCommand } from "../../src/console/backups/drill-command.ts";
 import { changeNumber, formatCount } from "../../src/console/parts/numbers.ts";
 import { dayAndTime, withLocalTimes } from "../../src/console/parts/times.ts";
 import { retryDelayMs } from "../../src/console/retries.ts";
@@ -56,6 +57,17 @@ test("a request that nobody waits for any more is not sent again", async () => {
   expect(sent()).toBe(1);
 });
 
+test("a connection that is lost within a response is reported as lost", async () => {
+  const lost = {
+    pull: (stream: { error(reason: Error): void }) => stream.error(new Error("lost")),
+  };
+  serve(() => new Response(new ReadableStream(lost)));
+  for (const asked of [request("/stock"), requestPage("/audit")]) {
+    const error = await asked.catch((failure: unknown) => failure);
+    expect(error).toMatchObject({ code: "offline", status: 0 });
+  }
+});
+
 test("stock that cannot be loaded again stays in view, marked, until it can", async () => {
   const entry = { petId: 1, name: "Rex", category: null, status: "available", version: 1 };
   let quantity = 4;
@@ -104,4 +116,13 @@ test("times in a text of the service are shown like all other times", () => {
 test("counts have separators, and the numbers of changes have none", () => {
   expect(formatCount(9_007_199_254_740_991)).toBe("9,007,199,254,740,991");
   expect(changeNumber(1_207)).toBe("#1207");
+});
+
+test("the command for a drill names the whole path, in a form that a shell keeps together", () => {
+  const name = "petstore-2026-11-03.petstore";
+  expect(drillCommand("/var/backups", name)).toBe(`petstore drill /var/backups/${name}`);
+  expect(drillCommand("/mnt/Anna's disk", name)).toBe(
+    `petstore drill '/mnt/Anna'\\''s disk/${name}'`,
+  );
+  expect(drillCommand("/var/backups", undefined)).toBe("petstore drill FILE");
 });

@@ -3,7 +3,7 @@ import { endureFeedFaults } from "../support/feed-trial/faults.ts";
 import type { Fault } from "../support/instances/chaos.ts";
 import type { Engine } from "../support/service.ts";
 
-const consumers = 60;
+const consumers = 30;
 
 const sequences: Record<Engine, readonly Fault[]> = {
   sqlite: [

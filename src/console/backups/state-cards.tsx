@@ -4,6 +4,7 @@ import { useNow } from "../parts/now.ts";
 import { countOf, formatSeconds } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 import { relativeTime } from "../parts/times.ts";
+import { drillCommand } from "./drill-command.ts";
 import type { Backups, TaskRuns } from "./types.ts";
 
 const minuteMs = 60_000;
@@ -60,7 +61,7 @@ export function ScheduleCard({ everySeconds, keep }: Backups) {
 }
 
 /** Whether a backup was restored as a test, and when. */
-export function DrillCard({ drill, files }: Backups) {
+export function DrillCard({ drill, files, folder }: Backups) {
   const now = useNow(minuteMs).value;
   const at = drill?.succeededAt ?? undefined;
   const ageSeconds = at === undefined ? 0 : Math.max(0, (now - Date.parse(at)) / 1_000);
@@ -80,8 +81,8 @@ export function DrillCard({ drill, files }: Backups) {
       <Failure runs={drill} />
       {isOld && (
         <p class="small">
-          Prove that a backup can be restored:{" "}
-          <code class="drill-command">petstore drill {files[0]?.name ?? "FILE"}</code>
+          Prove that a backup can be restored. Run this where the service runs, with the same
+          settings: <code class="drill-command">{drillCommand(folder, files[0]?.name)}</code>
         </p>
       )}
     </Card>

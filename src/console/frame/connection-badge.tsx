@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { connection, reconnectNow } from "../live.ts";
-import { clockTime } from "../parts/times.ts";
+import { dayAndTime } from "../parts/times.ts";
 
 /** Shows whether changes arrive as they happen. */
 export function ConnectionBadge() {
@@ -49,8 +49,8 @@ export function ConnectionNotice() {
   return (
     <div class="notice warning connection-notice" role="status">
       <span>
-        The connection was lost at {clockTime(state.since)}. This page shows the state at that time.
-        It reconnects by itself and then shows what has changed.
+        The connection is lost. This page shows the state at {dayAndTime(state.since)}. It
+        reconnects by itself and then shows what has changed.
       </span>
       <button type="button" class="button small" onClick={reconnectNow}>
         Try now

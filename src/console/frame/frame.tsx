@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { place } from "../router.ts";
 import type { Session } from "../types.ts";
 import { findView } from "../views.ts";
@@ -18,6 +19,7 @@ export function Frame({ session }: { readonly session: Session }) {
   useEffect(() => {
     document.title = `${title} – Pet Store Inventory`;
   }, [title]);
+  const content = useContentFocus(path);
   useEffect(() => {
     const openHelp = (event: KeyboardEvent) => {
       if (event.key !== "?" || isTyping(event.target)) return;
@@ -35,7 +37,7 @@ export function Frame({ session }: { readonly session: Session }) {
       <div class="app console">
         <Topbar session={session} openHelp={() => (isHelpOpen.value = true)} />
         <Sidebar current={view} />
-        <main class="content" id="content" tabIndex={-1}>
+        <main class="content" id="content" tabIndex={-1} aria-label={title} ref={content}>
           <ConnectionNotice />
           {view ? (
             <ViewSlot
@@ -52,6 +54,23 @@ export function Frame({ session }: { readonly session: Session }) {
       {isHelpOpen.value && <KeyboardHelp view={view} close={() => (isHelpOpen.value = false)} />}
     </>
   );
+}
+
+/**
+ * Moves the focus to the content when another view is opened. Screen readers then say its name, and Tab
+ * goes on from there. A field of the view that has the focus keeps it.
+ */
+function useContentFocus(path: string): RefObject<HTMLElement | null> {
+  const content = useRef<HTMLElement>(null);
+  const lastPath = useRef(path);
+  useLayoutEffect(() => {
+    // The browser places the focus when the page is loaded.
+    if (path === lastPath.current) return;
+    lastPath.current = path;
+    if (content.current!.contains(document.activeElement)) return;
+    content.current!.focus({ preventScroll: true });
+  }, [path]);
+  return content;
 }
 
 function NotFound() {

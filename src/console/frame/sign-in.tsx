@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { announce } from "../announcements.ts";
 import { ApiError, messageOf } from "../api.ts";
 import { signIn } from "../session.ts";
 import { EnvironmentBadge } from "./environment-badge.tsx";
@@ -26,6 +27,7 @@ export function SignIn({ note }: { readonly note: string | undefined }) {
     isBusy.value = true;
     try {
       await signIn(key);
+      announce("You have signed in.");
     } catch (failure) {
       error.value = explain(failure);
       isBusy.value = false;

@@ -1,5 +1,6 @@
 import { ApiError, request } from "../api.ts";
 import { createIdempotencyKey } from "../idempotency-key.ts";
+import { session } from "../session.ts";
 import type { Status, StockEntry } from "../types.ts";
 import { table, touched } from "./state.ts";
 
@@ -30,20 +31,31 @@ export function toBatches(changes: readonly BatchChange[]): readonly Batch[] {
   }));
 }
 
-/** Sends batches one after the other and calls `applied` with each one that is in the ledger. */
+/**
+ * Sends batches one after the other and calls `applied` with each one that is in the ledger. Returns
+ * false if the session ended meanwhile: the rest must not be sent in the name of the next person.
+ */
 export async function sendBatches(
   batches: readonly Batch[],
   applied: (batch: Batch) => void,
-): Promise<void> {
-  for (const batch of batches) {
-    const { entries } = await request<{ entries: readonly StockEntry[] }>("/changes", {
-      method: "POST",
-      body: { changes: batch.changes },
-      idempotencyKey: batch.key,
-    });
-    for (const entry of entries) table.value.update(entry);
-    touched();
-    applied(batch);
+): Promise<boolean> {
+  const { value: sender } = session;
+  try {
+    for (const batch of batches) {
+      const { entries } = await request<{ entries: readonly StockEntry[] }>("/changes", {
+        method: "POST",
+        body: { changes: batch.changes },
+        idempotencyKey: batch.key,
+      });
+      if (session.value !== sender) return false;
+      for (const entry of entries) table.value.update(entry);
+      touched();
+      applied(batch);
+    }
+    return true;
+  } catch (error) {
+    if (session.value !== sender) return false;
+    throw error;
   }
 }
 

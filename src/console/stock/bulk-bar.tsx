@@ -1,20 +1,51 @@
 import { useSignal } from "@preact/signals";
 import { capitalized } from "../parts/capitalized.ts";
-import { formatCount } from "../parts/numbers.ts";
+import { countOf, formatCount } from "../parts/numbers.ts";
 import { type Status, statuses } from "../types.ts";
 import { applyToSelected, bulk, continueBulk, dropRest } from "./bulk.ts";
 import { parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 import { clearSelection, selected } from "./selection.ts";
 
-/** Changes all selected rows. */
+/**
+ * Changes all selected rows. What is left after the connection was lost comes first, also when the
+ * table was loaded again and no row is selected any more.
+ */
 export function BulkBar() {
+  const { progress, rest } = bulk.value;
+  if (rest.length > 0) return <Rest />;
+  return selected.value.size > 0 || progress ? <BulkForm /> : null;
+}
+
+function Rest() {
+  const { error, rest } = bulk.value;
+  const count = rest.reduce((sum, { changes }) => sum + changes.length, 0);
+  return (
+    <section class="bulk-bar" aria-label="Changes that may not have been saved">
+      <strong class="bulk-count">{countOf(count, "change")} may not have been saved</strong>
+      <span class="bulk-reason small">Nothing is applied twice if you send again.</span>
+      <div class="row">
+        <button type="button" class="button primary" onClick={() => void continueBulk()}>
+          Send again
+        </button>
+        <button type="button" class="button" onClick={dropRest}>
+          Discard
+        </button>
+      </div>
+      <p class="field-error" role="alert">
+        {error}
+      </p>
+    </section>
+  );
+}
+
+function BulkForm() {
   const kind = useSignal<"set" | "add" | "status">("set");
   const amount = useSignal("");
   const status = useSignal<Status>("available");
   const reason = useSignal("");
   const error = useSignal("");
-  const { progress, error: refusal, rest } = bulk.value;
+  const { progress, error: refusal } = bulk.value;
   const count = selected.value.size;
 
   async function submit(event: Event): Promise<void> {
@@ -84,25 +115,14 @@ export function BulkBar() {
           reason.value = event.currentTarget.value;
         }}
       />
-      {rest.length > 0 ? (
-        <button type="button" class="button primary" onClick={() => void continueBulk()}>
-          Send again
-        </button>
-      ) : (
-        <button type="submit" class="button primary" disabled={progress !== undefined}>
-          {progress
-            ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}`
-            : "Apply"}
-        </button>
-      )}
+      <button type="submit" class="button primary" disabled={progress !== undefined}>
+        {progress ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}` : "Apply"}
+      </button>
       <button
         type="button"
         class="button"
         disabled={progress !== undefined}
-        onClick={() => {
-          dropRest();
-          clearSelection();
-        }}
+        onClick={clearSelection}
       >
         Clear
       </button>

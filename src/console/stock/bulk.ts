@@ -2,7 +2,7 @@ import { effect, signal } from "@preact/signals";
 import { messageOf } from "../api.ts";
 import { formatCount } from "../parts/numbers.ts";
 import { session } from "../session.ts";
-import { showSuccess } from "../toasts.ts";
+import { showError, showSuccess } from "../toasts.ts";
 import type { Status } from "../types.ts";
 import { type Batch, type BatchChange, isUncertain, sendBatches, toBatches } from "./batches.ts";
 import { clearSelection, selected } from "./selection.ts";
@@ -59,11 +59,12 @@ async function send(batches: readonly Batch[]): Promise<void> {
   let rest = batches;
   bulk.value = { ...idle, progress: { applied, total } };
   try {
-    await sendBatches(batches, (batch) => {
+    const isSent = await sendBatches(batches, (batch) => {
       applied += batch.changes.length;
       rest = rest.slice(1);
       bulk.value = { ...idle, progress: { applied, total } };
     });
+    if (!isSent) return;
     bulk.value = idle;
     clearSelection();
     showSuccess(`Changed ${formatCount(total)} ${total === 1 ? "entry" : "entries"}`);
@@ -71,8 +72,20 @@ async function send(batches: readonly Batch[]): Promise<void> {
     const before = applied > 0 ? `${formatCount(applied)} entries were changed. ` : "";
     const text = `${before}${messageOf(error)}`;
     bulk.value = { ...idle, error: text, rest: isUncertain(error) ? rest : [] };
+    // The table was loaded again meanwhile: without selected rows, the bar does not show the error.
+    if (selected.value.size === 0 && bulk.value.rest.length === 0) {
+      bulk.value = idle;
+      showError(text);
+    }
   }
 }
+
+// An error is about the rows that were selected when it occurred.
+effect(() => {
+  if (selected.value.size > 0) return;
+  const { progress, rest } = bulk.peek();
+  if (!progress && rest.length === 0) bulk.value = idle;
+});
 
 // The service knows a repeated batch only by the same key, so the next person must not send the rest.
 effect(() => {

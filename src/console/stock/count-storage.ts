@@ -9,9 +9,14 @@ export interface Count {
 export interface StoredCounts {
   readonly counts: readonly (readonly [petId: string, count: Count])[];
   readonly unfinished: readonly Batch[];
+  /** When `unfinished` was sent, in milliseconds since 1970. */
+  readonly sentAt: number;
 }
 
-export const noCounts: StoredCounts = { counts: [], unfinished: [] };
+export const noCounts: StoredCounts = { counts: [], unfinished: [], sentAt: 0 };
+
+/** The service forgets what was sent after a day or more, and would then apply it a second time. */
+export const repeatMsMax = 12 * 3_600_000;
 
 /**
  * Every operator key has its own counts: the service knows a repeated request only by the same key, so

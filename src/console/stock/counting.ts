@@ -6,7 +6,7 @@ import { navigate } from "../router.ts";
 import { session } from "../session.ts";
 import { showSuccess } from "../toasts.ts";
 import { type Batch, isUncertain, sendBatches, toBatches } from "./batches.ts";
-import { type Count, noCounts, readCounts, writeCounts } from "./count-storage.ts";
+import { type Count, noCounts, readCounts, repeatMsMax, writeCounts } from "./count-storage.ts";
 import { rowFilter, table, updateOrder } from "./state.ts";
 
 export type CountFilter = "all" | "counted" | "uncounted" | "different";
@@ -18,6 +18,8 @@ const counter = signal<string | undefined>(undefined);
 export const counts = signal<ReadonlyMap<string, Count>>(new Map());
 /** Changes that were sent, but whose result is not known. They are sent again as they were. */
 export const unfinished = signal<readonly Batch[]>([]);
+/** When they were first sent, in milliseconds since 1970. */
+const sentAt = signal(0);
 export const countFilter = signal<CountFilter>("all");
 export const countError = signal("");
 export const isApplying = signal(false);
@@ -77,6 +79,7 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
     delta: counted - expected,
     reason,
   }));
+  sentAt.value = Date.now();
   await send(toBatches(changes));
 }
 
@@ -85,8 +88,14 @@ function bound(entries: typeof table.value) {
 }
 
 /** Sends what is left after the connection was lost. Nothing is applied twice. */
-export function continueApplying(): Promise<void> {
-  return send(unfinished.value);
+export async function continueApplying(): Promise<void> {
+  if (Date.now() - sentAt.value > repeatMsMax) {
+    discardCounts();
+    countError.value =
+      "This count was sent too long ago to be sent again. Activity shows which changes were made. Count the other entries again.";
+    return;
+  }
+  await send(unfinished.value);
 }
 
 async function send(batches: readonly Batch[]): Promise<void> {
@@ -95,12 +104,13 @@ async function send(batches: readonly Batch[]): Promise<void> {
   isApplying.value = true;
   const total = batches.reduce((sum, { changes }) => sum + changes.length, 0);
   try {
-    await sendBatches(batches, (done) => {
+    const isSent = await sendBatches(batches, (done) => {
       unfinished.value = unfinished.value.slice(1);
       const next = new Map(counts.value);
       for (const { petId } of done.changes) next.delete(petId);
       counts.value = next;
     });
+    if (!isSent) return;
     discardCounts();
     navigate("/stock");
     showSuccess(`The count is in the ledger: ${formatCount(total)} entries`);
@@ -121,11 +131,17 @@ effect(() => {
     counter.value = keyId;
     counts.value = new Map(stored.counts);
     unfinished.value = stored.unfinished;
+    sentAt.value = stored.sentAt;
+    countError.value = "";
   });
 });
 
 effect(() => {
-  const stored = { counts: [...counts.value], unfinished: unfinished.value };
+  const stored = {
+    counts: [...counts.value],
+    unfinished: unfinished.value,
+    sentAt: sentAt.value,
+  };
   if (counter.value !== undefined) writeCounts(counter.value, stored);
 });
 

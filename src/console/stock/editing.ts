@@ -1,10 +1,11 @@
-import { batch, signal } from "@preact/signals";
+import { batch, effect, signal } from "@preact/signals";
 import { whoOf } from "../activity/who.ts";
 import { announce } from "../announcements.ts";
 import { ApiError, messageOf, request } from "../api.ts";
 import { createIdempotencyKey } from "../idempotency-key.ts";
 import { capitalized } from "../parts/capitalized.ts";
 import { formatCount } from "../parts/numbers.ts";
+import { session } from "../session.ts";
 import { showError, showSuccess } from "../toasts.ts";
 import type { LedgerRow, ListedEntry, Status, StockEntry } from "../types.ts";
 import { parseQuantity, quantityRule } from "./quantities.ts";
@@ -73,6 +74,7 @@ export async function saveEditing(): Promise<boolean> {
     return false;
   }
   changeEditing({ isSaving: true });
+  const { value: sender } = session;
   const { base, status, reason } = edit;
   const body = {
     quantity,
@@ -86,6 +88,8 @@ export async function saveEditing(): Promise<boolean> {
       body,
       idempotencyKey: keyOf(JSON.stringify([base.petId, body])),
     });
+    // The toast could undo the change in the name of the next person.
+    if (session.value !== sender) return false;
     // The person may have cancelled, and edit another row by now.
     const isOpen = isEdited(base);
     batch(() => {
@@ -177,4 +181,9 @@ onChange((change) => {
     ? `changed this entry meanwhile: ${formatCount(after.quantity)}, ${capitalized(after.status)}`
     : "removed this entry meanwhile";
   announce(`${whoOf(change)} ${what}.`);
+});
+
+// Nothing of one session is left for the next person.
+effect(() => {
+  if (session.value.kind === "out") cancelEditing();
 });

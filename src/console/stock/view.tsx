@@ -7,8 +7,7 @@ import { EditSheet } from "./edit-sheet.tsx";
 import { Grid } from "./grid.tsx";
 import { NoMatches, NoPets, NotLoaded, Outdated } from "./nothing.tsx";
 import { PetDialog } from "./pet-dialog.tsx";
-import { openPetDialog, petDialog } from "./pet-dialog-state.ts";
-import { selected } from "./selection.ts";
+import { closePetDialog, openPetDialog, petDialog } from "./pet-dialog-state.ts";
 import { loadState, loadStock, outdatedSince, table, visible } from "./state.ts";
 import { Actions, Toolbar } from "./toolbar.tsx";
 
@@ -31,6 +30,7 @@ export const shortcuts: readonly Shortcut[] = [
 export default function StockView({ rest }: ViewProps) {
   useEffect(() => {
     void loadStock();
+    return closePetDialog;
   }, []);
   useEffect(() => {
     isCounting.value = rest === "count";
@@ -47,7 +47,7 @@ export default function StockView({ rest }: ViewProps) {
       </div>
       {isCounting.value && <CountPanel />}
       <Entries />
-      {selected.value.size > 0 && <BulkBar />}
+      <BulkBar />
       <EditSheet />
       {petDialog.value && <PetDialog {...petDialog.value} />}
     </div>
