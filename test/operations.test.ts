@@ -36,7 +36,7 @@ describe.each(engines)("operations on %s", (engine) => {
       headers: { ...example.headers, ...options.headers },
     });
 
-  /** A test of what does not depend on the store. One engine is enough for it. */
+  /** A test of what does not depend on how the operation uses the store. One engine is enough for it. */
   const testOnce = (name: string, work: () => Promise<void>) => {
     if (engine === "sqlite") test(name, work);
   };
@@ -75,12 +75,12 @@ describe.each(engines)("operations on %s", (engine) => {
       const expectRejected = (code: ErrorCode, options: CallOptions) =>
         unchanged(() => answersError(code, options));
 
-      test("without a key it returns 401 with a challenge and changes nothing", async () => {
+      testOnce("without a key it returns 401 with a challenge and changes nothing", async () => {
         const response = await expectRejected("unauthorized", {});
         expect(response.headers.get("WWW-Authenticate")).toBe('Bearer realm="petstore"');
       });
 
-      test("with a key that was never issued it returns 401 and changes nothing", async () => {
+      testOnce("with a key that was never issued it returns 401 and changes nothing", async () => {
         const response = await expectRejected("unauthorized", {
           key: generateKeyText("production"),
         });
@@ -98,25 +98,25 @@ describe.each(engines)("operations on %s", (engine) => {
         });
       });
 
-      test("with a revoked key it returns 401 and changes nothing", async () => {
+      testOnce("with a revoked key it returns 401 and changes nothing", async () => {
         const key = await service.issueKey();
         expect((await ask(operation, good, { key: key.text })).status).toBe(200);
         await service.store.keys.revokeKey(key.id, service.clock.now(), anEntry);
         await expectRejected("unauthorized", { key: key.text });
       });
 
-      test("with a key without its scope it returns 403 and changes nothing", async () => {
+      testOnce("with a key without its scope it returns 403 and changes nothing", async () => {
         const others = scopes.filter((scope) => scope !== operation.scope);
         const key = await service.issueKey({ scopes: others });
         await expectRejected("insufficient_scope", { key: key.text });
       });
 
-      test("a key with only its scope is enough", async () => {
+      testOnce("a key with only its scope is enough", async () => {
         const key = await service.issueKey({ scopes: [operation.scope] });
         expect((await ask(operation, good, { key: key.text })).status).toBe(200);
       });
 
-      test("over the limit it returns 429 with Retry-After and changes nothing", async () => {
+      testOnce("over the limit it returns 429 with Retry-After and changes nothing", async () => {
         const limits = { perMinute: 1, perDay: 10 };
         const key = await service.issueKey({ plan: "enterprise", limits });
         expect((await ask(operation, good, { key: key.text })).status).toBe(200);

@@ -69,7 +69,7 @@ test("the log tells in four lines that the database was stopped and started", as
   const story = lines().toSorted((one, other) => one.event.localeCompare(other.event));
   const reason = "unreachable";
   const cause = expect.stringMatching(
-    /^connection refused|connection was closed|^terminating connection/,
+    /^connection refused|connection was closed|^terminating connection|is shutting down/,
   );
   const requestId = first.headers.get("X-Request-Id");
   const ended = { failures: expect.any(Number), durationMs: expect.any(Number) };

@@ -13,6 +13,7 @@ import {
   type CallOptions,
   engines,
   startTestService,
+  type TestResponse,
   type TestService,
 } from "../support/service.ts";
 
@@ -93,13 +94,13 @@ describe.each(engines)("operations of the operator API on %s", (engine) => {
     (id, operation) => {
       const { bad } = examples[id]!;
 
-      test("succeeds with a key, and nothing of the response may be stored", async () => {
-        const response = await send(operation, await prepared(operation), { key: operator });
+      /** Nothing of the response may be stored. */
+      const expectSuccess = (response: TestResponse) => {
         expect(`${id} ${response.status}`).toMatch(/ 20[014]$/);
         expectCommonHeaders(response);
         expect(response.headers.get("Cache-Control")).toStartWith("no-store");
         expect(response.headers.get("X-Stability")).toBe("beta");
-      });
+      };
 
       test("invalid input returns an error and changes nothing", async () => {
         const fill = await prepare(id);
@@ -110,8 +111,15 @@ describe.each(engines)("operations of the operator API on %s", (engine) => {
         });
       });
 
+      // Some operations start a process, so each succeeds once an engine: with a session on the other.
+      if (engine === "postgres") {
+        test("succeeds with a key", async () => {
+          expectSuccess(await send(operation, await prepared(operation), { key: operator }));
+        });
+        return;
+      }
+
       // What follows is decided before the store is used.
-      if (engine === "postgres") return;
 
       test("is refused without a valid operator key or session, and changes nothing", async () => {
         const attempts: CallOptions[] = [
@@ -136,8 +144,7 @@ describe.each(engines)("operations of the operator API on %s", (engine) => {
         expect(foreign.headers.has("Access-Control-Allow-Origin")).toBe(false);
         if (operation.method !== "GET") expectError(foreign, "cross_origin");
         const own = id === "startSession" ? { key: operator } : {};
-        const response = await send(operation, example, { ...own, headers: ownPage(cookie) });
-        expect(`${id} ${response.status}`).toMatch(/ 20[014]$/);
+        expectSuccess(await send(operation, example, { ...own, headers: ownPage(cookie) }));
       });
 
       test("OPTIONS needs no key, other methods return 405, and none has CORS headers", async () => {

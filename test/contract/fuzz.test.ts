@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { fuzz } from "../support/contract/fuzz.ts";
 
 test.each([
-  ["sqlite", "600"],
+  ["sqlite", "500"],
   ["postgres", "500"],
 ] as const)(
   "on %s %s requests generated from openapi.json get only documented responses",

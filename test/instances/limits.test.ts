@@ -35,7 +35,7 @@ test("three instances under parallel load admit exactly the limit of every minut
   const { id, key } = await issueKey(perMinute, 900_000_000);
   let resetAt = await startNext(databaseUrl, "minute");
   const spending = startSpending(fleet, key, 4);
-  for (let minute = 0; minute < 4; minute++) {
+  for (let minute = 0; minute < 3; minute++) {
     // Some windows end exhausted, others end in the middle.
     if (minute % 3 === 2) await spending.moreAdmitted(perMinute / 3);
     else await spending.usedUp(resetAt);
@@ -49,7 +49,7 @@ test("three instances under parallel load admit exactly the limit of every minut
     if (refusedBy.size > 0) expect(admitted).toBe(perMinute);
   }
   const usedUp = spending.windows().filter(({ refusedBy }) => refusedBy.size === 3);
-  expect(usedUp.length).toBeGreaterThanOrEqual(4);
+  expect(usedUp.length).toBeGreaterThanOrEqual(3);
   expect(await countedToday(id)).toBe(spending.admitted());
 });
 
@@ -77,7 +77,7 @@ test("an instance that was paused and resumes minutes later admits nothing beyon
   const spending = startSpending(fleet, key, 4);
   await spending.moreAdmitted(perMinute / 2);
   fleet.instance(2).kill("SIGSTOP");
-  for (let minute = 0; minute < 3; minute++) {
+  for (let minute = 0; minute < 2; minute++) {
     await spending.usedUp(resetAt, [0, 1]);
     resetAt = await startNext(databaseUrl, "minute");
   }

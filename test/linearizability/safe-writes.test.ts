@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import { endureRetries } from "../support/safe-writes/trial.ts";
 import { engines } from "../support/service.ts";
 
-const rounds = { sqlite: 3, postgres: 4 };
-const writesBetween = 40;
+const rounds = { sqlite: 2, postgres: 3 };
+const writesBetween = 25;
 
 test.each(engines)(
   "on %s a write that is sent again until it is acknowledged takes effect once, whatever is killed meanwhile",
   async (engine) => {
-    const load = { instances: 2, pauseMsMax: 40 };
+    const load = { instances: 2, pauseMsMax: 200 };
     const figures = await endureRetries(engine, rounds[engine], writesBetween, load);
     // The guarantees are worth little unless answers were lost and results replayed.
     expect(figures.acknowledged).toBeGreaterThan(writesBetween * rounds[engine]);

@@ -27,7 +27,10 @@ export function startTraffic(fleet: Fleet, recorder: Recorder, options: TrafficO
 
   async function repeat(act: () => Promise<boolean>): Promise<void> {
     // A client that failed waits a little, or a dead instance would get most of the requests.
-    while (!ended) await Bun.sleep((await act()) ? pauseMsMax * Math.random() : 50);
+    while (!ended) {
+      const pauseMs = (await act()) ? pauseMsMax * Math.random() : Math.max(50, pauseMsMax / 2);
+      await Bun.sleep(pauseMs);
+    }
   }
 
   const clients = [

@@ -72,7 +72,7 @@ export const openSite: Record<Engine, (size: number) => Promise<Site>> = {
       counted,
       set,
       initial,
-      faults: ["the service is killed", "the service is killed", "the service is replaced"],
+      faults: ["the service is killed", "the service is replaced"],
       async inflict(fault) {
         const isKilled = fault === "the service is killed";
         service.kill(isKilled ? "SIGKILL" : "SIGTERM");
@@ -112,8 +112,8 @@ export const openSite: Record<Engine, (size: number) => Promise<Site>> = {
       faults: [
         "an instance and the database are killed together",
         "an instance is killed",
-        "the database is killed",
         "the connections of an instance are cut",
+        "the database is killed",
         "the database is restarted",
         "an instance is replaced in good order",
       ],

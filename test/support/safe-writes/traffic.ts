@@ -98,7 +98,7 @@ export function startSafeTraffic(target: Target, clients: number, pauseMsMax = 0
       const answer = await send({ ...request, headers }, cut);
       if (!answer || answer.status === 503) {
         write.unanswered += 1;
-        await Bun.sleep(20 * Math.random());
+        await Bun.sleep(Math.max(20, pauseMsMax) * Math.random());
         continue;
       }
       left -= 1;
