@@ -86,6 +86,7 @@ export function storeSuite(
     afterEach(() => place.remove());
 
     const suite: StoreSuite = {
+      isWhole: parts === allParts,
       get clock() {
         return clock;
       },
