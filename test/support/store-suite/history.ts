@@ -51,9 +51,9 @@ export function describeHistory(suite: StoreSuite): void {
 
     test("has the newest version after any number of changes", async () => {
       await add({ petId: 1n });
-      for (let quantity = 1; quantity <= 40; quantity++) await commit(set(1n, quantity));
+      for (let quantity = 1; quantity <= 20; quantity++) await commit(set(1n, quantity));
       expect(await history().findEntry(1n)).toMatchObject({
-        entry: { quantity: 40, version: 41 },
+        entry: { quantity: 20, version: 21 },
       });
     });
   });
@@ -98,7 +98,7 @@ export function describeHistory(suite: StoreSuite): void {
 
     test("is exact in ledgers of any length", async () => {
       await add({ petId: 1n });
-      for (let length = 1; length <= 40; length++) {
+      for (let length = 1; length <= 20; length++) {
         const times = (await ledger()).map(({ at }) => at);
         for (const time of [times[0]! - 1, times[0]!, times.at(-1)! - 1, times.at(-1)!]) {
           expect(await history().seqAt(time)).toBe(times.filter((at) => at <= time).length);
