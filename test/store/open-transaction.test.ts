@@ -16,8 +16,8 @@ import { petRow } from "../support/pets.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { setUnit } from "../support/units.ts";
 
-const changes = 1_300;
-/** How many more pages may be read than at first. The versions that are kept fill over 26. */
+const changes = 2_000;
+/** How many more pages may be read than at first. The versions that are kept fill over 40. */
 const morePagesMax = 20;
 
 let database: Database;
@@ -126,7 +126,7 @@ test("no ANALYZE makes a count, a commit of few pets or a read of one visit all 
     find: await pagesOf(find),
   });
   const before = await pages();
-  for (let round = 1; round <= 8; round++) {
+  for (let round = 1; round <= 20; round++) {
     for (let n = 1; n <= 25; n++) {
       await commit(session, { epochs, keys: createKeyMemory() }, set(pets, 100 * round + n), null);
       await take(session);
