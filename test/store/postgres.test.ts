@@ -4,7 +4,12 @@ import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import type { TestClock } from "../support/clock.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
-import { connectionParts, type StorePlace, storeSuite } from "../support/store-suite.ts";
+import {
+  connectionParts,
+  engineParts,
+  type StorePlace,
+  storeSuite,
+} from "../support/store-suite.ts";
 
 async function enter(clock: TestClock, parameters: string): Promise<StorePlace> {
   const url = (await migratedDatabase()) + parameters;
@@ -32,7 +37,7 @@ async function enter(clock: TestClock, parameters: string): Promise<StorePlace> 
   };
 }
 
-storeSuite("the PostgreSQL store", (clock) => enter(clock, ""));
+storeSuite("the PostgreSQL store", (clock) => enter(clock, ""), engineParts);
 storeSuite(
   "the PostgreSQL store behind a pooler",
   (clock) => enter(clock, "?prepare=false"),

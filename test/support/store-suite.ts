@@ -21,8 +21,8 @@ import { describePages } from "./store-suite/pages.ts";
 import { describePets } from "./store-suite/pets.ts";
 import { describeSharing } from "./store-suite/sharing.ts";
 import { batchesOf, keyNamed, type StorePlace, type StoreSuite } from "./store-suite/suite.ts";
-import { describeUndo } from "./store-suite/undo.ts";
-import { describeUnits } from "./store-suite/units.ts";
+import { describeUndo, describeUndoRules } from "./store-suite/undo.ts";
+import { describeUnitRules, describeUnits } from "./store-suite/units.ts";
 import { describeUsageHistory } from "./store-suite/usage-history.ts";
 import { describeWebhooks, describeWebhookWrites } from "./store-suite/webhooks.ts";
 import { setUnit } from "./units.ts";
@@ -58,7 +58,8 @@ export const connectionParts: readonly Part[] = [...updates, ...reads];
 /** What a writer on a thread needs if another call tests its engine whole. Reads do not use the thread. */
 export const writerParts: readonly Part[] = [...updates, ...otherWrites];
 
-const allParts: readonly Part[] = [
+/** What an engine needs if another one is tested with all parts. */
+export const engineParts: readonly Part[] = [
   ...updates,
   ...reads,
   ...otherWrites,
@@ -67,6 +68,9 @@ const allParts: readonly Part[] = [
   describeConstraints,
   describeWebhooks,
 ];
+
+/** With the rules that all engines share. */
+const allParts: readonly Part[] = [...engineParts, describeUnitRules, describeUndoRules];
 
 /** What every engine has to do, written once. An engine joins with one call. */
 export function storeSuite(
@@ -86,6 +90,7 @@ export function storeSuite(
     afterEach(() => place.remove());
 
     const suite: StoreSuite = {
+      isWhole: parts !== connectionParts && parts !== writerParts,
       get clock() {
         return clock;
       },

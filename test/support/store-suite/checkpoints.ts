@@ -48,16 +48,6 @@ export function describeCheckpointWrites(suite: StoreSuite): void {
       expect(found).toEqual([int64Min, -1n, 5n, int64Max].map((petId) => `from ${petId}`));
     });
 
-    test("are not stored for another epoch, or for a row that the ledger does not have", async () => {
-      await add({ petId: 1n });
-      const { epoch } = await suite.store.inventory.readHead();
-      await checkpoints().claim("one");
-      const another = epoch.replace(/.$/, (last) => (last === "9" ? "8" : "9"));
-      expect(await checkpoints().complete("one", { epoch: another, seq: 1 }, 1)).toBe(false);
-      expect(await checkpoints().complete("one", { epoch, seq: 2 }, 1)).toBe(false);
-      expect(await checkpoints().listCheckpoints()).toEqual([]);
-    });
-
     test("have one writer: when another takes over, the first can write nothing", async () => {
       await add({ petId: 1n });
       const { epoch } = await suite.store.inventory.readHead();
@@ -74,6 +64,18 @@ export function describeCheckpointWrites(suite: StoreSuite): void {
       expect(await other.addPart("two", 1, part(3n))).toBe(true);
       expect(await other.complete("two", { epoch, seq: 1 }, 1)).toBe(true);
       expect(await checkpoints().partsAfter(1, null, 9)).toMatchObject([{ firstPetId: 3n }]);
+    });
+
+    if (!suite.isWhole) return;
+
+    test("are not stored for another epoch, or for a row that the ledger does not have", async () => {
+      await add({ petId: 1n });
+      const { epoch } = await suite.store.inventory.readHead();
+      await checkpoints().claim("one");
+      const another = epoch.replace(/.$/, (last) => (last === "9" ? "8" : "9"));
+      expect(await checkpoints().complete("one", { epoch: another, seq: 1 }, 1)).toBe(false);
+      expect(await checkpoints().complete("one", { epoch, seq: 2 }, 1)).toBe(false);
+      expect(await checkpoints().listCheckpoints()).toEqual([]);
     });
   });
 }
@@ -114,10 +116,10 @@ export function describeCheckpoints(suite: StoreSuite): void {
 
     test("are where a search in a pet's history starts, so that few rows are read", async () => {
       await add({ petId: 1n, quantity: 0 }, { petId: 2n }, { petId: 3n });
-      for (let at = 0; at < 40; at++)
+      for (let at = 0; at < 20; at++)
         await suite.store.inventory.commit([set(1n, at), set(2n, at)]);
       await addCheckpoints(10);
-      const seqs = (await suite.store.history.petRows(1n, 82, 100)).map(({ seq }) => seq);
+      const seqs = (await suite.store.history.petRows(1n, 42, 100)).map(({ seq }) => seq);
       let searched = 0;
       const { petRowBefore } = suite.store.history;
       const history: Store["history"] = {
@@ -129,7 +131,7 @@ export function describeCheckpoints(suite: StoreSuite): void {
       };
       const store = { ...suite.store, history };
       // Odd rows from 5 on belong to another pet, so the search cannot start there.
-      for (let before = 1; before <= 84; before++) {
+      for (let before = 1; before <= 44; before++) {
         const { rows } = await listHistory({ store }, 1n, { before, limit: 3 });
         expect(rows.map(({ seq }) => seq)).toEqual(seqs.filter((seq) => seq < before).slice(0, 3));
       }
@@ -154,12 +156,12 @@ export function describeCheckpoints(suite: StoreSuite): void {
 
     test("and the rows after them give the inventory of every moment, and its differences", async () => {
       await add({ petId: 1n, quantity: 5 }, { petId: -7n, status: "pending" }, { petId: int64Max });
-      for (let round = 0; round < 12; round++) {
+      for (let round = 0; round < 8; round++) {
         await suite.store.inventory.commit([set(1n, round), set(int64Max, 3 * round)]);
         if (round % 3 === 0) await add({ petId: BigInt(round), quantity: 1, status: "sold" });
       }
       await addCheckpoints(6);
-      expect((await checkpoints().listCheckpoints()).length).toBeGreaterThan(3);
+      expect((await checkpoints().listCheckpoints()).length).toBeGreaterThan(2);
       const ledger = await suite.store.inventory.ledgerAfter(0, 100);
       for (let seq = 0; seq <= ledger.length; seq++) {
         expect(await readInventory(suite.store, seq)).toEqual(foldedAt(ledger, seq));
@@ -219,7 +221,7 @@ export function describeCheckpoints(suite: StoreSuite): void {
     });
 
     test("of many parts give the whole inventory in order", async () => {
-      const count = 2 * sliceEntries + 2;
+      const count = sliceEntries + 2;
       const petId = (at: number) => BigInt((at * 7_919) % count) - BigInt(count / 2);
       await add(...Array.from({ length: count }, (_, at) => ({ petId: petId(at), quantity: at })));
       await addCheckpoints(count);
@@ -227,7 +229,7 @@ export function describeCheckpoints(suite: StoreSuite): void {
       await add({ petId: int64Min }, { petId: int64Max });
       const parts = await checkpoints().partsAfter(count, null, 10);
       expect(parts.map(({ firstPetId }) => firstPetId)).toEqual(
-        [0, 1, 2].map((at) => BigInt(at * sliceEntries - count / 2)),
+        [0, 1].map((at) => BigInt(at * sliceEntries - count / 2)),
       );
       const expected = await suite.store.inventory.entriesAfter(null, 2 * count);
       expect(await readInventory(suite.store, count + 4)).toEqual([...expected]);

@@ -20,6 +20,12 @@ export type PetRow = Partial<PetRecord> & { petId: bigint };
 
 /** What each part of the suite works with. Every test gets a new place and a new store. */
 export interface StoreSuite {
+  /**
+   * False if another call tests this engine whole. Then a part tests only what a connection or a
+   * thread can change: that values arrive, that other stores see them, and that writers do not
+   * disturb each other.
+   */
+  readonly isWhole: boolean;
   readonly clock: TestClock;
   readonly place: StorePlace;
   store: Store;

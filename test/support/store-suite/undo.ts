@@ -6,6 +6,7 @@ import { anEntry } from "../audit.ts";
 import { testStart } from "../clock.ts";
 import { keyNamed, type StoreSuite } from "./suite.ts";
 
+/** What depends on how a store reads rows and stores units. */
 export function describeUndo(suite: StoreSuite): void {
   const { add, entries, ledger, set } = suite;
 
@@ -33,17 +34,6 @@ export function describeUndo(suite: StoreSuite): void {
       await suite.expectSound();
     });
 
-    test("can itself be undone", async () => {
-      await add({ petId: 1n, quantity: 4 });
-      await suite.store.inventory.commit([set(1n, 9)]);
-      await undoRow(undoStore(suite.store), 2);
-      expect(await undoRow(undoStore(suite.store), 3)).toMatchObject({
-        kind: "undone",
-        row: { seq: 4, after: { quantity: 9 }, reason: "undo of 3" },
-      });
-      await suite.expectSound();
-    });
-
     test("of a row that another row followed names that row, and changes nothing", async () => {
       await suite.store.keys.addKey(keyNamed("key_a"), "digest", anEntry);
       await add({ petId: 1n, quantity: 4 }, { petId: 2n });
@@ -57,47 +47,6 @@ export function describeUndo(suite: StoreSuite): void {
       expect(await entries()).toMatchObject([{ quantity: 10 }, { quantity: 5 }]);
       // A change to another pet does not matter.
       expect(await undoRow(undoStore(suite.store), 4)).toMatchObject({ kind: "undone" });
-    });
-
-    test("with force overwrites later changes", async () => {
-      await add({ petId: 1n, quantity: 4 });
-      await suite.store.inventory.commit([set(1n, 9), set(1n, 10)]);
-      expect(await undoRow(undoStore(suite.store), 2, { force: true })).toMatchObject({
-        kind: "undone",
-        row: { seq: 4, before: { quantity: 10 }, after: { quantity: 4 } },
-      });
-    });
-
-    test("of a row that created a pet is refused, also with force", async () => {
-      await add({ petId: 1n, quantity: 4 });
-      for (const force of [false, true]) {
-        const outcome = await undoRow(undoStore(suite.store), 1, { force });
-        expect(outcome).toEqual({ kind: "creates_entry", petId: 1n });
-      }
-      expect(await ledger()).toHaveLength(1);
-    });
-
-    test("of a row that does not exist fails", async () => {
-      await add({ petId: 1n });
-      for (const seq of [2, Number.MAX_SAFE_INTEGER]) {
-        await expect(undoRow(undoStore(suite.store), seq, { force: true })).rejects.toThrow(
-          `There is no ledger row ${seq}.`,
-        );
-      }
-    });
-
-    test("keeps the reason that is given, unless it breaks the rule", async () => {
-      await add({ petId: 1n, quantity: 4 });
-      await suite.store.inventory.commit([set(1n, 9)]);
-      for (const reason of ["x".repeat(201), "a\nb", "\ud800"]) {
-        await expect(undoRow(undoStore(suite.store), 2, { reason })).rejects.toThrow(
-          "Field 'reason' must have at most 200 characters and no control characters.",
-        );
-      }
-      expect(await undoRow(undoStore(suite.store), 2, { reason: "wrong pet 🐢" })).toMatchObject({
-        row: { seq: 3, reason: "wrong pet 🐢" },
-      });
-      expect((await ledger()).at(-1)).toMatchObject({ seq: 3, reason: "wrong pet 🐢" });
     });
 
     test("is refused if the entry changes between the read and the write", async () => {
@@ -140,6 +89,65 @@ export function describeUndo(suite: StoreSuite): void {
         } else expect(after).toEqual([update]);
       }
       await suite.expectSound();
+    });
+  });
+}
+
+/** What is decided before a unit reaches the store, whatever the engine. */
+export function describeUndoRules(suite: StoreSuite): void {
+  const { add, ledger, set } = suite;
+
+  describe("an undo", () => {
+    test("can itself be undone", async () => {
+      await add({ petId: 1n, quantity: 4 });
+      await suite.store.inventory.commit([set(1n, 9)]);
+      await undoRow(undoStore(suite.store), 2);
+      expect(await undoRow(undoStore(suite.store), 3)).toMatchObject({
+        kind: "undone",
+        row: { seq: 4, after: { quantity: 9 }, reason: "undo of 3" },
+      });
+      await suite.expectSound();
+    });
+
+    test("with force overwrites later changes", async () => {
+      await add({ petId: 1n, quantity: 4 });
+      await suite.store.inventory.commit([set(1n, 9), set(1n, 10)]);
+      expect(await undoRow(undoStore(suite.store), 2, { force: true })).toMatchObject({
+        kind: "undone",
+        row: { seq: 4, before: { quantity: 10 }, after: { quantity: 4 } },
+      });
+    });
+
+    test("of a row that created a pet is refused, also with force", async () => {
+      await add({ petId: 1n, quantity: 4 });
+      for (const force of [false, true]) {
+        const outcome = await undoRow(undoStore(suite.store), 1, { force });
+        expect(outcome).toEqual({ kind: "creates_entry", petId: 1n });
+      }
+      expect(await ledger()).toHaveLength(1);
+    });
+
+    test("of a row that does not exist fails", async () => {
+      await add({ petId: 1n });
+      for (const seq of [2, Number.MAX_SAFE_INTEGER]) {
+        await expect(undoRow(undoStore(suite.store), seq, { force: true })).rejects.toThrow(
+          `There is no ledger row ${seq}.`,
+        );
+      }
+    });
+
+    test("keeps the reason that is given, unless it breaks the rule", async () => {
+      await add({ petId: 1n, quantity: 4 });
+      await suite.store.inventory.commit([set(1n, 9)]);
+      for (const reason of ["x".repeat(201), "a\nb", "\ud800"]) {
+        await expect(undoRow(undoStore(suite.store), 2, { reason })).rejects.toThrow(
+          "Field 'reason' must have at most 200 characters and no control characters.",
+        );
+      }
+      expect(await undoRow(undoStore(suite.store), 2, { reason: "wrong pet 🐢" })).toMatchObject({
+        row: { seq: 3, reason: "wrong pet 🐢" },
+      });
+      expect((await ledger()).at(-1)).toMatchObject({ seq: 3, reason: "wrong pet 🐢" });
     });
 
     test("keeps earlier positions and the epochs of earlier rows valid", async () => {
