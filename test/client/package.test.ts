@@ -16,7 +16,7 @@ import { PackageSite, runInBrowser, runScenarioInBrowser } from "../support/clie
 import {
   type ReadmeExample,
   readReadmeExamples,
-  runReadmeExample,
+  runReadmeExamples,
 } from "../support/client/readme-examples.ts";
 import { ScriptedServer } from "../support/client/scripted-server.ts";
 import { StockedService } from "../support/client/stocked-service.ts";
@@ -68,15 +68,14 @@ describe("the examples in the README", () => {
 
   test("run and print the expected output", async () => {
     expect(examples.map(({ title }) => title)).toEqual(Object.keys(printed));
-    for (const example of examples) {
-      const { apiKey } = await stocked.openSession();
-      const output = await runReadmeExample(
-        project.folder,
-        example,
-        stocked.service.baseUrl,
-        apiKey,
-      );
-      expect(output).toMatch(printed[example.title] ?? /no match/);
+    const outputs = await runReadmeExamples(
+      project.folder,
+      examples,
+      stocked.service.baseUrl,
+      async () => (await stocked.openSession()).apiKey,
+    );
+    for (const [title, pattern] of Object.entries(printed)) {
+      expect(outputs.get(title)).toMatch(pattern);
     }
   }, 30_000);
 
