@@ -86,10 +86,11 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
     await expectRepaired();
   });
 
-  test("that ends before its head fails reads until the head is correct", async () => {
+  test("that ends before its head fails reads until it has all rows", async () => {
     await tamper(service, "UPDATE head SET seq = seq + 5, hash = ''");
     await expectFailingReads(7, 7);
-    await tamper(service, "UPDATE head SET seq = seq - 5");
+    // A head that goes back is an older copy of the file to SQLite, after which the process ends.
+    await tamper(service, ...[4, 3, 2, 1, 0].map((back) => addRow(`seq - ${back}`)));
     await expectRepaired();
   });
 
