@@ -194,7 +194,8 @@ test("without an observer no request reads the monotonic clock", async () => {
     await service.call("GET", "/inventory", { key });
     reads = 0;
     performance.now = () => {
-      reads += 1;
+      // Other code of this process reads the clock, too: what the tests before this one left running.
+      if (new Error().stack?.includes("/src/http/")) reads += 1;
       return real.call(performance);
     };
     for (let sent = 0; sent < 10; sent++) await service.call("GET", "/inventory", { key });

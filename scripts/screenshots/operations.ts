@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Config } from "../../src/config.ts";
 import { auditEntry, commandLine } from "../../src/domain/audit.ts";
 import { toSpanCounts, type UsageCount } from "../../src/domain/usage-history.ts";
+import { withoutSecrets } from "../../src/domain/webhooks/terms.ts";
 import type { WebhookAttempt } from "../../src/domain/webhooks/webhook.ts";
 import type { TestService } from "../../test/support/service.ts";
 import { webhookNamed } from "../../test/support/webhooks.ts";
@@ -149,7 +150,8 @@ async function addWebhooks({ store, clock }: TestService): Promise<string> {
   });
   for (const webhook of [shop, alarm, accounting]) {
     const { id, name, url } = webhook;
-    const entry = auditEntry(commandLine, now, "webhook.created", id, { name, url });
+    const details = { name, url: withoutSecrets(url) };
+    const entry = auditEntry(commandLine, now, "webhook.created", id, details);
     await store.webhooks.addWebhook(webhook, entry);
   }
   const attempts = [
