@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => loaded.place.leave());
 
-const rounds = 5;
+const rounds = 3;
 
 test(`${rounds} kills during parallel updates lose no acknowledged update`, async () => {
   await crashRepeatedly(loaded, rounds);

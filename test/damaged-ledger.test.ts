@@ -41,6 +41,11 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
   afterEach(() => service.stop());
 
   const list = () => service.call("GET", "/inventory", { key });
+  /** What the service logged, apart from reloads of the list, which may come at any time. */
+  const events = () =>
+    service.logged
+      .map((line) => JSON.parse(line) as { event: string })
+      .filter(({ event }) => event !== "list reloaded");
   const ready = () => service.call("GET", "~/readyz");
 
   /** A change by another program is noticed soon, but not necessarily by the next request. */
@@ -59,7 +64,7 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
     expect((await service.call("GET", "~/healthz")).status).toBe(200);
     expect((await service.call("GET", "/pets/1", { key })).status).toBe(200);
     const error = `the ledger has no row ${row}, but its head is ${head}; run petstore verify`;
-    expect(service.logged.map((line) => JSON.parse(line))).toMatchObject([
+    expect(events()).toMatchObject([
       { event: "ledger damaged", error },
       { event: "requests failing", reason: "damaged", operation: "listInventory", cause: error },
     ]);
@@ -71,7 +76,7 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
       { petId: 2, quantity: 4, status: "available" },
     ]);
     expect((await ready()).status).toBe(200);
-    expect(service.logged.at(-1)).toBe(JSON.stringify({ event: "ledger repaired" }));
+    expect(events().at(-1)).toEqual({ event: "ledger repaired" });
   }
 
   test("[open.damaged-ledger] reads get 503 until the missing row is back", async () => {
@@ -81,22 +86,17 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
     await expectRepaired();
   });
 
-  test("that ends before its head fails reads until the head is correct", async () => {
+  test("that ends before its head fails reads until it has all rows", async () => {
     await tamper(service, "UPDATE head SET seq = seq + 5, hash = ''");
     await expectFailingReads(7, 7);
-    await tamper(service, "UPDATE head SET seq = seq - 5");
+    // A head that goes back is an older copy of the file to SQLite, after which the process ends.
+    await tamper(service, ...[4, 3, 2, 1, 0].map((back) => addRow(`seq - ${back}`)));
     await expectRepaired();
   });
 
-  test("fails the readiness check without any read", async () => {
+  test("fails the readiness check without any read, and prevents a start with one message", async () => {
     await tamper(service, "UPDATE head SET seq = seq + 5, hash = ''");
     expect((await until(503, ready)).status).toBe(503);
-    await tamper(service, "UPDATE head SET seq = seq - 5");
-    expect((await until(200, ready)).status).toBe(200);
-  });
-
-  test("prevents a start, with one message", async () => {
-    await tamper(service, "UPDATE head SET seq = seq + 5, hash = ''");
     await expect(service.restart()).rejects.toThrow(
       "the ledger has no row 7, but its head is 7; run petstore verify",
     );

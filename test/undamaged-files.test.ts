@@ -20,7 +20,7 @@ test("imports, checkpoints, readers, VACUUM and backups are not reported as dama
   const reader = new Database(file);
   const tool = new Database(file);
   tool.run("PRAGMA busy_timeout = 5000");
-  const rows = Array.from({ length: 2_000 }, (_, at) => `{"petId":${at + 100},"name":"Pet"}`);
+  const rows = Array.from({ length: 500 }, (_, at) => `{"petId":${at + 100},"name":"Pet"}`);
   for (let round = 0; round < 2; round++) {
     const stdin = rows.map((row) => row.replace("Pet", `Pet ${round}`)).join("\n");
     // A checkpoint stops for this reader and leaves some pages older than others.

@@ -21,7 +21,7 @@ const targets: Record<Engine, () => Promise<string>> = {
 for (const engine of engines) {
   test(`a backup of 0.6.0 is restored to ${engine} with everything in it, and works`, async () => {
     const database = await targets[engine]();
-    const { code } = await place.run(["restore", file, "--database", database]);
+    const { code } = await place.runHere(["restore", file, "--database", database]);
     expect(code).toBe(0);
     const sound = { rows: 12, entries: 6, pets: 6, faultCount: 0 };
     expect(await verifyStore(database)).toMatchObject(sound);
@@ -48,7 +48,7 @@ test("a backup of an earlier version lacks only tables that were added since", a
   const other = place.path("other.petstore");
   writeParts(other, { ...parts, manifest: { ...parts.manifest, rows } });
   const database = `sqlite:${place.path("none.db")}`;
-  const { code, err } = await place.run(["restore", other, "--database", database]);
+  const { code, err } = await place.runHere(["restore", other, "--database", database]);
   expect(code).toBe(2);
   expect(err).toContain("was made by petstore 0.6.0, whose tables differ");
 });

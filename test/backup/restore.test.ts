@@ -32,7 +32,7 @@ async function quantitiesOf({ inventory }: Store): Promise<Set<string>> {
 }
 
 for (const engine of engines) {
-  test(`a backup of ${engine} under load has everything acknowledged before it, and is restored to either engine`, async () => {
+  test(`a backup of ${engine} under load has everything acknowledged before it, and is restored to the other engine`, async () => {
     const service = await startTestService(engine);
     await service.addPets(...pairsOf(pairs));
     const { text: key } = await service.issueKey({ limits: unlimited });
@@ -56,7 +56,8 @@ for (const engine of engines) {
     expect(JSON.parse(records[0]!.result!)).toMatchObject({ file, seq, hash });
     await service.stop();
 
-    for (const target of engines) {
+    // Files of both engines have the same format, so each engine restores that of the other.
+    for (const target of engines.filter((other) => other !== engine)) {
       const database = await targets[target](`${engine}-to-${target}`);
       const restored = await place.json("restore", file, "--database", database);
       expect(restored).toMatchObject({ at: made.at, seq, hash, rows: made.rows });

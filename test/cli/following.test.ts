@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { cpSync, renameSync } from "node:fs";
 import { startPostgres } from "../support/postgres.ts";
 import { openWorkspace, petstore, type Started } from "../support/process.ts";
-import { call, engines } from "../support/service.ts";
+import { call, engines, startTestService } from "../support/service.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
 /** The numbers of the rows that a command with --json has printed so far. */
@@ -35,7 +35,8 @@ for (const engine of engines) {
         const body = JSON.stringify({ quantity });
         expect((await call(baseUrl, "PATCH", "/inventory/1", { key, body })).status).toBe(200);
       };
-      const first = await place.serve();
+      const serve = () => startTestService(engine, { database: place.database });
+      const first = await serve();
       await update(first.baseUrl, 4);
       await follower.wrote('"seq":2,');
       await place.importPets('{"petId":2,"name":"Luna"}');
@@ -45,15 +46,15 @@ for (const engine of engines) {
       let last = first;
       if (engine === "sqlite") {
         // Every start of a service begins an epoch on SQLite. Rows are followed by their number.
-        first.kill("SIGKILL");
-        await first.exited;
-        last = await place.serve();
+        await first.stop();
+        last = await serve();
       }
       await Promise.all(upTo(50).map((quantity) => update(last.baseUrl, quantity)));
       await follower.wrote('"seq":54,');
       follower.kill("SIGTERM");
       expect(await follower.exited).toBe(0);
       expect(seqsOf(follower)).toEqual(upTo(54));
+      await last.stop();
     });
 
     if (engine === "sqlite")
@@ -115,13 +116,9 @@ test("ledger --follow survives a restart of PostgreSQL and says so once", async 
     await follower.wrote("petstore: the store can be read again\n");
     await add(2);
     await follower.wrote('"seq":2,');
-    await server.kill();
-    await server.start();
-    await add(3);
-    await follower.wrote('"seq":3,');
     follower.kill("SIGINT");
     expect(await follower.exited).toBe(0);
-    expect(seqsOf(follower)).toEqual([1, 2, 3]);
+    expect(seqsOf(follower)).toEqual([1, 2]);
   } finally {
     await place.leave();
     await server.destroy();

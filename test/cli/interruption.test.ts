@@ -25,22 +25,19 @@ for (const engine of engines) {
     await place.withStore(async () => {});
     const pets = () => place.withStore(async ({ catalogue }) => catalogue.petsAfter(null, 10));
 
-    for (const [signal, code] of [
-      ["INT", 130],
-      ["TERM", 143],
-    ] as const) {
-      test(`SIG${signal} in the middle of an import stores nothing and says so`, async () => {
-        // The pipe takes little, so the import has read most of the rows. The file does not end.
-        const script = `mkfifo rows-${signal}
-          "$0" pets import rows-${signal} --format ndjson & id=$!
-          exec 9> rows-${signal}; seq -f '${pet}' 10000 >&9
-          kill -${signal} $id; wait $id; echo "code $?"`;
-        const ran = start(place, script);
-        expect(await ran.exited).toBe(0);
-        expect(ran.written()).toBe(`petstore: interrupted, nothing was changed\ncode ${code}\n`);
-        expect(await pets()).toEqual([]);
-      });
-    }
+    // The signals do not differ between the engines.
+    const [signal, code] = engine === "sqlite" ? ["INT", 130] : ["TERM", 143];
+    test(`SIG${signal} in the middle of an import stores nothing and says so`, async () => {
+      // The pipe takes little, so the import has read most of the rows. The file does not end.
+      const script = `mkfifo rows
+        "$0" pets import rows --format ndjson & id=$!
+        exec 9> rows; seq -f '${pet}' 10000 >&9
+        kill -${signal} $id; wait $id; echo "code $?"`;
+      const ran = start(place, script);
+      expect(await ran.exited).toBe(0);
+      expect(ran.written()).toBe(`petstore: interrupted, nothing was changed\ncode ${code}\n`);
+      expect(await pets()).toEqual([]);
+    });
 
     test("SIGINT ends a reading command quietly, and the next import works", async () => {
       const many = Array.from({ length: 3_000 }, (_, at) => `{"petId":${at + 2},"name":"x"}`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { expectUsageError, openWorkspace, petstore, type Served } from "../support/process.ts";
-import { call, engines } from "../support/service.ts";
+import { expectUsageError, openWorkspace, petstore } from "../support/process.ts";
+import { call, engines, startTestService, type TestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
@@ -13,7 +13,7 @@ for (const engine of engines) {
   // What does not depend on the engine runs on one.
   describe(`on ${engine}`, () => {
     let place: StoreWorkspace;
-    let service: Served;
+    let service: TestService;
     let key: string;
     let keyId: string;
     beforeAll(async () => {
@@ -24,14 +24,17 @@ for (const engine of engines) {
         `{"petId":${largest},"name":"Luna","status":"sold"}`,
         '{"petId":-5,"name":"Coco","quantity":120}',
       );
-      service = await place.serve();
+      service = await startTestService(engine, { database: place.database });
       for (const quantity of [4, 12]) {
         const body = JSON.stringify({ quantity });
         const { status } = await call(service.baseUrl, "PATCH", "/inventory/1", { key, body });
         expect(status).toBe(200);
       }
     });
-    afterAll(() => place.leave());
+    afterAll(async () => {
+      await service.stop();
+      await place.leave();
+    });
 
     test("history shows the changes of a pet, the newest first", async () => {
       const { code, out, err } = await place.runHere(["history", "1"]);
@@ -125,7 +128,10 @@ for (const engine of engines) {
         expect(seqs).toEqual(Array.from({ length: 2_505 }, (_, at) => at + 1));
         expect((await place.runHere(["ledger"])).out.split("\n")).toHaveLength(2_507);
         const command = ["sh", "-c", `{ "${petstore}" "$@"; echo "code $?" >&2; } | head -2`, "sh"];
-        for (const words of [["ledger"], ["ledger", "--follow"], ["snapshot", "2505"]]) {
+        for (const words of [
+          ["ledger", "--follow"],
+          ["snapshot", "2505"],
+        ]) {
           const { out, err } = await place.run(words, { command });
           expect(out.split("\n")).toHaveLength(3);
           expect(err).toBe("code 141\n");
@@ -135,8 +141,7 @@ for (const engine of engines) {
     if (engine === "sqlite")
       test("the commands work without a service too", async () => {
         const before = await place.runHere(["history", "1"]);
-        service.kill("SIGTERM");
-        await service.exited;
+        await service.stop();
         expect(await place.runHere(["history", "1"])).toEqual(before);
       });
 

@@ -12,6 +12,7 @@ import { openWorkspace, type Workspace } from "../support/process.ts";
 import { hashesOf, readRows, restore } from "../support/release-stores.ts";
 import { expectError } from "../support/responses.ts";
 import { engines, startTestService } from "../support/service.ts";
+import { importPets } from "../support/stocking.ts";
 import { setUnit } from "../support/units.ts";
 import { fullWebhook, webhookNamed } from "../support/webhooks.ts";
 
@@ -150,16 +151,21 @@ async function copyBothWays(first: string, name: string): Promise<string[]> {
   return [second, third];
 }
 
-test("a copied store has the same hashes, and a retry with an idempotency key gets its first result", async () => {
+test("a copied store has the same hashes and a new epoch, and a retry with an idempotency key gets its first result", async () => {
   const first = `sqlite:${place.path("keys.db")}`;
   await fill(first);
   const tip = await withStore(first, async (store) => store.history.readTip());
+  const head = await withStore(first, async (store) => store.inventory.readHead());
   for (const copy of await copyBothWays(first, "keys-copy")) {
     const kept = `${tip.seq}:${tip.hash}`;
     const verified = await place.runHere(["verify", "--expect", kept, "--database", copy]);
     expect(verified).toMatchObject({ code: 0, err: "" });
     await withStore(copy, async (store) => {
       expect(await store.history.readTip()).toEqual(tip);
+      // No cached list of the source matches the copy.
+      const { seq, epoch } = await store.inventory.readHead();
+      expect(seq).toBe(head.seq);
+      expect(epoch).not.toBe(head.epoch);
       // The quantity has changed since, so a second execution would be noticed.
       const retried = await store.inventory.commit([{ ...setUnit(1n, 7), idempotency }]);
       expect(retried.rows).toEqual([]);
@@ -175,21 +181,23 @@ test("a copied store has the same hashes, and a retry with an idempotency key ge
 });
 
 test.each(engines)(
-  "a store of 0.3.0 on %s keeps the digest of its rows in a copy",
+  "a store of 0.3.0 on %s keeps the digest of its rows in a copy on the other engine",
   async (engine) => {
     const folder = openWorkspace();
     const first = await restore[engine]("0.3.0", folder);
     const source = await readChain(first);
     expect(source).toMatchObject({ fromSeq: 12n });
-    for (const copy of await copyBothWays(first, `of-${engine}`)) {
-      expect(await readChain(copy)).toEqual(source);
-      await withStore(copy, async (store) => {
-        const { rows } = await store.inventory.commit([setUnit(1n, 5, { cause: "undo" })]);
-        expect(rows).toMatchObject([{ seq: 13 }]);
-      });
-      const { hash } = await place.json("verify", "--database", copy);
-      expect(hash).toBe((await hashesOf(copy))[13]!);
-    }
+    const copy =
+      engine === "sqlite" ? await migratedDatabase() : `sqlite:${folder.path("copy.db")}`;
+    const words = ["migrate-store", "--from", first, "--to", copy];
+    expect(await place.runHere(words)).toMatchObject({ code: 0 });
+    expect(await readChain(copy)).toEqual(source);
+    await withStore(copy, async (store) => {
+      const { rows } = await store.inventory.commit([setUnit(1n, 5, { cause: "undo" })]);
+      expect(rows).toMatchObject([{ seq: 13 }]);
+    });
+    const { hash } = await place.json("verify", "--database", copy);
+    expect(hash).toBe((await hashesOf(copy))[13]!);
     await folder.leave();
   },
 );
@@ -201,22 +209,9 @@ async function readChain(database: string) {
   return { fromSeq: row![0], hash: row![1] };
 }
 
-test("a copied store has a new epoch, so that no cached list of the source matches it", async () => {
-  const original = `sqlite:${place.path("original.db")}`;
-  await fill(original);
-  const restored = `sqlite:${place.path("restored.db")}`;
-  expect((await place.runHere(["migrate-store", "--from", original, "--to", restored])).code).toBe(
-    0,
-  );
-  const before = await withStore(original, async (store) => store.inventory.readHead());
-  const after = await withStore(restored, async (store) => store.inventory.readHead());
-  expect(after.seq).toBe(before.seq);
-  expect(after.epoch).not.toBe(before.epoch);
-});
-
 test("a target that is not empty is rejected and unchanged", async () => {
   const source = `sqlite:${place.path("source.db")}`;
-  await fill(source);
+  await importPets(source, '{"petId":1,"name":"Rex"}');
   const target = await migratedDatabase();
   const create = ["keys", "create", "--name", "there", "--plan", "pro", "--database", target];
   await place.runHere(create);

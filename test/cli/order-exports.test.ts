@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { exportOrders } from "../../src/cli/export.ts";
 import { readConfig } from "../../src/config.ts";
@@ -55,24 +55,31 @@ for (const engine of engines) {
       });
     });
 
-    // The formats do not depend on the engine.
-    for (const format of engine === "sqlite" ? formats : (["csv"] as const)) {
-      test(`what is exported as ${format} and imported elsewhere is identical`, async () => {
-        const orders = await place.withStore(async (store) => {
-          await store.catalogue.importOrders(once(records), commandImport("test"));
-          await exportOrders(input(store, `orders.${format}`));
-          return store.catalogue.listOrders({ after: null, limit: 10_000 });
+    describe("of orders", () => {
+      beforeAll(() =>
+        place.withStore(async ({ catalogue }) => {
+          await catalogue.importOrders(once(records), commandImport("test"));
+        }),
+      );
+
+      // The formats do not depend on the engine.
+      for (const format of engine === "sqlite" ? formats : (["csv"] as const)) {
+        test(`what is exported as ${format} and imported elsewhere is identical`, async () => {
+          const orders = await place.withStore(async (store) => {
+            await exportOrders(input(store, `orders.${format}`));
+            return store.catalogue.listOrders({ after: null, limit: 10_000 });
+          });
+          expect(orders).toHaveLength(records.length);
+          const database = `sqlite:${place.path(`${format}.db`)}`;
+          const words = ["orders", "import", `orders.${format}`, "--database", database];
+          const isProcess = engine === "sqlite" && format === "csv";
+          const run = isProcess ? place.run : place.runHere;
+          expect(await run(words)).toMatchObject({ code: 0 });
+          const copy = await openStore(readConfig({ database }, {}), systemClock);
+          expect(await copy.catalogue.listOrders({ after: null, limit: 10_000 })).toEqual(orders);
+          await copy.close();
         });
-        expect(orders).toHaveLength(records.length);
-        const database = `sqlite:${place.path(`${format}.db`)}`;
-        const words = ["orders", "import", `orders.${format}`, "--database", database];
-        const isProcess = engine === "sqlite" && format === "csv";
-        const run = isProcess ? place.run : place.runHere;
-        expect(await run(words)).toMatchObject({ code: 0 });
-        const copy = await openStore(readConfig({ database }, {}), systemClock);
-        expect(await copy.catalogue.listOrders({ after: null, limit: 10_000 })).toEqual(orders);
-        await copy.close();
-      });
-    }
+      }
+    });
   });
 }

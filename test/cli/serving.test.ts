@@ -31,7 +31,7 @@ const issue = () => createKey(database(), { name: "till", plan: "business" });
 const addPet = () => importPets(database(), '{"petId":1,"name":"Rex"}');
 
 describe("serve on a new database", () => {
-  // These tests share a service. The last one kills it.
+  // These tests share a service.
   const shared = openWorkspace();
   let service: Served;
   beforeAll(async () => {
@@ -57,15 +57,9 @@ describe("serve on a new database", () => {
       "another process is already serving",
     );
   });
-
-  test("can be started again at once after kill -9", async () => {
-    service.kill("SIGKILL");
-    await service.exited;
-    await shared.serve();
-  });
 });
 
-// A service that cannot start runs in the process of the tests, except where its end is tested too.
+// A service that cannot start runs in the process of the tests. The tests above start one as a process.
 describe("serve", () => {
   test("fails on a link whose target did not exist when the first process started", async () => {
     mkdirSync(place.path("data"));
@@ -92,7 +86,7 @@ describe("serve", () => {
   test("fails on a port that is in use", async () => {
     using taken = takePort();
     await createStore(database());
-    const refused = await place.run(["serve", "--port", String(taken.port)]);
+    const refused = await place.runHere(["serve", "--port", String(taken.port)]);
     expectUsageError(refused, `cannot listen on 127.0.0.1:${taken.port}`);
   });
 });
@@ -125,38 +119,34 @@ test("while another process locks the file, every response comes within 10 secon
   expect(last).toEqual({ status: 200, isInTime: true });
 });
 
-describe("a first signal", () => {
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    test(`${signal} finishes requests in flight, rejects new connections, does not wait for idle ones, and exits 0`, async () => {
-      await addPet();
-      const { key } = await issue();
-      const service = await place.serve();
-      const { hostname, port } = new URL(service.baseUrl);
-      const socket = { data() {} };
-      const idle = await Bun.connect({ hostname, port: Number(port), socket });
-      // The update stays in flight while another process holds the write lock.
-      const holder = new Database(place.path("data/production.db"));
-      holder.run("BEGIN IMMEDIATE");
-      const update = call(service.baseUrl, "PATCH", "/inventory/1", {
-        key,
-        body: '{"quantity":5}',
-      });
-      await untilInFlight(service.baseUrl, key);
-      service.kill(signal);
-      await service.wrote('"stopping"');
-      holder.run("COMMIT");
-      holder.close();
-      const ended = performance.now();
-      const answer = await update;
-      expect(answer.status).toBe(200);
-      expect(await service.exited).toBe(0);
-      expect(performance.now() - ended).toBeLessThan(5_000);
-      idle.end();
-      expect(call(service.baseUrl, "GET", "~/healthz")).rejects.toThrow();
-      expect((await place.runHere(["pets", "export", "-"])).out).toContain('"quantity":5');
-      expect((await place.runHere(["verify"])).code).toBe(0);
-    });
-  }
+test("a first signal finishes requests in flight, rejects new connections, does not wait for idle ones, and exits 0", async () => {
+  await addPet();
+  const { key } = await issue();
+  const service = await place.serve();
+  const { hostname, port } = new URL(service.baseUrl);
+  const socket = { data() {} };
+  const idle = await Bun.connect({ hostname, port: Number(port), socket });
+  // The update stays in flight while another process holds the write lock.
+  const holder = new Database(place.path("data/production.db"));
+  holder.run("BEGIN IMMEDIATE");
+  const update = call(service.baseUrl, "PATCH", "/inventory/1", {
+    key,
+    body: '{"quantity":5}',
+  });
+  await untilInFlight(service.baseUrl, key);
+  service.kill("SIGTERM");
+  await service.wrote('"stopping"');
+  holder.run("COMMIT");
+  holder.close();
+  const ended = performance.now();
+  const answer = await update;
+  expect(answer.status).toBe(200);
+  expect(await service.exited).toBe(0);
+  expect(performance.now() - ended).toBeLessThan(5_000);
+  idle.end();
+  expect(call(service.baseUrl, "GET", "~/healthz")).rejects.toThrow();
+  expect((await place.runHere(["pets", "export", "-"])).out).toContain('"quantity":5');
+  expect((await place.runHere(["verify"])).code).toBe(0);
 });
 
 test("a second signal ends the process at once, also with requests in flight", async () => {
@@ -181,6 +171,13 @@ describe("quickstart", () => {
   const keyLine = /^API key: +(psk_live_\w+)$/m;
 
   test("adds data to an empty store and prints keys and a curl command that work; later runs change nothing", async () => {
+    {
+      // A run that cannot listen creates no key, so that the next one can print it.
+      using taken = takePort();
+      await createStore(database());
+      const refused = await place.runHere(["quickstart", "--port", String(taken.port)]);
+      expectUsageError(refused, "cannot listen");
+    }
     const first = await place.serve(["quickstart"]);
     await first.wrote("curl");
     const [, key] = keyLine.exec(first.written())!;
@@ -194,7 +191,7 @@ describe("quickstart", () => {
     const signIn = { method: "POST", headers: { Authorization: `Bearer ${operatorKey}` } };
     expect((await fetch(new URL("/admin/session", first.baseUrl), signIn)).status).toBe(201);
     expect(first.written()).toContain(`Console:       ${new URL("/console", first.baseUrl)}\n`);
-    first.kill("SIGTERM");
+    first.kill("SIGINT");
     expect(await first.exited).toBe(0);
 
     const catalogue = await place.runHere(["pets", "export", "-"]);
@@ -215,16 +212,6 @@ Operator key:   petstore keys create --name NAME --operator
     expect(second.written()).not.toMatch(/ps[ko]_live_/);
     expect(await place.runHere(["pets", "export", "-"])).toEqual(catalogue);
     expect(await place.json<unknown[]>("keys", "list")).toHaveLength(2);
-  });
-
-  test("creates no key if it cannot listen, so that the next run can print one", async () => {
-    using taken = takePort();
-    await createStore(database());
-    const refused = await place.runHere(["quickstart", "--port", String(taken.port)]);
-    expectUsageError(refused, "cannot listen");
-    const service = await place.serve(["quickstart"]);
-    await service.wrote("curl");
-    expect(service.written()).toMatch(keyLine);
   });
 
   test("does not change a store with pets or keys", async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { expectUsageError } from "../support/process.ts";
-import { call, engines } from "../support/service.ts";
+import { engines, startTestService } from "../support/service.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
 const largest = "9223372036854775807";
@@ -71,7 +71,7 @@ ${largest}       -                0 sold
     if (engine === "sqlite")
       test("--json prints the rows of the API, one per line", async () => {
         const { key } = await place.createKey("till");
-        const { baseUrl, kill, exited } = await place.serve();
+        const service = await startTestService(engine, { database: place.database });
         for (const [command, path] of [
           [["snapshot", "4"], "/snapshots/4"],
           [["snapshot", times[1]!], `/snapshots/${times[1]}`],
@@ -79,11 +79,10 @@ ${largest}       -                0 sold
           [["diff", "4", "0"], "/snapshots/4/diff?to=0"],
         ] as const) {
           const { out } = await place.runHere([...command, "--json"]);
-          const { text } = await call(baseUrl, "GET", path, { key });
+          const { text } = await service.call("GET", path, { key });
           expect(`[${out.trimEnd().split("\n").join()}]`).toBe(text);
         }
-        kill("SIGTERM");
-        await exited;
+        await service.stop();
       });
 
     if (engine === "sqlite")

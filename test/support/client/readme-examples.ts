@@ -27,18 +27,42 @@ export async function readReadmeExamples(): Promise<ReadmeExample[]> {
   return examples;
 }
 
-/** Runs one example in a project that has the client installed; returns its output. */
-export async function runReadmeExample(
+/**
+ * Runs examples in a project that has the client installed, each with a key of its own. Returns the output
+ * of each. The modules run one after another in one process. The CommonJS ones need one each, because their
+ * end cannot be awaited.
+ */
+export async function runReadmeExamples(
   project: string,
-  example: ReadmeExample,
+  examples: readonly ReadmeExample[],
   baseUrl: string,
-  apiKey: string,
-): Promise<string> {
-  const file = `${example.title.toLowerCase().replace(/\W+/g, "-")}.${example.extension}`;
-  const code = example.code
-    .replace("http://127.0.0.1:8080/v1", baseUrl)
-    .replace("YOUR_API_KEY", apiKey);
-  await Bun.write(join(project, file), code);
-  await Bun.write(join(project, "petstore.key"), `${apiKey}\n`);
-  return run([process.execPath, file], project);
+  createKey: () => Promise<string>,
+): Promise<Map<string, string>> {
+  const outputs = new Map<string, string>();
+  let driver = "";
+  const runModules = async () => {
+    await Bun.write(join(project, "examples.ts"), driver);
+    const printed = await run([process.execPath, "examples.ts"], project);
+    for (const [, title = "", output = ""] of printed.matchAll(/^# (.+)\n((?:[^#].*\n)*)/gm)) {
+      outputs.set(title, output);
+    }
+    driver = "";
+  };
+  for (const { title, extension, code } of examples) {
+    const file = `${title.toLowerCase().replace(/\W+/g, "-")}.${extension}`;
+    const apiKey = await createKey();
+    const program = code
+      .replace("http://127.0.0.1:8080/v1", baseUrl)
+      .replace("YOUR_API_KEY", apiKey);
+    await Bun.write(join(project, file), program);
+    await Bun.write(join(project, "petstore.key"), `${apiKey}\n`);
+    if (extension === "ts") {
+      driver += `console.log("# ${title}");\nawait import("./${file}");\n`;
+      continue;
+    }
+    await runModules();
+    outputs.set(title, await run([process.execPath, file], project));
+  }
+  await runModules();
+  return outputs;
 }
