@@ -106,7 +106,7 @@ test("three instances under parallel load serve every request and count each onc
 
 test("limiters that count the same keys in different orders never deadlock", async () => {
   const url = await server.freshDatabase();
-  const keys = await issueKeys(url, 40);
+  const keys = await issueKeys(url, 100);
   // On sessions, because a reconnecting connection retries a statement after a deadlock.
   const sessions = await Promise.all([1, 2].map(() => connectTo(url).connect()));
   const load = sessions.map(async (session, index) => {
