@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { readConfig } from "../src/config.ts";
 import { systemClock } from "../src/engines.ts";
 import { lockHead } from "../src/store/postgres/engine/head-lock.ts";
 import { openStore } from "../src/stores.ts";
-import { anEntry } from "./support/audit.ts";
 import { sampleOf, scrape } from "./support/metrics.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
-import { startStandby } from "./support/postgres-standby.ts";
 import { startTestService, type TestResponse, type TestService } from "./support/service.ts";
 
 let server: PostgresServer;
@@ -31,12 +29,6 @@ afterAll(async () => {
 const list = () => service.call("GET", "/inventory", { key });
 const update = (quantity: number) =>
   service.call("PATCH", "/inventory/1", { key, body: `{"quantity":${quantity}}` });
-
-function expectUnavailable(response: TestResponse): void {
-  expect(response.status).toBe(503);
-  expect(response.json).toMatchObject({ code: "unavailable", status: 503 });
-  expect(Number(response.headers.get("Retry-After"))).toBeGreaterThan(0);
-}
 
 async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
   const start = performance.now();
@@ -83,53 +75,6 @@ test("the log tells in four lines that the database was stopped and started", as
   expect(await recovery(list)).toBeLessThan(10_000);
 });
 
-describe.each(["stopped", "killed", "paused"] as const)("a database that was %s", (fault) => {
-  test("causes 503 within five seconds, and works again within ten of its return", async () => {
-    expect((await update(6)).status).toBe(200);
-    const before = await list();
-    if (fault === "paused") server.pause();
-    else await server[fault === "stopped" ? "stop" : "kill"]();
-
-    const unknown = service.call("GET", "/inventory", { key: `${"x".repeat(10)}` });
-    const asked = await Promise.all(
-      Array.from({ length: 30 }, (_, at) => timed(at % 2 === 0 ? update(at) : list())),
-    );
-    for (const { result, ms } of asked) {
-      expectUnavailable(result);
-      expect(ms).toBeLessThan(5_000);
-      // The remaining requests when the key was last counted.
-      const left = (response: TestResponse) =>
-        Number(response.headers.get("X-RateLimit-Remaining"));
-      expect(left(result)).toBe(left(before));
-      expect(result.headers.get("X-RateLimit-Limit")).toBe("1000");
-    }
-    // A text that cannot be a key is rejected without the database.
-    expect((await unknown).status).toBe(401);
-    expect((await service.call("GET", "~/readyz")).status).toBe(503);
-    expect((await service.call("GET", "~/healthz")).status).toBe(200);
-
-    if (fault === "paused") server.resume();
-    else await server.start();
-    expect(await recovery(list)).toBeLessThan(10_000);
-    expect(await recovery(() => service.call("GET", "~/readyz"))).toBeLessThan(10_000);
-    expect((await update(7)).status).toBe(200);
-    expect((await list()).text).toContain('{"petId":1,"quantity":7,');
-  });
-});
-
-test("a key that the instance does not know gets 503 while the database is down, never 401", async () => {
-  const { text: unseen } = await service.issueKey();
-  await server.stop();
-  try {
-    const response = await service.call("GET", "/inventory", { key: unseen });
-    expectUnavailable(response);
-    expect(response.headers.get("WWW-Authenticate")).toBeNull();
-  } finally {
-    await server.start();
-  }
-  await recovery(() => service.call("GET", "/inventory", { key: unseen }));
-});
-
 test("a command reports in one line that the database cannot be reached", async () => {
   const config = readConfig({ database: "postgres://nobody@127.0.0.1:1/nothing" }, {});
   await expect(openStore(config, systemClock)).rejects.toThrow(
@@ -159,52 +104,6 @@ test("a database that rejects connections causes 503, and works again when it ac
   await operator.unsafe(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS true`);
   expect(responses.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
   expect(await recovery(list)).toBeLessThan(10_000);
-});
-
-test("a key revoked elsewhere is refused here within a second", async () => {
-  const { id, text } = await service.issueKey();
-  const ask = () => service.call("GET", "/inventory", { key: text });
-  expect((await ask()).status).toBe(200);
-  const config = readConfig({ database: service.databaseUrl }, {});
-  const elsewhere = await openStore(config, systemClock);
-  await elsewhere.keys.revokeKey(id, Date.now(), anEntry);
-  const start = performance.now();
-  while ((await ask()).status !== 401) await Bun.sleep(20);
-  expect(performance.now() - start).toBeLessThan(1_000);
-  await elsewhere.close();
-});
-
-test("every acknowledged update is there after a synchronous standby was promoted", async () => {
-  const primary = await startPostgres();
-  const first = await primary.freshDatabase();
-  const standby = await startStandby(primary, { synchronous: true });
-  const { pathname } = new URL(first);
-  const database = `postgres://postgres@127.0.0.1:${primary.port},127.0.0.1:${standby.port}${pathname}`;
-  const shop = await startTestService("postgres", { database });
-  try {
-    await shop.addPets({ petId: 1n });
-    const { text } = await shop.issueKey();
-    const set = (quantity: number) =>
-      shop.call("PATCH", "/inventory/1", { key: text, body: `{"quantity":${quantity}}` });
-    for (let quantity = 1; quantity <= 20; quantity++) {
-      expect((await set(quantity)).status).toBe(200);
-    }
-    const show = () => shop.call("GET", "/inventory", { key: text });
-    const tag = (await show()).headers.get("ETag")!;
-    await primary.kill();
-    expectUnavailable(await set(99));
-    await standby.promote();
-    expect(await recovery(show)).toBeLessThan(10_000);
-    const response = await show();
-    expect(response.text).toContain('"quantity":20,');
-    // Another timeline is another epoch: a list cached before the promotion is not current.
-    expect(response.headers.get("ETag")!.slice(0, 30)).toBe(tag.slice(0, 30));
-    expect(response.headers.get("ETag")).not.toBe(tag);
-    expect((await set(21)).status).toBe(200);
-  } finally {
-    await shop.stop();
-    await Promise.all([primary.destroy(), standby.destroy()]);
-  }
 });
 
 test("a database that is full, and one that is stopped, show in the metrics", async () => {

@@ -20,8 +20,8 @@ onEveryEngine("filters of the history", (service) => {
     await service().addPets({ petId: 5_001n });
     const start = await tip();
     const { id, text } = await service().issueKey();
-    const count = 2_500;
-    for (let part = 0; part < 10; part++) {
+    const [parts, count] = [5, 2_100];
+    for (let part = 0; part < parts; part++) {
       await commit(...upTo(count).map((quantity) => setUnit(5_001n, quantity)));
     }
     await commit(
@@ -29,10 +29,10 @@ onEveryEngine("filters of the history", (service) => {
       setUnit(5_001n, 2, { cause: "undo" }),
       setUnit(5_001n, 3, { cause: "undo", keyId: id }),
     );
-    const first = start + 10 * count + 1;
+    const first = start + parts * count + 1;
     const pages = await pagesFrom(service(), text, `/changes?key=${id}&limit=1&after=${start}`);
-    expect(pages.map(seqsOf)).toEqual([[], [], [first], [first + 2]]);
-    const links = pages.slice(0, 3).map((page) => nextOf(page)!);
+    expect(pages.map(seqsOf)).toEqual([[], [first], [first + 2]]);
+    const links = pages.slice(0, 2).map((page) => nextOf(page)!);
     for (const link of links) expect(link).toContain(`?key=${id}&limit=1&after=`);
     expect(links[0]).toEndWith(`after=${start + rowsExaminedMax}`);
     const undone = await pagesFrom(service(), text, `/changes?cause=undo&after=${start}`);
@@ -69,7 +69,8 @@ onEveryEngine("filters of the history", (service) => {
     const reader = await key();
     const seqs = async (path: string) => (await pagesFrom(service(), reader, path)).flatMap(seqsOf);
     for (const since of moments) {
-      for (const until of moments) {
+      // Of the ranges that end before they start, one is enough.
+      for (const until of moments.filter((ms) => ms >= since || ms === start)) {
         const range = `since=${text(since)}&until=${text(until)}&limit=2`;
         const expected = times.flatMap((at, row) =>
           at >= since && at < until ? [first + row] : [],

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { importPets } from "../support/stocking.ts";
 
 const readyMsMax = 10_000;
 
@@ -38,14 +39,16 @@ const readiness = async (fleet: Fleet) => (await fleet.call(0, "GET", "~/readyz"
 const patch = (fleet: Fleet, key: string, quantity: number) =>
   fleet.call(0, "PATCH", "/inventory/1", { key, body: `{"quantity":${quantity}}` });
 
-test("an instance whose connection for updates cannot be opened again is not ready until it can", async () => {
+test("an instance has all its connections before it serves, and one whose connection for updates cannot be opened again is not ready until it can", async () => {
   const { url, allowConnections, endConnections } = await createShop("shop");
   const fleet = await startFleet(url, { size: 1, pets: [1] });
   try {
     const { key } = await fleet.issueKey(...boundless);
+    await allowConnections(0);
+    // The connection that is opened every second, to find a new primary, is not one of them.
+    await fleet.instance(0).wrote("database primary cannot be checked");
     expect((await patch(fleet, key, 1)).status).toBe(200);
     expect(await readiness(fleet)).toBe(200);
-    await allowConnections(0);
     expect((await endConnections("COMMIT%")).length).toBe(1);
     await until(async () => (await readiness(fleet)) === 503, readyMsMax, "unreadiness");
     expect((await patch(fleet, key, 2)).status).toBe(503);
@@ -57,32 +60,16 @@ test("an instance whose connection for updates cannot be opened again is not rea
   }
 });
 
-test("an instance opens all its connections before it serves, so that others cannot take them", async () => {
-  const { url, allowConnections } = await createShop("early");
-  const fleet = await startFleet(url, { size: 1, pets: [1] });
-  try {
-    const { key } = await fleet.issueKey(...boundless);
-    await allowConnections(0);
-    // The connection that is opened every second, to find a new primary, is not one of them.
-    await fleet.instance(0).wrote("database primary cannot be checked");
-    expect((await patch(fleet, key, 1)).status).toBe(200);
-    expect(await readiness(fleet)).toBe(200);
-  } finally {
-    await fleet.leave();
-  }
-});
-
 test("an instance that gets too few connections at its start is not ready until it has all of them", async () => {
   const { url, allowConnections } = await createShop("crowded");
-  const before = await startFleet(url, { size: 1, pets: [1] });
-  const { key } = await before.issueKey(...boundless);
-  await before.leave();
+  await importPets(url, '{"petId":1,"name":"Rex"}');
   await allowConnections(3);
   const fleet = await startFleet(url, { size: 1 });
   try {
     expect(await readiness(fleet)).toBe(503);
     await allowConnections(-1);
     await until(async () => (await readiness(fleet)) === 200, readyMsMax, "readiness");
+    const { key } = await fleet.issueKey(...boundless);
     expect((await patch(fleet, key, 1)).status).toBe(200);
   } finally {
     await fleet.leave();

@@ -6,7 +6,7 @@ import { migratedDatabase } from "../support/postgres-template.ts";
 
 /** Trials run concurrently, so that reads of one share reads of the head with others. */
 const clients = 6;
-const trialsPerClient = 20;
+const trialsPerClient = 9;
 
 let fleet: Fleet;
 let key: string;

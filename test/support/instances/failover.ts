@@ -48,7 +48,10 @@ export async function failOver(
     await traffic.end();
     expect(recorder.surprises).toEqual([]);
     expect(checkHistory(await recorder.history(standby.url(name.slice(1))))).toEqual([]);
-    expect(await fleet.run("verify")).toMatchObject({ code: 0, err: "" });
+    expect(await fleet.place.runHere(["verify", "--database", databaseUrl])).toMatchObject({
+      code: 0,
+      err: "",
+    });
     return {
       acknowledged: recorder.acknowledged(),
       unknown: recorder.updates.length - recorder.acknowledged(),
