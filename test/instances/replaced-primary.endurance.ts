@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
-import { startFleet, until } from "../support/instances/fleet.ts";
+import { startFleet } from "../support/instances/fleet.ts";
 import { startPair } from "../support/instances/pair.ts";
-import { entriesOf, startRecorder, withDatabase } from "../support/instances/recording.ts";
-import { openSlowProxy } from "../support/instances/slow-network.ts";
+import { startRecorder } from "../support/instances/recording.ts";
 import { startTraffic } from "../support/instances/traffic.ts";
 import { checkHistory } from "../support/linearizability/checker.ts";
 
@@ -80,29 +79,3 @@ for (const through of ["hosts", "proxy"] as const) {
     expect(lastStaleMs).toBeLessThan(windowMsMax);
   }, 200_000);
 }
-
-test("an instance that starts between an old and a new primary, and gets the new one's responses late, uses the new one", async () => {
-  await using pair = await startPair({ synchronous: false });
-  const { primary, standby, urls, key, patch, name } = pair;
-  expect(await patch(1)).toBe(200);
-  await pair.replayed();
-  await standby.promote();
-  // Longer than a start waits.
-  const far = openSlowProxy(standby.port, () => 400);
-  const hosts = `127.0.0.1:${primary.port},127.0.0.1:${far.port}`;
-  const late = await startFleet(`postgres://postgres@${hosts}/${name}`, { size: 1 });
-  const quantityAt = async (url: string) =>
-    Number((await withDatabase(url, (sql) => sql`SELECT quantity FROM inventory`.values()))[0][0]);
-  try {
-    const body = '{"quantity":3}';
-    const isUpdated = async () =>
-      (await late.call(0, "PATCH", "/inventory/1", { key, body })).status === 200 &&
-      (await quantityAt(urls.standby)) === 3;
-    await until(isUpdated, 40_000, "an update of the new primary");
-    const { status, text } = await late.call(0, "GET", "/inventory", { key });
-    expect([status, entriesOf(text).get(1n)]).toEqual([200, 3]);
-  } finally {
-    await late.leave();
-    far.close();
-  }
-}, 120_000);
