@@ -18,7 +18,7 @@ interface Made {
   readonly rows: Record<string, number>;
 }
 
-const pairs = 200;
+const pairs = 50;
 
 const targets: Record<Engine, (name: string) => Promise<string>> = {
   sqlite: async (name) => `sqlite:${place.path(`restored/${name}.db`)}`,
@@ -37,7 +37,7 @@ for (const engine of engines) {
     await service.addPets(...pairsOf(pairs));
     const { text: key } = await service.issueKey({ limits: unlimited });
     const updates = startUpdates(service.baseUrl, key, pairs, 2);
-    await until(() => updates.acknowledged.length > 100, 20_000, "updates");
+    await until(() => updates.acknowledged.length > 40, 20_000, "updates");
     const file = place.path(`${engine}.petstore`);
     const startedMs = Date.now();
     const words = ["backup", file, "--database", service.databaseUrl, "--json"];
@@ -137,7 +137,7 @@ test("a bad backup leaves nothing in place, and a drill of it fails and is recor
 
 test("a backup that is killed, interrupted or out of space leaves no file under its name", async () => {
   const database = `sqlite:${place.path("large.db")}`;
-  const pets = Array.from({ length: 20_000 }, (_, at) => `{"petId":${at},"name":"Pet ${at}"}`);
+  const pets = Array.from({ length: 10_000 }, (_, at) => `{"petId":${at},"name":"Pet ${at}"}`);
   await importPets(database, ...pets);
   const words = (name: string) => ["backup", place.path(name), "--database", database];
   const temporary = (name: string) =>
@@ -151,7 +151,7 @@ test("a backup that is killed, interrupted or out of space leaves no file under 
     expect(existsSync(place.path(name))).toBe(false);
     expect(temporary(name).length).toBe(signal === "SIGKILL" ? 1 : 0);
   }
-  const limited = `trap "" XFSZ; ulimit -S -f 1024; exec "${petstore}" "$@"`;
+  const limited = `trap "" XFSZ; ulimit -S -f 512; exec "${petstore}" "$@"`;
   const full = await place.run(words("full.petstore"), { command: ["sh", "-c", limited, "sh"] });
   expect(full.code).toBe(2);
   expect(full.err).toMatch(/cannot write .*full\.petstore: /);

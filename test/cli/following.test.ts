@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { cpSync, renameSync } from "node:fs";
-import { startPostgres } from "../support/postgres.ts";
+import { openSlowProxy } from "../support/instances/slow-network.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, petstore, type Started } from "../support/process.ts";
 import { call, engines, startTestService } from "../support/service.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
@@ -101,27 +103,35 @@ for (const engine of engines) {
   });
 }
 
-test("ledger --follow survives a restart of PostgreSQL and says so once", async () => {
-  const server = await startPostgres();
-  const place = openWorkspace({ DATABASE_URL: await server.freshDatabase() });
+test("ledger --follow survives the loss of PostgreSQL and says so once", async () => {
+  const server = await sharedPostgres();
+  const proxy = openSlowProxy(server.port, () => 0);
+  const database = await migratedDatabase();
+  const place = openWorkspace({ DATABASE_URL: database });
   try {
     const add = (petId: number) =>
       place.runHere(["pets", "import", "-"], { stdin: `{"petId":${petId},"name":"x"}` });
     await add(1);
-    const follower = place.start(["ledger", "--follow", "--json"]);
+    const behindProxy = new URL(database);
+    behindProxy.port = String(proxy.port);
+    const env = { DATABASE_URL: behindProxy.href };
+    const follower = place.start(["ledger", "--follow", "--json"], { env });
     await follower.wrote('"seq":1,');
-    await server.stop();
+    // No server listens on this port.
+    proxy.redirect(1);
+    proxy.cut();
     await follower.wrote("petstore: the store cannot be read; the command keeps trying\n");
-    await server.start();
-    await follower.wrote("petstore: the store can be read again\n");
     await add(2);
+    proxy.redirect(server.port);
+    await follower.wrote("petstore: the store can be read again\n");
     await follower.wrote('"seq":2,');
     follower.kill("SIGINT");
     expect(await follower.exited).toBe(0);
     expect(seqsOf(follower)).toEqual([1, 2]);
+    expect(follower.written().match(/cannot be read/g)).toHaveLength(1);
   } finally {
     await place.leave();
-    await server.destroy();
+    proxy.close();
   }
 });
 

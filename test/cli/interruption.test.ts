@@ -39,18 +39,19 @@ for (const engine of engines) {
       expect(await pets()).toEqual([]);
     });
 
-    test("SIGINT ends a reading command quietly, and the next import works", async () => {
-      const many = Array.from({ length: 3_000 }, (_, at) => `{"petId":${at + 2},"name":"x"}`);
-      await place.importPets(...many);
-      // The reader stops reading, so the command is waiting when the signal arrives.
-      const script = `mkfifo out
+    if (engine === "sqlite")
+      test("SIGINT ends a reading command quietly, and the next import works", async () => {
+        const many = Array.from({ length: 3_000 }, (_, at) => `{"petId":${at + 2},"name":"x"}`);
+        await place.importPets(...many);
+        // The reader stops reading, so the command is waiting when the signal arrives.
+        const script = `mkfifo out
         "$0" ledger > out & id=$!
         exec 9< out; head -c 100 <&9 > /dev/null
         kill -INT $id; wait $id; echo "code $?"`;
-      const ran = start(place, script);
-      expect(await ran.exited).toBe(0);
-      expect(ran.written()).toBe("code 130\n");
-    });
+        const ran = start(place, script);
+        expect(await ran.exited).toBe(0);
+        expect(ran.written()).toBe("code 130\n");
+      });
   });
 }
 

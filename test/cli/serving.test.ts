@@ -149,10 +149,10 @@ test("a first signal finishes requests in flight, rejects new connections, does 
   expect((await place.runHere(["verify"])).code).toBe(0);
 });
 
-test("a second signal ends the process at once, also with requests in flight", async () => {
+test("a second signal ends the process at once, also with requests in flight and during a drain", async () => {
   await addPet();
   const { key } = await issue();
-  const service = await place.serve();
+  const service = await place.serve(["serve", "--drain-seconds", "3600"]);
   const holder = new Database(place.path("data/production.db"));
   holder.run("BEGIN IMMEDIATE");
   const update = call(service.baseUrl, "PATCH", "/inventory/1", { key, body: '{"quantity":5}' });

@@ -3,7 +3,6 @@ import {
   expectUsageError,
   openWorkspace,
   type Served,
-  signalUntilEnd,
   type Workspace,
 } from "../support/process.ts";
 import { call } from "../support/service.ts";
@@ -79,13 +78,6 @@ describe("with --drain-seconds", () => {
     }
     expect(await service.exited).toBe(0);
     expect(performance.now() - signalledAt).toBeGreaterThan(1_900);
-  });
-
-  test("a second signal does not wait for the drain", async () => {
-    const service = await place.serve(["serve", "--drain-seconds", "3600"]);
-    service.kill("SIGTERM");
-    await service.wrote('"stopping"');
-    expect(await signalUntilEnd(service, "SIGTERM")).toBe(1);
   });
 
   test("a signal that arrives twice, as from timeout or npm, and a closed terminal stop the service cleanly", async () => {
