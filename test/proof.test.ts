@@ -112,8 +112,9 @@ describe.each(engines)("the ledger on %s", (engine) => {
     await tamperer.run(`UPDATE ${tip} SET seq = ${last}, hash = '${end}' WHERE seq = ${rows}`);
   }
 
-  // The rows are compared by the same code on every engine, so that one engine has all of them.
-  const places = engine === "sqlite" ? Array.from({ length: rows }, (_, at) => at + 1) : [1, rows];
+  // The rows are compared by the same code on every engine, so that one engine has more of them: the
+  // rows of the import and the last one have no row of their pet before or after them.
+  const places = engine === "sqlite" ? [1, 2, 7, rows] : [rows];
 
   test("has the hashes that docs/proof.md describes, in every row and in the head", async () => {
     const hashes = await hashesOf(database);

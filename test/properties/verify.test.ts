@@ -98,14 +98,12 @@ async function* once<T>(value: T): AsyncGenerator<T> {
 const everyKind = Object.keys(corruptions);
 const tableOf = (kind: string) => kind.split(":")[0];
 /**
- * The same code compares rows on both engines. The second one has the first kind of each table and
- * every third of the others.
+ * The same code compares rows on both engines. The second one has the first kind of each table.
  */
 const kindsOn: Record<Engine, readonly string[]> = {
   sqlite: everyKind,
   postgres: everyKind.filter(
-    (kind, at) =>
-      at % 3 === 0 || everyKind.findIndex((other) => tableOf(other) === tableOf(kind)) === at,
+    (kind, at) => everyKind.findIndex((other) => tableOf(other) === tableOf(kind)) === at,
   ),
 };
 
@@ -159,7 +157,7 @@ test.each([
           }
         },
       ),
-      { ...runs(kinds.length + (engine === "sqlite" ? 25 : 0)), examples },
+      { ...runs(kinds.length + (engine === "sqlite" ? 10 : 0)), examples },
     );
     expect(await store.transfer.snapshot(verify)).toEqual({ ...sound, hash });
     await tamperer.close();

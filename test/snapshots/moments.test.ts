@@ -105,7 +105,7 @@ onEveryEngine("the inventory of the past", (service, engine) => {
         expect(diff.text).toBe(diffText(rows, rowAt(rows, time), seq));
       }),
       // The same code folds rows on every engine, so that one engine has more runs.
-      runs(engine === "sqlite" ? 12 : 5),
+      runs(engine === "sqlite" ? 8 : 5),
     );
     expect((await service().store.checkpoints.listCheckpoints()).length).toBeGreaterThan(2);
   }, 60_000);
@@ -139,6 +139,37 @@ onEveryEngine("the inventory of the past", (service, engine) => {
     expect((await get(`/snapshots/${seq}`)).text).toBe(first.text);
     expect((await get(`/snapshots/${seq + 1}`)).headers.get("ETag")).not.toBe(tag!);
   });
+
+  test("is not found for a row that does not exist yet", async () => {
+    const { seq } = await service().store.inventory.readHead();
+    const message = `The ledger has no row ${seq + 1}. Its last row is ${seq}.`;
+    for (const path of [
+      `/snapshots/${seq + 1}`,
+      `/snapshots/${seq + 1}/diff?to=1`,
+      `/snapshots/1/diff?to=${seq + 1}`,
+    ]) {
+      const response = await get(path);
+      expectError(response, "not_found");
+      expect(response.json).toMatchObject({ message });
+    }
+  });
+
+  test("is rejected for a time in the future, unless rows have it", async () => {
+    const tip = (await ledger()).at(-1)!.at;
+    service().clock.set(tip - 1_000);
+    expect((await get(`/snapshots/${new Date(tip).toISOString()}`)).status).toBe(200);
+    service().clock.set(tip + 1_000);
+    expect((await get(`/snapshots/${new Date(tip + 1_000).toISOString()}`)).status).toBe(200);
+    const future = new Date(tip + 1_001).toISOString();
+    for (const path of [`/snapshots/${future}`, `/snapshots/0/diff?to=${future}`]) {
+      const response = await get(path);
+      expectError(response, "invalid_request");
+      expect(response.json).toMatchObject({ message: `The time ${future} is in the future.` });
+    }
+  });
+
+  // What follows does not depend on the store.
+  if (engine === "postgres") return;
 
   test("has headers that HEAD returns without a body", async () => {
     for (const path of ["/snapshots/1", "/snapshots/1/diff?to=2"]) {
@@ -180,34 +211,6 @@ onEveryEngine("the inventory of the past", (service, engine) => {
     }
   });
 
-  test("is not found for a row that does not exist yet", async () => {
-    const { seq } = await service().store.inventory.readHead();
-    const message = `The ledger has no row ${seq + 1}. Its last row is ${seq}.`;
-    for (const path of [
-      `/snapshots/${seq + 1}`,
-      `/snapshots/${seq + 1}/diff?to=1`,
-      `/snapshots/1/diff?to=${seq + 1}`,
-    ]) {
-      const response = await get(path);
-      expectError(response, "not_found");
-      expect(response.json).toMatchObject({ message });
-    }
-  });
-
-  test("is rejected for a time in the future, unless rows have it", async () => {
-    const tip = (await ledger()).at(-1)!.at;
-    service().clock.set(tip - 1_000);
-    expect((await get(`/snapshots/${new Date(tip).toISOString()}`)).status).toBe(200);
-    service().clock.set(tip + 1_000);
-    expect((await get(`/snapshots/${new Date(tip + 1_000).toISOString()}`)).status).toBe(200);
-    const future = new Date(tip + 1_001).toISOString();
-    for (const path of [`/snapshots/${future}`, `/snapshots/0/diff?to=${future}`]) {
-      const response = await get(path);
-      expectError(response, "invalid_request");
-      expect(response.json).toMatchObject({ message: `The time ${future} is in the future.` });
-    }
-  });
-
   test("is rejected for anything but a row or a time", async () => {
     const moments = [
       "x",
@@ -230,7 +233,7 @@ onEveryEngine("the inventory of the past", (service, engine) => {
 
   test("has every entry in order when there are many", async () => {
     // The list and the difference are longer than a slice of 8,192 entries.
-    const count = 12_000;
+    const count = 9_000;
     const pets = Array.from({ length: count }, (_, at) => ({
       petId: BigInt((at * 7_919) % count) + 1_000n,
       quantity: at,

@@ -121,74 +121,80 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       ).toEqual(inventory);
     });
 
-    test("keeps the requests counted in the current day", async () => {
-      // 4 of the day's 10 requests were used.
-      for (const remaining of [5, 4, 3, 2, 1, 0]) {
-        const counted = await request("/inventory", "counted");
-        expect(limitsOf(counted)).toMatchObject({ limit: 10, remaining });
-      }
-      expectError(await request("/inventory", "counted"), "rate_limit_exceeded");
-    });
+    // Once migrated, all stores are alike. A service opens the oldest, the first with hashes and the
+    // newest of each engine.
+    const isServed = ["0.1.0", "0.4.0", releases.at(-1)].includes(release);
 
-    test("accepts its valid keys with their scopes and limits, and refuses expired and revoked ones", async () => {
-      clock.set(Date.now());
-      for (const [name, perMinute] of [
-        ["all scopes", 1_000],
-        ['Zoë\'s "till" | 🐢', 60],
-        ["custom limits", 1_234],
-      ] as const) {
-        const response = await request("/inventory", name);
-        expect({ name, status: response.status }).toEqual({ name, status: 200 });
-        expect(limitsOf(response).limit).toBe(perMinute);
-      }
-      const texts = keys.rotated!.texts;
-      expect(new Set(texts).size).toBe(2);
-      for (const key of texts) {
-        expect((await service!.call("GET", "/inventory", { key })).status).toBe(200);
-      }
-      expectError(await request("/inventory", "expired"), "unauthorized");
-      expectError(await request("/inventory", "revoked"), "unauthorized");
-      expectError(await request("/store/orders", 'Zoë\'s "till" | 🐢'), "insufficient_scope");
-      const changes = await request("/changes");
-      if (hasHashes) expect(changes.status).toBe(200);
-      else expectError(changes, "insufficient_scope");
-    });
+    if (isServed) {
+      test("keeps the requests counted in the current day", async () => {
+        // 4 of the day's 10 requests were used.
+        for (const remaining of [5, 4, 3, 2, 1, 0]) {
+          const counted = await request("/inventory", "counted");
+          expect(limitsOf(counted)).toMatchObject({ limit: 10, remaining });
+        }
+        expectError(await request("/inventory", "counted"), "rate_limit_exceeded");
+      });
 
-    test("keeps a ban in force, and a lifted ban lifted", async () => {
-      expectError(await request("/inventory", "banned"), "key_banned");
-      expect((await request("/inventory", "unbanned")).status).toBe(200);
-    });
+      test("accepts its valid keys with their scopes and limits, and refuses expired and revoked ones", async () => {
+        clock.set(Date.now());
+        for (const [name, perMinute] of [
+          ["all scopes", 1_000],
+          ['Zoë\'s "till" | 🐢', 60],
+          ["custom limits", 1_234],
+        ] as const) {
+          const response = await request("/inventory", name);
+          expect({ name, status: response.status }).toEqual({ name, status: 200 });
+          expect(limitsOf(response).limit).toBe(perMinute);
+        }
+        const texts = keys.rotated!.texts;
+        expect(new Set(texts).size).toBe(2);
+        for (const key of texts) {
+          expect((await service!.call("GET", "/inventory", { key })).status).toBe(200);
+        }
+        expectError(await request("/inventory", "expired"), "unauthorized");
+        expectError(await request("/inventory", "revoked"), "unauthorized");
+        expectError(await request("/store/orders", 'Zoë\'s "till" | 🐢'), "insufficient_scope");
+        const changes = await request("/changes");
+        if (hasHashes) expect(changes.status).toBe(200);
+        else expectError(changes, "insufficient_scope");
+      });
 
-    // Once migrated, all stores are alike: the oldest and the newest are enough.
-    if ([releases[0], releases.at(-1)].includes(release)) {
-      test("has bans that can be lifted", async () => {
+      test("keeps a ban in force, and a lifted ban lifted", async () => {
+        expectError(await request("/inventory", "banned"), "key_banned");
+        expect((await request("/inventory", "unbanned")).status).toBe(200);
+      });
+
+      // The oldest and the newest are enough.
+      if ([releases[0], releases.at(-1)].includes(release)) {
+        test("has bans that can be lifted", async () => {
+          await service!.stop();
+          service = undefined;
+          const unban = ["keys", "unban", keys.banned!.id, "--database", database];
+          expect(await runHere(unban)).toMatchObject({ code: 0 });
+          expect((await request("/inventory", "banned")).status).toBe(200);
+        });
+      }
+
+      test("is served unchanged, and an update continues its ledger", async () => {
+        const list = await request("/inventory");
+        expect(list.text).toBe(`[${inventory.join()}]`);
+        expect((await request("/store/orders")).text).toBe(`[${orders.join()}]`);
+        const changed = '{"petId":-9223372036854775808,"quantity":42,"status":"sold"}';
+        expect((await update("-9223372036854775808", 42)).text).toBe(changed);
+        expect((await update("1", 10)).text).toBe(inventory[1]!);
+        const after = await request("/inventory");
+        expect(after.text).toBe(`[${[changed, ...inventory.slice(1)].join()}]`);
+        expect(after.headers.get("ETag")).not.toBe(list.headers.get("ETag"));
         await service!.stop();
         service = undefined;
-        const unban = ["keys", "unban", keys.banned!.id, "--database", database];
-        expect(await runHere(unban)).toMatchObject({ code: 0 });
-        expect((await request("/inventory", "banned")).status).toBe(200);
+        expect(await verifyStore(database)).toEqual(await sound(14));
+        expect(await readLedger(database)).toEqual([
+          ...ledger,
+          "13 -9223372036854775808 0 42 sold sold 1 api -",
+          "14 1 10 10 available available 8 api -",
+        ]);
       });
     }
-
-    test("is served unchanged, and an update continues its ledger", async () => {
-      const list = await request("/inventory");
-      expect(list.text).toBe(`[${inventory.join()}]`);
-      expect((await request("/store/orders")).text).toBe(`[${orders.join()}]`);
-      const changed = '{"petId":-9223372036854775808,"quantity":42,"status":"sold"}';
-      expect((await update("-9223372036854775808", 42)).text).toBe(changed);
-      expect((await update("1", 10)).text).toBe(inventory[1]!);
-      const after = await request("/inventory");
-      expect(after.text).toBe(`[${[changed, ...inventory.slice(1)].join()}]`);
-      expect(after.headers.get("ETag")).not.toBe(list.headers.get("ETag"));
-      await service!.stop();
-      service = undefined;
-      expect(await verifyStore(database)).toEqual(await sound(14));
-      expect(await readLedger(database)).toEqual([
-        ...ledger,
-        "13 -9223372036854775808 0 42 sold sold 1 api -",
-        "14 1 10 10 available available 8 api -",
-      ]);
-    });
 
     test("continues its hash chain, or starts one with a hash of all rows so far", async () => {
       const start = hasHashes ? 0 : 12;
@@ -205,7 +211,7 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
         for (const seq of [0, 12, 13]) {
           const kept = { seq, hash: hashes[seq]! };
           const verified = await transfer.snapshot((snapshot) => verify(snapshot, kept));
-          expect(verified).toMatchObject({ seq: 15, faultCount: 0 });
+          expect(verified).toMatchObject({ seq: isServed ? 15 : 13, faultCount: 0 });
         }
       });
     });

@@ -6,7 +6,11 @@ import { verify } from "../../src/domain/verify.ts";
 import { anEntry } from "./audit.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { petRow } from "./pets.ts";
-import { describeCheckpoints, describeCheckpointWrites } from "./store-suite/checkpoints.ts";
+import {
+  describeCheckpointRules,
+  describeCheckpoints,
+  describeCheckpointWrites,
+} from "./store-suite/checkpoints.ts";
 import { describeConstraints } from "./store-suite/constraints.ts";
 import { describeEpochs } from "./store-suite/epochs.ts";
 import { describeGroups } from "./store-suite/groups.ts";
@@ -52,11 +56,19 @@ const otherWrites: readonly Part[] = [
   describeUsageHistory,
 ];
 
-/** What a connection needs if another call tests its engine whole. */
-export const connectionParts: readonly Part[] = [...updates, ...reads];
+/** What a connection needs if another call tests its engine whole: each kind of value both ways. */
+export const connectionParts: readonly Part[] = [describeIdempotency, describePages, describeKeys];
 
-/** What a writer on a thread needs if another call tests its engine whole. Reads do not use the thread. */
-export const writerParts: readonly Part[] = [...updates, ...otherWrites];
+/**
+ * What a writer on a thread needs if another call tests its engine whole. Reads do not use the
+ * thread, and it calls every method in the same way.
+ */
+export const writerParts: readonly Part[] = [
+  ...updates,
+  describeKeptKeys,
+  describeCheckpointWrites,
+  describePets,
+];
 
 /** What an engine needs if another one is tested with all parts. */
 export const engineParts: readonly Part[] = [
@@ -70,7 +82,12 @@ export const engineParts: readonly Part[] = [
 ];
 
 /** With the rules that all engines share. */
-const allParts: readonly Part[] = [...engineParts, describeUnitRules, describeUndoRules];
+const allParts: readonly Part[] = [
+  ...engineParts,
+  describeUnitRules,
+  describeUndoRules,
+  describeCheckpointRules,
+];
 
 /** What every engine has to do, written once. An engine joins with one call. */
 export function storeSuite(

@@ -18,6 +18,17 @@ import type { StoreSuite } from "./suite.ts";
 
 const part = (firstPetId: bigint, data = "data") => ({ firstPetId, data: Buffer.from(data) });
 
+async function addCheckpointsTo(
+  store: Store,
+  rowsMin: number,
+  failures: string[] = [],
+): Promise<void> {
+  const log = (event: string) => void failures.push(event);
+  const task = startCheckpoints({ store, log, rowsMin });
+  await task.run();
+  await task.stop();
+}
+
 /** Every method that writes checkpoints. */
 export function describeCheckpointWrites(suite: StoreSuite): void {
   const { add } = suite;
@@ -85,13 +96,8 @@ export function describeCheckpoints(suite: StoreSuite): void {
   const { add, set, expectSound } = suite;
   const checkpoints = () => suite.store.checkpoints;
   const failures: string[] = [];
-
-  async function addCheckpoints(rowsMin: number, store: Store = suite.store): Promise<void> {
-    const log = (event: string) => void failures.push(event);
-    const task = startCheckpoints({ store, log, rowsMin });
-    await task.run();
-    await task.stop();
-  }
+  const addCheckpoints = (rowsMin: number, store: Store = suite.store) =>
+    addCheckpointsTo(store, rowsMin, failures);
 
   describe("checkpoints", () => {
     test("leave nothing behind when their writer ends half-way, and keep those that are complete", async () => {
@@ -112,30 +118,6 @@ export function describeCheckpoints(suite: StoreSuite): void {
       const ledger = await suite.store.inventory.ledgerAfter(0, 100);
       expect(await readInventory(suite.store, 45)).toEqual(foldedAt(ledger, 45));
       await expectSound();
-    });
-
-    test("are where a search in a pet's history starts, so that few rows are read", async () => {
-      await add({ petId: 1n, quantity: 0 }, { petId: 2n }, { petId: 3n });
-      for (let at = 0; at < 20; at++)
-        await suite.store.inventory.commit([set(1n, at), set(2n, at)]);
-      await addCheckpoints(10);
-      const seqs = (await suite.store.history.petRows(1n, 42, 100)).map(({ seq }) => seq);
-      let searched = 0;
-      const { petRowBefore } = suite.store.history;
-      const history: Store["history"] = {
-        ...suite.store.history,
-        petRowBefore(petId, fromSeq, before, stepsMax) {
-          searched = Math.max(searched, fromSeq - before);
-          return petRowBefore(petId, fromSeq, before, stepsMax);
-        },
-      };
-      const store = { ...suite.store, history };
-      // Odd rows from 5 on belong to another pet, so the search cannot start there.
-      for (let before = 1; before <= 44; before++) {
-        const { rows } = await listHistory({ store }, 1n, { before, limit: 3 });
-        expect(rows.map(({ seq }) => seq)).toEqual(seqs.filter((seq) => seq < before).slice(0, 3));
-      }
-      expect(searched).toBeLessThan(10);
     });
 
     test("added by two processes at once are those of one process", async () => {
@@ -171,6 +153,39 @@ export function describeCheckpoints(suite: StoreSuite): void {
         expect(await readDifferences(suite.store, seq, to, 0)).toEqual(differences);
       }
       expect(failures).toEqual([]);
+    });
+  });
+}
+
+/** What is made from the rows and parts that were read, whatever the engine. */
+export function describeCheckpointRules(suite: StoreSuite): void {
+  const { add, set, expectSound } = suite;
+  const checkpoints = () => suite.store.checkpoints;
+  const addCheckpoints = (rowsMin: number) => addCheckpointsTo(suite.store, rowsMin);
+
+  describe("checkpoints", () => {
+    test("are where a search in a pet's history starts, so that few rows are read", async () => {
+      await add({ petId: 1n, quantity: 0 }, { petId: 2n }, { petId: 3n });
+      for (let at = 0; at < 20; at++)
+        await suite.store.inventory.commit([set(1n, at), set(2n, at)]);
+      await addCheckpoints(10);
+      const seqs = (await suite.store.history.petRows(1n, 42, 100)).map(({ seq }) => seq);
+      let searched = 0;
+      const { petRowBefore } = suite.store.history;
+      const history: Store["history"] = {
+        ...suite.store.history,
+        petRowBefore(petId, fromSeq, before, stepsMax) {
+          searched = Math.max(searched, fromSeq - before);
+          return petRowBefore(petId, fromSeq, before, stepsMax);
+        },
+      };
+      const store = { ...suite.store, history };
+      // Odd rows from 5 on belong to another pet, so the search cannot start there.
+      for (let before = 1; before <= 44; before++) {
+        const { rows } = await listHistory({ store }, 1n, { before, limit: 3 });
+        expect(rows.map(({ seq }) => seq)).toEqual(seqs.filter((seq) => seq < before).slice(0, 3));
+      }
+      expect(searched).toBeLessThan(10);
     });
 
     test("that differ from the ledger are found and named by verify", async () => {

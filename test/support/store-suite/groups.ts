@@ -37,10 +37,10 @@ export function describeGroups(suite: StoreSuite): void {
       await expectSound();
     });
 
-    test("and others from several stores, a thousand changes at once, form one sequence", async () => {
+    test("and others from several stores, hundreds of changes at once, form one sequence", async () => {
       await add(...Array.from({ length: 10 }, (_, at) => ({ petId: BigInt(at) })));
       const other = await suite.place.open();
-      const groups = Array.from({ length: 40 }, (_, group) =>
+      const groups = Array.from({ length: 12 }, (_, group) =>
         (group % 2 ? other : suite.store).inventory.commit(
           Array.from({ length: 25 }, (_, at) => set(BigInt((group + at) % 10), group)),
         ),
@@ -48,7 +48,7 @@ export function describeGroups(suite: StoreSuite): void {
       const committed = await Promise.all(groups);
       const versions = committed.map(({ rows }) => rows.map(({ seq }) => seq));
       expect(versions.flat().sort((one, next) => one - next)).toEqual(
-        Array.from({ length: 1_000 }, (_, at) => at + 11),
+        Array.from({ length: 300 }, (_, at) => at + 11),
       );
       for (const group of versions) expect(group.at(-1)! - group[0]!).toBe(24);
       await expectSound();
