@@ -16,8 +16,8 @@ import { petRow } from "../support/pets.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { setUnit } from "../support/units.ts";
 
-const changes = 1_200;
-/** How many more pages may be read than at first. The versions that are kept fill over 24. */
+const changes = 2_000;
+/** How many more pages may be read than at first. The versions that are kept fill over 40. */
 const morePagesMax = 20;
 
 let database: Database;
@@ -111,7 +111,7 @@ test("a transaction that is left open does not make counts and commits read more
 }, 60_000);
 
 test("no ANALYZE makes a count, a commit of few pets or a read of one visit all row versions", async () => {
-  const pets = 10;
+  const pets = 20;
   await fill(pets);
   await take(session);
   using open = await forgotten.reserve();
