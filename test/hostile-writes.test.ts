@@ -15,6 +15,11 @@ const batch = (...changes: readonly string[]) => `{"changes":[${changes.join()}]
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 const repeat = (text: string, count: number) => Array<string>(count).fill(text).join();
 
+/** The service may close the connection before the client has sent the whole body and reads. */
+function ignoreReset(error: unknown): undefined {
+  if ((error as { code?: string }).code !== "ECONNRESET") throw error;
+}
+
 describe.each(engines)("hostile writes on %s", (engine) => {
   let service: TestService;
   let key: string;
@@ -28,7 +33,7 @@ describe.each(engines)("hostile writes on %s", (engine) => {
 
   const post = (body: string, headers: Record<string, string> = {}) =>
     // Each on its own connection: fetch may reuse one whose large body the server has just answered.
-    service.call("POST", "/changes", { key, body, headers: { Connection: "close", ...headers } });
+    service.call("POST", "/changes", { key, body, headers, keepalive: false });
   const patch = (headers: Record<string, string>, body = '{"quantity":4}') =>
     service.call("PATCH", "/inventory/1", { key, body, headers });
   const unchanged = <T>(work: () => Promise<T>) => expectUnchanged(service.store, work);
@@ -72,7 +77,8 @@ describe.each(engines)("hostile writes on %s", (engine) => {
       const spaced = body + " ".repeat(bodyBytesMax - Buffer.byteLength(body));
       const response = await post(spaced);
       expect([response.status, (await tipSeq()) - before]).toEqual([200, rows]);
-      expectError(await unchanged(() => post(`${spaced} `)), "payload_too_large");
+      const refused = await unchanged(() => post(`${spaced} `).catch(ignoreReset));
+      if (refused) expectError(refused, "payload_too_large");
     }
     const stored = await service.store.inventory.ledgerAfter(2, 1);
     expect(stored).toMatchObject([{ reason: cat }]);

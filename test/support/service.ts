@@ -34,6 +34,8 @@ export interface CallOptions {
   readonly key?: string | undefined;
   readonly headers?: Record<string, string>;
   readonly body?: BodyInit;
+  /** False for a connection of its own. */
+  readonly keepalive?: boolean;
 }
 
 /** The composed service on a real database and a real socket, with a clock that tests move. */
@@ -149,6 +151,7 @@ export async function call(
     headers,
     signal: leaving.signal,
     ...(options.body === undefined ? {} : { body: options.body }),
+    keepalive: options.keepalive ?? true,
     ...fetchTrust(url),
   });
   const isStream = response.headers.get("content-type") === "text/event-stream";

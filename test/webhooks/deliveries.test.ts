@@ -180,10 +180,10 @@ describe.each(engines)("deliveries on %s", (engine) => {
       const counts = receiver.received.map(({ seqs }) => seqs.length);
       expect(Math.max(...sizes)).toBeLessThanOrEqual(20_000);
       expect(Math.max(...counts)).toBeLessThanOrEqual(100);
-      // Full messages: the next change would not have fitted.
-      for (const [at, size] of sizes.slice(0, -1).entries()) {
-        expect(counts[at] === 100 || size > 19_000).toBe(true);
-      }
+      // Full messages: the next change would not have fitted. One may end before the long changes, of
+      // which the service learns a moment later, because it did not store them.
+      const isShort = (size: number, at: number) => counts[at] !== 100 && size <= 19_000;
+      expect(sizes.slice(0, -1).filter(isShort).length).toBeLessThanOrEqual(1);
       const body = JSON.parse(receiver.received[0]!.body);
       expect(Object.keys(body)).toEqual(["type", "timestamp", "data"]);
       expect(body.type).toBe("inventory.changed");
