@@ -82,7 +82,7 @@ test("npx on the packed file starts the service", async () => {
   const decoder = new TextDecoder();
   for await (const piece of child.stdout) {
     output += decoder.decode(piece, { stream: true });
-    if (output.includes("/docs")) break;
+    if (/\bpsk_live_\w+\n/.test(output)) break;
   }
   const [, key] = /\b(psk_live_\w+)/.exec(output)!;
   const [, baseUrl] = /is serving at (\S+)/.exec(output)!;
