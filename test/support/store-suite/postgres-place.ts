@@ -1,34 +1,27 @@
 import { SQL } from "bun";
-import type { Store } from "../../../src/domain/ports.ts";
 import { createDatabase } from "../../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../../src/store/postgres/store.ts";
 import type { TestClock } from "../clock.ts";
 import { migratedDatabase } from "../postgres-template.ts";
+import { createOpenedStores } from "./opened-stores.ts";
 import type { StorePlace } from "./suite.ts";
 
 /** A database on the shared server, whose address ends with these parameters. */
 export async function enterPostgres(clock: TestClock, parameters: string): Promise<StorePlace> {
   const url = (await migratedDatabase()) + parameters;
-  const opened = new Set<Store>();
+  const opened = createOpenedStores();
   return {
     async open(environment = "production") {
       const database = createDatabase(url);
       const store = await openPostgres({ database, environment, clock, patienceMs: 0 });
-      opened.add(store);
-      return {
-        ...store,
-        close: () => {
-          opened.delete(store);
-          return store.close();
-        },
-      };
+      return opened.add(store);
     },
     async execute(text) {
       await using sql = new SQL(url, { max: 1 });
       return await sql.unsafe(text);
     },
     async remove() {
-      await Promise.all([...opened].map((store) => store.close()));
+      await opened.closeAll();
     },
   };
 }

@@ -2,29 +2,22 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Store } from "../../../src/domain/ports.ts";
 import { openSqlite } from "../../../src/store/sqlite/store.ts";
 import type { TestClock } from "../clock.ts";
+import { createOpenedStores } from "./opened-stores.ts";
 import type { StorePlace } from "./suite.ts";
 
 /** A file in a new folder. If `threaded`, the first store has its writer on a thread. */
 export async function enterSqlite(clock: TestClock, threaded: boolean): Promise<StorePlace> {
   const folder = mkdtempSync(join(tmpdir(), "petstore-store-"));
   const path = join(folder, "test.db");
-  const opened = new Set<Store>();
+  const opened = createOpenedStores();
   return {
     async open(environment = "production") {
       // The first store is the service, and every other one a command.
-      const serves = threaded && opened.size === 0;
+      const serves = threaded && opened.isEmpty;
       const store = await openSqlite({ path, environment, clock, threaded: serves });
-      opened.add(store);
-      return {
-        ...store,
-        close: () => {
-          opened.delete(store);
-          return store.close();
-        },
-      };
+      return opened.add(store);
     },
     async execute(sql) {
       const database = new Database(path, { strict: true });
@@ -36,7 +29,7 @@ export async function enterSqlite(clock: TestClock, threaded: boolean): Promise<
       }
     },
     async remove() {
-      await Promise.all([...opened].map((store) => store.close()));
+      await opened.closeAll();
       rmSync(folder, { recursive: true, force: true });
     },
   };
