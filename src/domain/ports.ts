@@ -7,7 +7,13 @@ import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "
 import type { LimitDecision, Usage } from "./limits.ts";
 import type { MaintenanceStore } from "./maintenance.ts";
 import type { Limits } from "./plans.ts";
-import type { CountedUsage, StrikeCount, TakeRequest, UsageStore } from "./usage.ts";
+import type {
+  CountedUsage,
+  ReturnedRequests,
+  StrikeCount,
+  TakeRequest,
+  UsageStore,
+} from "./usage.ts";
 import type { UsageHistoryStore } from "./usage-history.ts";
 import type { WebhookStore } from "./webhooks/store.ts";
 
@@ -186,6 +192,8 @@ export interface SharedUsageStore {
   readonly clock?: Clock | undefined;
   /** Counts as many requests as each key wants, or as many as it has left. */
   take(requests: readonly TakeRequest[]): Promise<ReadonlyMap<string, CountedUsage>>;
+  /** Removes requests from the counts of their windows, unless those are over. */
+  giveBack(returned: readonly ReturnedRequests[]): Promise<void>;
   /** Adds strikes to those that other instances counted. */
   addStrikes(strikes: readonly StrikeCount[]): Promise<ReadonlyMap<string, CountedUsage>>;
   /** Starts a ban. Returns false if another instance has started one since `previousStart`. */

@@ -34,6 +34,14 @@ export interface CountedUsage {
   readonly granted: number;
 }
 
+/** Requests of one key that were counted and not admitted, and the windows in which they count. */
+export interface ReturnedRequests {
+  readonly keyId: string;
+  readonly count: number;
+  readonly minuteStart: number;
+  readonly dayStart: number;
+}
+
 /** Strikes of one key in one minute. */
 export interface StrikeCount {
   readonly keyId: string;

@@ -12,6 +12,7 @@ import {
 import type { Limits } from "../domain/plans.ts";
 import type { Limiter, MaybePromise, SharedUsageStore } from "../domain/ports.ts";
 import type { CountedUsage, TakeRequest } from "../domain/usage.ts";
+import { createReserves } from "./reserves.ts";
 import { createStrikes } from "./strikes.ts";
 
 export interface SharedLimiterOptions {
@@ -41,11 +42,13 @@ const cachedMax = 100_000;
  * The rate limiter of several processes, which count in the database that they share. While one
  * statement is running, new requests queue, and the next statement counts all of them at once. A
  * request that must be rejected, because a window is known to be exhausted or a ban to be in force,
- * is rejected without a query.
+ * is rejected without a query. A request of a busy key is admitted without one if the database has
+ * counted it in advance.
  *
  * Time is the database's, so that the clocks of the instances do not matter.
  */
 export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterOptions): Limiter {
+  /** Without the requests that are in reserve. */
   const cache = new Map<string, Usage>();
   /** Usage read since keys or bans last changed. Only this may reject a request. */
   let fresh = new WeakSet<Usage>();
@@ -56,7 +59,13 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
   let running: Promise<void> | undefined;
   /** Only the database starts bans, so the rules applied here never start one. */
   const rulesWithoutBans: BanRules = { ...rules, strikesMin: Infinity };
-  const strikes = createStrikes({ usage: store, rules, log, onCounted: update });
+  const strikes = createStrikes({
+    usage: store,
+    rules,
+    log,
+    onCounted: (keyId, counted, sentAt) => update(keyId, counted, sentAt),
+  });
+  const reserves = createReserves(store, log);
 
   /**
    * The database's time, or later. An earlier time could treat a window as exhausted that is over. A
@@ -66,9 +75,15 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
     return store.clock ? store.clock.now() : Math.ceil(performance.now() + clockOffset);
   }
 
-  /** Replaces what is cached for a key with what the database returned. */
-  function update(keyId: string, { usage, now }: CountedUsage, sentAt: number): void {
+  /**
+   * Replaces what is cached for a key with what the database returned. The `granted` requests go to
+   * the reserve, from where they are admitted.
+   */
+  function update(keyId: string, { usage, now, granted }: CountedUsage, sentAt: number): void {
     clockOffset = now - sentAt;
+    const reserved = reserves.add(keyId, usage, granted);
+    usage.minuteCount -= reserved;
+    usage.dayCount -= reserved;
     strikes.update(keyId, usage);
     // From here on counts only strikes of this process that the database has not counted yet.
     usage.strikes = 0;
@@ -77,6 +92,17 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
     else if (cache.size >= cachedMax) cache.clear();
     cache.set(keyId, usage);
     fresh.add(usage);
+  }
+
+  /** Makes the next statement count requests of a key. */
+  function count(keyId: string, limits: Limits): WaitingRequests {
+    let requests = waiting.get(keyId);
+    if (!requests) {
+      requests = { limits, waiters: [] };
+      waiting.set(keyId, requests);
+    }
+    running ??= run();
+    return requests;
   }
 
   async function run(): Promise<void> {
@@ -94,7 +120,8 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
   async function settle(group: ReadonlyMap<string, WaitingRequests>): Promise<void> {
     const requests: TakeRequest[] = [];
     for (const [keyId, { limits, waiters }] of group) {
-      requests.push({ keyId, limits, wanted: waiters.length });
+      const ahead = reserves.wanted(keyId, limits, cache.get(keyId));
+      requests.push({ keyId, limits, wanted: waiters.length + ahead });
     }
     const sentAt = performance.now();
     let counted: ReadonlyMap<string, CountedUsage>;
@@ -107,9 +134,6 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
     for (const [keyId, { limits, waiters }] of group) {
       const found = counted.get(keyId)!;
       update(keyId, found, sentAt);
-      // The database returns the count after the whole group. Each request gets the count after it.
-      found.usage.minuteCount -= found.granted;
-      found.usage.dayCount -= found.granted;
       for (const { resolve } of waiters) resolve(decide(keyId, found.usage, limits, found.now));
     }
   }
@@ -122,7 +146,10 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
     at: number,
   ): MaybePromise<LimitDecision> {
     const decision = take(usage, limits, rulesWithoutBans, at);
-    if (decision.outcome === "admitted") return decision;
+    if (decision.outcome === "admitted") {
+      reserves.use(keyId);
+      return decision;
+    }
     const flushed = strikes.add(keyId, usage, limits);
     return flushed ? flushed.then(() => bannedOr(decision, keyId, limits)) : decision;
   }
@@ -137,16 +164,15 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
     take(keyId, limits) {
       const usage = cache.get(keyId);
       const at = now();
-      if (usage && fresh.has(usage) && isExhausted(usage, limits, at)) {
+      const isReserved = reserves.arrive(keyId, limits, usage, at);
+      if (usage && fresh.has(usage) && (isReserved || isExhausted(usage, limits, at))) {
+        if (isReserved && reserves.isLow(keyId)) count(keyId, limits);
         return decide(keyId, usage, limits, at);
       }
       if (waitingCount >= waitingMax) throw unavailable("tooManyRequests");
       waitingCount += 1;
       return new Promise((resolve, reject) => {
-        const same = waiting.get(keyId);
-        if (same) same.waiters.push({ resolve, reject });
-        else waiting.set(keyId, { limits, waiters: [{ resolve, reject }] });
-        running ??= run();
+        count(keyId, limits).waiters.push({ resolve, reject });
       });
     },
     lastKnown: (keyId, limits) => limitState(cache.get(keyId) ?? newUsage(), limits, now()),
@@ -162,7 +188,7 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
     },
     async close() {
       while (running) await running;
-      await strikes.close();
+      await Promise.all([strikes.close(), reserves.close()]);
     },
   };
 }

@@ -75,6 +75,23 @@ const takeText =
   "SELECT * FROM petstore_take($1::int8, $2::text[], $3::int8[], $4::int8[], $5::int8[])";
 
 /**
+ * Returns requests: $1 keys, $2 requests, $3 minutes, $4 days. Does nothing for a window that is over,
+ * and for a key whose generation grew at the same moment: those requests stay counted. Rows are locked
+ * in the order of their keys.
+ */
+const giveBackText = `
+  WITH moment AS (SELECT set_config('synchronous_commit', 'off', true) AS relaxed)
+  UPDATE counts SET
+    minute_count = minute_count - CASE WHEN minute_start = minute THEN returned ELSE 0 END,
+    day_count = day_count - CASE WHEN day_start = day THEN returned ELSE 0 END
+  FROM (SELECT one.*, (SELECT generation FROM counts WHERE key_id = key
+                       ORDER BY generation DESC LIMIT 1) AS newest
+        FROM moment, unnest($1::text[], $2::int8[], $3::int8[], $4::int8[])
+          AS one(key, returned, minute, day)
+        WHERE relaxed = 'off' ORDER BY key) AS given
+  WHERE counts.key_id = given.key AND counts.generation = given.newest`;
+
+/**
  * Adds strikes to those that other instances counted: $1 time or null, $2 keys, $3 minutes, $4
  * strikes. Rows are locked in the order of their keys, so that instances cannot deadlock.
  */
@@ -135,6 +152,14 @@ export function createSharedUsage(query: Query, clock?: Clock): SharedUsageStore
         open = open.filter(({ keyId }) => !found.has(keyId));
       }
       return found;
+    },
+    async giveBack(returned) {
+      await query(giveBackText, [
+        textArray(returned.map(({ keyId }) => keyId)),
+        integerArray(returned.map(({ count }) => count)),
+        integerArray(returned.map(({ minuteStart }) => minuteStart)),
+        integerArray(returned.map(({ dayStart }) => dayStart)),
+      ]);
     },
     async addStrikes(strikes) {
       const rows = await query(addStrikesText, [

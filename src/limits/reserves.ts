@@ -1,0 +1,149 @@
+import { every } from "../domain/background.ts";
+import type { Log } from "../domain/events.ts";
+import { dayMs, minuteMs, type Usage } from "../domain/limits.ts";
+import type { Limits } from "../domain/plans.ts";
+import type { SharedUsageStore } from "../domain/ports.ts";
+import type { ReturnedRequests } from "../domain/usage.ts";
+
+/**
+ * Requests of busy keys that the database has counted in advance for this process. A request that
+ * finds one in the reserve of its key is admitted without a query. They are counted already, so all
+ * processes together never admit more than the limit.
+ *
+ * A process reserves at most a thousandth of what is left. Keys with limits below 8,000 therefore
+ * have no reserve, and the headers of their responses are exact on every instance.
+ */
+export interface Reserves {
+  /** Records a request that arrived, and returns true if it can be admitted from the reserve. */
+  arrive(keyId: string, limits: Limits, usage: Usage | undefined, at: number): boolean;
+  /** How many more requests should be counted in advance. `usage` is what is known of the key. */
+  wanted(keyId: string, limits: Limits, usage: Usage | undefined): number;
+  /** True if it is time to count more in advance. */
+  isLow(keyId: string): boolean;
+  /**
+   * Adds `granted` requests, which the database has counted in `usage`. Returns all that are in
+   * reserve and counted there.
+   */
+  add(keyId: string, usage: Usage, granted: number): number;
+  /** Removes a request that was admitted. */
+  use(keyId: string): void;
+  /** Returns what is left to the database. */
+  close(): Promise<void>;
+}
+
+/** A reserve holds the requests of about this time. */
+const aheadMs = 20;
+
+/** The shortest time over which arrivals are averaged, so that a few at once are no high rate. */
+const measuredMsMin = 5;
+
+/** A key that sends fewer requests in `aheadMs` has no reserve. */
+const wantedMin = 8;
+
+/** The reserve of a process is at most what is left, divided by this. */
+const leftPerReserved = 1_000;
+
+/** A reserve that gets no requests for this long is returned. */
+const idleMs = 1_000;
+
+interface Reserve {
+  size: number;
+  /** The windows in which the requests were counted. */
+  minuteStart: number;
+  dayStart: number;
+  /** The size after requests were last added. */
+  full: number;
+  /** How many requests have arrived since `measuredAt`. */
+  arrived: number;
+  measuredAt: number;
+}
+
+export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: Log): Reserves {
+  const reserves = new Map<string, Reserve>();
+  /** Unused requests that are to be returned. */
+  let returned: ReturnedRequests[] = [];
+
+  /** Removes what a reserve holds. */
+  function empty(keyId: string, reserve: Reserve): void {
+    const { size: count, minuteStart, dayStart } = reserve;
+    if (count > 0) returned.push({ keyId, count, minuteStart, dayStart });
+    reserve.size = 0;
+  }
+
+  async function giveBack(): Promise<void> {
+    const sent = returned;
+    if (sent.length === 0) return;
+    returned = [];
+    // Not repeated if it fails: it may have been stored, and requests must not be returned twice.
+    await store.giveBack(sent);
+  }
+
+  async function returnIdle(): Promise<void> {
+    const now = performance.now();
+    for (const [keyId, reserve] of reserves) {
+      if (now - reserve.measuredAt < idleMs) continue;
+      empty(keyId, reserve);
+      reserves.delete(keyId);
+    }
+    await giveBack();
+  }
+
+  const stop = every(idleMs, "returning reserved requests", log, returnIdle);
+
+  return {
+    arrive(keyId, limits, usage, at) {
+      let reserve = reserves.get(keyId);
+      if (!reserve) {
+        if (Math.min(limits.perMinute, limits.perDay) < wantedMin * leftPerReserved) return false;
+        const measuredAt = performance.now();
+        const counts = { size: 0, minuteStart: 0, dayStart: 0, full: 0, arrived: 0 };
+        reserve = { ...counts, measuredAt };
+        reserves.set(keyId, reserve);
+      }
+      reserve.arrived += 1;
+      if (reserve.size === 0 || !usage) return false;
+      const { minuteStart, dayStart } = reserve;
+      const isCurrent = at < minuteStart + minuteMs && at < dayStart + dayMs;
+      if (!isCurrent) empty(keyId, reserve);
+      return isCurrent;
+    },
+    isLow(keyId) {
+      const { size, full } = reserves.get(keyId)!;
+      return size < full / 2;
+    },
+    wanted(keyId, limits, usage) {
+      const reserve = reserves.get(keyId);
+      if (!reserve || !usage) return 0;
+      const now = performance.now();
+      const elapsedMs = now - reserve.measuredAt;
+      const ahead = Math.floor((reserve.arrived * aheadMs) / Math.max(measuredMsMin, elapsedMs));
+      reserve.arrived = 0;
+      reserve.measuredAt = now;
+      const left = Math.min(limits.perMinute - usage.minuteCount, limits.perDay - usage.dayCount);
+      const target = Math.min(ahead, Math.floor(left / leftPerReserved));
+      return target < wantedMin ? 0 : Math.max(0, target - reserve.size);
+    },
+    add(keyId, usage, granted) {
+      const reserve = reserves.get(keyId);
+      if (!reserve) return granted;
+      const { minuteStart, dayStart } = usage;
+      if (minuteStart !== reserve.minuteStart || dayStart !== reserve.dayStart) {
+        empty(keyId, reserve);
+        reserve.minuteStart = minuteStart;
+        reserve.dayStart = dayStart;
+      }
+      reserve.size += granted;
+      reserve.full = reserve.size;
+      return reserve.size;
+    },
+    use(keyId) {
+      const reserve = reserves.get(keyId);
+      if (reserve && reserve.size > 0) reserve.size -= 1;
+    },
+    async close() {
+      stop();
+      for (const [keyId, reserve] of reserves) empty(keyId, reserve);
+      await giveBack();
+    },
+  };
+}
