@@ -13,13 +13,13 @@ import type {
   Unit,
 } from "./ledger.ts";
 
-/** Everything that `append` needs of the store, read in the transaction that holds the head. */
+/** Everything that the rules need of the store, read in the transaction that holds the head. */
 export interface LedgerState {
   readonly epoch: string;
-  readonly tip: Tip;
-  /** The current entry of every pet that the units name. `append` updates it. */
+  readonly tip: Omit<Tip, "hash">;
+  /** The current entry of every pet that the units name. Updated with every row. */
   readonly entries: Map<bigint, Entry>;
-  /** The first results of the units' idempotency keys, by key. `append` adds new ones. */
+  /** The first results of the units' idempotency keys, by key. New ones are added. */
   readonly remembered: Map<string, Remembered>;
   /** The epoch in which a row was written. Called only for versions that a client named. */
   epochOf(seq: number): string | undefined;
@@ -42,16 +42,22 @@ export interface UsedKey {
   readonly rows: number;
 }
 
-export interface Appended extends Committed {
-  readonly tip: Tip;
-  /** The hash of every row. */
-  readonly hashes: readonly string[];
+/** What units of changes add to the ledger. */
+export interface Additions extends Committed {
+  /** The time of the rows. */
+  readonly at: number;
   /** The keys of the units that were stored. */
   readonly usedKeys: readonly UsedKey[];
 }
 
-/** What a call of `append` has added so far. */
-interface Additions {
+export interface Appended extends Additions {
+  readonly tip: Tip;
+  /** The hash of every row. */
+  readonly hashes: readonly string[];
+}
+
+/** What has been added so far. */
+interface Added {
   readonly at: number;
   readonly rows: LedgerRow[];
   readonly usedKeys: UsedKey[];
@@ -62,19 +68,29 @@ interface Additions {
  * the result of the change before it. Both engines call this inside the transaction that holds the
  * ledger's head, so the rules exist once.
  */
-export function append(state: LedgerState, units: readonly Unit[], now: number): Appended {
-  const { epoch, tip } = state;
-  const added: Additions = { at: Math.max(now, tip.at), rows: [], usedKeys: [] };
-  const outcomes = units.map((unit) => appendUnit(state, unit, added, now));
-  const { at, rows, usedKeys } = added;
+export function append(
+  state: LedgerState & { readonly tip: Tip },
+  units: readonly Unit[],
+  now: number,
+): Appended {
+  const additions = applyUnits(state, units, now);
+  const { rows, at } = additions;
   const hashes: string[] = [];
-  let { hash } = tip;
+  let { seq, hash } = state.tip;
   for (const row of rows) {
     hash = hashRow(hash, row);
     hashes.push(hash);
   }
-  const end = rows.length > 0 ? { seq: tip.seq + rows.length, at, hash } : tip;
-  return { epoch, rows, outcomes, hashes, usedKeys, tip: end };
+  seq += rows.length;
+  return { ...additions, hashes, tip: rows.length > 0 ? { seq, at, hash } : state.tip };
+}
+
+/** The rows and outcomes of units, without the hashes of the rows. */
+export function applyUnits(state: LedgerState, units: readonly Unit[], now: number): Additions {
+  const { epoch, tip } = state;
+  const added: Added = { at: Math.max(now, tip.at), rows: [], usedKeys: [] };
+  const outcomes = units.map((unit) => appendUnit(state, unit, added, now));
+  return { ...added, epoch, outcomes };
 }
 
 /** The content of a row that creates or removes an entry. */
@@ -87,7 +103,7 @@ export function appendRow(tip: Tip, content: RowContent, now: number) {
   return { row, tip: end };
 }
 
-function appendUnit(state: LedgerState, unit: Unit, added: Additions, now: number): Outcome {
+function appendUnit(state: LedgerState, unit: Unit, added: Added, now: number): Outcome {
   const { idempotency } = unit;
   if (!idempotency) return appendChanges(state, unit, added);
   const { key, request, keptMs } = idempotency;
@@ -118,7 +134,7 @@ function rejected(
   return { kind: "rejected", reason, index, current, epoch };
 }
 
-function appendChanges(state: LedgerState, unit: Unit, { at, rows }: Additions): Stored | Rejected {
+function appendChanges(state: LedgerState, unit: Unit, { at, rows }: Added): Stored | Rejected {
   const { entries, tip, epoch } = state;
   const { changes, cause, keyId, requestId } = unit;
   const replaced: Entry[] = [];

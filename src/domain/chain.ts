@@ -56,7 +56,7 @@ export function joinFields(
   return `[${seq},${petId},${stocks},${origin}]`;
 }
 
-/** The fields that all rows of an import have in common. */
+/** Why a row was added, by whom, and when. All rows of an import have these fields in common. */
 export function originText(
   cause: string,
   keyId: string | null,
@@ -64,7 +64,17 @@ export function originText(
   reason: string | null,
   at: Integer,
 ): string {
-  return `${text(cause)},${text(keyId)},${text(requestId)},${text(reason)},${at}`;
+  return `${sourceText(cause, keyId, requestId, reason)},${at}`;
+}
+
+/** The same without the time. */
+export function sourceText(
+  cause: string,
+  keyId: string | null,
+  requestId: string | null,
+  reason: string | null,
+): string {
+  return `${text(cause)},${text(keyId)},${text(requestId)},${text(reason)}`;
 }
 
 const plain = /^[\w.:-]*$/;

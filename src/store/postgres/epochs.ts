@@ -22,6 +22,8 @@ export interface Epochs {
   readonly listStatement: readonly [text: string, values: readonly unknown[]];
   /** Whether the store has ledger rows and the current epoch is not in the table. */
   isUnrecorded(query: Query): Promise<boolean>;
+  /** The newest timeline whose epoch is known to be in the table, or 0. */
+  readonly recordedTimeline: number;
   /**
    * Adds the current epoch to the table, unless this process knows that it is there. Call in each
    * transaction that writes ledger rows, with the head locked and the tip before those rows.
@@ -64,7 +66,6 @@ const recordText = `
 
 export function createEpochs({ system, databaseOid }: ServerIdentity): Epochs {
   const identity = `${system}.${databaseOid}`;
-  /** The newest timeline whose epoch is known to be committed. */
   let recordedTimeline = 0;
 
   return {
@@ -72,6 +73,9 @@ export function createEpochs({ system, databaseOid }: ServerIdentity): Epochs {
     timelineOf: (epoch) => Number(epoch.slice(epoch.lastIndexOf(".") + 1)),
     listStatement: [listText, [identity]],
     isUnrecorded: async (query) => (await query(isUnrecordedText, [identity]))[0]![0] === true,
+    get recordedTimeline() {
+      return recordedTimeline;
+    },
     record(query, timeline, tipSeq) {
       if (timeline === recordedTimeline) return undefined;
       return query(recordText, [`${identity}.${timeline}`, tipSeq]).then((added) => {
