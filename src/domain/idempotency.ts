@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import type { Appended, UsedKey } from "./append.ts";
+import type { Additions, UsedKey } from "./append.ts";
 
 /**
  * Idempotency keys. A store keeps one row for each commit that used keys, with the keys of all its
@@ -27,8 +27,8 @@ export function digestOfTexts(...texts: readonly string[]): string {
 }
 
 /** The keys of a commit, for its row in the store. Undefined if it used none. */
-export function storedKeysOf({ rows, usedKeys, tip }: Appended): StoredKeys | undefined {
-  return usedKeys.length === 0 ? undefined : packKeys(rows[0]!.seq, tip.at, usedKeys);
+export function storedKeysOf({ rows, usedKeys, at }: Additions): StoredKeys | undefined {
+  return usedKeys.length === 0 ? undefined : packKeys(rows[0]!.seq, at, usedKeys);
 }
 
 export function packKeys(seq: number, at: number, keys: readonly UsedKey[]): StoredKeys {

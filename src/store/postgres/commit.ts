@@ -1,17 +1,24 @@
 import { append } from "../../domain/append.ts";
+import { genesisHash } from "../../domain/chain.ts";
 import { epochOf } from "../../domain/epochs.ts";
 import { storedKeysOf } from "../../domain/idempotency.ts";
 import type { Entry } from "../../domain/inventory.ts";
-import type { Committed, LedgerRow, Unit } from "../../domain/ledger.ts";
-import { storedLedgerColumns, toEpochStart } from "../rows.ts";
+import type { Committed, LedgerRow, Tip, Unit } from "../../domain/ledger.ts";
+import { entryColumns, storedLedgerColumns, toEntry, toEpochStart } from "../rows.ts";
 import { bytesArray, integerArray, textArray } from "./engine/arrays.ts";
-import { lockHeadForGroup } from "./engine/head-lock.ts";
-import type { Session } from "./engine/session.ts";
+import { lockHeadForGroup, readTip } from "./engine/head-lock.ts";
+import type { Rows, Session } from "./engine/session.ts";
 import { assertCommitted, begin } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
-import { readGroup, toGroupState } from "./group-state.ts";
 import type { KeyMemory } from "./idempotency.ts";
-import { commitPlainUpdates, isPlainUpdate } from "./plain-updates.ts";
+import { arePlainUpdates, commitPlainUpdates } from "./plain-updates.ts";
+
+/** Reads the entries with their ctid, and the tip as a row without a pet, its hash as the status. */
+const readGroup = `
+  SELECT entry.* FROM unnest($1::int8[]) AS wanted(pet_id), LATERAL (
+    SELECT ${entryColumns}, ctid::text FROM inventory WHERE inventory.pet_id = wanted.pet_id
+    ORDER BY generation DESC LIMIT 1) AS entry
+  UNION ALL SELECT NULL, at, hash, seq, NULL FROM (${readTip}) AS tip`;
 
 /**
  * Finds entries again by their ctid, which does not change while the head is locked: every
@@ -52,8 +59,9 @@ export async function commit(
   units: readonly Unit[],
   now: number | null,
 ): Promise<Committed> {
-  if (units.every(isPlainUpdate)) {
-    const committed = await commitPlainUpdates(session, parts.epochs, units, now);
+  if (arePlainUpdates(units)) {
+    const { epochs, keys } = parts;
+    const committed = await commitPlainUpdates(session, epochs, keys, units, now);
     if (committed) return committed;
   }
   for (;;) {
@@ -89,7 +97,7 @@ async function tryCommit(
     return undefined;
   }
   const epoch = epochs.nameOf(locked![2] as string, timeline);
-  const { tip: before, entries, ctids } = toGroupState(found);
+  const { tip: before, entries, ctids } = readState(found);
   const state = {
     epoch,
     tip: before,
@@ -124,6 +132,22 @@ async function tryCommit(
 
 function expectsVersion({ changes }: Unit): boolean {
   return changes.some(({ expected }) => expected !== undefined);
+}
+
+/** Reads the result of `readGroup`. */
+function readState(found: Rows) {
+  let tip: Tip = { seq: 0, at: 0, hash: genesisHash };
+  const entries = new Map<bigint, Entry>();
+  const ctids = new Map<bigint, string>();
+  for (const row of found) {
+    if (row[0] === null) {
+      tip = { seq: Number(row[3]), at: Number(row[1]), hash: row[2] as string };
+    } else {
+      entries.set(row[0] as bigint, toEntry(row));
+      ctids.set(row[0] as bigint, row[4] as string);
+    }
+  }
+  return { tip, entries, ctids };
 }
 
 function rowColumns(rows: readonly LedgerRow[], hashes: readonly string[]): string[] {

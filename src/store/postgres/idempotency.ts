@@ -5,6 +5,7 @@ import {
   findUsedKey,
   type KeyIndex,
   nextPageRows,
+  packKeys,
   pageRowsMin,
   type StoredKeys,
 } from "../../domain/idempotency.ts";
@@ -28,6 +29,16 @@ export interface KeyMemory {
    * the index belongs to another server.
    */
   addNewer(rows: Rows, timeline: number): boolean;
+  /**
+   * The keys of units that each add one row, if none of them is in the index and the index is likely
+   * to be complete up to `after`. Call `committed` if it was, or `wasBehind` if it was not.
+   */
+  newKeys(
+    units: readonly Unit[],
+    timeline: number,
+  ): { readonly after: number; readonly records: string } | undefined;
+  /** Notes that other instances store keys, so that the next calls of `newKeys` return undefined. */
+  wasBehind(): void;
   /** Reads the first results of the units' keys. Lists epochs only if there is one. */
   find(
     query: Query,
@@ -74,6 +85,9 @@ function newestUse(
   return undefined;
 }
 
+/** Where several instances store keys, one in this many commits tries whether they still do. */
+const behindCallsMax = 32;
+
 const lastOf = (page: Rows) => page.at(-1)!;
 
 export function createKeyMemory(): KeyMemory {
@@ -83,6 +97,9 @@ export function createKeyMemory(): KeyMemory {
   /** The index that `newerStatement` continues, and whether it was complete under the lock. */
   let asked: KeyIndex | undefined;
   let isComplete = false;
+
+  /** How many calls of `newKeys` will still return undefined. */
+  let behindCalls = 0;
 
   let pageRows = pageRowsMin;
   const pageAfter = (seq: number) => [newerText, [seq, pageRows]] as const;
@@ -143,6 +160,29 @@ export function createKeyMemory(): KeyMemory {
       if (current !== timeline) startAgain(current);
       isComplete = index === asked && addPage(rows);
       return isComplete;
+    },
+    newKeys(units, current) {
+      if (current !== timeline) return undefined;
+      if (behindCalls > 0) {
+        behindCalls -= 1;
+        return undefined;
+      }
+      const used: UsedKey[] = [];
+      const keys = new Set<string>();
+      for (let row = 0; row < units.length; row++) {
+        const { idempotency } = units[row]!;
+        if (!idempotency) continue;
+        const { key, request } = idempotency;
+        if (keys.has(key) || index.candidates(key).length > 0) return undefined;
+        keys.add(key);
+        used.push({ key, request, firstSeq: row, rows: 1 });
+      }
+      asked = index;
+      isComplete = true;
+      return { after: index.seq, records: bytesText(packKeys(0, 0, used).records) };
+    },
+    wasBehind() {
+      behindCalls = behindCallsMax;
     },
     async find(query, units, listEpochs) {
       const keys = new Set(units.flatMap(({ idempotency }) => idempotency?.key ?? []));

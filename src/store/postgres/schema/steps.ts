@@ -9,6 +9,7 @@ import { checkpoints } from "./7-checkpoints.ts";
 import { webhooks } from "./8-webhooks.ts";
 import { maintenance } from "./9-maintenance.ts";
 import { operators } from "./10-operators.ts";
+import { setQuantities } from "./11-set-quantities.ts";
 
 /** One step of the schema. */
 export interface Step extends StepTerms {
@@ -55,5 +56,11 @@ export const steps: readonly Step[] = [
     release: "0.7.0",
     summary:
       "Adds the tables audit, sessions, usage_history and removed_pets. Lets a pet without entry be deleted.",
+  },
+  {
+    text: setQuantities,
+    fits: 4,
+    release: "0.8.0",
+    summary: "Adds a function that applies plain updates.",
   },
 ];
