@@ -86,12 +86,17 @@ test("a start without the right to call a function names the function", async ()
     url,
     `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO caller;
      GRANT DELETE ON ${deleted} TO caller;
-     REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC`,
+     REVOKE EXECUTE ON ALL ROUTINES IN SCHEMA public FROM PUBLIC`,
   );
   const functions = [
     ...["petstore_stock", "petstore_entry", "petstore_rows", "petstore_seq_at"],
     ...["petstore_pet_rows", "petstore_pet_row_before", "petstore_take"],
-    ...["petstore_set_quantities", "petstore_chain", "petstore_row_text"],
+    ...[
+      "petstore_apply_quantities",
+      "petstore_set_quantities",
+      "petstore_chain",
+      "petstore_row_text",
+    ],
   ];
   await expect(open(guest)).rejects.toThrow(
     `the role caller needs ${functions.map((name) => `EXECUTE on ${name}`).join(", ")}`,
@@ -99,7 +104,7 @@ test("a start without the right to call a function names the function", async ()
   const place = new URL(url).pathname.slice(1);
   await run(
     url,
-    `GRANT EXECUTE ON FUNCTION ${functions.join()} TO caller;
+    `GRANT EXECUTE ON ROUTINE ${functions.join()} TO caller;
      GRANT TEMPORARY ON DATABASE ${place} TO caller`,
   );
   const store = await open(guest);

@@ -1,39 +1,43 @@
 import { applyUnits } from "../../domain/append.ts";
 import { sourceText } from "../../domain/chain.ts";
 import { storedKeysOf } from "../../domain/idempotency.ts";
-import type { Committed, Unit } from "../../domain/ledger.ts";
-import { toEntry } from "../rows.ts";
-import { integerArray, textArray } from "./engine/arrays.ts";
-import type { Session } from "./engine/session.ts";
-import { assertCommitted, begin } from "./engine/transaction.ts";
+import type { Entry, PetStatus } from "../../domain/inventory.ts";
+import type { Committed, Outcome, Unit } from "../../domain/ledger.ts";
+import { integerArray } from "./engine/arrays.ts";
+import type { Rows, Session } from "./engine/session.ts";
 import type { Epochs } from "./epochs.ts";
 import type { KeyMemory } from "./idempotency.ts";
 
 /**
  * Whether the units only set the quantity of one pet each, whatever it is now, for the same cause.
- * Nearly all updates do.
+ * Nearly all updates do. Reasons with line breaks are excluded, because texts are sent as lines.
  */
 export function arePlainUpdates(units: readonly Unit[]): boolean {
   const { cause: common } = units[0]!;
-  return units.every(({ changes, cause }) => {
-    const { kind, expected, status } = changes[0]!;
+  return units.every(({ changes, cause, keyId, requestId }) => {
+    const { kind, expected, status, reason } = changes[0]!;
     const isPlain = kind === "set" && expected === undefined && status === undefined;
-    return isPlain && changes.length === 1 && cause === common;
+    const isSigned = keyId !== null && requestId !== null && cause === common;
+    return changes.length === 1 && isPlain && isSigned && (reason === null || isLine(reason));
   });
 }
 
-/** The function is part of the schema. */
-const applyText = `SELECT * FROM petstore_set_quantities($1::int8, $2::int8, $3::int8[], $4::int8[],
-  $5::int4[], $6::text, $7::text[], $8::text[], $9::text[], $10::text[], $11::int8, $12::bytea)`;
+function isLine(text: string): boolean {
+  return text !== "" && !text.includes("\n");
+}
+
+/** The procedure is part of the schema. */
+const callText = `CALL petstore_set_quantities($1::int8, $2::int8, $3::int8[], $4::int8[],
+  $5::int4[], $6::text, $7::text, $8::text, $9::text, $10::text, $11::int8, $12::bytea,
+  NULL::int8, NULL::int8, NULL::text, NULL::text, NULL::text, NULL::text)`;
 
 /**
- * Commits plain updates in one round trip: the database applies them itself. The head is locked only
- * while the database works, never while it waits for this process. Returns undefined, with nothing
- * stored, if that is not possible: the epoch of the server is not recorded yet, or an idempotency key
- * may have been used before.
+ * Commits plain updates in one round trip: the database applies them itself. Returns undefined, with
+ * nothing stored, if that is not possible: the epoch of the server is not recorded yet, or an
+ * idempotency key may have been used before.
  */
 export async function commitPlainUpdates(
-  { sql, query, confirm }: Session,
+  session: Session,
   epochs: Epochs,
   keys: KeyMemory,
   units: readonly Unit[],
@@ -42,58 +46,114 @@ export async function commitPlainUpdates(
   const timeline = epochs.recordedTimeline;
   const hasKeys = units.some(({ idempotency }) => idempotency);
   const newKeys = hasKeys ? keys.newKeys(units, timeline) : undefined;
-  if (timeline === 0 || (hasKeys && !newKeys)) return undefined;
-  const keyValues = [newKeys?.after ?? null, newKeys?.records ?? null];
-  const [, [before, ...found], ended] = await Promise.all([
-    query(begin),
-    query(applyText, [now, timeline, ...columnsOf(units), ...keyValues]),
-    // Its response shows that the commit is durable. The server may send the response of a statement
-    // that is its own transaction before the commit.
-    sql`COMMIT`,
+  if (timeline === 0 || !session.isReadCommitted || (hasKeys && !newKeys)) return undefined;
+  const [result] = await session.query(callText, [
+    now,
+    timeline,
+    ...columnsOf(units),
+    newKeys?.after ?? null,
+    newKeys?.records ?? null,
   ]);
-  assertCommitted(ended);
-  if (!before) {
+  const [seq, at, storeEpoch] = result!;
+  const entries = entriesOf(units, result!);
+  if (!entries) {
     if (hasKeys) keys.wasBehind();
     return undefined;
   }
+  if (seq === null) return withoutUnknownPets(session, epochs, keys, units, now, entries);
   // A server that was replaced meanwhile may have committed what its successor will never have.
-  confirm(timeline);
-  const [, at, storeEpoch, seq] = before;
-  const epoch = epochs.nameOf(storeEpoch as string, timeline);
-  const added = applyUnits(
-    {
-      epoch,
-      tip: { seq: Number(seq), at: Number(at) },
-      entries: new Map(found.map((row) => [row[0] as bigint, toEntry(row)])),
-      remembered: new Map(),
-      epochOf: () => undefined,
-    },
-    units,
-    Number(at),
-  );
+  session.confirm(timeline);
+  const state = {
+    epoch: epochs.nameOf(storeEpoch as string, timeline),
+    tip: { seq: Number(seq), at: Number(at) },
+    entries,
+    remembered: new Map(),
+    epochOf: () => undefined,
+  };
+  const added = applyUnits(state, units, state.tip.at);
   const stored = storedKeysOf(added);
   if (stored) keys.committed(stored);
   return added;
 }
 
+/** Nothing was stored, because some pets have no entry. Stores the updates of the others. */
+async function withoutUnknownPets(
+  session: Session,
+  epochs: Epochs,
+  keys: KeyMemory,
+  units: readonly Unit[],
+  now: number | null,
+  entries: Map<bigint, Entry>,
+): Promise<Committed | undefined> {
+  const isKnown = ({ changes }: Unit) => entries.has(changes[0]!.petId);
+  const known = units.filter(isKnown);
+  const committed =
+    known.length === 0
+      ? { epoch: "", rows: [], outcomes: [] }
+      : await commitPlainUpdates(session, epochs, keys, known, now);
+  if (!committed) return undefined;
+  const stored = committed.outcomes.values();
+  const outcomes = units.map((unit) => (isKnown(unit) ? stored.next().value! : notFound));
+  return { ...committed, outcomes };
+}
+
+const notFound: Outcome = {
+  kind: "rejected",
+  reason: "not_found",
+  index: 0,
+  current: undefined,
+  epoch: undefined,
+};
+
+/** The entries that the procedure found, or undefined if it did not look for them. */
+function entriesOf(units: readonly Unit[], result: Rows[0]): Map<bigint, Entry> | undefined {
+  const [, , , quantities, statuses, versions] = result as (string | null)[];
+  if (quantities == null) return undefined;
+  const [quantityTexts, statusTexts, versionTexts] = [quantities, statuses!, versions!].map(
+    (list) => list.split(","),
+  ) as [string[], string[], string[]];
+  const entries = new Map<bigint, Entry>();
+  for (let at = 0; at < units.length; at++) {
+    if (statusTexts[at] === "") continue;
+    const { petId } = units[at]!.changes[0]!;
+    entries.set(petId, {
+      petId,
+      quantity: Number(quantityTexts[at]),
+      status: statusTexts[at] as PetStatus,
+      version: Number(versionTexts[at]),
+    });
+  }
+  return entries;
+}
+
 /** The parameters from the pets to the sources. */
 function columnsOf(units: readonly Unit[]): (string | null)[] {
-  const changes = units.map((unit) => unit.changes[0]!);
-  const petIds = changes.map(({ petId }) => petId);
-  const hasReasons = changes.some(({ reason }) => reason !== null);
+  const petIds: bigint[] = [];
+  const amounts: number[] = [];
+  const keyIds: string[] = [];
+  const requestIds: string[] = [];
+  const reasons: string[] = [];
+  const sources: string[] = [];
+  let hasReasons = false;
+  for (const { changes, cause, keyId, requestId } of units) {
+    const { petId, amount, reason } = changes[0]!;
+    petIds.push(petId);
+    amounts.push(amount);
+    keyIds.push(keyId!);
+    requestIds.push(requestId!);
+    reasons.push(reason ?? "");
+    sources.push(sourceText(cause, keyId, requestId, reason));
+    hasReasons ||= reason !== null;
+  }
   return [
     integerArray(petIds),
-    integerArray(changes.map(({ amount }) => amount)),
+    integerArray(amounts),
     earlierArray(petIds),
     units[0]!.cause,
-    textArray(units.map(({ keyId }) => keyId)),
-    textArray(units.map(({ requestId }) => requestId)),
-    hasReasons ? textArray(changes.map(({ reason }) => reason)) : null,
-    textArray(
-      units.map(({ cause, keyId, requestId }, at) =>
-        sourceText(cause, keyId, requestId, changes[at]!.reason),
-      ),
-    ),
+    keyIds.join("\n"),
+    requestIds.join("\n"),
+    hasReasons ? reasons.join("\n") : null,
+    sources.join("\n"),
   ];
 }
 
