@@ -79,7 +79,6 @@ export function createCommitter(
   function admit(): void {
     for (const one of arriving) waiting.push(one);
     arriving = [];
-    if (wake && waiting.length >= target) wake();
     if (isStuck) rejectWaiting();
     else {
       running ??= run().finally(() => {
@@ -91,30 +90,8 @@ export function createCommitter(
   async function run(): Promise<void> {
     while (waiting.length > 0) {
       const group = withoutAborted(takeGroup());
-      if (group.length > 0) {
-        const s0 = performance.now();
-        await settle(group);
-        const dur = performance.now() - s0;
-        const frac = Number(process.env.GATHER ?? "0");
-        if (frac > 0 && waiting.length > 0)
-          await gather(
-            Math.floor(frac * (group.length + waiting.length)),
-            dur * Number(process.env.GMAX ?? "0.5"),
-          );
-      }
+      if (group.length > 0) await settle(group);
     }
-  }
-  let wake: (() => void) | undefined;
-  let target = 0;
-  async function gather(n: number, ms: number): Promise<void> {
-    if (waiting.length >= n) return;
-    target = n;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    wake = resolve;
-    const t = setTimeout(resolve, ms);
-    await promise;
-    clearTimeout(t);
-    wake = undefined;
   }
 
   /** Removes the units that share the next transaction from the queue: at least one. */
