@@ -87,11 +87,22 @@ export function createCommitter(
     }
   }
 
+  /**
+   * Commits groups one after the other. The next group is sent before the callers of the last one get
+   * their outcomes: what they do then, such as writing responses, would otherwise keep the store idle.
+   */
   async function run(): Promise<void> {
+    let answer = () => {};
     while (waiting.length > 0) {
       const group = withoutAborted(takeGroup());
-      if (group.length > 0) await settle(group);
+      if (group.length === 0) continue;
+      const settling = settle(group);
+      // Clients of the database send what was written in this turn when the turn ends.
+      await yieldToEventLoop();
+      answer();
+      answer = await settling;
     }
+    answer();
   }
 
   /** Removes the units that share the next transaction from the queue: at least one. */
@@ -109,7 +120,8 @@ export function createCommitter(
     return end === taken.length ? taken : taken.slice(0, end);
   }
 
-  async function settle(group: readonly Waiting[]): Promise<void> {
+  /** Commits a group. Returns a function that gives the callers their outcomes. */
+  async function settle(group: readonly Waiting[]): Promise<() => void> {
     const begunAt = performance.now();
     const leftMs = bounds.timeoutMs - (begunAt - group[0]!.submittedAt);
     const late = setTimeout(() => {
@@ -123,18 +135,21 @@ export function createCommitter(
       committed = await store.commit(units, wholeSeconds(leftMs - responseReserveMs));
     } catch (error) {
       ended(group, begunAt, error);
-      for (const one of group) one.reject(error);
       if (performance.now() - begunAt > slowFailureMs) rejectWaiting();
-      return;
+      return () => {
+        for (const one of group) one.reject(error);
+      };
     } finally {
       clearTimeout(late);
       isStuck = false;
     }
     ended(group, begunAt);
-    // Also if the callers have already got an error: rows that were stored are shown.
-    const { epoch, rows, outcomes } = committed;
-    if (rows.length > 0) onCommitted(rows, epoch);
-    for (let index = 0; index < group.length; index++) group[index]!.resolve(outcomes[index]!);
+    return () => {
+      // Also if the callers have already got an error: rows that were stored are shown.
+      const { epoch, rows, outcomes } = committed;
+      if (rows.length > 0) onCommitted(rows, epoch);
+      for (let index = 0; index < group.length; index++) group[index]!.resolve(outcomes[index]!);
+    };
   }
 
   function ended(group: readonly Waiting[], begunAt: number, error?: unknown): void {

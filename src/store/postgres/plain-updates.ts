@@ -105,7 +105,7 @@ const notFound: Outcome = {
   epoch: undefined,
 };
 
-/** The entries that the procedure found, or undefined if it did not look for them. */
+/** The entries as they were before the group, or undefined if the procedure did not read them. */
 function entriesOf(units: readonly Unit[], result: Rows[0]): Map<bigint, Entry> | undefined {
   const [, , , quantities, statuses, versions] = result as (string | null)[];
   if (quantities == null) return undefined;
@@ -114,8 +114,9 @@ function entriesOf(units: readonly Unit[], result: Rows[0]): Map<bigint, Entry> 
   ) as [string[], string[], string[]];
   const entries = new Map<bigint, Entry>();
   for (let at = 0; at < units.length; at++) {
-    if (statusTexts[at] === "") continue;
     const { petId } = units[at]!.changes[0]!;
+    // A later update of the same pet starts from the one before it.
+    if (statusTexts[at] === "" || entries.has(petId)) continue;
     entries.set(petId, {
       petId,
       quantity: Number(quantityTexts[at]),

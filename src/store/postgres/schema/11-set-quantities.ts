@@ -9,11 +9,11 @@ export const setQuantities = `
   -- that the hashes cover. "records" are the idempotency keys of the group, if it has some, and
   -- "keys_after" is the last row of remembered_keys that the caller knows.
   --
-  -- Returns the state before: the end of the ledger with the time of the new rows, the stored epoch,
-  -- and the quantities, statuses and versions of the entries as lists. "tip_seq" is null if nothing was
-  -- done. If a pet has no entry, the lists tell which, with an empty element. If the lists are null too,
-  -- the server is on another timeline, the isolation level is not READ COMMITTED, or there are keys that
-  -- the caller does not know.
+  -- Returns the end of the ledger before, the time of the new rows, the stored epoch, and lists with the
+  -- quantity, status and version that each update started from. "tip_seq" is null if nothing was done.
+  -- If that is because a pet has no entry, the lists have an empty element for it. If the lists are null
+  -- too, the server is on another timeline, the isolation level is not READ COMMITTED, or there are keys
+  -- that the caller does not know.
   CREATE FUNCTION petstore_apply_quantities(
     moment int8, known_timeline int8, pets int8[], quantities int8[], earlier int4[], row_cause text,
     key_ids text[], request_ids text[], reasons text[], sources text[], keys_after int8,
@@ -51,18 +51,17 @@ export const setQuantities = `
       array_agg(coalesce(tip.seq + named.earlier, entry.version)), array_agg(entry.id),
       array_agg('[' || tip.seq + named.n || ',' || named.pet || ',' ||
         coalesce(quantities[named.earlier], entry.quantity) || ',"' || entry.status || '",' ||
-        named.quantity || ',"' || entry.status || '",' || named.source || ',' || row_at || ']'),
-      string_agg(coalesce(entry.quantity::text, ''), ','),
-      string_agg(coalesce(entry.status, ''), ','),
-      string_agg(coalesce(entry.version::text, ''), ',')
-    INTO befores, statuses, previouses, ids, row_texts,
-      found_quantities, found_statuses, found_versions
+        named.quantity || ',"' || entry.status || '",' || named.source || ',' || row_at || ']')
+    INTO befores, statuses, previouses, ids, row_texts
     FROM unnest(pets, quantities, earlier, sources) WITH ORDINALITY
         AS named(pet, quantity, earlier, source, n)
       LEFT JOIN LATERAL (
         SELECT inventory.quantity, inventory.status, inventory.version, inventory.ctid AS id
         FROM inventory WHERE inventory.pet_id = named.pet
         ORDER BY inventory.generation DESC LIMIT 1) AS entry ON true;
+    found_quantities := array_to_string(befores, ',', '');
+    found_statuses := array_to_string(statuses, ',', '');
+    found_versions := array_to_string(previouses, ',', '');
     IF array_position(statuses, NULL) IS NOT NULL THEN RETURN; END IF;
 
     hash := tip.hash;
