@@ -33,6 +33,7 @@ export async function openShop(
     groupMax: config.writesPerGroupMax,
     queueMax: config.writesWaitingMax,
     timeoutMs: config.updateTimeoutMs,
+    gatherMax: Number(process.env.GATHERMAX ?? "32"),
   };
   const committer = createCommitter(store.inventory, bounds, head.committed, groupEnded);
   const encodings = createListEncodings(monotonicMs);

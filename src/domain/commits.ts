@@ -10,6 +10,11 @@ export interface CommitBounds {
   readonly queueMax: number;
   /** The longest time that a caller waits for the outcome of a unit. */
   readonly timeoutMs: number;
+  /**
+   * Up to this many units, a group waits a moment for the callers that are likely to return. 0 unless a
+   * transaction costs much more than the changes in it.
+   */
+  readonly gatherMax: number;
 }
 
 export interface Committer {
@@ -49,6 +54,9 @@ interface Waiting {
  */
 const slowFailureMs = 1_000;
 
+/** A group waits for returning callers for at most this share of the last transaction's duration. */
+const gatherShare = 0.5;
+
 /** The store stops waiting for locks this long before the caller stops waiting for the store. */
 const responseReserveMs = 1_000;
 
@@ -69,6 +77,11 @@ export function createCommitter(
   let queuedChanges = 0;
   let running: Promise<void> | undefined;
   let isStuck = false;
+  /** The callers of the last group, and those that waited when it ended. They may send another unit. */
+  let returning = 0;
+  /** When the next group stops waiting for them. */
+  let gatherUntil = 0;
+  let gathered: (() => void) | undefined;
 
   /**
    * Queues units one turn of the event loop after they were submitted. Units that arrive together
@@ -79,6 +92,7 @@ export function createCommitter(
   function admit(): void {
     for (const one of arriving) waiting.push(one);
     arriving = [];
+    if (waiting.length >= returning) gathered?.();
     if (isStuck) rejectWaiting();
     else {
       running ??= run().finally(() => {
@@ -94,15 +108,34 @@ export function createCommitter(
   async function run(): Promise<void> {
     let answer = () => {};
     while (waiting.length > 0) {
+      await gathering();
       const group = withoutAborted(takeGroup());
       if (group.length === 0) continue;
-      const settling = settle(group);
+      const begunAt = performance.now();
+      const settling = settle(group, begunAt);
       // Clients of the database send what was written in this turn when the turn ends.
       await yieldToEventLoop();
       answer();
       answer = await settling;
+      returning = group.length + waiting.length;
+      gatherUntil = performance.now() + gatherShare * (performance.now() - begunAt);
+      if (returning > bounds.gatherMax) continue;
+      answer();
+      answer = () => {};
     }
     answer();
+  }
+
+  /** Waits until as many units wait as there were callers a moment ago, but not for long. */
+  async function gathering(): Promise<void> {
+    const leftMs = gatherUntil - performance.now();
+    if (returning > bounds.gatherMax || waiting.length >= returning || leftMs <= 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gathered = resolve;
+    const timer = setTimeout(resolve, leftMs);
+    await promise;
+    clearTimeout(timer);
+    gathered = undefined;
   }
 
   /** Removes the units that share the next transaction from the queue: at least one. */
@@ -121,8 +154,7 @@ export function createCommitter(
   }
 
   /** Commits a group. Returns a function that gives the callers their outcomes. */
-  async function settle(group: readonly Waiting[]): Promise<() => void> {
-    const begunAt = performance.now();
+  async function settle(group: readonly Waiting[], begunAt: number): Promise<() => void> {
     const leftMs = bounds.timeoutMs - (begunAt - group[0]!.submittedAt);
     const late = setTimeout(() => {
       isStuck = true;
