@@ -68,7 +68,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(head.stop);
   const store = announceKeyChanges(engine.store, head);
   const monitoring = createMonitoring(options, metrics, traces, engine, opened);
-  const shop = await openShop(options, store, head, engine.patienceMs, monitoring);
+  const shop = await openShop(options, store, head, engine, monitoring);
   const keys = keepIdempotencyKeys(store.idempotency, clock, config.idempotencyKeptMs, log);
   opened.defer(keys.stop);
   // Millions of keys take seconds. The service listens meanwhile, but is not ready.

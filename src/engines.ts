@@ -30,6 +30,8 @@ export interface Engine {
   readonly limiter: Limiter;
   /** Whether other processes may serve the same store. */
   readonly isShared: boolean;
+  /** Up to this many updates, a group waits a moment for more. See `CommitBounds`. */
+  readonly gatherMax: number;
   /** How long the first read of the inventory is retried if the database is unavailable. */
   readonly patienceMs: number;
   /** Opens every connection that is not open. Returns false if one cannot be opened. */
@@ -86,11 +88,15 @@ async function openSqliteEngine(
     store,
     limiter,
     isShared: false,
+    gatherMax: 0,
     patienceMs: 0,
     connect: async () => true,
     figures: { engine: "sqlite", files: filesOf(path) },
   };
 }
+
+/** A transaction costs the database as much as about this many updates in it. */
+const gatherMax = 32;
 
 /** A request that has not been counted after this time receives 503. */
 const limiterDeadlineMs = 2_000;
@@ -135,6 +141,7 @@ async function openPostgresEngine(
     store,
     limiter,
     isShared: true,
+    gatherMax,
     patienceMs,
     connect,
     figures: { engine: "postgres", traffic, countConnections },

@@ -50,7 +50,7 @@ test("no update waits for a disk that hangs, and what the disk stores in the end
       return { ...unknown(units), rows: [row] };
     },
   };
-  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 50 };
+  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 50, gatherMax: 0 };
   const committer = createCommitter(store, bounds, (rows) => committed.push(rows));
   const refused = expect.objectContaining({ code: "unavailable" });
 
@@ -82,7 +82,7 @@ test("an update whose request is rejected in the turn in which a commit ends is 
       return unknown(units);
     },
   };
-  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 1_000 };
+  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 1_000, gatherMax: 0 };
   const committer = createCommitter(store, bounds, () => {});
   const underWay = committer.submit(unit(1n));
   await Bun.sleep(1);
@@ -104,7 +104,7 @@ test("an update whose request is rejected in the turn in which a commit ends is 
 });
 
 describe("a group", () => {
-  const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000 };
+  const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000, gatherMax: 0 };
 
   test("is bounded by its changes, not its units, and keeps the order of arrival", async () => {
     const store = recordingStore();
@@ -134,7 +134,7 @@ describe("a group", () => {
 
 test("the queue is bounded by its changes, and rejected or dropped units leave room for others", async () => {
   const store = recordingStore();
-  const bounds = { groupMax: 10, queueMax: 5, timeoutMs: 1_000 };
+  const bounds = { groupMax: 10, queueMax: 5, timeoutMs: 1_000, gatherMax: 0 };
   const committer = createCommitter(store, bounds, () => {});
   const full = { code: "unavailable", message: expect.stringContaining("Too many updates") };
   const underWay = committer.submit(unitOf(5, "under way"));
@@ -158,7 +158,7 @@ test("rows are announced before the callers learn the outcome, and only when the
   const row = { seq: 1, petId: 1n } as LedgerRow;
   let rows: LedgerRow[] = [];
   const store = { commit: async (units: readonly Unit[]) => ({ ...unknown(units), rows }) };
-  const bounds = { groupMax: 4, queueMax: 4, timeoutMs: 1_000 };
+  const bounds = { groupMax: 4, queueMax: 4, timeoutMs: 1_000, gatherMax: 0 };
   const committer = createCommitter(store, bounds, () => void events.push("announced"));
   const submit = () => committer.submit(unit(1n)).then(() => events.push("resolved"));
   await submit();

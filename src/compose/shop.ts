@@ -4,6 +4,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { createFollower, type Follower } from "../domain/follower.ts";
 import type { HeadWatcher } from "../domain/head.ts";
 import type { Store } from "../domain/ports.ts";
+import type { Engine } from "../engines.ts";
 import { createListBodies } from "../http/list/body.ts";
 import { createListEncodings } from "../http/list/encodings.ts";
 import { createInventoryList } from "../http/list/list.ts";
@@ -18,7 +19,7 @@ export async function openShop(
   { config, clock, log }: ServiceOptions,
   store: Store,
   head: HeadWatcher,
-  patienceMs: number,
+  { patienceMs, gatherMax }: Pick<Engine, "patienceMs" | "gatherMax">,
   { groupEnded }: Pick<Monitoring, "groupEnded">,
 ): Promise<Omit<Context, "feed" | "admin">> {
   const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
@@ -33,7 +34,7 @@ export async function openShop(
     groupMax: config.writesPerGroupMax,
     queueMax: config.writesWaitingMax,
     timeoutMs: config.updateTimeoutMs,
-    gatherMax: Number(process.env.GATHERMAX ?? "32"),
+    gatherMax,
   };
   const committer = createCommitter(store.inventory, bounds, head.committed, groupEnded);
   const encodings = createListEncodings(monotonicMs);

@@ -10,20 +10,20 @@ import type { KeyMemory } from "./idempotency.ts";
 
 /**
  * Whether the units only set the quantity of one pet each, whatever it is now, for the same cause.
- * Nearly all updates do. Reasons with line breaks are excluded, because texts are sent as lines.
+ * Nearly all updates do.
  */
 export function arePlainUpdates(units: readonly Unit[]): boolean {
   const { cause: common } = units[0]!;
-  return units.every(({ changes, cause, keyId, requestId }) => {
+  return units.every(({ changes, cause }) => {
     const { kind, expected, status, reason } = changes[0]!;
     const isPlain = kind === "set" && expected === undefined && status === undefined;
-    const isSigned = keyId !== null && requestId !== null && cause === common;
-    return changes.length === 1 && isPlain && isSigned && (reason === null || isLine(reason));
+    return isPlain && changes.length === 1 && cause === common && isLine(reason);
   });
 }
 
-function isLine(text: string): boolean {
-  return text !== "" && !text.includes("\n");
+/** Whether a text can be sent as a line. An empty line is null. */
+function isLine(text: string | null): boolean {
+  return text === null || (text !== "" && !text.includes("\n"));
 }
 
 /** The procedure is part of the schema. */
@@ -140,8 +140,8 @@ function columnsOf(units: readonly Unit[]): (string | null)[] {
     const { petId, amount, reason } = changes[0]!;
     petIds.push(petId);
     amounts.push(amount);
-    keyIds.push(keyId!);
-    requestIds.push(requestId!);
+    keyIds.push(keyId ?? "");
+    requestIds.push(requestId ?? "");
     reasons.push(reason ?? "");
     sources.push(sourceText(cause, keyId, requestId, reason));
     hasReasons ||= reason !== null;

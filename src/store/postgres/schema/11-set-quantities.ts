@@ -1,7 +1,7 @@
 /**
  * Step 11: applies and commits a group of plain updates in one call. It is `append` of the domain in
  * SQL, for the one kind of unit that needs no decision but whether its pet exists. Earlier code does
- * not call it.
+ * not call it. Also replaces check constraints by cheaper ones.
  */
 export const setQuantities = `
   -- Sets the quantities of pets: adds the ledger rows with their hashes, updates the entries, moves the
@@ -10,7 +10,7 @@ export const setQuantities = `
   --
   -- A pet may be named several times: "earlier" then has the index of the last update of the same pet,
   -- or null, for each. "sources" are the texts of cause, key, request and reason that the hashes cover.
-  -- Texts are separated by line breaks. "records" are the idempotency keys of the group, if it has some,
+  -- Texts are lines, and an empty line is null. "records" are the idempotency keys of the group, if it has some,
   -- and "keys_after" is the last row of remembered_keys that the caller knows.
   --
   -- Returns the end of the ledger before, the time of the new rows, the stored epoch, and lists with the
@@ -30,8 +30,8 @@ export const setQuantities = `
     hash text;
     superseded int4;
     rows int4 := cardinality(pets);
-    key_ids text[] := string_to_array(key_lines, E'\\n');
-    request_ids text[] := string_to_array(request_lines, E'\\n');
+    key_ids text[] := string_to_array(key_lines, E'\\n', '');
+    request_ids text[] := string_to_array(request_lines, E'\\n', '');
     reasons text[] := string_to_array(reason_lines, E'\\n', '');
     sources text[] := string_to_array(source_lines, E'\\n');
     -- Of each update, in order.
@@ -107,4 +107,14 @@ export const setQuantities = `
     tip_seq := tip.seq;
     COMMIT;
   END $$;
+
+  -- The server parses every check constraint again for each statement that writes the table, which took
+  -- a tenth of the time of a group of 16 updates. The statuses of rows are those of entries, which are
+  -- checked.
+  ALTER TABLE ledger DROP CONSTRAINT ledger_quantity_before_check,
+    DROP CONSTRAINT ledger_quantity_after_check, DROP CONSTRAINT ledger_status_before_check,
+    DROP CONSTRAINT ledger_status_after_check, DROP CONSTRAINT ledger_check,
+    DROP CONSTRAINT ledger_hash_check,
+    ADD CONSTRAINT ledger_numbers CHECK (
+      quantity_before >= 0 AND quantity_after >= 0 AND previous < seq AND length(hash) = 32) NOT VALID;
 `;
