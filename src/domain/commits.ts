@@ -11,8 +11,8 @@ export interface CommitBounds {
   /** The longest time that a caller waits for the outcome of a unit. */
   readonly timeoutMs: number;
   /**
-   * Up to this many units, a group waits a moment for the callers that are likely to return. 0 unless a
-   * transaction costs much more than the changes in it.
+   * Up to this many changes, a group waits a moment for callers that are likely to return. 0 unless a
+   * transaction costs much more than a change in it.
    */
   readonly gatherMax: number;
 }
@@ -54,7 +54,10 @@ interface Waiting {
  */
 const slowFailureMs = 1_000;
 
-/** A group waits for returning callers for at most this share of the last transaction's duration. */
+/**
+ * A group waits for returning callers for at most this share of the last transaction's duration. Timers
+ * are exact to a millisecond.
+ */
 const gatherShare = 0.5;
 
 /** The store stops waiting for locks this long before the caller stops waiting for the store. */
@@ -77,7 +80,7 @@ export function createCommitter(
   let queuedChanges = 0;
   let running: Promise<void> | undefined;
   let isStuck = false;
-  /** The callers of the last group, and those that waited when it ended. They may send another unit. */
+  /** Changes of the last group, and those that were queued when it ended. Their callers may return. */
   let returning = 0;
   /** When the next group stops waiting for them. */
   let gatherUntil = 0;
@@ -92,7 +95,7 @@ export function createCommitter(
   function admit(): void {
     for (const one of arriving) waiting.push(one);
     arriving = [];
-    if (waiting.length >= returning) gathered?.();
+    if (queuedChanges >= returning) gathered?.();
     if (isStuck) rejectWaiting();
     else {
       running ??= run().finally(() => {
@@ -117,8 +120,9 @@ export function createCommitter(
       await yieldToEventLoop();
       answer();
       answer = await settling;
-      returning = group.length + waiting.length;
-      gatherUntil = performance.now() + gatherShare * (performance.now() - begunAt);
+      const endedAt = performance.now();
+      gatherUntil = endedAt + gatherShare * (endedAt - begunAt);
+      returning = changesOf(group) + queuedChanges;
       if (returning > bounds.gatherMax) continue;
       answer();
       answer = () => {};
@@ -126,10 +130,10 @@ export function createCommitter(
     answer();
   }
 
-  /** Waits until as many units wait as there were callers a moment ago, but not for long. */
+  /** Waits until as many changes are queued as a moment ago, but not for long. */
   async function gathering(): Promise<void> {
     const leftMs = gatherUntil - performance.now();
-    if (returning > bounds.gatherMax || waiting.length >= returning || leftMs <= 0) return;
+    if (returning > bounds.gatherMax || queuedChanges >= returning || leftMs <= 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     gathered = resolve;
     const timer = setTimeout(resolve, leftMs);
@@ -186,13 +190,11 @@ export function createCommitter(
 
   function ended(group: readonly Waiting[], begunAt: number, error?: unknown): void {
     const endedAt = performance.now();
-    let changes = 0;
-    for (const { unit, trace, submittedAt } of group) {
-      changes += unit.changes.length;
+    for (const { trace, submittedAt } of group) {
       trace?.span("commit wait", submittedAt, begunAt);
       trace?.span("transaction", begunAt, endedAt);
     }
-    onGroup({ changes, durationMs: endedAt - begunAt, error });
+    onGroup({ changes: changesOf(group), durationMs: endedAt - begunAt, error });
   }
 
   function rejectWaiting(): void {
@@ -223,6 +225,12 @@ export function createCommitter(
       while (running || arriving.length > 0) await (running ?? yieldToEventLoop());
     },
   };
+}
+
+function changesOf(group: readonly Waiting[]): number {
+  let changes = 0;
+  for (const { unit } of group) changes += unit.changes.length;
+  return changes;
 }
 
 /** Rounded, so that engines change their timeout only after a considerable wait. */
