@@ -59,6 +59,7 @@ const slowFailureMs = 1_000;
  * are exact to a millisecond.
  */
 const gatherShare = 0.5;
+const gatherMsMax = 5;
 
 /** The store stops waiting for locks this long before the caller stops waiting for the store. */
 const responseReserveMs = 1_000;
@@ -109,25 +110,27 @@ export function createCommitter(
    * their outcomes: what they do then, such as writing responses, would otherwise keep the store idle.
    */
   async function run(): Promise<void> {
-    let answer = () => {};
+    let answer: (() => void) | undefined;
     while (waiting.length > 0) {
       await gathering();
       const group = withoutAborted(takeGroup());
       if (group.length === 0) continue;
       const begunAt = performance.now();
       const settling = settle(group, begunAt);
-      // Clients of the database send what was written in this turn when the turn ends.
-      await yieldToEventLoop();
-      answer();
+      if (answer) {
+        // The group is sent when the turn of the event loop ends.
+        await yieldToEventLoop();
+        answer();
+      }
       answer = await settling;
       const endedAt = performance.now();
-      gatherUntil = endedAt + gatherShare * (endedAt - begunAt);
+      gatherUntil = endedAt + Math.min(gatherShare * (endedAt - begunAt), gatherMsMax);
       returning = changesOf(group) + queuedChanges;
       if (returning > bounds.gatherMax) continue;
       answer();
-      answer = () => {};
+      answer = undefined;
     }
-    answer();
+    answer?.();
   }
 
   /** Waits until as many changes are queued as a moment ago, but not for long. */
