@@ -29,8 +29,9 @@ const files: Record<string, string> = {
   "src/main.js": await bundle("src/main.ts"),
   "src/writer-worker.ts": await bundle("src/store/sqlite/engine/writer-worker.ts"),
 };
-const pages = new Bun.Glob("{style.css,icon.svg,trial.ts,request.ts,json.ts,browser/*.ts}");
-for (const page of pages.scanSync(resolve(checkout, "src/http/docs"))) {
-  files[`src/${page}`] = read(`src/http/docs/${page}`);
+for (const pattern of ["*.svg", "browser/*.ts"]) {
+  for (const page of new Bun.Glob(pattern).scanSync(resolve(checkout, "src/http/docs"))) {
+    files[`src/${page}`] = read(`src/http/docs/${page}`);
+  }
 }
 writeFileSync(target, Bun.zstdCompressSync(JSON.stringify(files), { level: 19 }));

@@ -35,9 +35,11 @@ async function createKey(name: string, plan: string, ...flags: string[]): Promis
   keys[name] = { id, texts: [key] };
 }
 
+/** After the key was created, and before the keys are listed. */
+const expiresAt = Date.now() + 10_000;
+
 async function createKeys(): Promise<void> {
-  const soon = new Date(Date.now() + 5_000).toISOString();
-  await createKey("expired", "pro", "--expires", soon);
+  await createKey("expired", "pro", "--expires", new Date(expiresAt).toISOString());
   await createKey("all scopes", "business", "--expires", "2126-01-01T00:00:00Z");
   await createKey('Zoë\'s "till" | 🐢', "free", "--scopes", "inventory:read,pets:read");
   await createKey("revoked", "pro");
@@ -123,6 +125,7 @@ await createWebhooks();
 // The store records the backup. A backup to standard output has no local path.
 await run("backup", "-");
 await run("verify");
+await Bun.sleep(expiresAt - Date.now());
 const listed = JSON.parse(await run("keys", "list", "--json"));
 const webhooks = JSON.parse(await run("webhooks", "list", "--json"));
 console.log(JSON.stringify({ keys, listed, webhooks }));
