@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { commandImport } from "../../src/domain/import-preview.ts";
 import { digestOf, scopes } from "../../src/domain/keys.ts";
+import type { Unit } from "../../src/domain/ledger.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createCatalogueReader } from "../../src/store/postgres/catalogue.ts";
 import { commit } from "../../src/store/postgres/commit.ts";
@@ -14,7 +15,7 @@ import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { anEntry } from "../support/audit.ts";
 import { petRow } from "../support/pets.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
-import { setUnit } from "../support/units.ts";
+import { setUnit, unitOf } from "../support/units.ts";
 
 const changes = 2_000;
 /** How many more pages may be read than at first. The versions that are kept fill over 40. */
@@ -42,20 +43,21 @@ afterEach(async () => {
   await store.close();
 });
 
-/** Runs work, explains each of its statements, and returns how many pages they read. */
-async function pagesOf(work: (explained: Session) => Promise<unknown>): Promise<number> {
-  let pages = 0;
-  const query: Session["query"] = async (text, values) => {
-    const rows = await session.query(text, values);
-    if (/^\s*(SELECT|WITH)/.test(text)) {
-      const [row] = await session.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values);
-      const [{ Plan: plan }] = JSON.parse(JSON.stringify(row![0]));
-      pages += plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
-    }
-    return rows;
-  };
-  await work({ ...session, query });
-  return pages;
+/** Runs work, and returns how many pages of tables and indexes it read. */
+async function pagesOf(work: (one: Session) => Promise<unknown>): Promise<number> {
+  const before = await pagesRead();
+  await work(session);
+  return (await pagesRead()) - before;
+}
+
+/** How many pages the session has read since the database was created. */
+async function pagesRead(): Promise<number> {
+  await session.query("SELECT pg_stat_force_next_flush()");
+  const [row] = await session.query(
+    `SELECT sum(heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit)::int8
+     FROM pg_statio_user_tables`,
+  );
+  return Number(row![0]);
 }
 
 const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
@@ -86,27 +88,38 @@ async function fill(pets: number): Promise<void> {
 const set = (pets: number, quantity: number) =>
   Array.from({ length: pets }, (_, n) => setUnit(BigInt(n + 1), quantity));
 
+/** Adds to the first pets. The database does not apply such units itself. */
+const add = (pets: number, amount: number) =>
+  Array.from({ length: pets }, (_, n) => unitOf({ petId: BigInt(n + 1), kind: "add", amount }));
+
+const commitUnits = (units: readonly Unit[]) => (one: Session) =>
+  commit(one, { epochs, keys: createKeyMemory() }, units, null);
+
 test("a transaction that is left open does not make counts and commits read more and more pages", async () => {
   await fill(1);
-  /** A change to an unknown pet locks the head and reads, and writes nothing. */
-  const commitNothing = (one: Session) =>
-    commit(one, { epochs, keys: createKeyMemory() }, [setUnit(2n, 1), ...set(1, 1)], null);
-
+  const pages = async () => ({
+    take: await pagesOf(take),
+    set: await pagesOf(commitUnits(set(1, 1))),
+    add: await pagesOf(commitUnits(add(1, 1))),
+  });
   await take(session);
+  // Prepares all statements.
+  await pages();
   using open = await forgotten.reserve();
   await open`BEGIN ISOLATION LEVEL REPEATABLE READ`;
   await open`SELECT count(*) FROM pets`;
-  const before = { take: await pagesOf(take), commit: await pagesOf(readOnly(commitNothing)) };
+  const before = await pages();
   for (let change = 1; change <= changes; change++) {
     await commit(session, { epochs, keys: createKeyMemory() }, set(1, change), null);
     await take(session);
   }
   // As autovacuum does every minute. The planner then knows how few rows there are.
   await vacuuming.unsafe("VACUUM ANALYZE");
-  const after = { take: await pagesOf(take), commit: await pagesOf(readOnly(commitNothing)) };
+  const after = await pages();
   expect(after.take - before.take).toBeLessThan(morePagesMax);
-  expect(after.commit - before.commit).toBeLessThan(morePagesMax);
-  expect((await store.inventory.readHead()).seq).toBe(2 + changes);
+  expect(after.set - before.set).toBeLessThan(morePagesMax);
+  expect(after.add - before.add).toBeLessThan(morePagesMax);
+  expect((await store.inventory.readHead()).seq).toBe(2 + 6 + changes);
   await open`ROLLBACK`;
 }, 60_000);
 
@@ -120,11 +133,12 @@ test("no ANALYZE makes a count, a commit of few pets or a read of one visit all 
   const find = async (one: Session) => createCatalogueReader(one.query, one.query).findPet(1n);
   const pages = async () => ({
     take: await pagesOf(take),
-    commit: await pagesOf(
-      readOnly((one) => commit(one, { epochs, keys: createKeyMemory() }, set(pets, 1), null)),
-    ),
+    set: await pagesOf(commitUnits(set(pets, 1))),
+    add: await pagesOf(commitUnits(add(pets, 1))),
     find: await pagesOf(find),
   });
+  // Prepares all statements.
+  await pages();
   const before = await pages();
   for (let round = 1; round <= 20; round++) {
     for (let n = 1; n <= 25; n++) {
@@ -135,26 +149,9 @@ test("no ANALYZE makes a count, a commit of few pets or a read of one visit all 
     await vacuuming.unsafe("ANALYZE inventory, counts");
     const after = await pages();
     expect(after.take - before.take).toBeLessThan(morePagesMax);
-    expect((after.commit - before.commit) / pets).toBeLessThan(4);
+    expect((after.set - before.set) / pets).toBeLessThan(10);
+    expect((after.add - before.add) / pets).toBeLessThan(10);
     expect(after.find - before.find).toBeLessThan(morePagesMax);
   }
   await open`ROLLBACK`;
 }, 60_000);
-
-/** Stops before the group's write, which cannot be done twice. */
-function readOnly(work: (one: Session) => Promise<unknown>) {
-  return async (explained: Session) => {
-    const stop = new Error("enough was read");
-    let reads = 0;
-    const query: Session["query"] = (text, values) => {
-      if (/INSERT INTO ledger/.test(text)) throw stop;
-      reads += 1;
-      return explained.query(text, values);
-    };
-    await work({ ...explained, query }).catch((error: unknown) => {
-      if (error !== stop) throw error;
-    });
-    await session.query("ROLLBACK");
-    expect(reads).toBe(3);
-  };
-}

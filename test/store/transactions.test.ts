@@ -8,7 +8,7 @@ import { openPostgres } from "../../src/store/postgres/store.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { openStore } from "../../src/stores.ts";
 import { anEntry } from "../support/audit.ts";
-import { boundless, startFleet } from "../support/instances/fleet.ts";
+import { startFleet } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { startTestService, type TestResponse, type TestService } from "../support/service.ts";
 import { createStore } from "../support/stocking.ts";
@@ -97,7 +97,9 @@ test("three instances under parallel load serve every request and count each onc
   await setDefault(url, "default_transaction_isolation", "serializable");
   const fleet = await startFleet(url, { pets: [1, 2] });
   try {
-    const { key } = await fleet.issueKey(...boundless);
+    // Below the limits from which requests are counted in advance.
+    const limits = ["--per-minute", "7000", "--per-day", "7000"];
+    const { key } = await fleet.issueKey("--plan", "enterprise", ...limits);
     await expectEachCounted(url, key, 10, fleet.call);
   } finally {
     await fleet.leave();
