@@ -184,12 +184,25 @@ test("--scenario selects among the scenarios of --beside", () => {
   expect(() => readOptions(["--scenario", "get"])).toThrow("--scenario needs --beside");
 });
 
-test("--long adds the sections that fill a store, and each can be named alone", () => {
-  const long = ["ledger", "snapshots", "history", "idempotency"] as const;
+test("--long adds the sections that take long, and each can be named alone", () => {
+  const long = [
+    ...(["ledger", "snapshots", "history", "idempotency"] as const),
+    ...(["postgres-growth", "postgres-vacuum"] as const),
+  ];
   const selected = (...flags: string[]) => readOptions(flags).sections;
   for (const section of long) {
     expect(selected().has(section)).toBe(false);
     expect(selected("--long").has(section)).toBe(true);
     expect([...selected("--only", section)]).toEqual([section]);
   }
+});
+
+test("--engine selects the sections of one engine", () => {
+  const selected = (...flags: string[]) => [...readOptions(["--engine", ...flags]).sections];
+  expect(selected("postgres")).toEqual(["postgres"]);
+  const long = selected("postgres", "--long");
+  expect(long).toEqual(["postgres", "postgres-growth", "postgres-vacuum"]);
+  const sqlite = selected("sqlite", "--long");
+  expect(sqlite).toContain("ledger");
+  expect(sqlite.filter((section) => section.startsWith("postgres"))).toEqual([]);
 });
