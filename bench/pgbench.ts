@@ -10,8 +10,16 @@ export interface Rate {
   cpuMicroseconds: undefined;
 }
 
-/** Runs pgbench with this number of clients, for whole seconds. */
+/** Runs pgbench with this number of clients, for whole seconds after a warm-up. */
 export type Pgbench = (clients: number, durationMs: number) => Promise<Rate>;
+
+/** A guess for the first run. */
+const connectingMsPerClient = 5;
+/**
+ * Every run starts a server process for each client, which first fills its caches. The others keep
+ * their connections to the server, so this time does not count.
+ */
+const warmUpMs = 500;
 
 /** Creates a database with this number of rows. Returns undefined if pgbench is not installed. */
 export async function preparePgbench(
@@ -33,17 +41,33 @@ export async function preparePgbench(
     script,
     `\\set id random(1, ${rows})\n\\set quantity random(1000, 9999)\n${update}\n`,
   );
-  /** By number of clients: the last time that it took to open all connections. */
+  /** By number of clients: the longest time that it took to open all connections. */
   const connectingMs = new Map<number, number>();
   return async (clients, durationMs) => {
-    // The time of a run includes the connecting, but the rate does not.
-    const seconds = Math.round((durationMs + (connectingMs.get(clients) ?? 0)) / 1000);
-    const flags = ["-n", "-M", "prepared", "-c", String(clients), "-j", "2"];
-    flags.push("-T", String(Math.max(1, seconds)), "-f", script);
-    const output = await run(["pgbench", ...flags, address]);
+    const waitMs = connectingMs.get(clients) ?? clients * connectingMsPerClient;
+    const warmUpSeconds = Math.ceil((waitMs + warmUpMs) / 1000);
+    const seconds = Math.max(1, Math.round(durationMs / 1000));
+    const flags = ["-n", "-M", "prepared", "-c", String(clients), "-j", "2", "-P", "1"];
+    flags.push("-T", String(warmUpSeconds + seconds), "-f", script);
+    const output = await run(["pgbench", ...flags, address], { includesErrors: true });
     if (/number of failed transactions: [1-9]/.test(output)) throw new Error(output);
-    connectingMs.set(clients, Number(/initial connection time = ([\d.]+) ms/.exec(output)?.[1]));
-    const throughput = Number(/tps = ([\d.]+)/.exec(output)?.[1]);
+    const connected = Number(/initial connection time = ([\d.]+) ms/.exec(output)?.[1]);
+    const throughput = rateAfter(output, warmUpSeconds);
+    if (!(connected > 0 && throughput > 0)) throw new Error(`pgbench has no rate: ${output}`);
+    connectingMs.set(clients, Math.max(connected, connectingMs.get(clients) ?? 0));
     return { throughput, cpuMicroseconds: undefined };
   };
+}
+
+/** Reads the rate from the progress reports after this second. There is about one per second. */
+export function rateAfter(output: string, warmUpSeconds: number): number {
+  let [at, measuredSeconds, updates] = [0, 0, 0];
+  for (const [, time, rate] of output.matchAll(/^progress: ([\d.]+) s, ([\d.]+) tps/gm)) {
+    const [from, to] = [at, Number(time)];
+    at = to;
+    if (from < warmUpSeconds - 0.5) continue;
+    measuredSeconds += to - from;
+    updates += Number(rate) * (to - from);
+  }
+  return updates / measuredSeconds;
 }

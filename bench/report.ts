@@ -11,7 +11,7 @@ interface Table {
 
 export function printReport(results: Results, machine: Machine): void {
   console.log(`\n${Object.values(machine).join("; ")}\n`);
-  console.log(toText(measurementTable(results)));
+  if (results.rows.length > 0) console.log(toText(measurementTable(results)));
   if (results.figures.length > 0) console.log(`\n${toText(figureTable(results))}`);
   if (results.comparisons.length > 0) console.log(`\n${toText(versionTable(results))}`);
   for (const table of results.tables) {
