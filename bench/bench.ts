@@ -29,21 +29,30 @@ export interface Task {
  * the best of each.
  */
 export async function compare(
-  bench: Bench,
+  { generator, options }: Bench,
   tasks: Task[],
-  repeats = bench.options.repeats,
+  repeats = options.repeats,
 ): Promise<Measured[]> {
-  const { generator, options } = bench;
-  for (const { contestant, work } of tasks) {
-    await generator.measure(contestant, work, options.runMs / 2);
-  }
-  const rounds: Measured[][] = tasks.map(() => []);
+  const turns = tasks.map(
+    ({ contestant, work }) =>
+      (durationMs: number) =>
+        generator.measure(contestant, work, durationMs),
+  );
+  return (await takeTurns(turns, repeats, options.runMs)).map(best);
+}
+
+/** Runs each once for half the time as a warm-up, then all in turn. Returns the rounds of each. */
+export async function takeTurns<Result>(
+  turns: readonly ((durationMs: number) => Promise<Result>)[],
+  repeats: number,
+  runMs: number,
+): Promise<Result[][]> {
+  for (const turn of turns) await turn(runMs / 2);
+  const rounds = turns.map((): Result[] => []);
   for (let round = 0; round < repeats; round++) {
-    for (const [index, { contestant, work }] of tasks.entries()) {
-      rounds[index]!.push(await generator.measure(contestant, work, options.runMs));
-    }
+    for (const [index, turn] of turns.entries()) rounds[index]!.push(await turn(runMs));
   }
-  return rounds.map(best);
+  return rounds;
 }
 
 export function divide(one: number | undefined, other: number | undefined): number | undefined {

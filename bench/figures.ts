@@ -16,6 +16,9 @@ const ratio = (what: string, better: Figure["better"], hold: number, aim: number
   aim,
 });
 
+const postgresPatch = (what: string, hold: number, aim: number): Figure =>
+  ratio(`PATCH, PostgreSQL, ${what}`, "higher", hold, aim);
+
 const snapshot = (engine: string): Figure => ({
   what: `slowest snapshot or diff, 1,000,000 entries, 10,000,000 ledger rows, ${engine}`,
   unit: "s",
@@ -91,8 +94,24 @@ export const figures = {
     hold: 600,
     aim: 300,
   },
-  postgresPgbench: ratio("PATCH, PostgreSQL: throughput against pgbench", "higher", 0.8, 1.2),
-  postgresPeer: ratio("PATCH, PostgreSQL: throughput against the peer", "higher", 2, 3),
+  postgresPgbench16: postgresPatch("16 connections: throughput against pgbench -c 16", 0.5, 0.8),
+  postgresPgbench64: postgresPatch("64 connections: throughput against pgbench -c 64", 1, 1.3),
+  postgresPeer64: postgresPatch("64 connections: throughput against the peer", 2.5, 3),
+  postgresInstances64: postgresPatch(
+    "64 connections: throughput of two instances against one",
+    0.9,
+    1,
+  ),
+  postgresEntries: postgresPatch(
+    "64 connections: throughput with 1,000,000 entries against 1,000",
+    0.8,
+    0.95,
+  ),
+  postgresLedger: postgresPatch(
+    "64 connections: throughput with a long ledger against a new one",
+    0.8,
+    0.95,
+  ),
   ledgerGrowth: ratio("PATCH: server CPU with a long ledger against a new one", "lower", 2, 1.3),
   keysRemembered: ratio(
     "PATCH without a key: server CPU with 10,000,000 remembered keys against none",

@@ -82,18 +82,25 @@ export async function fillKeys(address: string, count: number, at: number): Prom
   await filler.close();
 }
 
-/** Rows between two checkpoints of the service. */
-const checkpointRows = 50_000;
+/** The least number of rows between two checkpoints of the service. */
+const checkpointRowsMin = 50_000;
 
 /**
- * Waits until the service has added the checkpoints of a ledger of this length. It begins seconds
- * after its start, and would take part in the measurement.
+ * Waits until the service has added the checkpoints of a catalogue and this number of rows after it.
+ * It begins seconds after its start, and would take part in the measurement.
  */
-export async function untilCheckpoints(address: string, rows: number): Promise<void> {
+export async function untilCheckpoints(
+  address: string,
+  rows: number,
+  entries = ledgerPets,
+): Promise<void> {
   const ledger = openLedgerDatabase(address);
   const isDue = async () => {
     const { seqs } = await ledger.checkpoints();
-    return (seqs.at(-1) ?? 0) + checkpointRows <= ledgerPets + rows;
+    const last = seqs.at(-1) ?? 0;
+    // The distance is half the entries of the last checkpoint. Each of the first rows adds an entry.
+    const distance = Math.max(checkpointRowsMin, Math.min(last, entries) / 2);
+    return last + distance <= entries + rows;
   };
   while (await isDue()) await Bun.sleep(200);
   await ledger.close();
@@ -158,12 +165,17 @@ function openPostgresFiller(address: string): Filler {
         FROM generate_series(0, ${commits - 1}) AS commit,
              generate_series(0, ${keysPerCommit - 1}) AS key GROUP BY commit ORDER BY commit`),
     async close() {
-      // Otherwise both would run during the measurement.
-      await run("VACUUM ANALYZE");
-      await run("CHECKPOINT");
       await sql.close();
+      await settlePostgres(address);
     },
   };
+}
+
+/** Does now what the server would otherwise do during the measurement. */
+export async function settlePostgres(address: string): Promise<void> {
+  await using sql = new Bun.SQL(address, { max: 1 });
+  await sql.unsafe("VACUUM ANALYZE");
+  await sql.unsafe("CHECKPOINT");
 }
 
 function isPostgres(address: string): boolean {

@@ -22,6 +22,8 @@ import { monitoring } from "./sections/monitoring.ts";
 import { openTransaction } from "./sections/open-transaction.ts";
 import { patch, slowFlush } from "./sections/patch.ts";
 import { postgres } from "./sections/postgres.ts";
+import { postgresGrowth } from "./sections/postgres-growth.ts";
+import { postgresVacuum } from "./sections/postgres-vacuum.ts";
 import { readsUnderWrites } from "./sections/reads-under-writes.ts";
 import { snapshots } from "./sections/snapshots.ts";
 import { soak } from "./sections/soak.ts";
@@ -39,6 +41,8 @@ const runs: Record<Section, (bench: Bench) => Promise<void>> = {
   growth,
   turns,
   postgres,
+  "postgres-growth": postgresGrowth,
+  "postgres-vacuum": postgresVacuum,
   batch,
   feed,
   webhooks,

@@ -26,6 +26,7 @@ export interface Options {
   readonly rememberedKeys: number;
   readonly soakMs: number;
   readonly openMs: number;
+  readonly vacuumMs: number;
   readonly json: string | undefined;
   readonly docsDirectory: string | undefined;
   readonly directory: string;
@@ -33,9 +34,10 @@ export interface Options {
 
 export const usage = `npm run bench -- [flags]
   --only a,b          run only these sections: ${sections.filter((name) => name !== "beside").join(", ")}
-                      (ledger, snapshots, history and idempotency run only when named or with --long;
-                      soak and open-transaction only when named or with --soak)
-  --engine postgres   run only the PostgreSQL section
+                      (ledger, snapshots, history, idempotency, postgres-growth and postgres-vacuum run
+                      only when named or with --long; soak only when named or with --soak;
+                      open-transaction only when named)
+  --engine postgres   run only the section postgres, and with --long those that start with postgres-
   --beside DIR        compare this checkout with the one in DIR, which must have its node_modules:
                       paired ratios new/old of the CPU time per response and the responses per second
   --scenario a,b      with --beside: run only these scenarios: ${scenarioNames.join(", ")}
@@ -43,11 +45,14 @@ export const usage = `npm run bench -- [flags]
   --repeats N         rounds per comparison (6; with --beside 36)
   --seconds N         length of one run (0.8; with --beside 0.3)
   --readers N         connections that read (64)
-  --writers N         connections that write (256)
-  --long              also run the sections ledger, snapshots and history, with --ledger-rows N rows
-                      (10000000), and idempotency, with --remembered-keys N keys (10000000)
+  --writers N         connections that write (256); the sections postgres, postgres-growth and
+                      postgres-vacuum have fixed numbers of connections
+  --long              also run the sections ledger, snapshots, history and postgres-growth, with
+                      --ledger-rows N rows (10000000), idempotency, with --remembered-keys N keys
+                      (10000000), and postgres-vacuum
   --soak              run only a mixed load for --minutes N (10), and record the memory
   --open-minutes N    how long open-transaction keeps its transaction open (5)
+  --vacuum-minutes N  how long postgres-vacuum sends updates (5)
   --json FILE         write all results to FILE
   --docs DIRECTORY    write the plots to DIRECTORY and the figures into its benchmarks.md
   --directory DIR     where the databases are created; this disk is measured (${tmpdir()})
@@ -74,6 +79,7 @@ export function readOptions(argv: string[]): Options {
       soak: { type: "boolean", default: false },
       minutes: { type: "string", default: "10" },
       "open-minutes": { type: "string", default: "5" },
+      "vacuum-minutes": { type: "string", default: "5" },
       json: { type: "string" },
       docs: { type: "string" },
       directory: { type: "string", default: tmpdir() },
@@ -99,6 +105,7 @@ export function readOptions(argv: string[]): Options {
     rememberedKeys: positive("remembered-keys", values["remembered-keys"]),
     soakMs: positive("minutes", values.minutes) * 60_000,
     openMs: positive("open-minutes", values["open-minutes"]) * 60_000,
+    vacuumMs: positive("vacuum-minutes", values["vacuum-minutes"]) * 60_000,
     json: values.json,
     docsDirectory: values.docs,
     directory: values.directory,

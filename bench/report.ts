@@ -2,7 +2,7 @@
 import type { Ratio } from "./comparison.ts";
 import { type Figure, figures, meets } from "./figures.ts";
 import type { Machine } from "./machine.ts";
-import type { Results } from "./results.ts";
+import type { DataTable, Results } from "./results.ts";
 
 interface Table {
   titles: string[];
@@ -11,9 +11,12 @@ interface Table {
 
 export function printReport(results: Results, machine: Machine): void {
   console.log(`\n${Object.values(machine).join("; ")}\n`);
-  console.log(toText(measurementTable(results)));
+  if (results.rows.length > 0) console.log(toText(measurementTable(results)));
   if (results.figures.length > 0) console.log(`\n${toText(figureTable(results))}`);
   if (results.comparisons.length > 0) console.log(`\n${toText(versionTable(results))}`);
+  for (const table of results.tables) {
+    console.log(`\n${table.title}\n\n${toText(tableOf(table))}`);
+  }
   if (results.notes.length > 0)
     console.log(`\n${results.notes.map((note) => `· ${note}`).join("\n")}`);
 }
@@ -23,8 +26,8 @@ export function toJson(results: Results, machine: Machine): string {
     const figure: Figure = figures[name];
     return { name, ...figure, value, status: statusOf(figure, value) };
   });
-  const { rows, notes, cost, memory, comparisons } = results;
-  const all = { machine, figures: reached, rows, comparisons, cost, memory, notes };
+  const { rows, tables, notes, cost, memory, comparisons } = results;
+  const all = { machine, figures: reached, rows, tables, comparisons, cost, memory, notes };
   return `${JSON.stringify(all, null, 2)}\n`;
 }
 
@@ -35,10 +38,25 @@ export function toMarkdown(results: Results, machine: Machine): string {
     facts.join("\n"),
     tableToMarkdown(figureTable(results)),
     tableToMarkdown(measurementTable(results)),
+    ...results.tables.map((table) => `${table.title}:\n\n${tableToMarkdown(tableOf(table))}`),
     notes.join("\n"),
   ]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+function tableOf({ rows }: DataTable): Table {
+  return {
+    titles: Object.keys(rows[0] ?? {}),
+    rows: rows.map((row) => Object.values(row).map(formatCell)),
+  };
+}
+
+/** The smaller a number, the more of its digits matter. */
+function formatCell(value: number | string): string {
+  if (typeof value === "string") return value;
+  const maximumFractionDigits = value < 1 ? 3 : value < 100 ? 1 : 0;
+  return value.toLocaleString("en-US", { maximumFractionDigits });
 }
 
 function measurementTable(results: Results): Table {

@@ -28,10 +28,17 @@ export interface MemorySample {
   residentMb: number;
 }
 
+/** Measurements that are neither rates nor latencies. All rows have the same columns. */
+export interface DataTable {
+  title: string;
+  rows: Record<string, number | string>[];
+}
+
 export class Results {
   readonly rows: Row[] = [];
   readonly figures: MeasuredFigure[] = [];
   readonly comparisons: Comparison[] = [];
+  readonly tables: DataTable[] = [];
   readonly notes: string[] = [];
   /** CPU time by size of the catalogue, for each line of the plot. */
   readonly cost: Record<string, Point[]> = {};
@@ -60,6 +67,12 @@ export class Results {
       cpuMicroseconds: undefined,
       generatorBusy: undefined,
     });
+  }
+
+  /** Adds a row for a program that reports only its rate. */
+  addRate(scenario: string, contestant: string, throughput: number): void {
+    const unknown = { p50Ms: undefined, p99Ms: undefined, cpuMicroseconds: undefined };
+    this.rows.push({ scenario, contestant, throughput, ...unknown, generatorBusy: undefined });
   }
 
   /** Ignores an undefined value: the figure could not be measured on this machine. */

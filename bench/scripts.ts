@@ -63,13 +63,21 @@ export class GetScript implements Script {
   }
 }
 
-/** Updates a range of pets in turn. Each response must contain the pet id and the quantity sent. */
+export interface PatchOptions {
+  /** Sends a new idempotency key with each request. */
+  readonly sendsKeys?: boolean;
+  /** Chooses the pets at random instead of in turn. */
+  readonly isRandom?: boolean;
+}
+
+/** Updates a range of pets. Each response must contain the pet id and the quantity sent. */
 export class PatchScript implements Script {
   readonly kind = "patch";
   readonly #target: Target;
   readonly #petIdFirst: number;
   readonly #petIdStep: number;
   readonly #petIdLast: number;
+  readonly #isRandom: boolean;
   /** Starts every idempotency key of this script; undefined if it sends none. */
   readonly #keyPrefix: string | undefined;
   #petId: number;
@@ -84,12 +92,13 @@ export class PatchScript implements Script {
     step: number,
     last: number,
     quantity: number,
-    sendsKeys = false,
+    { sendsKeys = false, isRandom = false }: PatchOptions = {},
   ) {
     this.#target = target;
     this.#petIdFirst = first;
     this.#petIdStep = step;
     this.#petIdLast = last;
+    this.#isRandom = isRandom;
     this.#petId = first - step;
     this.#quantity = quantity;
     this.#keyPrefix = sendsKeys ? crypto.randomUUID() : undefined;
@@ -104,11 +113,19 @@ export class PatchScript implements Script {
   }
 
   next(): string {
-    this.#petId += this.#petIdStep;
-    if (this.#petId > this.#petIdLast) this.#petId = this.#petIdFirst;
+    this.#petId = this.#nextPetId();
     this.#quantity = this.#quantity === quantityMax ? quantityMin : this.#quantity + 1;
     const key = this.#keyPrefix && `${this.#keyPrefix}-${++this.#requests}`;
     return patchRequest(this.#target, this.#petId, this.#quantity, key);
+  }
+
+  #nextPetId(): number {
+    if (this.#isRandom) {
+      const pets = 1 + Math.floor((this.#petIdLast - this.#petIdFirst) / this.#petIdStep);
+      return this.#petIdFirst + this.#petIdStep * Math.floor(Math.random() * pets);
+    }
+    const next = this.#petId + this.#petIdStep;
+    return next > this.#petIdLast ? this.#petIdFirst : next;
   }
 
   body(bytes: Buffer): void {

@@ -10,6 +10,8 @@ export const sections = [
   "growth",
   "turns",
   "postgres",
+  "postgres-growth",
+  "postgres-vacuum",
   "batch",
   "feed",
   "webhooks",
@@ -24,8 +26,16 @@ export const sections = [
 ] as const;
 export type Section = (typeof sections)[number];
 
-/** These fill a store with millions of rows. */
-const longSections = ["ledger", "snapshots", "history", "idempotency"] as const;
+/** These fill a store with millions of rows, or take minutes. */
+const longSections = [
+  "ledger",
+  "snapshots",
+  "history",
+  "idempotency",
+  "postgres-growth",
+  "postgres-vacuum",
+] as const;
+const postgresSections = ["postgres", "postgres-growth", "postgres-vacuum"] as const;
 
 /** The names that --scenario accepts, in the order in which the scenarios run. */
 export const scenarioNames = [
@@ -51,13 +61,10 @@ export function selectSections(flags: {
   if (engine !== undefined && engine !== "sqlite" && engine !== "postgres") {
     throw new Error(`--engine must be sqlite or postgres, not ${engine}.`);
   }
-  if (engine === "postgres") return new Set(["postgres"]);
-  const selected = new Set<Section>(sections);
-  selected.delete("soak");
-  selected.delete("open-transaction");
-  selected.delete("beside");
+  const selected = new Set<Section>(engine === "postgres" ? postgresSections : sections);
+  for (const section of ["soak", "open-transaction", "beside"] as const) selected.delete(section);
   if (!long) for (const section of longSections) selected.delete(section);
-  if (engine === "sqlite") selected.delete("postgres");
+  if (engine === "sqlite") for (const section of postgresSections) selected.delete(section);
   return selected;
 }
 

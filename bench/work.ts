@@ -8,7 +8,7 @@ import {
   WriteProgress,
 } from "./freshness-scripts.ts";
 import { BatchScript, PageScript } from "./ledger-scripts.ts";
-import { GetScript, PatchScript, type Script, type Target } from "./scripts.ts";
+import { GetScript, type PatchOptions, PatchScript, type Script, type Target } from "./scripts.ts";
 
 const quantities = quantityMax - quantityMin + 1;
 
@@ -16,10 +16,10 @@ export type Work =
   /** Every connection reads the list; every body equals the bytes in the file. */
   | { kind: "get"; connections: number; expectedFile: string }
   /**
-   * Every connection updates its share of the pets 1 … entries, each time with a new idempotency key
-   * if `sendsKeys`. All together send `perSecond` requests if it is given, otherwise as many as they can.
+   * Every connection updates its share of the pets 1 … entries. All together send `perSecond` requests
+   * if it is given, otherwise as many as they can.
    */
-  | { kind: "patch"; connections: number; entries: number; sendsKeys?: boolean; perSecond?: number }
+  | ({ kind: "patch"; connections: number; entries: number; perSecond?: number } & PatchOptions)
   /** Every connection sets the pets 1 … changes in one request. */
   | { kind: "batch"; connections: number; changes: number }
   /** Every connection reads the same page, which has this number of ledger rows. */
@@ -45,8 +45,7 @@ export function scriptsFor(target: Target, work: Work): Script[] {
         // set to the quantity it already has.
         const quantity = quantityMin + ((first + index * 37) % quantities);
         const petId = 1 + (index % work.entries);
-        const { connections, entries, sendsKeys } = work;
-        return new PatchScript(target, petId, connections, entries, quantity, sendsKeys);
+        return new PatchScript(target, petId, work.connections, work.entries, quantity, work);
       });
     }
     case "batch":

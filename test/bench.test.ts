@@ -8,6 +8,7 @@ import { Delays } from "../bench/delays.ts";
 import type { Measured } from "../bench/generator.ts";
 import { Listeners, readLastSeq } from "../bench/listeners.ts";
 import { readOptions } from "../bench/options.ts";
+import { rateAfter } from "../bench/pgbench.ts";
 import { runScripts } from "../bench/run-scripts.ts";
 import { SharedStream } from "../bench/shared-stream.ts";
 import { scriptsFor } from "../bench/work.ts";
@@ -75,6 +76,31 @@ test("a listener notices a change that is missing, repeated or different", () =>
   expect(() => receive(new SharedStream(6), 0, event(7) + event(7))).toThrow("Expected row 8");
   const other = event(7, "2026-01-01T00:00:00.001Z");
   expect(() => receive(stream, 0, other)).toThrow("different bytes");
+});
+
+test("connections that choose pets at random share none, and reach all of them", () => {
+  const target = { host: "127.0.0.1", port: 1, key: "unused" };
+  const work = { kind: "patch", connections: 3, entries: 10, isRandom: true } as const;
+  const chosen = scriptsFor(target, work).map((script) => {
+    const paths = Array.from({ length: 500 }, () => String(script.next()).split(" ")[1]!);
+    return [...new Set(paths)].map((path) => Number(path.split("/").at(-1))).sort((a, b) => a - b);
+  });
+  expect(chosen).toEqual([
+    [1, 4, 7, 10],
+    [2, 5, 8],
+    [3, 6, 9],
+  ]);
+});
+
+test("the rate of pgbench leaves out the seconds in which it connects and warms up", () => {
+  const output = [
+    "progress: 1.1 s, 4.0 tps, lat 7.988 ms stddev 5.835, 0 failed",
+    "progress: 2.0 s, 100.0 tps, lat 26.438 ms stddev 33.374, 0 failed",
+    "progress: 3.0 s, 8000.0 tps, lat 20.438 ms stddev 10.595, 0 failed",
+    "progress: 5.0 s, 5000.0 tps, lat 20.611 ms stddev 11.028, 0 failed",
+  ].join("\n");
+  expect(rateAfter(output, 2)).toBeCloseTo(6000);
+  expect(rateAfter(output, 5)).toBeNaN();
 });
 
 /** A run of 2 s with this number of GETs and this CPU time per response. */
@@ -184,12 +210,25 @@ test("--scenario selects among the scenarios of --beside", () => {
   expect(() => readOptions(["--scenario", "get"])).toThrow("--scenario needs --beside");
 });
 
-test("--long adds the sections that fill a store, and each can be named alone", () => {
-  const long = ["ledger", "snapshots", "history", "idempotency"] as const;
+test("--long adds the sections that take long, and each can be named alone", () => {
+  const long = [
+    ...(["ledger", "snapshots", "history", "idempotency"] as const),
+    ...(["postgres-growth", "postgres-vacuum"] as const),
+  ];
   const selected = (...flags: string[]) => readOptions(flags).sections;
   for (const section of long) {
     expect(selected().has(section)).toBe(false);
     expect(selected("--long").has(section)).toBe(true);
     expect([...selected("--only", section)]).toEqual([section]);
   }
+});
+
+test("--engine selects the sections of one engine", () => {
+  const selected = (...flags: string[]) => [...readOptions(["--engine", ...flags]).sections];
+  expect(selected("postgres")).toEqual(["postgres"]);
+  const long = selected("postgres", "--long");
+  expect(long).toEqual(["postgres", "postgres-growth", "postgres-vacuum"]);
+  const sqlite = selected("sqlite", "--long");
+  expect(sqlite).toContain("ledger");
+  expect(sqlite.filter((section) => section.startsWith("postgres"))).toEqual([]);
 });
