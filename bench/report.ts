@@ -55,7 +55,7 @@ function tableOf({ rows }: DataTable): Table {
 /** The smaller a number, the more of its digits matter. */
 function formatCell(value: number | string): string {
   if (typeof value === "string") return value;
-  const maximumFractionDigits = value < 1 ? 3 : value < 100 ? 1 : 0;
+  const maximumFractionDigits = value < 1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0;
   return value.toLocaleString("en-US", { maximumFractionDigits });
 }
 

@@ -84,7 +84,7 @@ async function measureLevel(
 
 /**
  * Compares two instances on a database of their own with one instance on another. A second instance
- * on the database of the first would follow its changes, and slow it down. Two generators send the
+ * on the same database would read the changes of the first meanwhile, which takes CPU time. Two generators send the
  * load in both cases, so that only the number of instances differs.
  */
 async function compareInstances(bench: Bench, server: Postgres, single: Service): Promise<void> {
