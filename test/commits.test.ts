@@ -166,3 +166,176 @@ test("rows are announced before the callers learn the outcome, and only when the
   await Promise.all([submit(), submit()]);
   expect(events).toEqual(["resolved", "announced", "resolved", "resolved"]);
 });
+
+/** Lets the event loop turn. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A store whose transactions last until the test ends them. */
+function controlledStore() {
+  const transactions: {
+    readonly ids: (string | null)[];
+    end(): void;
+    fail(error: Error): void;
+  }[] = [];
+  let onCommit = () => {};
+  return {
+    transactions,
+    /** Resolves when this many transactions have begun. */
+    async begun(count: number): Promise<void> {
+      while (transactions.length < count) {
+        await new Promise<void>((resolve) => {
+          onCommit = resolve;
+        });
+      }
+    },
+    commit(units: readonly Unit[]): Promise<Committed> {
+      const { promise, resolve, reject } = Promise.withResolvers<Committed>();
+      const ids = units.map(({ requestId }) => requestId);
+      transactions.push({ ids, end: () => resolve(unknown(units)), fail: reject });
+      onCommit();
+      return promise;
+    },
+  };
+}
+
+test("a group is sent before the callers of the group before it get their outcomes", async () => {
+  const store = controlledStore();
+  const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000, gatherMax: 0 };
+  const committer = createCommitter(store, bounds, () => {});
+  const sentBefore: number[] = [];
+  const submit = (id: string) =>
+    committer.submit(unitOf(1, id)).then(
+      () => sentBefore.push(store.transactions.length),
+      () => sentBefore.push(-store.transactions.length),
+    );
+  const first = submit("first");
+  await store.begun(1);
+  const second = submit("second");
+  // Queued one turn later.
+  await turns(2);
+  store.transactions[0]!.end();
+  await store.begun(2);
+  expect(sentBefore).toEqual([]);
+  await first;
+  expect(sentBefore).toEqual([2]);
+  const third = submit("third");
+  await turns(2);
+  // A failure is reported in the same order, and takes no other unit with it.
+  store.transactions[1]!.fail(new Error("lost"));
+  await store.begun(3);
+  await second;
+  expect(sentBefore).toEqual([2, -3]);
+  store.transactions[2]!.end();
+  await third;
+  await committer.idle();
+  expect(sentBefore).toEqual([2, -3, 3]);
+  expect(store.transactions.map(({ ids }) => ids)).toEqual([["first"], ["second"], ["third"]]);
+});
+
+describe("with gathering", () => {
+  const bounds = { groupMax: 100, queueMax: 100, timeoutMs: 60_000, gatherMax: 8 };
+  /** The duration of a transaction. Half of it is long enough for callers to return. */
+  const lastingMs = 300;
+
+  test("callers that return after their outcomes share one transaction, however they arrive", async () => {
+    const store = controlledStore();
+    const committer = createCommitter(store, bounds, () => {});
+    const callers = ["a", "b", "c", "d"];
+    const done = callers.map(async (id, at) => {
+      await committer.submit(unitOf(1, id));
+      await turns(at);
+      await committer.submit(unitOf(1, id));
+    });
+    await store.begun(1);
+    await Bun.sleep(lastingMs);
+    store.transactions[0]!.end();
+    await store.begun(2);
+    store.transactions[1]!.end();
+    await Promise.all(done);
+    expect(store.transactions.map(({ ids }) => ids)).toEqual([callers, callers]);
+  });
+
+  test("a caller that is alone does not wait for others", async () => {
+    const store = controlledStore();
+    const committer = createCommitter(store, bounds, () => {});
+    const first = committer.submit(unitOf(1, "first"));
+    await store.begun(1);
+    await Bun.sleep(lastingMs);
+    store.transactions[0]!.end();
+    await first;
+    const second = committer.submit(unitOf(1, "second"));
+    // Sent long before half of the last transaction's duration has passed.
+    await turns(5);
+    expect(store.transactions).toHaveLength(2);
+    store.transactions[1]!.end();
+    await second;
+  });
+
+  test("a group waits for callers that do not return, but not for ever", async () => {
+    const store = controlledStore();
+    const committer = createCommitter(store, bounds, () => {});
+    const gone = ["a", "b", "c"].map((id) => committer.submit(unitOf(1, id)));
+    await store.begun(1);
+    await Bun.sleep(lastingMs);
+    store.transactions[0]!.end();
+    await Promise.all(gone);
+    const single = committer.submit(unitOf(1, "single"));
+    await turns(5);
+    expect(store.transactions).toHaveLength(1);
+    await store.begun(2);
+    store.transactions[1]!.end();
+    await single;
+    // The next one is alone again.
+    const next = committer.submit(unitOf(1, "next"));
+    await store.begun(3);
+    store.transactions[2]!.end();
+    await next;
+    await committer.idle();
+    expect(committer.waiting).toBe(0);
+  });
+
+  test("units that gather after a failed transaction are stored, and it is idle only after that", async () => {
+    const store = controlledStore();
+    const committer = createCommitter(store, bounds, () => {});
+    const outcomes: string[] = [];
+    const submit = (id: string) =>
+      committer.submit(unitOf(1, id)).then(
+        () => outcomes.push(`${id} stored`),
+        () => outcomes.push(`${id} failed`),
+      );
+    const failed = [submit("a"), submit("b"), submit("c")];
+    await store.begun(1);
+    // One waits behind the transaction that fails, one arrives while the next group gathers.
+    const behind = submit("behind");
+    await Bun.sleep(lastingMs);
+    store.transactions[0]!.fail(new Error("lost"));
+    await Promise.all(failed);
+    expect(outcomes).toEqual(["a failed", "b failed", "c failed"]);
+    expect(store.transactions).toHaveLength(1);
+    const gathering = submit("gathering");
+    const isIdle = committer.idle().then(() => outcomes.push("idle"));
+    await store.begun(2);
+    store.transactions[1]!.end();
+    await Promise.all([behind, gathering, isIdle]);
+    expect(outcomes.slice(3)).toEqual(["behind stored", "gathering stored", "idle"]);
+    expect(store.transactions[1]!.ids).toEqual(["behind", "gathering"]);
+    expect(committer.waiting).toBe(0);
+  });
+
+  test("more units than it gathers are sent at once", async () => {
+    const store = controlledStore();
+    const committer = createCommitter(store, bounds, () => {});
+    const many = Array.from({ length: 9 }, (_, at) => committer.submit(unitOf(1, `${at}`)));
+    await store.begun(1);
+    await Bun.sleep(lastingMs);
+    store.transactions[0]!.end();
+    await Promise.all(many);
+    const single = committer.submit(unitOf(1, "single"));
+    await turns(5);
+    expect(store.transactions).toHaveLength(2);
+    store.transactions[1]!.end();
+    await single;
+  });
+});

@@ -37,9 +37,11 @@ export interface CountedUsage {
 /** Requests of one key that were counted and not admitted, and the windows in which they count. */
 export interface ReturnedRequests {
   readonly keyId: string;
-  readonly count: number;
   readonly minuteStart: number;
+  readonly minuteCount: number;
   readonly dayStart: number;
+  /** Includes requests of earlier minutes. */
+  readonly dayCount: number;
 }
 
 /** Strikes of one key in one minute. */

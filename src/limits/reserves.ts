@@ -1,4 +1,4 @@
-import { every } from "../domain/background.ts";
+import { every, inBackground, whileAvailable } from "../domain/background.ts";
 import type { Log } from "../domain/events.ts";
 import { dayMs, minuteMs, type Usage } from "../domain/limits.ts";
 import type { Limits } from "../domain/plans.ts";
@@ -16,8 +16,12 @@ import type { ReturnedRequests } from "../domain/usage.ts";
 export interface Reserves {
   /** Records a request that arrived, and returns true if it can be admitted from the reserve. */
   arrive(keyId: string, limits: Limits, usage: Usage | undefined, at: number): boolean;
-  /** How many more requests should be counted in advance. `usage` is what is known of the key. */
+  /**
+   * How many more requests should be counted in advance. `usage` is what is known of the key. Call it
+   * before a statement that counts, and `ended` after that, so that the reserve stays meanwhile.
+   */
   wanted(keyId: string, limits: Limits, usage: Usage | undefined): number;
+  ended(keyId: string): void;
   /** True if it is time to count more in advance. */
   isLow(keyId: string): boolean;
   /**
@@ -27,7 +31,7 @@ export interface Reserves {
   add(keyId: string, usage: Usage, granted: number): number;
   /** Removes a request that was admitted. */
   use(keyId: string): void;
-  /** Returns what is left to the database. */
+  /** Returns what is left to the database. A failure is logged and does not reject. */
   close(): Promise<void>;
 }
 
@@ -56,39 +60,56 @@ interface Reserve {
   /** How many requests have arrived since `measuredAt`. */
   arrived: number;
   measuredAt: number;
+  /** Whether a statement is running that may add to it. */
+  isCounting: boolean;
 }
+
+const name = "returning reserved requests";
 
 export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: Log): Reserves {
   const reserves = new Map<string, Reserve>();
   /** Unused requests that are to be returned. */
-  let returned: ReturnedRequests[] = [];
+  const returned = new Map<string, ReturnedRequests>();
+  let returning: Promise<void> = Promise.resolve();
 
   /** Removes what a reserve holds. */
   function empty(keyId: string, reserve: Reserve): void {
-    const { size: count, minuteStart, dayStart } = reserve;
-    if (count > 0) returned.push({ keyId, count, minuteStart, dayStart });
+    const { size, minuteStart, dayStart } = reserve;
+    if (size === 0) return;
     reserve.size = 0;
+    let [minuteCount, dayCount] = [size, size];
+    // Requests of an earlier minute may still be returned to the day.
+    const before = returned.get(keyId);
+    if (before?.minuteStart === minuteStart) minuteCount += before.minuteCount;
+    if (before?.dayStart === dayStart) dayCount += before.dayCount;
+    returned.set(keyId, { keyId, minuteStart, minuteCount, dayStart, dayCount });
   }
 
-  async function giveBack(): Promise<void> {
-    const sent = returned;
-    if (sent.length === 0) return;
-    returned = [];
+  async function send(): Promise<void> {
+    if (returned.size === 0) return;
+    const sent = [...returned.values()];
+    returned.clear();
     // Not repeated if it fails: it may have been stored, and requests must not be returned twice.
     await store.giveBack(sent);
+  }
+
+  /** Resolves when this statement and those before it have ended. */
+  function giveBack(): Promise<void> {
+    returning = returning.catch(() => {}).then(send);
+    return returning;
   }
 
   async function returnIdle(): Promise<void> {
     const now = performance.now();
     for (const [keyId, reserve] of reserves) {
-      if (now - reserve.measuredAt < idleMs) continue;
+      if (reserve.isCounting || now - reserve.measuredAt < idleMs) continue;
       empty(keyId, reserve);
       reserves.delete(keyId);
     }
     await giveBack();
   }
 
-  const stop = every(idleMs, "returning reserved requests", log, returnIdle);
+  const stop = every(idleMs, name, log, whileAvailable(returnIdle));
 
   return {
     arrive(keyId, limits, usage, at) {
@@ -97,7 +118,7 @@ export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: L
         if (Math.min(limits.perMinute, limits.perDay) < wantedMin * leftPerReserved) return false;
         const measuredAt = performance.now();
         const counts = { size: 0, minuteStart: 0, dayStart: 0, full: 0, arrived: 0 };
-        reserve = { ...counts, measuredAt };
+        reserve = { ...counts, measuredAt, isCounting: false };
         reserves.set(keyId, reserve);
       }
       reserve.arrived += 1;
@@ -114,6 +135,7 @@ export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: L
     wanted(keyId, limits, usage) {
       const reserve = reserves.get(keyId);
       if (!reserve || !usage) return 0;
+      reserve.isCounting = true;
       const now = performance.now();
       const elapsedMs = now - reserve.measuredAt;
       const ahead = Math.floor((reserve.arrived * aheadMs) / Math.max(measuredMsMin, elapsedMs));
@@ -122,6 +144,10 @@ export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: L
       const left = Math.min(limits.perMinute - usage.minuteCount, limits.perDay - usage.dayCount);
       const target = Math.min(ahead, Math.floor(left / leftPerReserved));
       return target < wantedMin ? 0 : Math.max(0, target - reserve.size);
+    },
+    ended(keyId) {
+      const reserve = reserves.get(keyId);
+      if (reserve) reserve.isCounting = false;
     },
     add(keyId, usage, granted) {
       const reserve = reserves.get(keyId);
@@ -143,7 +169,13 @@ export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: L
     async close() {
       stop();
       for (const [keyId, reserve] of reserves) empty(keyId, reserve);
-      await giveBack();
+      const last = giveBack();
+      inBackground(
+        name,
+        log,
+        whileAvailable(() => last),
+      )();
+      await last.catch(() => {});
     },
   };
 }

@@ -130,6 +130,8 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
     } catch (error) {
       for (const { waiters } of group.values()) for (const waiter of waiters) waiter.reject(error);
       return;
+    } finally {
+      for (const keyId of group.keys()) reserves.ended(keyId);
     }
     for (const [keyId, { limits, waiters }] of group) {
       const found = counted.get(keyId)!;

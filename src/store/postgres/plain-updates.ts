@@ -1,7 +1,7 @@
 import { applyUnits } from "../../domain/append.ts";
 import { sourceText } from "../../domain/chain.ts";
 import { storedKeysOf } from "../../domain/idempotency.ts";
-import type { Entry, PetStatus } from "../../domain/inventory.ts";
+import { type Entry, isQuantity, type PetStatus } from "../../domain/inventory.ts";
 import type { Committed, Outcome, Unit } from "../../domain/ledger.ts";
 import { integerArray } from "./engine/arrays.ts";
 import type { Rows, Session } from "./engine/session.ts";
@@ -10,14 +10,15 @@ import type { KeyMemory } from "./idempotency.ts";
 
 /**
  * Whether the units only set the quantity of one pet each, whatever it is now, for the same cause.
- * Nearly all updates do.
+ * Nearly all updates do. The database does not have to reject any of them but for an unknown pet.
  */
 export function arePlainUpdates(units: readonly Unit[]): boolean {
   const { cause: common } = units[0]!;
-  return units.every(({ changes, cause }) => {
-    const { kind, expected, status, reason } = changes[0]!;
+  return units.every(({ changes, cause, keyId, requestId }) => {
+    const { kind, amount, expected, status, reason } = changes[0]!;
     const isPlain = kind === "set" && expected === undefined && status === undefined;
-    return isPlain && changes.length === 1 && cause === common && isLine(reason);
+    if (!isPlain || changes.length > 1 || cause !== common || !isQuantity(amount)) return false;
+    return isLine(keyId) && isLine(requestId) && isLine(reason);
   });
 }
 
