@@ -1,4 +1,5 @@
 import type { Config } from "./config.ts";
+import type { GatherBounds } from "./domain/commits.ts";
 import type { Log } from "./domain/events.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
 import { createStoreStates, type StoreStates } from "./domain/store-states.ts";
@@ -30,8 +31,8 @@ export interface Engine {
   readonly limiter: Limiter;
   /** Whether other processes may serve the same store. */
   readonly isShared: boolean;
-  /** Up to this many updates, a group waits a moment for more. See `CommitBounds`. */
-  readonly gatherMax: number;
+  /** How groups of updates wait for more. */
+  readonly gather: GatherBounds;
   /** How long the first read of the inventory is retried if the database is unavailable. */
   readonly patienceMs: number;
   /** Opens every connection that is not open. Returns false if one cannot be opened. */
@@ -88,15 +89,12 @@ async function openSqliteEngine(
     store,
     limiter,
     isShared: false,
-    gatherMax: 0,
+    gather: { changesMax: 0, waitMsMax: 0 },
     patienceMs: 0,
     connect: async () => true,
     figures: { engine: "sqlite", files: filesOf(path) },
   };
 }
-
-/** A transaction costs the database as much as about this many updates in it. */
-const gatherMax = 32;
 
 /** A request that has not been counted after this time receives 503. */
 const limiterDeadlineMs = 2_000;
@@ -141,7 +139,8 @@ async function openPostgresEngine(
     store,
     limiter,
     isShared: true,
-    gatherMax,
+    // A transaction costs the database as much as about 32 updates in it.
+    gather: { changesMax: 32, waitMsMax: 5 },
     patienceMs,
     connect,
     figures: { engine: "postgres", traffic, countConnections },

@@ -1,15 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { createCommitter } from "../src/domain/commits.ts";
 import type { Committed, LedgerRow, Unit } from "../src/domain/ledger.ts";
+import { controlledStore, noGathering, turns, unitOf, unknown } from "./support/committing.ts";
 import { setUnit } from "./support/units.ts";
 
 const unit = (petId: bigint) => setUnit(petId, 1);
-
-/** A unit of several changes, identified by its request id. */
-function unitOf(changes: number, requestId: string): Unit {
-  const one = setUnit(1n, 1, { requestId });
-  return { ...one, changes: Array.from({ length: changes }, () => one.changes[0]!) };
-}
 
 /** A store that records the request ids of each transaction, and delays the first one. */
 function recordingStore() {
@@ -26,18 +21,6 @@ function recordingStore() {
   };
 }
 
-/** What a store returns for units of unknown pets. */
-function unknown(units: readonly Unit[]): Committed {
-  const rejected = {
-    kind: "rejected",
-    reason: "not_found",
-    index: 0,
-    current: undefined,
-    epoch: undefined,
-  } as const;
-  return { epoch: "first", rows: [], outcomes: units.map(() => rejected) };
-}
-
 test("no update waits for a disk that hangs, and what the disk stores in the end is announced", async () => {
   const hanging = Promise.withResolvers<void>();
   const committed: (readonly LedgerRow[])[] = [];
@@ -50,7 +33,7 @@ test("no update waits for a disk that hangs, and what the disk stores in the end
       return { ...unknown(units), rows: [row] };
     },
   };
-  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 50, gatherMax: 0 };
+  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 50, gather: noGathering };
   const committer = createCommitter(store, bounds, (rows) => committed.push(rows));
   const refused = expect.objectContaining({ code: "unavailable" });
 
@@ -82,7 +65,7 @@ test("an update whose request is rejected in the turn in which a commit ends is 
       return unknown(units);
     },
   };
-  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 1_000, gatherMax: 0 };
+  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 1_000, gather: noGathering };
   const committer = createCommitter(store, bounds, () => {});
   const underWay = committer.submit(unit(1n));
   await Bun.sleep(1);
@@ -104,7 +87,7 @@ test("an update whose request is rejected in the turn in which a commit ends is 
 });
 
 describe("a group", () => {
-  const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000, gatherMax: 0 };
+  const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000, gather: noGathering };
 
   test("is bounded by its changes, not its units, and keeps the order of arrival", async () => {
     const store = recordingStore();
@@ -134,7 +117,7 @@ describe("a group", () => {
 
 test("the queue is bounded by its changes, and rejected or dropped units leave room for others", async () => {
   const store = recordingStore();
-  const bounds = { groupMax: 10, queueMax: 5, timeoutMs: 1_000, gatherMax: 0 };
+  const bounds = { groupMax: 10, queueMax: 5, timeoutMs: 1_000, gather: noGathering };
   const committer = createCommitter(store, bounds, () => {});
   const full = { code: "unavailable", message: expect.stringContaining("Too many updates") };
   const underWay = committer.submit(unitOf(5, "under way"));
@@ -158,7 +141,7 @@ test("rows are announced before the callers learn the outcome, and only when the
   const row = { seq: 1, petId: 1n } as LedgerRow;
   let rows: LedgerRow[] = [];
   const store = { commit: async (units: readonly Unit[]) => ({ ...unknown(units), rows }) };
-  const bounds = { groupMax: 4, queueMax: 4, timeoutMs: 1_000, gatherMax: 0 };
+  const bounds = { groupMax: 4, queueMax: 4, timeoutMs: 1_000, gather: noGathering };
   const committer = createCommitter(store, bounds, () => void events.push("announced"));
   const submit = () => committer.submit(unit(1n)).then(() => events.push("resolved"));
   await submit();
@@ -167,42 +150,9 @@ test("rows are announced before the callers learn the outcome, and only when the
   expect(events).toEqual(["resolved", "announced", "resolved", "resolved"]);
 });
 
-/** Lets the event loop turn. */
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** A store whose transactions last until the test ends them. */
-function controlledStore() {
-  const transactions: {
-    readonly ids: (string | null)[];
-    end(): void;
-    fail(error: Error): void;
-  }[] = [];
-  let onCommit = () => {};
-  return {
-    transactions,
-    /** Resolves when this many transactions have begun. */
-    async begun(count: number): Promise<void> {
-      while (transactions.length < count) {
-        await new Promise<void>((resolve) => {
-          onCommit = resolve;
-        });
-      }
-    },
-    commit(units: readonly Unit[]): Promise<Committed> {
-      const { promise, resolve, reject } = Promise.withResolvers<Committed>();
-      const ids = units.map(({ requestId }) => requestId);
-      transactions.push({ ids, end: () => resolve(unknown(units)), fail: reject });
-      onCommit();
-      return promise;
-    },
-  };
-}
-
 test("a group is sent before the callers of the group before it get their outcomes", async () => {
   const store = controlledStore();
-  const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000, gatherMax: 0 };
+  const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000, gather: noGathering };
   const committer = createCommitter(store, bounds, () => {});
   const sentBefore: number[] = [];
   const submit = (id: string) =>
@@ -232,110 +182,4 @@ test("a group is sent before the callers of the group before it get their outcom
   await committer.idle();
   expect(sentBefore).toEqual([2, -3, 3]);
   expect(store.transactions.map(({ ids }) => ids)).toEqual([["first"], ["second"], ["third"]]);
-});
-
-describe("with gathering", () => {
-  const bounds = { groupMax: 100, queueMax: 100, timeoutMs: 60_000, gatherMax: 8 };
-  /** The duration of a transaction. Half of it is long enough for callers to return. */
-  const lastingMs = 300;
-
-  test("callers that return after their outcomes share one transaction, however they arrive", async () => {
-    const store = controlledStore();
-    const committer = createCommitter(store, bounds, () => {});
-    const callers = ["a", "b", "c", "d"];
-    const done = callers.map(async (id, at) => {
-      await committer.submit(unitOf(1, id));
-      await turns(at);
-      await committer.submit(unitOf(1, id));
-    });
-    await store.begun(1);
-    await Bun.sleep(lastingMs);
-    store.transactions[0]!.end();
-    await store.begun(2);
-    store.transactions[1]!.end();
-    await Promise.all(done);
-    expect(store.transactions.map(({ ids }) => ids)).toEqual([callers, callers]);
-  });
-
-  test("a caller that is alone does not wait for others", async () => {
-    const store = controlledStore();
-    const committer = createCommitter(store, bounds, () => {});
-    const first = committer.submit(unitOf(1, "first"));
-    await store.begun(1);
-    await Bun.sleep(lastingMs);
-    store.transactions[0]!.end();
-    await first;
-    const second = committer.submit(unitOf(1, "second"));
-    // Sent long before half of the last transaction's duration has passed.
-    await turns(5);
-    expect(store.transactions).toHaveLength(2);
-    store.transactions[1]!.end();
-    await second;
-  });
-
-  test("a group waits for callers that do not return, but not for ever", async () => {
-    const store = controlledStore();
-    const committer = createCommitter(store, bounds, () => {});
-    const gone = ["a", "b", "c"].map((id) => committer.submit(unitOf(1, id)));
-    await store.begun(1);
-    await Bun.sleep(lastingMs);
-    store.transactions[0]!.end();
-    await Promise.all(gone);
-    const single = committer.submit(unitOf(1, "single"));
-    await turns(5);
-    expect(store.transactions).toHaveLength(1);
-    await store.begun(2);
-    store.transactions[1]!.end();
-    await single;
-    // The next one is alone again.
-    const next = committer.submit(unitOf(1, "next"));
-    await store.begun(3);
-    store.transactions[2]!.end();
-    await next;
-    await committer.idle();
-    expect(committer.waiting).toBe(0);
-  });
-
-  test("units that gather after a failed transaction are stored, and it is idle only after that", async () => {
-    const store = controlledStore();
-    const committer = createCommitter(store, bounds, () => {});
-    const outcomes: string[] = [];
-    const submit = (id: string) =>
-      committer.submit(unitOf(1, id)).then(
-        () => outcomes.push(`${id} stored`),
-        () => outcomes.push(`${id} failed`),
-      );
-    const failed = [submit("a"), submit("b"), submit("c")];
-    await store.begun(1);
-    // One waits behind the transaction that fails, one arrives while the next group gathers.
-    const behind = submit("behind");
-    await Bun.sleep(lastingMs);
-    store.transactions[0]!.fail(new Error("lost"));
-    await Promise.all(failed);
-    expect(outcomes).toEqual(["a failed", "b failed", "c failed"]);
-    expect(store.transactions).toHaveLength(1);
-    const gathering = submit("gathering");
-    const isIdle = committer.idle().then(() => outcomes.push("idle"));
-    await store.begun(2);
-    store.transactions[1]!.end();
-    await Promise.all([behind, gathering, isIdle]);
-    expect(outcomes.slice(3)).toEqual(["behind stored", "gathering stored", "idle"]);
-    expect(store.transactions[1]!.ids).toEqual(["behind", "gathering"]);
-    expect(committer.waiting).toBe(0);
-  });
-
-  test("more units than it gathers are sent at once", async () => {
-    const store = controlledStore();
-    const committer = createCommitter(store, bounds, () => {});
-    const many = Array.from({ length: 9 }, (_, at) => committer.submit(unitOf(1, `${at}`)));
-    await store.begun(1);
-    await Bun.sleep(lastingMs);
-    store.transactions[0]!.end();
-    await Promise.all(many);
-    const single = committer.submit(unitOf(1, "single"));
-    await turns(5);
-    expect(store.transactions).toHaveLength(2);
-    store.transactions[1]!.end();
-    await single;
-  });
 });

@@ -10,11 +10,17 @@ export interface CommitBounds {
   readonly queueMax: number;
   /** The longest time that a caller waits for the outcome of a unit. */
   readonly timeoutMs: number;
-  /**
-   * Up to this many changes, a group waits a moment for callers that are likely to return. 0 unless a
-   * transaction costs much more than a change in it.
-   */
-  readonly gatherMax: number;
+  readonly gather: GatherBounds;
+}
+
+/**
+ * A small group waits a moment for callers that are likely to return. Worth it where a transaction costs
+ * much more than a change in it.
+ */
+export interface GatherBounds {
+  /** Changes up to which a group is small. 0 if no group waits. */
+  readonly changesMax: number;
+  readonly waitMsMax: number;
 }
 
 export interface Committer {
@@ -59,7 +65,6 @@ const slowFailureMs = 1_000;
  * are exact to a millisecond.
  */
 const gatherShare = 0.5;
-const gatherMsMax = 5;
 
 /** The store stops waiting for locks this long before the caller stops waiting for the store. */
 const responseReserveMs = 1_000;
@@ -124,9 +129,9 @@ export function createCommitter(
       }
       answer = await settling;
       const endedAt = performance.now();
-      gatherUntil = endedAt + Math.min(gatherShare * (endedAt - begunAt), gatherMsMax);
+      gatherUntil = endedAt + Math.min(gatherShare * (endedAt - begunAt), bounds.gather.waitMsMax);
       returning = changesOf(group) + queuedChanges;
-      if (returning > bounds.gatherMax) continue;
+      if (returning > bounds.gather.changesMax) continue;
       answer();
       answer = undefined;
     }
@@ -136,7 +141,7 @@ export function createCommitter(
   /** Waits until as many changes are queued as a moment ago, but not for long. */
   async function gathering(): Promise<void> {
     const leftMs = gatherUntil - performance.now();
-    if (returning > bounds.gatherMax || queuedChanges >= returning || leftMs <= 0) return;
+    if (returning > bounds.gather.changesMax || queuedChanges >= returning || leftMs <= 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     gathered = resolve;
     const timer = setTimeout(resolve, leftMs);

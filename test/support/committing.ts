@@ -1,0 +1,56 @@
+import type { GatherBounds } from "../../src/domain/commits.ts";
+import type { Committed, Unit } from "../../src/domain/ledger.ts";
+import { setUnit } from "./units.ts";
+
+export const noGathering: GatherBounds = { changesMax: 0, waitMsMax: 0 };
+
+/** A unit of several changes, identified by its request id. */
+export function unitOf(changes: number, requestId: string): Unit {
+  const one = setUnit(1n, 1, { requestId });
+  return { ...one, changes: Array.from({ length: changes }, () => one.changes[0]!) };
+}
+
+/** What a store returns for units of unknown pets. */
+export function unknown(units: readonly Unit[]): Committed {
+  const rejected = {
+    kind: "rejected",
+    reason: "not_found",
+    index: 0,
+    current: undefined,
+    epoch: undefined,
+  } as const;
+  return { epoch: "first", rows: [], outcomes: units.map(() => rejected) };
+}
+
+/** Lets the event loop turn. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A store whose transactions last until the test ends them. */
+export function controlledStore() {
+  const transactions: {
+    readonly ids: (string | null)[];
+    end(): void;
+    fail(error: Error): void;
+  }[] = [];
+  let onCommit = () => {};
+  return {
+    transactions,
+    /** Resolves when this many transactions have begun. */
+    async begun(count: number): Promise<void> {
+      while (transactions.length < count) {
+        await new Promise<void>((resolve) => {
+          onCommit = resolve;
+        });
+      }
+    },
+    commit(units: readonly Unit[]): Promise<Committed> {
+      const { promise, resolve, reject } = Promise.withResolvers<Committed>();
+      const ids = units.map(({ requestId }) => requestId);
+      transactions.push({ ids, end: () => resolve(unknown(units)), fail: reject });
+      onCommit();
+      return promise;
+    },
+  };
+}
