@@ -10,16 +10,11 @@ export interface Rate {
   cpuMicroseconds: undefined;
 }
 
-/** Runs pgbench with this number of clients, for whole seconds after a warm-up. */
+/** Runs pgbench with this number of clients. */
 export type Pgbench = (clients: number, durationMs: number) => Promise<Rate>;
 
-/** A guess for the first run. */
-const connectingMsPerClient = 5;
-/**
- * Every run starts a server process for each client, which first fills its caches. The others keep
- * their connections to the server, so this time does not count.
- */
-const warmUpMs = 500;
+/** Every run starts a server process for each client, which first fills its caches. */
+const secondsMin = 2;
 
 /** Creates a database with this number of rows. Returns undefined if pgbench is not installed. */
 export async function preparePgbench(
@@ -41,33 +36,15 @@ export async function preparePgbench(
     script,
     `\\set id random(1, ${rows})\n\\set quantity random(1000, 9999)\n${update}\n`,
   );
-  /** By number of clients: the longest time that it took to open all connections. */
-  const connectingMs = new Map<number, number>();
   return async (clients, durationMs) => {
-    const waitMs = connectingMs.get(clients) ?? clients * connectingMsPerClient;
-    const warmUpSeconds = Math.ceil((waitMs + warmUpMs) / 1000);
-    const seconds = Math.max(1, Math.round(durationMs / 1000));
-    const flags = ["-n", "-M", "prepared", "-c", String(clients), "-j", "2", "-P", "1"];
-    flags.push("-T", String(warmUpSeconds + seconds), "-f", script);
-    const output = await run(["pgbench", ...flags, address], { includesErrors: true });
+    const seconds = Math.max(secondsMin, Math.round(durationMs / 1000));
+    const flags = ["-n", "-M", "prepared", "-c", String(clients), "-j", "2"];
+    flags.push("-T", String(seconds), "-f", script);
+    const output = await run(["pgbench", ...flags, address]);
     if (/number of failed transactions: [1-9]/.test(output)) throw new Error(output);
-    const connected = Number(/initial connection time = ([\d.]+) ms/.exec(output)?.[1]);
-    const throughput = rateAfter(output, warmUpSeconds);
-    if (!(connected > 0 && throughput > 0)) throw new Error(`pgbench has no rate: ${output}`);
-    connectingMs.set(clients, Math.max(connected, connectingMs.get(clients) ?? 0));
+    // It leaves out the time in which it opens its connections.
+    const throughput = Number(/tps = ([\d.]+)/.exec(output)?.[1]);
+    if (!(throughput > 0)) throw new Error(`pgbench has no rate: ${output}`);
     return { throughput, cpuMicroseconds: undefined };
   };
-}
-
-/** Reads the rate from the progress reports after this second. There is about one per second. */
-export function rateAfter(output: string, warmUpSeconds: number): number {
-  let [at, measuredSeconds, updates] = [0, 0, 0];
-  for (const [, time, rate] of output.matchAll(/^progress: ([\d.]+) s, ([\d.]+) tps/gm)) {
-    const [from, to] = [at, Number(time)];
-    at = to;
-    if (from < warmUpSeconds - 0.5) continue;
-    measuredSeconds += to - from;
-    updates += Number(rate) * (to - from);
-  }
-  return updates / measuredSeconds;
 }

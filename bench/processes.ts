@@ -76,16 +76,11 @@ export class CommandError extends Error {
   }
 }
 
-export interface RunOptions {
-  cwd?: string;
-  env?: Record<string, string>;
-  uid?: number;
-  /** Also returns its standard error, behind its standard output. */
-  includesErrors?: boolean;
-}
-
 /** Runs a command to its end and returns its standard output. */
-export async function run(command: string[], options: RunOptions = {}): Promise<string> {
+export async function run(
+  command: string[],
+  options: { cwd?: string; env?: Record<string, string>; uid?: number } = {},
+): Promise<string> {
   const child = Bun.spawn(command, {
     stdin: "ignore",
     stdout: "pipe",
@@ -102,7 +97,7 @@ export async function run(command: string[], options: RunOptions = {}): Promise<
   ]);
   running.delete(child);
   if (code !== 0) throw new CommandError(command, code, (errors || output).trim());
-  return options.includesErrors ? output + errors : output;
+  return output;
 }
 
 export interface Memory {

@@ -8,7 +8,6 @@ import { Delays } from "../bench/delays.ts";
 import type { Measured } from "../bench/generator.ts";
 import { Listeners, readLastSeq } from "../bench/listeners.ts";
 import { readOptions } from "../bench/options.ts";
-import { rateAfter } from "../bench/pgbench.ts";
 import { runScripts } from "../bench/run-scripts.ts";
 import { SharedStream } from "../bench/shared-stream.ts";
 import { scriptsFor } from "../bench/work.ts";
@@ -90,17 +89,6 @@ test("connections that choose pets at random share none, and reach all of them",
     [2, 5, 8],
     [3, 6, 9],
   ]);
-});
-
-test("the rate of pgbench leaves out the seconds in which it connects and warms up", () => {
-  const output = [
-    "progress: 1.1 s, 4.0 tps, lat 7.988 ms stddev 5.835, 0 failed",
-    "progress: 2.0 s, 100.0 tps, lat 26.438 ms stddev 33.374, 0 failed",
-    "progress: 3.0 s, 8000.0 tps, lat 20.438 ms stddev 10.595, 0 failed",
-    "progress: 5.0 s, 5000.0 tps, lat 20.611 ms stddev 11.028, 0 failed",
-  ].join("\n");
-  expect(rateAfter(output, 2)).toBeCloseTo(6000);
-  expect(rateAfter(output, 5)).toBeNaN();
 });
 
 /** A run of 2 s with this number of GETs and this CPU time per response. */
