@@ -16,8 +16,9 @@ import { petRow } from "../support/pets.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { addOnce, commitTo, storedOf } from "../support/store-suite/keyed-units.ts";
+import { setUnit } from "../support/units.ts";
 
-/** Commits of units with idempotency keys that fail, or whose acknowledgement is lost. */
+/** Commits that fail, or whose acknowledgement is lost. Most units have idempotency keys. */
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -125,4 +126,28 @@ test("on PostgreSQL a commit whose acknowledgement is lost is found by a retry",
   const { rows, outcomes } = await commitTo(store, addOnce("a"));
   expect(rows).toEqual([]);
   expect(storedOf(outcomes[0])).toMatchObject({ isReplayed: true, entries: [{ version: 3 }] });
+});
+
+test("on PostgreSQL an instance that does not get its acknowledgement does not delay others", async () => {
+  const url = await migratedDatabase();
+  const { port } = await sharedPostgres();
+  const database = createDatabase(url);
+  const other = await openPostgres({ database, environment: "production", patienceMs: 0 });
+  closing.push(() => other.close());
+  let delayMs = 0;
+  const proxy = openSlowProxy(port, () => delayMs);
+  closing.push(() => proxy.close());
+  const slow = await openAt(url.replace(`:${port}/`, `:${proxy.port}/`));
+  // Prepares every statement, so that the next commit is one message.
+  for (const quantity of [1, 2]) await commitTo(slow, setUnit(1n, quantity));
+  delayMs = 1_000_000;
+  const held = failureOf(commitTo(slow, setUnit(1n, 3)));
+  const isStored = async () => (await other.inventory.readHead()).seq === 4;
+  await until(isStored, 3_000, "the commit");
+  // A transaction that held the head would be ended after 1.5 seconds, and its update lost.
+  const { rows } = await commitTo(other, setUnit(1n, 4));
+  expect(rows).toMatchObject([{ seq: 5, before: { quantity: 3 }, after: { quantity: 4 } }]);
+  proxy.cut();
+  expect(await held).toMatchObject({ code: "unavailable" });
+  expect((await other.inventory.readHead()).seq).toBe(5);
 });
