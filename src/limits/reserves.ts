@@ -47,7 +47,7 @@ const wantedMin = 8;
 /** The reserve of a process is at most what is left, divided by this. */
 const leftPerReserved = 1_000;
 
-/** A reserve that gets no requests for this long is returned. */
+/** A reserve is returned if nothing was added to it for this long. */
 const idleMs = 1_000;
 
 interface Reserve {

@@ -61,9 +61,9 @@ export async function commitPlainUpdates(
     if (hasKeys) keys.wasBehind();
     return undefined;
   }
-  if (seq === null) return withoutUnknownPets(session, epochs, keys, units, now, entries);
   // A server that was replaced meanwhile may have committed what its successor will never have.
   session.confirm(timeline);
+  if (seq === null) return withoutUnknownPets(session, epochs, keys, units, now, entries);
   const state = {
     epoch: epochs.nameOf(storeEpoch as string, timeline),
     tip: { seq: Number(seq), at: Number(at) },
