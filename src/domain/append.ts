@@ -66,7 +66,8 @@ interface Added {
 /**
  * Turns units of changes into ledger rows. Units are applied in order, and each change starts from
  * the result of the change before it. Both engines call this inside the transaction that holds the
- * ledger's head, so the rules exist once.
+ * ledger's head, so the rules exist once. Only plain updates on PostgreSQL are applied by SQL, which
+ * tests compare with this.
  */
 export function append(
   state: LedgerState & { readonly tip: Tip },

@@ -124,7 +124,7 @@ export function createCommitter(
       const settling = settle(group, begunAt);
       if (answer) {
         // The group is sent when the turn of the event loop ends.
-        await yieldToEventLoop();
+        await new Promise((resolve) => setImmediate(resolve));
         answer();
       }
       answer = await settling;

@@ -38,7 +38,7 @@ export interface Reserves {
 /** A reserve holds the requests of about this time. */
 const aheadMs = 20;
 
-/** The shortest time over which arrivals are averaged, so that a few at once are no high rate. */
+/** The shortest time over which arrivals are averaged. A burst counts as a high rate. */
 const measuredMsMin = 5;
 
 /** A key that sends fewer requests in `aheadMs` has no reserve. */

@@ -135,6 +135,7 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   petstore_pet_rows: ["EXECUTE"],
   petstore_pet_row_before: ["EXECUTE"],
   petstore_take: ["EXECUTE"],
+  petstore_give_back: ["EXECUTE"],
   petstore_set_quantities: ["EXECUTE"],
   petstore_chain: ["EXECUTE"],
   petstore_row_text: ["EXECUTE"],

@@ -74,24 +74,9 @@ export function createUsage(query: Query, patient: Query): UsageStore {
 const takeText =
   "SELECT * FROM petstore_take($1::int8, $2::text[], $3::int8[], $4::int8[], $5::int8[])";
 
-/**
- * Returns requests: $1 keys, $2 minutes, $3 requests of the minutes, $4 days, $5 requests of the days.
- * Does nothing for a window that is over, and for a key whose generation grew at the same moment: those
- * requests stay counted. A crash may have lost them, so no count goes below 0. Rows are locked in the
- * order of their keys.
- */
-const giveBackText = `
-  WITH moment AS (SELECT set_config('synchronous_commit', 'off', true) AS relaxed)
-  UPDATE counts SET
-    minute_count = CASE WHEN minute_start = minute THEN greatest(0, minute_count - of_minute)
-                        ELSE minute_count END,
-    day_count = CASE WHEN day_start = day THEN greatest(0, day_count - of_day) ELSE day_count END
-  FROM (SELECT one.*, (SELECT generation FROM counts WHERE key_id = key
-                       ORDER BY generation DESC LIMIT 1) AS newest
-        FROM moment, unnest($1::text[], $2::int8[], $3::int8[], $4::int8[], $5::int8[])
-          AS one(key, minute, of_minute, day, of_day)
-        WHERE relaxed = 'off' ORDER BY key) AS given
-  WHERE counts.key_id = given.key AND counts.generation = given.newest`;
+/** The function is part of the schema. */
+const giveBackText =
+  "SELECT petstore_give_back($1::text[], $2::int8[], $3::int8[], $4::int8[], $5::int8[])";
 
 /**
  * Adds strikes to those that other instances counted: $1 time or null, $2 keys, $3 minutes, $4

@@ -1,12 +1,13 @@
 /**
  * Step 11: applies and commits a group of plain updates in one call. It is `append` of the domain in
  * SQL, for the one kind of unit that needs no decision but whether its pet exists. Earlier code does
- * not call it. Also replaces check constraints by cheaper ones.
+ * not call it. Also adds a function that returns counted requests, and replaces check constraints by
+ * cheaper ones.
  */
 export const setQuantities = `
   -- Sets the quantities of pets: adds the ledger rows with their hashes, updates the entries, moves the
-  -- end of the ledger, and commits. The head is locked only while the server works: it waits neither for
-  -- the caller nor for the network. The result is sent after the commit.
+  -- end of the ledger, and commits. The head is never locked while the server waits for the caller. The
+  -- result is sent after the commit.
   --
   -- A pet may be named several times: "earlier" then has the index of the last update of the same pet,
   -- or null, for each. "sources" are the texts of cause, key, request and reason that the hashes cover.
@@ -55,6 +56,10 @@ export const setQuantities = `
     -- A statement of its own. The next one sees what was committed before it got the lock, unless the
     -- isolation level prevents that.
     SELECT epoch INTO store_epoch FROM store WHERE id = 1 FOR UPDATE;
+    -- Who queues behind others waits for two locks, each for the whole time. The caller may have given up.
+    IF clock_timestamp() > statement_timestamp() + interval '3 s' THEN
+      RAISE EXCEPTION 'the head was locked for too long' USING ERRCODE = 'lock_not_available';
+    END IF;
     IF current_setting('transaction_isolation') <> 'read committed' OR known_timeline <>
       ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int4
     THEN RETURN; END IF;
@@ -106,6 +111,30 @@ export const setQuantities = `
     END IF;
     tip_seq := tip.seq;
     COMMIT;
+  END $$;
+
+  -- Returns requests that were counted in advance and not used. Does nothing for a window that is over,
+  -- and for a key whose generation grew at the same moment: those requests stay counted. Counts never
+  -- become negative. The settings and conditions are those of petstore_take, for the same reasons.
+  CREATE FUNCTION petstore_give_back(
+    given_keys text[], given_minutes int8[], given_in_minute int8[], given_days int8[],
+    given_in_day int8[]) RETURNS void
+  LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off
+  SET plan_cache_mode = force_generic_plan AS $$
+  BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    UPDATE counts SET
+      minute_count = CASE WHEN minute_start = minute THEN greatest(0, minute_count - in_minute)
+                          ELSE minute_count END,
+      day_count = CASE WHEN day_start = day THEN greatest(0, day_count - in_day) ELSE day_count END
+    FROM (SELECT one.*, (SELECT newest.generation FROM counts AS newest
+                         WHERE newest.key_id = one.key
+                         ORDER BY newest.generation DESC LIMIT 1) AS newest
+          FROM unnest(given_keys, given_minutes, given_in_minute, given_days, given_in_day)
+            AS one(key, minute, in_minute, day, in_day)
+          ORDER BY key) AS given
+    WHERE counts.key_id = ANY (ARRAY[given.key])
+      AND counts.generation = ANY (ARRAY[given.newest]);
   END $$;
 
   -- The server parses every check constraint again for each statement that writes the table, which took

@@ -61,6 +61,7 @@ export const steps: readonly Step[] = [
     text: setQuantities,
     fits: 4,
     release: "0.8.0",
-    summary: "Adds a function that applies plain updates.",
+    summary:
+      "Adds a procedure that applies plain updates. Replaces the check constraints of ledger by one.",
   },
 ];
