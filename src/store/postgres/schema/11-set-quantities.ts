@@ -57,7 +57,7 @@ export const setQuantities = `
     -- isolation level prevents that.
     SELECT epoch INTO store_epoch FROM store WHERE id = 1 FOR UPDATE;
     -- Who queues behind others waits for two locks, each for the whole time. The caller may have given up.
-    IF clock_timestamp() > statement_timestamp() + interval '3 s' THEN
+    IF pg_catalog.clock_timestamp() > statement_timestamp() + interval '3 s' THEN
       RAISE EXCEPTION 'the head was locked for too long' USING ERRCODE = 'lock_not_available';
     END IF;
     IF current_setting('transaction_isolation') <> 'read committed' OR known_timeline <>
