@@ -6,7 +6,7 @@ export interface Address {
   readonly urls: readonly string[];
   /**
    * Whether statements are prepared under a name. A pooler that shares connections between clients
-   * may not know the name. `?prepare=false` costs two more round trips per group of updates.
+   * may not know the name. `?prepare=false` costs more round trips per group of updates.
    */
   readonly prepare: boolean;
   /**

@@ -11,8 +11,8 @@ export const setQuantities = `
   --
   -- A pet may be named several times: "earlier" then has the index of the last update of the same pet,
   -- or null, for each. "sources" are the texts of cause, key, request and reason that the hashes cover.
-  -- Texts are lines, and an empty line is null. "records" are the idempotency keys of the group, if it has some,
-  -- and "keys_after" is the last row of remembered_keys that the caller knows.
+  -- Texts are lines, and an empty line is null. "records" are the idempotency keys of the group, if it
+  -- has some, and "keys_after" is the last row of remembered_keys that the caller knows.
   --
   -- Returns the end of the ledger before, the time of the new rows, the stored epoch, and lists with the
   -- quantity, status and version that each update started from. "tip_seq" is null if nothing was done.
