@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
-import type { GatherBounds } from "./domain/commits.ts";
 import type { Log } from "./domain/events.ts";
+import type { GroupingBounds } from "./domain/grouping.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
 import { createStoreStates, type StoreStates } from "./domain/store-states.ts";
 import type { Migration } from "./domain/upgrades.ts";
@@ -31,8 +31,8 @@ export interface Engine {
   readonly limiter: Limiter;
   /** Whether other processes may serve the same store. */
   readonly isShared: boolean;
-  /** How groups of updates wait for more. */
-  readonly gather: GatherBounds;
+  /** How updates form groups. */
+  readonly grouping: GroupingBounds;
   /** How long the first read of the inventory is retried if the database is unavailable. */
   readonly patienceMs: number;
   /** Opens every connection that is not open. Returns false if one cannot be opened. */
@@ -89,7 +89,7 @@ async function openSqliteEngine(
     store,
     limiter,
     isShared: false,
-    gather: { changesMax: 0, waitMsMax: 0 },
+    grouping: { transactionsMax: 1, callersMax: 0, waitMsMax: 0 },
     patienceMs: 0,
     connect: async () => true,
     figures: { engine: "sqlite", files: filesOf(path) },
@@ -140,7 +140,7 @@ async function openPostgresEngine(
     limiter,
     isShared: true,
     // A transaction costs the database as much as about 32 updates in it.
-    gather: { changesMax: 32, waitMsMax: 5 },
+    grouping: { transactionsMax: 3, callersMax: 32, waitMsMax: 5 },
     patienceMs,
     connect,
     figures: { engine: "postgres", traffic, countConnections },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createCommitter } from "../src/domain/commits.ts";
 import type { Committed, LedgerRow, Unit } from "../src/domain/ledger.ts";
-import { controlledStore, noGathering, turns, unitOf, unknown } from "./support/committing.ts";
+import { controlledStore, oneAtATime, turns, unitOf, unknown } from "./support/committing.ts";
 import { setUnit } from "./support/units.ts";
 
 const unit = (petId: bigint) => setUnit(petId, 1);
@@ -33,7 +33,7 @@ test("no update waits for a disk that hangs, and what the disk stores in the end
       return { ...unknown(units), rows: [row] };
     },
   };
-  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 50, gather: noGathering };
+  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 50, grouping: oneAtATime };
   const committer = createCommitter(store, bounds, (rows) => committed.push(rows));
   const refused = expect.objectContaining({ code: "unavailable" });
 
@@ -65,7 +65,7 @@ test("an update whose request is rejected in the turn in which a commit ends is 
       return unknown(units);
     },
   };
-  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 1_000, gather: noGathering };
+  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 1_000, grouping: oneAtATime };
   const committer = createCommitter(store, bounds, () => {});
   const underWay = committer.submit(unit(1n));
   await Bun.sleep(1);
@@ -87,7 +87,7 @@ test("an update whose request is rejected in the turn in which a commit ends is 
 });
 
 describe("a group", () => {
-  const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000, gather: noGathering };
+  const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000, grouping: oneAtATime };
 
   test("is bounded by its changes, not its units, and keeps the order of arrival", async () => {
     const store = recordingStore();
@@ -117,7 +117,7 @@ describe("a group", () => {
 
 test("the queue is bounded by its changes, and rejected or dropped units leave room for others", async () => {
   const store = recordingStore();
-  const bounds = { groupMax: 10, queueMax: 5, timeoutMs: 1_000, gather: noGathering };
+  const bounds = { groupMax: 10, queueMax: 5, timeoutMs: 1_000, grouping: oneAtATime };
   const committer = createCommitter(store, bounds, () => {});
   const full = { code: "unavailable", message: expect.stringContaining("Too many updates") };
   const underWay = committer.submit(unitOf(5, "under way"));
@@ -141,7 +141,7 @@ test("rows are announced before the callers learn the outcome, and only when the
   const row = { seq: 1, petId: 1n } as LedgerRow;
   let rows: LedgerRow[] = [];
   const store = { commit: async (units: readonly Unit[]) => ({ ...unknown(units), rows }) };
-  const bounds = { groupMax: 4, queueMax: 4, timeoutMs: 1_000, gather: noGathering };
+  const bounds = { groupMax: 4, queueMax: 4, timeoutMs: 1_000, grouping: oneAtATime };
   const committer = createCommitter(store, bounds, () => void events.push("announced"));
   const submit = () => committer.submit(unit(1n)).then(() => events.push("resolved"));
   await submit();
@@ -152,7 +152,7 @@ test("rows are announced before the callers learn the outcome, and only when the
 
 test("a group is sent before the callers of the group before it get their outcomes", async () => {
   const store = controlledStore();
-  const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000, gather: noGathering };
+  const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000, grouping: oneAtATime };
   const committer = createCommitter(store, bounds, () => {});
   const sentBefore: number[] = [];
   const submit = (id: string) =>

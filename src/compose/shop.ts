@@ -19,7 +19,7 @@ export async function openShop(
   { config, clock, log }: ServiceOptions,
   store: Store,
   head: HeadWatcher,
-  { patienceMs, gather }: Pick<Engine, "patienceMs" | "gather">,
+  { patienceMs, grouping }: Pick<Engine, "patienceMs" | "grouping">,
   { groupEnded }: Pick<Monitoring, "groupEnded">,
 ): Promise<Omit<Context, "feed" | "admin">> {
   const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
@@ -34,7 +34,7 @@ export async function openShop(
     groupMax: config.writesPerGroupMax,
     queueMax: config.writesWaitingMax,
     timeoutMs: config.updateTimeoutMs,
-    gather,
+    grouping,
   };
   const committer = createCommitter(store.inventory, bounds, head.committed, groupEnded);
   const encodings = createListEncodings(monotonicMs);

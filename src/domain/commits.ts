@@ -1,5 +1,6 @@
 import { ServiceError, type UnavailableReason, unavailable } from "./errors.ts";
 import { yieldToEventLoop } from "./event-loop.ts";
+import { createGrouping, type GroupingBounds } from "./grouping.ts";
 import type { Committed, LedgerRow, Outcome, Unit } from "./ledger.ts";
 import type { InventoryStore, Trace } from "./ports.ts";
 
@@ -10,17 +11,7 @@ export interface CommitBounds {
   readonly queueMax: number;
   /** The longest time that a caller waits for the outcome of a unit. */
   readonly timeoutMs: number;
-  readonly gather: GatherBounds;
-}
-
-/**
- * A small group waits a moment for callers that are likely to return. Worth it where a transaction costs
- * much more than a change in it.
- */
-export interface GatherBounds {
-  /** Changes up to which a group is small. 0 if no group waits. */
-  readonly changesMax: number;
-  readonly waitMsMax: number;
+  readonly grouping: GroupingBounds;
 }
 
 export interface Committer {
@@ -60,18 +51,12 @@ interface Waiting {
  */
 const slowFailureMs = 1_000;
 
-/**
- * A group waits for returning callers for at most this share of the last transaction's duration. Timers
- * are exact to a millisecond.
- */
-const gatherShare = 0.5;
-
 /** The store stops waiting for locks this long before the caller stops waiting for the store. */
 const responseReserveMs = 1_000;
 
 /**
- * Groups writes. While one transaction commits, new units queue, and the next transaction takes all
- * of them. One disk flush is shared by all units of a group.
+ * Groups writes. While a transaction commits, new units queue, and a later transaction takes all of
+ * them. One disk flush is shared by all units of a group.
  */
 export function createCommitter(
   store: Pick<InventoryStore, "commit">,
@@ -82,15 +67,16 @@ export function createCommitter(
   /** Units submitted in this turn of the event loop. */
   let arriving: Waiting[] = [];
   let waiting: Waiting[] = [];
-  /** Changes in both. */
-  let queuedChanges = 0;
-  let running: Promise<void> | undefined;
-  let isStuck = false;
-  /** Changes of the last group, and those that were queued when it ended. Their callers may return. */
-  let returning = 0;
-  /** When the next group stops waiting for them. */
-  let gatherUntil = 0;
-  let gathered: (() => void) | undefined;
+  /** The changes of each. */
+  let arrivingChanges = 0;
+  let waitingChanges = 0;
+  const grouping = createGrouping(bounds.grouping);
+  let gathering: ReturnType<typeof setTimeout> | undefined;
+  const running = new Set<Promise<void>>();
+  /** Give callers their outcomes, in the order in which the transactions ended. */
+  let answers: (() => void)[] = [];
+  /** Transactions that take longer than callers wait. */
+  let late = 0;
 
   /**
    * Queues units one turn of the event loop after they were submitted. Units that arrive together
@@ -101,53 +87,48 @@ export function createCommitter(
   function admit(): void {
     for (const one of arriving) waiting.push(one);
     arriving = [];
-    if (queuedChanges >= returning) gathered?.();
-    if (isStuck) rejectWaiting();
-    else {
-      running ??= run().finally(() => {
-        running = undefined;
-      });
+    waitingChanges += arrivingChanges;
+    arrivingChanges = 0;
+    if (late > 0) rejectWaiting();
+    else sendGroups();
+  }
+
+  /** Sends what waits, unless it should wait longer. Returns true if a group was sent. */
+  function sendGroups(): boolean {
+    clearTimeout(gathering);
+    let isSent = false;
+    while (waiting.length > 0) {
+      const waitMs = grouping.waitMs(waitingChanges);
+      if (waitMs > 0) {
+        if (Number.isFinite(waitMs)) gathering = setTimeout(sendGroups, waitMs);
+        break;
+      }
+      const group = withoutAborted(takeGroup());
+      if (group.length === 0) continue;
+      const run = runGroup(group).finally(() => running.delete(run));
+      running.add(run);
+      isSent = true;
     }
+    return isSent;
   }
 
   /**
-   * Commits groups one after the other. The next group is sent before the callers of the last one get
-   * their outcomes: what they do then, such as writing responses, would otherwise keep the store idle.
+   * Commits a group. The next group is sent before the callers get their outcomes: what they do then, such
+   * as writing responses, would otherwise keep the store idle.
    */
-  async function run(): Promise<void> {
-    let answer: (() => void) | undefined;
-    while (waiting.length > 0) {
-      await gathering();
-      const group = withoutAborted(takeGroup());
-      if (group.length === 0) continue;
-      const begunAt = performance.now();
-      const settling = settle(group, begunAt);
-      if (answer) {
-        // The group is sent when the turn of the event loop ends.
-        await new Promise((resolve) => setImmediate(resolve));
-        answer();
-      }
-      answer = await settling;
-      const endedAt = performance.now();
-      gatherUntil = endedAt + Math.min(gatherShare * (endedAt - begunAt), bounds.gather.waitMsMax);
-      returning = changesOf(group) + queuedChanges;
-      if (returning > bounds.gather.changesMax) continue;
-      answer();
-      answer = undefined;
-    }
-    answer?.();
-  }
-
-  /** Waits until as many changes are queued as a moment ago, but not for long. */
-  async function gathering(): Promise<void> {
-    const leftMs = gatherUntil - performance.now();
-    if (returning > bounds.gather.changesMax || queuedChanges >= returning || leftMs <= 0) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    gathered = resolve;
-    const timer = setTimeout(resolve, leftMs);
-    await promise;
-    clearTimeout(timer);
-    gathered = undefined;
+  async function runGroup(group: readonly Waiting[]): Promise<void> {
+    const begunAt = performance.now();
+    const changes = changesOf(group);
+    grouping.begun(changes);
+    const answer = await settle(group, begunAt);
+    const durationMs = performance.now() - begunAt;
+    grouping.ended(changes, durationMs, arrivingChanges + waitingChanges);
+    answers.push(answer);
+    // Groups are sent when the turn of the event loop ends.
+    if (sendGroups()) await new Promise((resolve) => setImmediate(resolve));
+    const ended = answers;
+    answers = [];
+    for (const answer of ended) answer();
   }
 
   /** Removes the units that share the next transaction from the queue: at least one. */
@@ -159,7 +140,7 @@ export function createCommitter(
       if (end > 0 && changes + more > bounds.groupMax) break;
       changes += more;
     }
-    queuedChanges -= changes;
+    waitingChanges -= changes;
     const taken = waiting;
     waiting = taken.slice(end);
     return end === taken.length ? taken : taken.slice(0, end);
@@ -168,8 +149,10 @@ export function createCommitter(
   /** Commits a group. Returns a function that gives the callers their outcomes. */
   async function settle(group: readonly Waiting[], begunAt: number): Promise<() => void> {
     const leftMs = bounds.timeoutMs - (begunAt - group[0]!.submittedAt);
-    const late = setTimeout(() => {
-      isStuck = true;
+    let isLate = false;
+    const timeout = setTimeout(() => {
+      isLate = true;
+      late += 1;
       rejectAll(group, "unknownOutcome");
       rejectWaiting();
     }, leftMs);
@@ -184,8 +167,8 @@ export function createCommitter(
         for (const one of group) one.reject(error);
       };
     } finally {
-      clearTimeout(late);
-      isStuck = false;
+      clearTimeout(timeout);
+      if (isLate) late -= 1;
     }
     ended(group, begunAt);
     return () => {
@@ -207,30 +190,33 @@ export function createCommitter(
 
   function rejectWaiting(): void {
     rejectAll(waiting, "timeout");
-    for (const { unit } of waiting) queuedChanges -= unit.changes.length;
     waiting = [];
+    waitingChanges = 0;
   }
 
   return {
     submit(unit, signal, trace) {
-      if (isStuck) return Promise.reject(unavailable("timeout"));
-      if (queuedChanges + unit.changes.length > bounds.queueMax) {
+      if (late > 0) return Promise.reject(unavailable("timeout"));
+      const changes = unit.changes.length;
+      if (arrivingChanges + waitingChanges + changes > bounds.queueMax) {
         return Promise.reject(unavailable("tooManyUpdates"));
       }
       return new Promise((resolve, reject) => {
         if (arriving.length === 0) setImmediate(admit);
-        queuedChanges += unit.changes.length;
+        arrivingChanges += changes;
         arriving.push({ unit, signal, trace, submittedAt: performance.now(), resolve, reject });
       });
     },
     get isStuck() {
-      return isStuck;
+      return late > 0;
     },
     get waiting() {
-      return queuedChanges;
+      return arrivingChanges + waitingChanges;
     },
     async idle() {
-      while (running || arriving.length > 0) await (running ?? yieldToEventLoop());
+      while (running.size > 0 || arriving.length > 0 || waiting.length > 0) {
+        await (running.size > 0 ? Promise.race(running) : yieldToEventLoop());
+      }
     },
   };
 }

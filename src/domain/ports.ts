@@ -70,7 +70,8 @@ export interface InventoryStore extends InventoryReader {
   cachedHead(): Head | undefined;
   /**
    * Stores units in one transaction. Each unit is stored whole or not at all; a rejected unit does
-   * not affect the others. Waits for other writers for at most `withinMs`, or the engine's bound.
+   * not affect the others. Waits for other writers for at most `withinMs`, or the engine's bound. May
+   * be called while earlier calls are under way, as often as the engine allows.
    */
   commit(units: readonly Unit[], withinMs?: number): Promise<Committed>;
   /** False once no write can succeed until the process restarts. */

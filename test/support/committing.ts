@@ -1,8 +1,8 @@
-import type { GatherBounds } from "../../src/domain/commits.ts";
-import type { Committed, Unit } from "../../src/domain/ledger.ts";
+import type { GroupingBounds } from "../../src/domain/grouping.ts";
+import type { Committed, LedgerRow, Unit } from "../../src/domain/ledger.ts";
 import { setUnit } from "./units.ts";
 
-export const noGathering: GatherBounds = { changesMax: 0, waitMsMax: 0 };
+export const oneAtATime: GroupingBounds = { transactionsMax: 1, callersMax: 0, waitMsMax: 0 };
 
 /** A unit of several changes, identified by its request id. */
 export function unitOf(changes: number, requestId: string): Unit {
@@ -31,7 +31,8 @@ export async function turns(count: number): Promise<void> {
 export function controlledStore() {
   const transactions: {
     readonly ids: (string | null)[];
-    end(): void;
+    /** With a ledger row of this number, if it is given. */
+    end(seq?: number): void;
     fail(error: Error): void;
   }[] = [];
   let onCommit = () => {};
@@ -48,7 +49,9 @@ export function controlledStore() {
     commit(units: readonly Unit[]): Promise<Committed> {
       const { promise, resolve, reject } = Promise.withResolvers<Committed>();
       const ids = units.map(({ requestId }) => requestId);
-      transactions.push({ ids, end: () => resolve(unknown(units)), fail: reject });
+      const end = (seq?: number) =>
+        resolve({ ...unknown(units), rows: seq === undefined ? [] : [{ seq } as LedgerRow] });
+      transactions.push({ ids, end, fail: reject });
       onCommit();
       return promise;
     },

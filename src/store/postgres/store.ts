@@ -8,7 +8,7 @@ import type { Migration } from "../../domain/upgrades.ts";
 import { createAudit } from "./audit.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpoints } from "./checkpoints.ts";
-import { commit } from "./commit.ts";
+import { commitOneOfSeveral } from "./commit.ts";
 import type { Database } from "./engine/database.ts";
 import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.ts";
 import { takeHead } from "./engine/head-lock.ts";
@@ -112,7 +112,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     inventory: {
       ...createInventoryReader(epochs, database.guard, quick.query, long.query),
       cachedHead: () => undefined,
-      commit: (units) => writes.exclusive((session) => commit(session, parts, units, now())),
+      commit: (units) => commitOneOfSeveral(writes, parts, units, now()),
       canWrite: () => true,
     },
     history: createHistoryReader(database.guard, quick.query, long.query),

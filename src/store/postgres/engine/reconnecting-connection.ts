@@ -15,9 +15,11 @@ export interface ReconnectingConnection {
    * and do not wait for each other.
    */
   query(text: string, values?: readonly unknown[]): Promise<Rows>;
+  /** Runs work that consists of statements in their own transactions, but not during exclusive work. */
+  shared<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /**
-   * Runs work that no other caller may interrupt, such as a transaction. Callers queue. Any failure
-   * closes the connection, which rolls back what the work had begun.
+   * Runs work that no other caller may interrupt, such as a transaction. Callers queue, also behind
+   * shared work. Any failure closes the connection, which rolls back what the work had begun.
    */
   exclusive<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Connects unless there is a usable session. */
@@ -52,7 +54,9 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
   let closed = false;
   /** Sessions that are replaced, but still finish the statements of other callers. */
   const retired = new Set<Session>();
-  let queue: Promise<unknown> = Promise.resolve();
+  /** Resolve when all exclusive work and all shared work has ended. */
+  let exclusiveEnd: Promise<unknown> = Promise.resolve();
+  let sharedEnd: Promise<unknown> = Promise.resolve();
 
   function newSession(): Promise<Session> {
     if (closed || performance.now() < retryAt) {
@@ -131,9 +135,14 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
 
   return {
     query: (text, values) => run((used) => runStatement(used, text, values), false),
+    shared(work) {
+      const result = exclusiveEnd.then(() => run(work, false));
+      sharedEnd = Promise.allSettled([sharedEnd, result]);
+      return result;
+    },
     exclusive(work) {
-      const result = queue.then(() => run(work, true));
-      queue = result.catch(() => {});
+      const result = Promise.all([exclusiveEnd, sharedEnd]).then(() => run(work, true));
+      exclusiveEnd = result.catch(() => {});
       return result;
     },
     async open() {
