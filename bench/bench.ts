@@ -10,6 +10,8 @@ import type { Work } from "./work.ts";
 export interface Bench {
   options: Options;
   generator: Generator;
+  /** The compiled generator for PATCH; undefined if this machine cannot compile it. */
+  patchLoad: string | undefined;
   results: Results;
   /** A temporary directory of this run, on the disk that is measured. */
   directory: string;

@@ -7,6 +7,7 @@ import { Generator } from "./generator.ts";
 import { installPeer } from "./install-peer.ts";
 import { describeMachine, isInMemory } from "./machine.ts";
 import { type Options, readOptions } from "./options.ts";
+import { buildPatchLoad } from "./patch-load.ts";
 import { printReport, toJson } from "./report.ts";
 import { Results } from "./results.ts";
 import { batch } from "./sections/batch.ts";
@@ -69,10 +70,18 @@ async function main(options: Options, directory: string): Promise<number> {
   const needsPeer = sectionsWithPeer.some((section) => options.sections.has(section));
   const peerProblem = needsPeer ? await installPeer() : undefined;
   if (peerProblem !== undefined) results.addNote(`The peer cannot run: ${peerProblem}`);
-  const generator = new Generator();
+  const patchLoad = await buildPatchLoad(directory);
+  if ("problem" in patchLoad) {
+    results.addNote(
+      `PATCH was sent by the generator in JavaScript. The faster one in C cannot run: ${patchLoad.problem}`,
+    );
+  }
+  const program = "program" in patchLoad ? patchLoad.program : undefined;
+  const generator = new Generator(program);
   const bench: Bench = {
     options,
     generator,
+    patchLoad: program,
     results,
     directory,
     peerProblem,

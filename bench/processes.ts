@@ -76,13 +76,13 @@ export class CommandError extends Error {
   }
 }
 
-/** Runs a command to its end and returns its standard output. */
+/** Runs a command to its end and returns its standard output. `input` is its standard input. */
 export async function run(
   command: string[],
-  options: { cwd?: string; env?: Record<string, string>; uid?: number } = {},
+  options: { cwd?: string; env?: Record<string, string>; uid?: number; input?: string } = {},
 ): Promise<string> {
   const child = Bun.spawn(command, {
-    stdin: "ignore",
+    stdin: options.input === undefined ? "ignore" : new TextEncoder().encode(options.input),
     stdout: "pipe",
     stderr: "pipe",
     env: { ...process.env, ...options.env },

@@ -92,7 +92,7 @@ async function compareInstances(bench: Bench, server: Postgres, single: Service)
   const database = await server.create("two_instances");
   const first = await startService({ directory, entries, database });
   const second = await startServiceOn({ directory, entries }, database, first.target.key);
-  const other = new Generator();
+  const other = new Generator(bench.patchLoad);
   const generators = [bench.generator, other] as const;
   const connections = instanceConnections / generators.length;
   const work = { kind: "patch", connections, entries } as const;
