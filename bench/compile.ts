@@ -10,7 +10,6 @@ export async function compile(
 ): Promise<string | undefined> {
   if (process.platform !== "linux") return "it works only on Linux.";
   if (Bun.which("cc") === null) return "no C compiler (cc) was found.";
-  const warnings = ["-Wall", "-Wextra", "-Werror"];
-  await run(["cc", "-O2", ...warnings, "-o", output, join(import.meta.dir, source), ...flags]);
+  await run(["cc", "-O2", "-o", output, join(import.meta.dir, source), ...flags]);
   return undefined;
 }

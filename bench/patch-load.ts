@@ -24,12 +24,10 @@ export async function buildPatchLoad(
   return problem === undefined ? { program } : { problem };
 }
 
-/**
- * Whether the program can do this work. It sends no idempotency keys. A comparison with keys and
- * without them sets `sendsKeys` in both cases, so that one generator sends both.
- */
+/** Whether the program can do this work, and may. */
 export function canRunPatchLoad(work: Work): work is PatchWork {
-  return work.kind === "patch" && work.perSecond === undefined && work.sendsKeys === undefined;
+  if (work.kind !== "patch") return false;
+  return work.perSecond === undefined && !work.sendsKeys && !work.isComparedWithOthers;
 }
 
 /** Rejects at the first wrong response. */

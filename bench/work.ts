@@ -19,7 +19,10 @@ export type Work =
    * Every connection updates its share of the pets 1 … entries. All together send `perSecond` requests
    * if it is given, otherwise as many as they can.
    */
-  | ({ kind: "patch"; connections: number; entries: number; perSecond?: number } & PatchOptions)
+  | ({ kind: "patch"; connections: number; entries: number; perSecond?: number } & PatchOptions & {
+        /** Compared with work that only the generator in JavaScript can send, so it sends this too. */
+        isComparedWithOthers?: boolean;
+      })
   /** Every connection sets the pets 1 … changes in one request. */
   | { kind: "batch"; connections: number; changes: number }
   /** Every connection reads the same page, which has this number of ledger rows. */

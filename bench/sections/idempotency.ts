@@ -164,7 +164,8 @@ async function comparePatches(
       const index = (nth + round) % cases.length;
       const { service, sendsKeys } = cases[index]!;
       const connections = options.writers;
-      const work = { kind: "patch", connections, entries: ledgerPets, sendsKeys } as const;
+      const load = { connections, entries: ledgerPets, sendsKeys, isComparedWithOthers: true };
+      const work = { kind: "patch", ...load } as const;
       runs[index] = await generator.measure(service, work, durationMs);
     }
     // The first round is the warm-up.
