@@ -117,21 +117,31 @@ describe("while transactions may overlap", () => {
     grouping: { transactionsMax: 3, callersMax: 4, waitMsMax: 60_000 },
   };
 
-  /** A committer whose last transaction had this number of callers. */
-  async function afterCallers(count: number) {
+  /**
+   * A committer whose last transaction had this number of callers, and which has seen no rows of other
+   * processes for a while.
+   */
+  async function afterCallers(count: number, timeoutMs = bounds.timeoutMs) {
     const store = controlledStore();
     const announced: number[] = [];
-    const committer = createCommitter(store, overlapping, (rows) => announced.push(rows[0]!.seq));
+    const committer = createCommitter(store, { ...overlapping, timeoutMs }, (rows) =>
+      announced.push(rows[0]!.seq),
+    );
     const submit = (ids: readonly number[]) =>
       ids.map((id) => committer.submit(unitOf(1, String(id))));
-    const callers = submit(Array.from({ length: count }, (_, id) => id));
-    await store.begun(1);
-    store.transactions[0]!.end();
-    await Promise.all(callers);
+    let row = 0;
+    for (const callers of [...Array.from({ length: 9 }, () => 1), count]) {
+      const done = submit(Array.from({ length: callers }, (_, id) => id));
+      row += 1;
+      await store.begun(row);
+      store.transactions.at(-1)!.end(row);
+      await Promise.all(done);
+    }
     store.transactions.length = 0;
+    announced.length = 0;
     /** The numbers of units in the transactions since then. */
     const sizes = () => store.transactions.map(({ ids }) => ids.length);
-    return { store, committer, announced, submit, sizes };
+    return { store, committer, announced, submit, sizes, row };
   }
 
   test("many callers are divided among them, and no group is sent before it has its share", async () => {
@@ -197,7 +207,7 @@ describe("while transactions may overlap", () => {
   });
 
   test("rows are announced in the order in which transactions end, whatever is sent in between", async () => {
-    const { store, committer, announced, submit } = await afterCallers(12);
+    const { store, committer, announced, submit, row } = await afterCallers(12);
     const done = submit([1, 2, 3, 4]);
     await turns(2);
     done.push(...submit([5, 6, 7, 8]));
@@ -208,19 +218,16 @@ describe("while transactions may overlap", () => {
     done.push(...submit([17, 18, 19, 20, 21, 22, 23, 24]));
     await turns(2);
     expect(store.transactions).toHaveLength(3);
-    store.transactions[0]!.end(1);
-    store.transactions[1]!.end(2);
-    store.transactions[2]!.end(3);
+    for (const later of [1, 2, 3]) store.transactions[later - 1]!.end(row + later);
     await store.begun(4);
-    store.transactions[3]!.end(4);
+    store.transactions[3]!.end(row + 4);
     await Promise.all(done);
     await committer.idle();
-    expect(announced).toEqual([1, 2, 3, 4]);
+    expect(announced).toEqual([1, 2, 3, 4].map((later) => row + later));
   });
 
   test("a transaction that hangs stops new updates, also if others end after it", async () => {
-    const store = controlledStore();
-    const committer = createCommitter(store, { ...overlapping, timeoutMs: 50 }, () => {});
+    const { store, committer } = await afterCallers(1, 50);
     const unavailable = { status: "rejected", reason: { code: "unavailable" } };
     const hanging = committer.submit(unitOf(1, "hanging"));
     await store.begun(1);
@@ -234,5 +241,24 @@ describe("while transactions may overlap", () => {
     store.transactions[0]!.end();
     await committer.idle();
     expect(committer.isStuck).toBe(false);
+  });
+
+  test("if other processes write, one transaction takes all that waits", async () => {
+    const { store, submit, sizes, row } = await afterCallers(12);
+    const done = submit([1, 2, 3, 4]);
+    await turns(2);
+    // Somebody has stored two rows since.
+    store.transactions[0]!.end(row + 3);
+    await Promise.all(done);
+    const first = submit([1, 2, 3, 4]);
+    await store.begun(2);
+    const later = submit([5, 6, 7, 8, 9, 10, 11, 12]);
+    await turns(5);
+    expect(sizes()).toEqual([4, 4]);
+    store.transactions[1]!.end(row + 4);
+    await store.begun(3);
+    expect(sizes()).toEqual([4, 4, 8]);
+    store.transactions[2]!.end(row + 5);
+    await Promise.all([...first, ...later]);
   });
 });

@@ -171,9 +171,10 @@ export function createCommitter(
       if (isLate) late -= 1;
     }
     ended(group, begunAt);
+    const { epoch, rows, outcomes } = committed;
+    if (rows.length > 0) grouping.stored(rows[0]!.seq, rows.at(-1)!.seq);
     return () => {
       // Also if the callers have already got an error: rows that were stored are shown.
-      const { epoch, rows, outcomes } = committed;
       if (rows.length > 0) onCommitted(rows, epoch);
       for (let index = 0; index < group.length; index++) group[index]!.resolve(outcomes[index]!);
     };

@@ -1,6 +1,6 @@
 /** What an engine gains from large groups and from transactions that overlap. */
 export interface GroupingBounds {
-  /** Transactions under way at the same time. */
+  /** Transactions under way at the same time, if no other process writes. */
   readonly transactionsMax: number;
   /**
    * Callers up to which all share one group. Worth it where a transaction costs much more than a change
@@ -19,6 +19,8 @@ export interface Grouping {
    */
   waitMs(waiting: number): number;
   begun(changes: number): void;
+  /** Tells which rows of the ledger a group became. Rows in between are those of other processes. */
+  stored(first: number, last: number): void;
   /** `queued` are the changes that wait at that moment, and those that have just arrived. */
   ended(changes: number, durationMs: number, queued: number): void;
 }
@@ -29,9 +31,13 @@ export interface Grouping {
  */
 const waitShare = 0.5;
 
+/** After this many groups in a row without rows of other processes, transactions may overlap. */
+const aloneMin = 8;
+
 /**
  * Few callers share one group. More are divided among as many groups as transactions may be under way, so
- * that the store works on one group while the callers of another get their outcomes and return.
+ * that the store works on one group while the callers of another get their outcomes and return. If other
+ * processes write, the store works on their groups meanwhile. Then one large group costs less than several.
  */
 export function createGrouping(bounds: GroupingBounds): Grouping {
   const { transactionsMax, callersMax, waitMsMax } = bounds;
@@ -41,16 +47,21 @@ export function createGrouping(bounds: GroupingBounds): Grouping {
   let callers = 0;
   /** Until when a group waits for them. */
   let waitUntil = 0;
+  /** The last row of this process, and the groups since rows of others were seen. */
+  let lastRow = 0;
+  let aloneGroups = 0;
+
+  const overlapMax = () => (aloneGroups < aloneMin ? 1 : transactionsMax);
 
   /** Changes that are worth a transaction. */
   function enough(): number {
     if (callers <= callersMax) return callers;
-    return Math.max(callersMax / 2, callers / transactionsMax);
+    return Math.max(callersMax / 2, callers / overlapMax());
   }
 
   return {
     waitMs(waiting) {
-      if (transactions === transactionsMax) return Number.POSITIVE_INFINITY;
+      if (transactions >= overlapMax()) return Number.POSITIVE_INFINITY;
       if (waiting >= enough()) return 0;
       if (transactions > 0) return Number.POSITIVE_INFINITY;
       return callers > callersMax ? 0 : Math.max(0, waitUntil - performance.now());
@@ -58,6 +69,10 @@ export function createGrouping(bounds: GroupingBounds): Grouping {
     begun(changes) {
       transactions += 1;
       changesUnderWay += changes;
+    },
+    stored(first, last) {
+      aloneGroups = first === lastRow + 1 ? aloneGroups + 1 : 0;
+      lastRow = last;
     },
     ended(changes, durationMs, queued) {
       callers = changesUnderWay + queued;
