@@ -36,7 +36,7 @@ export interface Reserves {
 }
 
 /** A reserve holds the requests of about this time. */
-const aheadMs = 20;
+const aheadMs = 50;
 
 /** The shortest time over which arrivals are averaged. A burst counts as a high rate. */
 const measuredMsMin = 5;
