@@ -21,7 +21,7 @@ const exampleAttention = {
   view: "keys",
 };
 const exampleService = {
-  version: "0.8.0",
+  version: "0.8.1",
   environment: "production",
   engine: "SQLite",
   schema: 8,
