@@ -8,7 +8,18 @@ test("three instances act as one inventory while instances and the database are 
     "an instance and the database are killed together",
   ];
   // With pauses, because the clients also send while servers start, which takes most of the time.
-  const figures = await endureFaults(sequence, 20, 300);
+  const figures = await endureFaults({ sequence, updatesBetween: 20, pauseMsMax: 300 });
   expect(figures.acknowledged).toBeGreaterThan(100);
   expect(figures.reads).toBeGreaterThan(50);
+}, 120_000);
+
+test("one instance whose commits overlap acts as one inventory while it or the database is killed", async () => {
+  const sequence: Fault[] = [
+    "the database is killed",
+    "an instance is killed",
+    "an instance and the database are killed together",
+  ];
+  const load = { instances: 1, writers: 48, pauseMsMax: 2 };
+  const figures = await endureFaults({ sequence, updatesBetween: 500, ...load });
+  expect(figures.acknowledged).toBeGreaterThan(2_000);
 }, 120_000);

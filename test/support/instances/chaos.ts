@@ -26,27 +26,33 @@ export interface Figures {
 /** Ids at and beyond the limits of JSON numbers, among plain ones. */
 const pets = [1n, 2n, 3n, 4n, 5n, 6n, -7n, 9007199254740993n, 9223372036854775807n];
 
+export interface Endurance {
+  readonly sequence: readonly Fault[];
+  readonly updatesBetween: number;
+  /** Three unless given. */
+  readonly instances?: number;
+  readonly writers?: number;
+  readonly pauseMsMax?: number;
+}
+
 /**
- * Three instances under parallel updates and reads, and one fault after another. What the clients
- * saw must be what one inventory, changed by one update at a time, would have shown.
+ * Instances under parallel updates and reads, and one fault after another. What the clients saw must
+ * be what one inventory, changed by one update at a time, would have shown.
  */
-export async function endureFaults(
-  sequence: readonly Fault[],
-  updatesBetween: number,
-  pauseMsMax?: number,
-): Promise<Figures> {
+export async function endureFaults(endurance: Endurance): Promise<Figures> {
+  const { sequence, updatesBetween, instances: size = 3, writers = 9, pauseMsMax } = endurance;
   const server = await startPostgres();
   const databaseUrl = await server.freshDatabase();
-  // One instance gets every response a little late, so that others overtake it, and a kill of the
-  // database hits commits whose acknowledgement is not delivered yet.
+  // The last instance gets every response a little late, so that others overtake it, and a kill of
+  // the database hits commits whose acknowledgement is not delivered yet.
   const slowProxy = openSlowProxy(server.port, upTo(8));
   const addressOf = (index: number) =>
-    index === 1 ? databaseUrl.replace(`${server.port}`, `${slowProxy.port}`) : databaseUrl;
-  const fleet = await startFleet(databaseUrl, { pets, addressOf });
+    index === size - 1 ? databaseUrl.replace(`${server.port}`, `${slowProxy.port}`) : databaseUrl;
+  const fleet = await startFleet(databaseUrl, { pets, size, addressOf });
   try {
     const { key } = await fleet.issueKey(...boundless);
     const recorder = await startRecorder(fleet, key, databaseUrl);
-    const traffic = startTraffic(fleet, recorder, { pets, writers: 9, readers: 6, pauseMsMax });
+    const traffic = startTraffic(fleet, recorder, { pets, writers, readers: 6, pauseMsMax });
     await traffic.moreUpdates(updatesBetween);
     for (const [round, fault] of sequence.entries()) {
       await inflict(fault, server, fleet, round % fleet.size, () =>
