@@ -7,6 +7,7 @@ import type { Store } from "../../src/domain/ports.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { anEntry } from "../support/audit.ts";
+import { turns } from "../support/committing.ts";
 import { until } from "../support/instances/fleet.ts";
 import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { petRow } from "../support/pets.ts";
@@ -157,4 +158,21 @@ test("a group that fails does not affect the groups behind it", async () => {
     { status: "rejected", reason: { code: "unavailable" } },
     { status: "fulfilled", value: { rows: [{ before: { quantity: 3 }, after: { quantity: 5 } }] } },
   ]);
+});
+
+test("a connection does not keep the results of work that has ended", async () => {
+  const database = createDatabase(await migratedDatabase());
+  closing.push(() => database.close());
+  const { shared } = database.connection(3_000);
+  const results: WeakRef<object>[] = [];
+  const work = async () => {
+    const result = { bytes: new Uint8Array(1_000) };
+    results.push(new WeakRef(result));
+    return result;
+  };
+  for (let count = 0; count < 100; count++) await shared(work);
+  await turns(2);
+  Bun.gc(true);
+  // The collector may take something on the stack for a reference.
+  expect(results.filter((one) => one.deref()).length).toBeLessThan(10);
 });

@@ -137,7 +137,8 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
     query: (text, values) => run((used) => runStatement(used, text, values), false),
     shared(work) {
       const result = exclusiveEnd.then(() => run(work, false));
-      sharedEnd = Promise.allSettled([sharedEnd, result]);
+      // Without the results: they would be kept, with those of all work before.
+      sharedEnd = Promise.allSettled([sharedEnd, result]).then(() => {});
       return result;
     },
     exclusive(work) {
