@@ -261,4 +261,26 @@ describe("while transactions may overlap", () => {
     store.transactions[2]!.end(row + 5);
     await Promise.all([...first, ...later]);
   });
+
+  test("a group that may not overlap waits for those before it, and nothing is sent beside it", async () => {
+    const { store, committer, submit, sizes } = await afterCallers(12);
+    const done = submit([1, 2, 3, 4]);
+    await turns(2);
+    done.push(...submit([5, 6, 7]), committer.submit(unitOf(1, "alone")));
+    await turns(2);
+    done.push(...submit([9, 10, 11, 12]));
+    await turns(2);
+    expect(sizes()).toEqual([4]);
+    store.transactions[0]!.end();
+    await store.begun(2);
+    expect(store.transactions[1]!.ids).toContain("alone");
+    done.push(...submit([13, 14, 15, 16, 17, 18]));
+    await turns(2);
+    expect(sizes()).toEqual([4, 8]);
+    store.transactions[1]!.end();
+    await store.begun(3);
+    expect(sizes()).toEqual([4, 8, 6]);
+    store.transactions[2]!.end();
+    await Promise.all(done);
+  });
 });

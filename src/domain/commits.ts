@@ -59,7 +59,7 @@ const responseReserveMs = 1_000;
  * them. One disk flush is shared by all units of a group.
  */
 export function createCommitter(
-  store: Pick<InventoryStore, "commit">,
+  store: Pick<InventoryStore, "commit" | "mayOverlap">,
   bounds: CommitBounds,
   onCommitted: (rows: readonly LedgerRow[], epoch: string) => void,
   onGroup: (group: CommittedGroup) => void = () => {},
@@ -73,6 +73,9 @@ export function createCommitter(
   const grouping = createGrouping(bounds.grouping);
   let gathering: ReturnType<typeof setTimeout> | undefined;
   const running = new Set<Promise<void>>();
+  let transactions = 0;
+  /** Whether others may overlap with those that are under way. */
+  let mayOverlap = true;
   /** Give callers their outcomes, in the order in which the transactions ended. */
   let answers: (() => void)[] = [];
   /** Transactions that take longer than callers wait. */
@@ -103,7 +106,11 @@ export function createCommitter(
         if (Number.isFinite(waitMs)) gathering = setTimeout(sendGroups, waitMs);
         break;
       }
-      const group = withoutAborted(takeGroup());
+      if (transactions > 0 && !mayOverlap) break;
+      const end = groupEnd();
+      mayOverlap = store.mayOverlap?.(unitsOf(waiting.slice(0, end))) === true;
+      if (transactions > 0 && !mayOverlap) break;
+      const group = withoutAborted(take(end));
       if (group.length === 0) continue;
       const run = runGroup(group).finally(() => running.delete(run));
       running.add(run);
@@ -119,10 +126,16 @@ export function createCommitter(
   async function runGroup(group: readonly Waiting[]): Promise<void> {
     const begunAt = performance.now();
     const changes = changesOf(group);
+    transactions += 1;
     grouping.begun(changes);
-    const answer = await settle(group, begunAt);
-    const durationMs = performance.now() - begunAt;
-    grouping.ended(changes, durationMs, arrivingChanges + waitingChanges);
+    let answer: () => void;
+    try {
+      answer = await settle(group, begunAt);
+    } finally {
+      const durationMs = performance.now() - begunAt;
+      transactions -= 1;
+      grouping.ended(changes, durationMs, arrivingChanges + waitingChanges);
+    }
     answers.push(answer);
     // Groups are sent when the turn of the event loop ends.
     if (sendGroups()) await new Promise((resolve) => setImmediate(resolve));
@@ -131,19 +144,22 @@ export function createCommitter(
     for (const answer of ended) answer();
   }
 
-  /** Removes the units that share the next transaction from the queue: at least one. */
-  function takeGroup(): readonly Waiting[] {
+  /** How many of the units that wait share the next transaction: at least one. */
+  function groupEnd(): number {
     let changes = 0;
     let end = 0;
     for (; end < waiting.length; end++) {
-      const more = waiting[end]!.unit.changes.length;
-      if (end > 0 && changes + more > bounds.groupMax) break;
-      changes += more;
+      changes += waiting[end]!.unit.changes.length;
+      if (end > 0 && changes > bounds.groupMax) break;
     }
-    waitingChanges -= changes;
-    const taken = waiting;
-    waiting = taken.slice(end);
-    return end === taken.length ? taken : taken.slice(0, end);
+    return end;
+  }
+
+  /** Removes units from the queue. */
+  function take(count: number): readonly Waiting[] {
+    const taken = waiting.splice(0, count);
+    waitingChanges -= changesOf(taken);
+    return taken;
   }
 
   /** Commits a group. Returns a function that gives the callers their outcomes. */
@@ -158,8 +174,7 @@ export function createCommitter(
     }, leftMs);
     let committed: Committed;
     try {
-      const units = group.map((one) => one.unit);
-      committed = await store.commit(units, wholeSeconds(leftMs - responseReserveMs));
+      committed = await store.commit(unitsOf(group), wholeSeconds(leftMs - responseReserveMs));
     } catch (error) {
       ended(group, begunAt, error);
       if (performance.now() - begunAt > slowFailureMs) rejectWaiting();
@@ -220,6 +235,10 @@ export function createCommitter(
       }
     },
   };
+}
+
+function unitsOf(group: readonly Waiting[]): readonly Unit[] {
+  return group.map((one) => one.unit);
 }
 
 function changesOf(group: readonly Waiting[]): number {

@@ -70,10 +70,14 @@ export interface InventoryStore extends InventoryReader {
   cachedHead(): Head | undefined;
   /**
    * Stores units in one transaction. Each unit is stored whole or not at all; a rejected unit does
-   * not affect the others. Waits for other writers for at most `withinMs`, or the engine's bound. May
-   * be called while earlier calls are under way, as often as the engine allows.
+   * not affect the others. Waits for other writers for at most `withinMs`, or the engine's bound.
    */
   commit(units: readonly Unit[], withinMs?: number): Promise<Committed>;
+  /**
+   * Whether these units may be committed while others are under way for which this is also true.
+   * Never if an engine does not have it.
+   */
+  mayOverlap?(units: readonly Unit[]): boolean;
   /** False once no write can succeed until the process restarts. */
   canWrite(): boolean;
 }

@@ -5,6 +5,7 @@ import { digestOf } from "../../src/domain/keys.ts";
 import type { Unit } from "../../src/domain/ledger.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
+import { callMsMax } from "../../src/store/postgres/plain-updates.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { anEntry } from "../support/audit.ts";
 import { turns } from "../support/committing.ts";
@@ -73,7 +74,7 @@ async function lockHead(url: string) {
 }
 
 describe.each(["", "?prepare=false"])("with connections %p", (parameters) => {
-  test("groups that are sent together are stored in their order, whatever they contain", async () => {
+  test("groups that are sent together are all stored, whatever they contain", async () => {
     const url = `${await migratedDatabase()}${parameters}`;
     const store = await open(url);
     const before = (await store.inventory.readHead()).seq;
@@ -159,6 +160,47 @@ test("a group that fails does not affect the groups behind it", async () => {
     { status: "fulfilled", value: { rows: [{ before: { quantity: 3 }, after: { quantity: 5 } }] } },
   ]);
 });
+
+test("groups that the database begins late are stored nevertheless, one after the other", async () => {
+  const url = await migratedDatabase();
+  const store = await open(url);
+  const before = (await store.inventory.readHead()).seq;
+  const head = await lockHead(url);
+  const groups = [3, 4, 5].map((quantity) => store.inventory.commit([setting(1n, quantity)]));
+  await Bun.sleep(callMsMax + 300);
+  await head.release();
+  const committed = await Promise.all(groups);
+  expect(committed.map(({ rows }) => rows[0]!.seq)).toEqual([1, 2, 3].map((row) => before + row));
+  // Until the database applies a group at once again, none overlaps.
+  const next = [setting(1n, 6)];
+  expect(store.inventory.mayOverlap!(next)).toBe(false);
+  await store.inventory.commit(next);
+  expect(store.inventory.mayOverlap!(next)).toBe(true);
+});
+
+test("a group whose callers got an error is not stored after an update that was sent later", async () => {
+  const url = await migratedDatabase();
+  const store = await open(url);
+  const before = (await store.inventory.readHead()).seq;
+  const head = await lockHead(url);
+  const groups = [3, 4, 5].map((quantity) => store.inventory.commit([setting(1n, quantity)]));
+  // The first waits for the head for three seconds. Its instance then gives up the others, too.
+  const settled = await Promise.allSettled(groups);
+  const unavailable = { status: "rejected", reason: { code: "unavailable" } };
+  expect(settled).toMatchObject([unavailable, unavailable, unavailable]);
+  const later = store.inventory.commit([setting(1n, 6)]);
+  await until(async () => (await head.waiting()).length > 0, 3_000, "the later update");
+  await head.release();
+  const { rows } = await later;
+  expect(rows).toMatchObject([{ after: { quantity: 6 } }]);
+  // The server may still work on what it has received from the connection that was given up.
+  const active = () =>
+    head.sql`SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()`.values();
+  await until(async () => (await active()).length === 0, 5_000, "the server");
+  const stored = await head.sql`SELECT quantity_after FROM ledger WHERE seq > ${before}`.values();
+  expect(JSON.stringify(stored)).toBe('[["6"]]');
+}, 20_000);
 
 test("a connection does not keep the results of work that has ended", async () => {
   const database = createDatabase(await migratedDatabase());

@@ -27,7 +27,7 @@ export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A store whose transactions last until the test ends them. */
+/** A store whose transactions last until the test ends them. Those with a unit named "alone" do not overlap. */
 export function controlledStore() {
   const transactions: {
     readonly ids: (string | null)[];
@@ -46,6 +46,7 @@ export function controlledStore() {
         });
       }
     },
+    mayOverlap: (units: readonly Unit[]) => !units.some(({ requestId }) => requestId === "alone"),
     commit(units: readonly Unit[]): Promise<Committed> {
       const { promise, resolve, reject } = Promise.withResolvers<Committed>();
       const ids = units.map(({ requestId }) => requestId);

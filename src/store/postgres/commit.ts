@@ -7,7 +7,6 @@ import type { Committed, LedgerRow, Tip, Unit } from "../../domain/ledger.ts";
 import { entryColumns, storedLedgerColumns, toEntry, toEpochStart } from "../rows.ts";
 import { bytesArray, integerArray, textArray } from "./engine/arrays.ts";
 import { lockHeadForGroup, readTip } from "./engine/head-lock.ts";
-import type { ReconnectingConnection } from "./engine/reconnecting-connection.ts";
 import type { Rows, Session } from "./engine/session.ts";
 import { assertCommitted, begin } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
@@ -71,28 +70,6 @@ export async function commit(
     // Without the lock, because much may have been stored since the last load.
     await parts.keys.load(session.query);
   }
-}
-
-/**
- * Commits one of several groups that may be under way. Groups of plain updates are sent without waiting
- * for each other, and the database commits them in that order. All others wait. A group with idempotency
- * keys has to know those of the groups before it.
- */
-export async function commitOneOfSeveral(
-  writes: Pick<ReconnectingConnection, "shared" | "exclusive">,
-  parts: CommitParts,
-  units: readonly Unit[],
-  now: number | null,
-): Promise<Committed> {
-  const hasKeys = units.some(({ idempotency }) => idempotency);
-  if (!hasKeys && arePlainUpdates(units)) {
-    const { epochs, keys } = parts;
-    const committed = await writes.shared((session) =>
-      commitPlainUpdates(session, epochs, keys, units, now),
-    );
-    if (committed) return committed;
-  }
-  return writes.exclusive((session) => commit(session, parts, units, now));
 }
 
 /** Returns undefined, with nothing stored, if more idempotency keys have to be loaded first. */

@@ -27,18 +27,26 @@ function isLine(text: string | null): boolean {
   return text === null || (text !== "" && !text.includes("\n"));
 }
 
-/** The procedure is part of the schema. */
-const callText = `CALL petstore_set_quantities($1::int8, $2::int8, $3::int8[], $4::int8[],
+/**
+ * The procedure is part of the schema. It does nothing on another timeline than the given one, and there is
+ * no timeline 0. The server evaluates the parameters when it begins the call.
+ */
+const callText = `CALL petstore_set_quantities($1::int8, CASE
+    WHEN $13::int8 < extract(epoch FROM pg_catalog.clock_timestamp()) * 1000 THEN 0
+    ELSE $2::int8 END, $3::int8[], $4::int8[],
   $5::int4[], $6::text, $7::text, $8::text, $9::text, $10::text, $11::int8, $12::bytea,
   NULL::int8, NULL::int8, NULL::text, NULL::text, NULL::text, NULL::text)`;
 
-/** The deadline of a commit is half a second longer than the procedure waits for the head. */
-const secondCallMsMax = 300;
+/**
+ * A call that the server begins later than this is not worth it: it may wait for the head until the caller
+ * has given up. The deadline of a commit is half a second longer than the procedure waits for the head.
+ */
+export const callMsMax = 300;
 
 /**
  * Commits plain updates in one round trip: the database applies them itself. Returns undefined, with
- * nothing stored, if that is not possible: the epoch of the server is not recorded yet, or an
- * idempotency key may have been used before.
+ * nothing stored, if that is not possible: the epoch of the server is not recorded yet, an idempotency
+ * key may have been used before, or the server begins the call after `beginsBefore`, by its clock.
  */
 export async function commitPlainUpdates(
   session: Session,
@@ -46,6 +54,7 @@ export async function commitPlainUpdates(
   keys: KeyMemory,
   units: readonly Unit[],
   now: number | null,
+  beginsBefore: number | null = null,
 ): Promise<Committed | undefined> {
   const begunAt = performance.now();
   const timeline = epochs.recordedTimeline;
@@ -58,6 +67,7 @@ export async function commitPlainUpdates(
     ...columnsOf(units),
     newKeys?.after ?? null,
     newKeys?.records ?? null,
+    beginsBefore,
   ]);
   const [seq, at, storeEpoch] = result!;
   const entries = entriesOf(units, result!);
@@ -69,8 +79,10 @@ export async function commitPlainUpdates(
   session.confirm(timeline);
   if (seq === null) {
     // A second call that waits for the head must end before the caller gives up.
-    if (performance.now() - begunAt > secondCallMsMax) return undefined;
-    return withoutUnknownPets(session, epochs, keys, units, now, entries);
+    if (performance.now() - begunAt > callMsMax) return undefined;
+    const known = (some: readonly Unit[]) =>
+      commitPlainUpdates(session, epochs, keys, some, now, beginsBefore);
+    return withoutUnknownPets(units, entries, known);
   }
   const state = {
     epoch: epochs.nameOf(storeEpoch as string, timeline),
@@ -87,19 +99,14 @@ export async function commitPlainUpdates(
 
 /** Nothing was stored, because some pets have no entry. Stores the updates of the others. */
 async function withoutUnknownPets(
-  session: Session,
-  epochs: Epochs,
-  keys: KeyMemory,
   units: readonly Unit[],
-  now: number | null,
   entries: Map<bigint, Entry>,
+  commitKnown: (known: readonly Unit[]) => Promise<Committed | undefined>,
 ): Promise<Committed | undefined> {
   const isKnown = ({ changes }: Unit) => entries.has(changes[0]!.petId);
   const known = units.filter(isKnown);
   const committed =
-    known.length === 0
-      ? { epoch: "", rows: [], outcomes: [] }
-      : await commitPlainUpdates(session, epochs, keys, known, now);
+    known.length === 0 ? { epoch: "", rows: [], outcomes: [] } : await commitKnown(known);
   if (!committed) return undefined;
   const stored = committed.outcomes.values();
   const outcomes = units.map((unit) => (isKnown(unit) ? stored.next().value! : notFound));

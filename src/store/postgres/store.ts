@@ -8,7 +8,6 @@ import type { Migration } from "../../domain/upgrades.ts";
 import { createAudit } from "./audit.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpoints } from "./checkpoints.ts";
-import { commitOneOfSeveral } from "./commit.ts";
 import type { Database } from "./engine/database.ts";
 import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.ts";
 import { takeHead } from "./engine/head-lock.ts";
@@ -23,6 +22,7 @@ import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { hasStore, migrate } from "./migrations.ts";
+import { createOverlappingCommits } from "./overlapping-commits.ts";
 import { createPets } from "./pets.ts";
 import { createPreview } from "./previews.ts";
 import { steps } from "./schema/steps.ts";
@@ -112,7 +112,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     inventory: {
       ...createInventoryReader(epochs, database.guard, quick.query, long.query),
       cachedHead: () => undefined,
-      commit: (units) => commitOneOfSeveral(writes, parts, units, now()),
+      ...createOverlappingCommits(writes, parts, now),
       canWrite: () => true,
     },
     history: createHistoryReader(database.guard, quick.query, long.query),
