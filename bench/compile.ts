@@ -10,6 +10,10 @@ export async function compile(
 ): Promise<string | undefined> {
   if (process.platform !== "linux") return "it works only on Linux.";
   if (Bun.which("cc") === null) return "no C compiler (cc) was found.";
-  await run(["cc", "-O2", "-o", output, join(import.meta.dir, source), ...flags]);
-  return undefined;
+  try {
+    await run(["cc", "-O2", "-o", output, join(import.meta.dir, source), ...flags]);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

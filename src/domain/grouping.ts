@@ -3,8 +3,8 @@ export interface GroupingBounds {
   /** Transactions under way at the same time, if no other process writes. */
   readonly transactionsMax: number;
   /**
-   * Callers up to which all share one group. Worth it where a transaction costs much more than a change
-   * in it. 0 if no group waits for others.
+   * If there are at most this many callers, they share one group. Worth it where a transaction costs much
+   * more than a change in it. 0 if no group waits for others.
    */
   readonly callersMax: number;
   /** The longest time that a group waits for callers that are likely to return. */

@@ -31,7 +31,7 @@ export const metrics = {
   ),
   commitDuration: histogram(
     "petstore_commit_duration_seconds",
-    "Duration of transactions with updates, including failed ones.",
+    "Duration of transactions with updates, including failed ones. On PostgreSQL it includes the wait for transactions that were sent before.",
     { bounds: commitSeconds },
   ),
   commitChanges: histogram("petstore_commit_changes", "Changes in one transaction with updates.", {

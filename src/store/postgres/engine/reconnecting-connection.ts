@@ -54,7 +54,7 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
   let closed = false;
   /** Sessions that are replaced, but still finish the statements of other callers. */
   const retired = new Set<Session>();
-  /** Resolve when all exclusive work and all shared work has ended. */
+  /** The end of all exclusive work, and the end of all shared work. */
   let exclusiveEnd: Promise<unknown> = Promise.resolve();
   let sharedEnd: Promise<unknown> = Promise.resolve();
 
