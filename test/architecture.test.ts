@@ -143,6 +143,7 @@ test("the search for circles names each one", () => {
 
 /** Files that only one engine has, each with the reason. */
 const ofOneEngine: Record<string, string> = {
+  "overlapping-commits.ts": "SQLite commits one transaction at a time",
   "plain-updates.ts": "SQLite has no round trips to save",
 };
 
