@@ -1,8 +1,12 @@
+import { unavailable } from "../../domain/errors.ts";
 import type { Unit } from "../../domain/ledger.ts";
 import type { InventoryStore } from "../../domain/ports.ts";
 import { type CommitParts, commit } from "./commit.ts";
 import type { ReconnectingConnection } from "./engine/reconnecting-connection.ts";
 import { arePlainUpdates, callMsMax, commitPlainUpdates } from "./plain-updates.ts";
+
+/** If an attempt that stored nothing took longer than this, there is no second one. */
+const attemptMsMax = 1_000;
 
 /**
  * Commits groups, several at a time if they are plain updates: those are sent without waiting for each
@@ -46,8 +50,13 @@ export function createOverlappingCommits(
   return {
     async commit(units) {
       const at = now();
-      const committed = isShareable(units) ? await commitShared(units, at) : undefined;
-      return committed ?? writes.exclusive((session) => commit(session, parts, units, at));
+      if (isShareable(units)) {
+        const begunAt = performance.now();
+        const committed = await commitShared(units, at);
+        if (committed) return committed;
+        if (performance.now() - begunAt > attemptMsMax) throw unavailable("timeout");
+      }
+      return writes.exclusive((session) => commit(session, parts, units, at));
     },
     mayOverlap: (units) => isApplied && isShareable(units),
   };
