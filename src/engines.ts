@@ -89,7 +89,7 @@ async function openSqliteEngine(
     store,
     limiter,
     isShared: false,
-    grouping: { transactionsMax: 1, callersMax: 0, waitMsMax: 0 },
+    grouping: { transactionsMax: 1, overlapMin: 0, callersMax: 0, waitMsMax: 0 },
     patienceMs: 0,
     connect: async () => true,
     figures: { engine: "sqlite", files: filesOf(path) },
@@ -140,7 +140,7 @@ async function openPostgresEngine(
     limiter,
     isShared: true,
     // A transaction costs the database as much as about 32 updates in it.
-    grouping: { transactionsMax: 3, callersMax: 32, waitMsMax: 5 },
+    grouping: { transactionsMax: 3, overlapMin: 16, callersMax: 32, waitMsMax: 5 },
     patienceMs,
     connect,
     figures: { engine: "postgres", traffic, countConnections },

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { createCommitter } from "../src/domain/commits.ts";
+import { createGrouping } from "../src/domain/grouping.ts";
 import { controlledStore, turns, unitOf } from "./support/committing.ts";
 
 const bounds = {
   groupMax: 100,
   queueMax: 100,
   timeoutMs: 60_000,
-  grouping: { transactionsMax: 1, callersMax: 8, waitMsMax: 60_000 },
+  grouping: { transactionsMax: 1, overlapMin: 0, callersMax: 8, waitMsMax: 60_000 },
 };
 /** The duration of a transaction. Half of it is long enough for callers to return. */
 const lastingMs = 300;
@@ -114,7 +115,7 @@ test("more units than it gathers are sent at once", async () => {
 describe("while transactions may overlap", () => {
   const overlapping = {
     ...bounds,
-    grouping: { transactionsMax: 3, callersMax: 4, waitMsMax: 60_000 },
+    grouping: { transactionsMax: 3, overlapMin: 4, callersMax: 4, waitMsMax: 60_000 },
   };
 
   /**
@@ -282,5 +283,24 @@ describe("while transactions may overlap", () => {
     expect(sizes()).toEqual([4, 8, 6]);
     store.transactions[2]!.end();
     await Promise.all(done);
+  });
+
+  test("what waits while nothing is under way is sent at once, unless it is little or others write", () => {
+    const grouping = createGrouping({ ...overlapping.grouping, overlapMin: 4, callersMax: 8 });
+    let row = 0;
+    const transaction = (changes: number, foreignRows = 0) => {
+      grouping.begun(changes);
+      grouping.stored(row + foreignRows + 1, row + foreignRows + changes);
+      row += foreignRows + changes;
+      grouping.ended(changes, lastingMs, 0);
+    };
+    for (let count = 0; count < 10; count++) transaction(6);
+    expect(grouping.waitMs(1)).toBe(0);
+    transaction(4);
+    expect(grouping.waitMs(1)).toBeGreaterThan(0);
+    transaction(6, 2);
+    expect(grouping.waitMs(1)).toBeGreaterThan(0);
+    transaction(9, 2);
+    expect(grouping.waitMs(1)).toBe(0);
   });
 });

@@ -2,12 +2,15 @@
 export interface GroupingBounds {
   /** Transactions under way at the same time, if no other process writes. */
   readonly transactionsMax: number;
+  /** The fewest changes for which a transaction overlaps with another. Fewer wait until it has ended. */
+  readonly overlapMin: number;
   /**
-   * If there are at most this many callers, they share one group. Worth it where a transaction costs much
-   * more than a change in it. 0 if no group waits for others.
+   * If no other transaction is under way, and there are at most this many callers, a group waits a moment
+   * until they have returned. Worth it where a transaction costs much more than a change in it. Where
+   * transactions may overlap, `overlapMin` is the limit.
    */
   readonly callersMax: number;
-  /** The longest time that a group waits for callers that are likely to return. */
+  /** The longest time that a group waits for them. */
   readonly waitMsMax: number;
 }
 
@@ -35,12 +38,13 @@ const waitShare = 0.5;
 const aloneMin = 8;
 
 /**
- * Few callers share one group. More are divided among as many groups as transactions may be under way, so
- * that the store works on one group while the callers of another get their outcomes and return. If other
- * processes write, the store works on their groups meanwhile. Then one large group costs less than several.
+ * Callers are divided among as many groups as transactions may be under way, so that the store works on one
+ * group while the callers of another get their outcomes and return. Few callers share one group. All do if
+ * other processes write: then the store works on their groups meanwhile, and one large group costs less than
+ * several.
  */
 export function createGrouping(bounds: GroupingBounds): Grouping {
-  const { transactionsMax, callersMax, waitMsMax } = bounds;
+  const { transactionsMax, overlapMin, callersMax, waitMsMax } = bounds;
   let transactions = 0;
   let changesUnderWay = 0;
   /** Changes that were queued or under way when the last transaction ended. Their callers may return. */
@@ -53,18 +57,18 @@ export function createGrouping(bounds: GroupingBounds): Grouping {
 
   const overlapMax = () => (aloneGroups < aloneMin ? 1 : transactionsMax);
 
-  /** Changes that are worth a transaction. */
-  function enough(): number {
-    if (callers <= callersMax) return callers;
-    return Math.max(callersMax / 2, callers / overlapMax());
+  /** The share of the callers that makes a group. */
+  function share(): number {
+    return Math.min(callers, Math.max(overlapMin, callers / overlapMax()));
   }
 
   return {
     waitMs(waiting) {
       if (transactions >= overlapMax()) return Number.POSITIVE_INFINITY;
-      if (waiting >= enough()) return 0;
+      if (waiting >= share()) return 0;
       if (transactions > 0) return Number.POSITIVE_INFINITY;
-      return callers > callersMax ? 0 : Math.max(0, waitUntil - performance.now());
+      const isWorthAWait = callers <= (overlapMax() > 1 ? overlapMin : callersMax);
+      return isWorthAWait ? Math.max(0, waitUntil - performance.now()) : 0;
     },
     begun(changes) {
       transactions += 1;

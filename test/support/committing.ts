@@ -2,7 +2,12 @@ import type { GroupingBounds } from "../../src/domain/grouping.ts";
 import type { Committed, LedgerRow, Unit } from "../../src/domain/ledger.ts";
 import { setUnit } from "./units.ts";
 
-export const oneAtATime: GroupingBounds = { transactionsMax: 1, callersMax: 0, waitMsMax: 0 };
+export const oneAtATime: GroupingBounds = {
+  transactionsMax: 1,
+  overlapMin: 0,
+  callersMax: 0,
+  waitMsMax: 0,
+};
 
 /** A unit of several changes, identified by its request id. */
 export function unitOf(changes: number, requestId: string): Unit {
