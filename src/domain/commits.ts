@@ -73,7 +73,6 @@ export function createCommitter(
   const grouping = createGrouping(bounds.grouping);
   let gathering: ReturnType<typeof setTimeout> | undefined;
   const running = new Set<Promise<void>>();
-  let transactions = 0;
   /** Whether others may overlap with those that are under way. */
   let mayOverlap = true;
   /** Give callers their outcomes, in the order in which the transactions ended. */
@@ -106,10 +105,10 @@ export function createCommitter(
         if (Number.isFinite(waitMs)) gathering = setTimeout(sendGroups, waitMs);
         break;
       }
-      if (transactions > 0 && !mayOverlap) break;
+      if (grouping.transactions > 0 && !mayOverlap) break;
       const end = groupEnd();
       mayOverlap = store.mayOverlap?.(unitsOf(waiting.slice(0, end))) === true;
-      if (transactions > 0 && !mayOverlap) break;
+      if (grouping.transactions > 0 && !mayOverlap) break;
       const group = withoutAborted(take(end));
       if (group.length === 0) continue;
       const run = runGroup(group).finally(() => running.delete(run));
@@ -126,14 +125,12 @@ export function createCommitter(
   async function runGroup(group: readonly Waiting[]): Promise<void> {
     const begunAt = performance.now();
     const changes = changesOf(group);
-    transactions += 1;
     grouping.begun(changes);
     let answer: () => void;
     try {
       answer = await settle(group, begunAt);
     } finally {
       const durationMs = performance.now() - begunAt;
-      transactions -= 1;
       grouping.ended(changes, durationMs, arrivingChanges + waitingChanges);
     }
     answers.push(answer);

@@ -21,6 +21,8 @@ export interface Grouping {
    * more arrive or a transaction ends.
    */
   waitMs(waiting: number): number;
+  /** Transactions that have begun and not ended. */
+  readonly transactions: number;
   begun(changes: number): void;
   /** Tells which rows of the ledger a group became. Rows in between are those of other processes. */
   stored(first: number, last: number): void;
@@ -69,6 +71,9 @@ export function createGrouping(bounds: GroupingBounds): Grouping {
       if (transactions > 0) return Number.POSITIVE_INFINITY;
       const isWorthAWait = callers <= (overlapMax() > 1 ? overlapMin : callersMax);
       return isWorthAWait ? Math.max(0, waitUntil - performance.now()) : 0;
+    },
+    get transactions() {
+      return transactions;
     },
     begun(changes) {
       transactions += 1;
