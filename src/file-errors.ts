@@ -11,6 +11,7 @@ const reasons: Readonly<Record<string, string>> = {
   ELOOP: "the links in the path lead in a circle",
   EMFILE: "too many open files",
   EEXIST: "it exists already",
+  EIO: "the disk reports an error",
   EPIPE: "the reader closed it",
 };
 

@@ -1,6 +1,7 @@
-import { lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { lstat, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { BackupFile } from "../domain/backups.ts";
+import { createFolder } from "../folders.ts";
 
 /** The folder with the backups that the service makes. Several environments may share it. */
 export interface BackupFolder {
@@ -9,8 +10,8 @@ export interface BackupFolder {
 }
 
 /** Only the owner may read backups. They contain stock, key digests and webhook secrets. */
-export async function prepareFolder({ path }: BackupFolder): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
+export function prepareFolder({ path }: BackupFolder): void {
+  createFolder(path);
 }
 
 /** The path of a new backup that starts now, or a few seconds later if there is one of this second. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { lstatSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { flushFolder } from "../folders.ts";
 import { onInterrupt } from "./interruption.ts";
 
 /** Only the owner can read an exported file, whatever the umask is. */
@@ -28,7 +29,7 @@ export async function replaceFile(
     await file.sync();
     await file.close();
     await rename(temporary, target);
-    await flushFolder(dirname(target));
+    flushFolder(dirname(target));
   } catch (error) {
     await file?.close().catch(() => {});
     remove();
@@ -36,14 +37,6 @@ export async function replaceFile(
   } finally {
     stopListening();
   }
-}
-
-/** A crash of the machine may otherwise undo the new name. */
-async function flushFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  // Some file systems cannot flush a folder. The file is complete all the same.
-  await folder.sync().catch(() => {});
-  await folder.close();
 }
 
 /** True for a device or a pipe, which is written to and not replaced. */

@@ -34,7 +34,7 @@ export function openBackups(
   const variables = childVariables(config);
 
   async function make(stopping: AbortSignal): Promise<Record<string, unknown>> {
-    await prepareFolder(folder);
+    prepareFolder(folder);
     const now = clock.now();
     const path = await newBackupPath(folder, now);
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(backupMsMax)]);

@@ -1,10 +1,11 @@
 import { existsSync, lstatSync } from "node:fs";
-import { link, mkdir, open, rename, unlink } from "node:fs/promises";
+import { link, open, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Manifest } from "../../backup/manifest.ts";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { reasonOf } from "../../file-errors.ts";
+import { createFolder, flushFolder } from "../../folders.ts";
 import { filesOf } from "../../store/sqlite/engine/files.ts";
 import { isServed } from "../../store/sqlite/engine/serving-lock.ts";
 import { beginChange } from "../interruption.ts";
@@ -19,7 +20,7 @@ import { inScratchFolder } from "./scratch.ts";
 export async function restoreToFile(file: string, config: Config, path: string): Promise<Manifest> {
   assertFree(path);
   const parent = dirname(path);
-  await makeFolder(parent);
+  makeFolder(parent);
   return inScratchFolder(parent, async (folder) => {
     const scratch = join(folder, "store.db");
     const { manifest } = await restoreAndVerify(file, scratch, config);
@@ -33,7 +34,7 @@ export async function restoreToFile(file: string, config: Config, path: string):
     assertFree(path);
     beginChange();
     await putInPlace(scratch, path);
-    await flush(parent);
+    flushFolder(parent);
     printCreated(path);
     return manifest;
   });
@@ -41,13 +42,15 @@ export async function restoreToFile(file: string, config: Config, path: string):
 
 /** SQLite would apply a log that an earlier store has left to the restored file. */
 function assertFree(path: string): void {
-  const { wal, walIndex } = filesOf(path);
+  const { wal, walIndex, journal } = filesOf(path);
   if (isServed(filesOf(path))) {
     throw new ServiceError("unavailable", `a service is running on ${path}; stop it first`);
   }
-  const found = [path, wal, walIndex].find((one) => lstatSync(one, { throwIfNoEntry: false }));
+  const found = [path, wal, walIndex, journal].find((one) =>
+    lstatSync(one, { throwIfNoEntry: false }),
+  );
   if (found === undefined) return;
-  const remedy = `move ${path}, ${path}-wal and ${path}-shm away, or choose another --database`;
+  const remedy = `move ${path} and ${path}-* away, or choose another --database`;
   throw new ServiceError("invalid_request", `${found} exists; ${remedy}`);
 }
 
@@ -76,9 +79,9 @@ async function flush(path: string): Promise<void> {
   }
 }
 
-async function makeFolder(path: string): Promise<void> {
+function makeFolder(path: string): void {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    createFolder(path);
   } catch (error) {
     throw new ServiceError("unavailable", `cannot create ${path}: ${reasonOf(error)}`);
   }

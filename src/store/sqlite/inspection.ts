@@ -4,6 +4,7 @@ import { endingSecretsFrom, toEndingSecret } from "../rows.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
 import { unavailableOr } from "./engine/failures.ts";
 import { filesOf } from "./engine/files.ts";
+import { recoverFile } from "./engine/recovery.ts";
 import { createKeyReader } from "./keys.ts";
 import { createMaintenanceReader } from "./maintenance.ts";
 import { assertOurs, versionOf } from "./migrations.ts";
@@ -18,6 +19,7 @@ const busyWaitMs = 1_000;
 export function openInspection(path: string): StoreInspection {
   // First: opening a store whose service has lost track of its files adds more damage.
   assertUndamaged(filesOf(path));
+  recoverFile(path);
   let database: Database | undefined;
   try {
     database = new Database(path, { readwrite: true, create: false, safeIntegers: true });

@@ -28,6 +28,7 @@ import {
 } from "./engine/key-stores.ts";
 import type { SqliteOptions } from "./engine/options.ts";
 import { type Parts, readable, write, writeAlone } from "./engine/parts.ts";
+import { recoverFile } from "./engine/recovery.ts";
 import { isServed } from "./engine/serving-lock.ts";
 import { upgradeFile } from "./engine/upgrade.ts";
 import { busyWaitMs, openInlineWriter, startEpoch } from "./engine/writer.ts";
@@ -48,8 +49,9 @@ export const sqliteSchema = steps.length;
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, threaded, log = () => {}, mayCreate = true } = options;
   // Checked first: opening a store whose service has lost track of its files adds more damage.
+  if (!threaded) assertUndamaged(filesOf(path));
+  recoverFile(path);
   if (!threaded) {
-    assertUndamaged(filesOf(path));
     if (!mayCreate) assertStore(path);
     assertNotServedByOlderVersion(path);
   }

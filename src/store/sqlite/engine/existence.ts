@@ -4,6 +4,7 @@ import { needsMigration } from "../migrations.ts";
 import { openForReading } from "./connection.ts";
 import { guarded } from "./failures.ts";
 import { filesOf, hasContent } from "./files.ts";
+import { recoverFile } from "./recovery.ts";
 import { isServedElsewhere } from "./serving-lock.ts";
 
 /** Throws if there is no store at this path. Does not create anything. */
@@ -11,14 +12,19 @@ export function assertStore(path: string): void {
   // Throws if the user may not look: then nobody knows whether there is a store.
   const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
   if (!isThere) throw noStore(`there is no store at ${path}`);
+  recoverFile(path);
   if (!hasContent(path)) throw noStore(`there is no store at ${path}: the file is empty`);
   if (hasTables(path)) return;
   throw noStore(`there is no store at ${path}: the database has no tables`);
 }
 
+const recoveryWaitMs = 8_000;
+
 const hasTables = guarded((path: string): boolean => {
   const database = openForReading(path);
   try {
+    // Another process may be recovering the store.
+    database.run(`PRAGMA busy_timeout = ${recoveryWaitMs}`);
     const [tables] = database.query("SELECT count(*) FROM sqlite_schema").values()[0]!;
     const [mode] = database.query("PRAGMA journal_mode").values()[0]!;
     // A file with a log is rejected when it is opened for writing, with what is missing.

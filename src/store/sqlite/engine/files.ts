@@ -3,13 +3,13 @@ import {
   closeSync,
   constants,
   existsSync,
-  mkdirSync,
   openSync,
   realpathSync,
   statSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { ServiceError } from "../../../domain/errors.ts";
+import { createFolder, flushFolder } from "../../../folders.ts";
 
 /** The files of a store. Side files are beside the database, with links resolved, as SQLite does. */
 export interface StoreFiles {
@@ -19,6 +19,11 @@ export interface StoreFiles {
   readonly wal: string;
   /** The index of the log and its locks. SQLite maps it into the memory of every process. */
   readonly walIndex: string;
+  /**
+   * What a transaction has to undo if it does not end. It exists only while a store without a log is
+   * written, such as a new one.
+   */
+  readonly journal: string;
   /** Locked by the process that serves the store. */
   readonly servingLock: string;
   /** Commands notify the serving process of their writes through this file. */
@@ -29,7 +34,6 @@ export type FileName = keyof StoreFiles;
 
 /** Only the owner may read key digests and stock, or hold locks. */
 const privateMode = 0o600;
-const privateFolderMode = 0o700;
 
 /**
  * Creates the database file if it does not exist, makes every file of the store private, and
@@ -37,11 +41,16 @@ const privateFolderMode = 0o700;
  * resolves to nothing.
  */
 export function prepareFiles(path: string): StoreFiles {
-  mkdirSync(dirname(path), { recursive: true, mode: privateFolderMode });
+  createFolder(dirname(path));
   assertNoLogAlone(path);
   // Only a file that does not exist is opened here: closing a handle of an existing one would drop
   // every lock that SQLite holds on it in this process.
-  if (!statSync(path, { throwIfNoEntry: false })) createPrivate(path);
+  if (!statSync(path, { throwIfNoEntry: false })) {
+    createPrivate(path);
+    // The name of the database is stored before that of any other file. Another file without a
+    // database therefore shows that there was one.
+    flushFolder(dirname(filesOf(path).wal));
+  }
   const files = filesOf(path);
   for (const file of Object.values(files)) makePrivate(file);
   return files;
@@ -72,6 +81,7 @@ export function filesOf(path: string): StoreFiles {
     database: path,
     wal: `${real}-wal`,
     walIndex: `${real}-shm`,
+    journal: `${real}-journal`,
     servingLock: `${real}-serving`,
     changes: `${real}-changes`,
   };

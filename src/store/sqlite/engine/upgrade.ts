@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { ServiceError } from "../../../domain/errors.ts";
 import type { Environment } from "../../../domain/keys.ts";
 import type { Migration, MigrationBackup } from "../../../domain/upgrades.ts";
+import { flushFolder } from "../../../folders.ts";
 import { schemaOf } from "../../schema-versions.ts";
 import { applySteps, assertEnvironment, assertOurs, versionOf } from "../migrations.ts";
 import { steps } from "../schema/steps.ts";
@@ -79,13 +80,13 @@ function backUp(path: string, now: number): MigrationBackup {
     copyFile(path, temporary);
     const different = findDifference(path, temporary);
     if (different) throw new Error(`the copy is wrong: ${different}`);
-    sync(temporary);
+    flushFile(temporary);
     const file = freeName(
       folder,
       `${nameOf(path)}.before-${steps.at(-1)!.release}-${timestamp(now)}`,
     );
     renameSync(temporary, file);
-    sync(folder);
+    flushFolder(folder);
     return { file, bytes: statSync(file).size, durationMs: performance.now() - startedAt };
   } catch (error) {
     removeIfPossible(temporary);
@@ -151,7 +152,7 @@ function findDifference(path: string, copy: string): string | undefined {
     .find((name) => !same(`SELECT count(*) FROM "${name}"`));
 }
 
-function sync(path: string): void {
+function flushFile(path: string): void {
   const handle = openSync(path, "r");
   fsyncSync(handle);
   closeSync(handle);
