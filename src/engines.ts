@@ -1,4 +1,5 @@
 import type { Config } from "./config.ts";
+import { openOrCreate } from "./creation.ts";
 import type { Log } from "./domain/events.ts";
 import type { GroupingBounds } from "./domain/grouping.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
@@ -7,6 +8,7 @@ import type { Migration } from "./domain/upgrades.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
 import type { Database } from "./store/postgres/engine/database.ts";
+import { assertStore } from "./store/sqlite/engine/existence.ts";
 import { filesOf, type StoreFiles } from "./store/sqlite/engine/files.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 import { namingFile, sqlitePath } from "./store-file.ts";
@@ -72,10 +74,14 @@ async function openSqliteEngine(
     onCreated: () => log("store created", { store: path, schema: sqliteSchema }),
     onMigrated: logMigration(path, log),
   };
-  const store = await namingFile(path, async () => {
-    opened.defer(lockForServing(path));
-    return openSqlite({ path, environment, clock, threaded: true, log, ...events });
-  });
+  const store = await openOrCreate(config, (mayCreate) =>
+    namingFile(path, async () => {
+      // Before the lock, which creates the file.
+      if (!mayCreate) assertStore(path);
+      opened.defer(lockForServing(path));
+      return openSqlite({ path, environment, clock, threaded: true, log, ...events });
+    }),
+  );
   opened.defer(() => store.close());
   const { canWrite } = store.inventory;
   const states = createStoreStates({ log, isShared: false, canWrite });
@@ -116,14 +122,8 @@ async function openPostgresEngine(
     onCreated: () => log("store created", { store: database.label, schema: postgresSchema }),
     onMigrated: logMigration(database.label, log),
   };
-  const store = await openPostgres({
-    database,
-    environment,
-    clock,
-    patienceMs,
-    log,
-    ...events,
-  });
+  const options = { database, environment, clock, patienceMs, log, ...events };
+  const store = await openOrCreate(config, (mayCreate) => openPostgres({ ...options, mayCreate }));
   opened.defer(() => store.close());
   const { query } = database.connection(limiterDeadlineMs);
   const usage = createSharedUsage(query, clock);

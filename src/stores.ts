@@ -1,4 +1,5 @@
 import type { Config } from "./config.ts";
+import { openOrCreate } from "./creation.ts";
 import { ServiceError } from "./domain/errors.ts";
 import type { ImportPreview } from "./domain/import-preview.ts";
 import type { Clock, Store } from "./domain/ports.ts";
@@ -8,7 +9,22 @@ import { printError } from "./output.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 import { causeOf, namingFile, sqlitePath } from "./store-file.ts";
 
-/** Opens the store that the database address names, for a command that does one thing and ends. */
+/**
+ * Opens the store that the database address names, for a command that does one thing and ends. Creates
+ * a missing one, unless there are backups of it.
+ */
+export function openOrCreateStore(
+  config: Config,
+  clock: Clock,
+  onCreated: (place: string) => void,
+): Promise<Store> {
+  return openOrCreate(config, (mayCreate) => open(config, clock, { mayCreate, onCreated }));
+}
+
+/**
+ * Same as `openOrCreateStore`, but also creates a store that has backups. For a store that gets its
+ * content from a backup or from another store.
+ */
 export function openStore(
   config: Config,
   clock: Clock,

@@ -23,6 +23,7 @@ const fine: ServiceState = {
   keys: [],
   webhooks: [],
   backup: recent,
+  backupsAhead: 0,
   backupEveryMs: undefined,
   certificateExpiresAt: undefined,
 };
@@ -62,6 +63,12 @@ describe("what needs attention", () => {
     const keys = [aKey("a", { usedToday: 899, expiresAt: now + 8 * dayMs })];
     const webhooks = [aWebhook("a", {})];
     expect(textsOf({ keys, webhooks, certificateExpiresAt: now + 8 * dayMs })).toEqual([]);
+  });
+
+  test("backups that have changes which the store does not have", () => {
+    expect(textsOf({ backupsAhead: 2 })).toEqual([
+      "problem: Backups with changes that the store does not have: 2.",
+    ]);
   });
 
   test("a store that cannot be written, a service that is not ready, a certificate that ends", () => {

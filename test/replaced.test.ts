@@ -51,6 +51,6 @@ test("after the file was moved away, updates are refused and reads continue", as
   // A new file with the old name is not the one that the service has open, and commands refuse it.
   writeFileSync(file, "");
   expect((await ask(service, clients[0]!)).status).toBe(503);
-  expectUsageError(await place.run(["keys", "list"]), "restart that process first");
+  expectUsageError(await place.run(["keys", "list"]), "its log says what to do");
   expect(statSync(file).size).toBe(0);
 });

@@ -74,15 +74,17 @@ function parseTime(text: string): number {
 /**
  * Removes all but the newest backups of this environment. Returns the number of removed files. Keeps
  * `latest` in any case: after the clock was set back, its name has an earlier time than the others.
+ * Those that are ahead of the store are kept too, and do not count.
  */
 export async function removeOldBackups(
   folder: BackupFolder,
   keep: number,
   latest: string,
+  ahead: readonly string[],
 ): Promise<number> {
   const pattern = new RegExp(`^${folder.environment}-${timePattern}\\.petstore$`);
   const names = (await readdir(folder.path)).filter((name) => pattern.test(name));
-  const others = names.filter((name) => name !== basename(latest));
+  const others = names.filter((name) => name !== basename(latest) && !ahead.includes(name));
   const old = others
     .sort()
     .reverse()

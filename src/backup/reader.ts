@@ -60,6 +60,18 @@ export async function openBackup(
   }
 }
 
+/** Reads what a backup says about itself. Does not check the rest of the file. */
+export async function readManifest(file: string): Promise<Manifest> {
+  const handle = await open(file, "r");
+  try {
+    const { size } = await handle.stat();
+    await checkFirstLine(file, handle);
+    return parseManifest(file, await readLastLine(file, handle, size)).manifest;
+  } finally {
+    await handle.close();
+  }
+}
+
 async function readAt(handle: FileHandle, start: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, start);
   return buffer.subarray(0, bytesRead);

@@ -2,7 +2,7 @@ import { type Config, readConfig } from "../config.ts";
 import type { Store } from "../domain/ports.ts";
 import { systemClock } from "../engines.ts";
 import { printNote } from "../output.ts";
-import { openExistingStore, openStore, withStorePath } from "../stores.ts";
+import { openExistingStore, openOrCreateStore, withStorePath } from "../stores.ts";
 import type { Input } from "./command.ts";
 import { beginChange } from "./interruption.ts";
 
@@ -20,7 +20,7 @@ type Run<Values, Operands> = (input: Input<Values, Operands>) => Promise<number>
  * on standard error which store it created. For commands that bring content.
  */
 export function withStore<Values, Operands>(work: Work<Values, Operands>): Run<Values, Operands> {
-  return runWith((config) => openStore(config, systemClock, printCreated), work);
+  return runWith((config) => openOrCreateStore(config, systemClock, printCreated), work);
 }
 
 /** Same as `withStore`, but rejects if there is no store. For commands that need content. */

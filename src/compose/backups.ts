@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { listAhead } from "../backup/ahead.ts";
 import {
   listBackups,
   newBackupPath,
@@ -8,6 +9,7 @@ import {
   removeUnfinished,
 } from "../backup/folder.ts";
 import { childVariables } from "../config.ts";
+import { inBackground, whileAvailable } from "../domain/background.ts";
 import { type BackupView, backupMsMax, startBackups } from "../domain/backups.ts";
 import type { Store } from "../domain/ports.ts";
 import { failureOf, runCommand, withoutProgram } from "./child.ts";
@@ -27,11 +29,23 @@ const filesListedMax = 1_000;
  */
 export function openBackups(
   { config, clock, log, program }: ServiceOptions,
-  { maintenance }: Store,
+  { maintenance, history }: Store,
 ): ServiceBackups {
   const { backupEveryMs: everyMs, backupKeep: keep, environment } = config;
   const folder = { path: config.backupFolder, environment };
   const variables = childVariables(config);
+  let ahead: readonly string[] | undefined;
+
+  /** Looks for backups that have ledger rows which the store does not have. */
+  async function compare(): Promise<readonly string[]> {
+    const found = await listAhead(folder, history.hasRow);
+    if (found.length > 0 && found.length !== ahead?.length) {
+      const newest = join(resolve(folder.path), found[0]!);
+      log("backups ahead of the store", { files: found.length, newest });
+    }
+    ahead = found;
+    return found;
+  }
 
   async function make(stopping: AbortSignal): Promise<Record<string, unknown>> {
     prepareFolder(folder);
@@ -43,7 +57,7 @@ export function openBackups(
       const result = await runCommand({ command: program!, variables }, words, { signal });
       if (result.ended !== 0) throw failureOf(result, signal);
       const { file, seq, bytes, durationMs } = JSON.parse(result.out) as Record<string, unknown>;
-      const removed = await removeOldBackups(folder, keep, path);
+      const removed = await removeOldBackups(folder, keep, path, await compare());
       await removeAbandoned(folder, now - backupMsMax);
       return { file, seq, bytes, durationMs, removed };
     } catch (error) {
@@ -54,8 +68,10 @@ export function openBackups(
 
   const options = { maintenance, clock, random: Math.random, log, everyMs, make };
   const backups = program && startBackups(options);
+  inBackground("comparing the backups with the store", log, whileAvailable(compare))();
   return {
     ...{ folder: resolve(folder.path), everyMs, keep },
+    countAhead: () => ahead?.length,
     listFiles: () => listBackups(folder, filesListedMax),
     makeNow: async () => (backups ? backups.makeNow() : { kind: "failed", error: withoutProgram }),
     stop: async () => backups?.stop(),

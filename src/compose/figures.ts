@@ -36,6 +36,7 @@ export function addServiceMetrics(
   registry.read(metrics.streamsCutOff, () => feed.streamsCutOff);
   registry.read(metrics.spansDropped, () => traces?.spansDropped ?? 0);
   registry.read(metrics.certificateExpiry, () => certificate && certificate.expiresAt / 1_000);
+  registry.read(metrics.backupsAhead, context.admin.backups.countAhead);
   registry.read(metrics.stopping, () => (isStopping() ? 1 : 0));
   const { engine: name } = engine.figures;
   const labels = [packageVersion(), process.versions.bun ?? "", name, config.environment];

@@ -20,6 +20,8 @@ export interface ServiceState {
   readonly keys: readonly KeyStatus[];
   readonly webhooks: readonly Webhook[];
   readonly backup: MaintenanceRecord | undefined;
+  /** How many backups have ledger rows that the store does not have. */
+  readonly backupsAhead: number;
   /** Undefined if the service makes no backups by itself. */
   readonly backupEveryMs: number | undefined;
   /** When the certificate of the service expires; undefined without one. */
@@ -75,8 +77,11 @@ function* aboutWebhooks({ webhooks }: ServiceState) {
   if (paused.length > 0) yield warning(view, `${some(paused)} paused.`);
 }
 
-function* aboutBackups({ backup, backupEveryMs, now }: ServiceState) {
+function* aboutBackups({ backup, backupsAhead, backupEveryMs, now }: ServiceState) {
   const view = "backups" as const;
+  if (backupsAhead > 0) {
+    yield problem(view, `Backups with changes that the store does not have: ${backupsAhead}.`);
+  }
   const { succeededAt = null, failedAt = null, error } = backup ?? {};
   if (failedAt !== null && failedAt > (succeededAt ?? 0)) {
     yield problem(view, `The last backup failed: ${error ?? "unknown reason"}`);

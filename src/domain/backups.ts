@@ -78,6 +78,8 @@ export interface BackupView {
   /** Undefined without a schedule. */
   readonly everyMs: number | undefined;
   readonly keep: number;
+  /** How many files have ledger rows that the store does not have. Undefined until they were compared. */
+  countAhead(): number | undefined;
   /** The newest first. */
   listFiles(): Promise<readonly BackupFile[]>;
   makeNow(): Promise<BackupOutcome>;

@@ -241,6 +241,13 @@ export const events = {
       "A backup failed. The service tries again after five minutes, or after `--backup-every` if that is shorter.",
     action: "Free disk space, or correct `--backup-folder` or its permissions.",
   },
+  "backups ahead of the store": {
+    level: "error",
+    meaning:
+      "`files` backups in the folder have ledger rows that the store does not have, among them `newest`. The service never removes them.",
+    action:
+      "If the store was lost or replaced, stop the service, move the store away and restore `newest`. If you restored an earlier backup, move the later ones to another place.",
+  },
   "certificate loaded": {
     level: "info",
     meaning: "The service uses the TLS certificate `subject`, which expires at `expiresAt`.",

@@ -54,6 +54,8 @@ export interface StoreInspection {
   /** Throws if the store cannot be written at the moment. */
   checkWritable(): Promise<void>;
   readTimes(): Promise<StoreTimes>;
+  /** Whether the ledger has this row with this hash. */
+  hasRow(seq: number, hash: string): Promise<boolean>;
   listFacts(): Promise<readonly EngineFact[]>;
   listKeys(): Promise<readonly Key[]>;
   listEndingSecrets(now: number): Promise<readonly EndingSecret[]>;

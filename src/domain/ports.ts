@@ -110,6 +110,8 @@ export interface HistoryReader {
   findRemoval(petId: bigint): MaybePromise<number | undefined>;
   /** Where the ledger ends, with the hash of its last row. */
   readTip(): MaybePromise<Tip>;
+  /** Whether the ledger has this row with this hash. Every ledger has row 0, which is its start. */
+  hasRow(seq: number, hash: string): MaybePromise<boolean>;
   /** The `seq` of the last row at or before a time, or 0. Costs a few reads in any ledger. */
   seqAt(time: number): MaybePromise<number>;
   /** Rows in order, at most `rowsMax`. Reads every row between `after` and `upTo`. */

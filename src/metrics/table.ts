@@ -120,6 +120,10 @@ export const metrics = {
     "petstore_backup_duration_seconds",
     "Duration of the last backup. No value if none has succeeded.",
   ),
+  backupsAhead: gauge(
+    "petstore_backups_ahead",
+    "Backups in the folder with ledger rows that the store does not have. No value until they were compared.",
+  ),
   drillSuccess: gauge(
     "petstore_drill_last_success_timestamp_seconds",
     "When the last restore drill succeeded. 0 if none has.",

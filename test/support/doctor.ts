@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defaultBounds } from "../../src/cli/doctor/bounds.ts";
 import { examine } from "../../src/cli/doctor/doctor.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
@@ -7,13 +9,17 @@ import { createKey, withStoreAt } from "./stocking.ts";
 /** The disk of a test machine may be slow at times. */
 export const patientBounds = { ...defaultBounds, flushMsMax: 60_000 };
 
+const noFolder = join(tmpdir(), "petstore-no-backups");
+
 /** Runs every check on a database, with a port that nothing else uses. */
 export function examineStore(
   database: string,
   flags: Record<string, string> = {},
   bounds: Partial<typeof defaultBounds> = {},
 ): Promise<readonly Finding[]> {
-  return examine({ database, port: "0", ...flags }, {}, { ...patientBounds, ...bounds });
+  // The default is a folder of this checkout, which may have backups.
+  const settings = { database, port: "0", "backup-folder": noFolder, ...flags };
+  return examine(settings, {}, { ...patientBounds, ...bounds });
 }
 
 /** Fills a new store so that no check has anything to say: a key, a backup and a drill. */

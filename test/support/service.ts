@@ -71,7 +71,9 @@ export async function startTestService(
   const folder = mkdtempSync(join(tmpdir(), `petstore-${engine}-`));
   const databaseUrl =
     flags.database ?? (await freshDatabase[engine](folder, flags.env ?? "production"));
-  const config = { ...readConfig({ port: "0", ...flags, database: databaseUrl }, {}), ...bounds };
+  const backups = join(folder, "backups");
+  const settings = { port: "0", "backup-folder": backups, ...flags, database: databaseUrl };
+  const config = { ...readConfig(settings, {}), ...bounds };
   const { clock = createTestClock() } = extras;
   const logged: string[] = [];
   const log = (event: string, details?: Record<string, unknown>) => {

@@ -1,10 +1,22 @@
+import { join, resolve } from "node:path";
+import { listAhead } from "../../backup/ahead.ts";
+import { listBackups } from "../../backup/folder.ts";
 import type { Config } from "../../config.ts";
 import type { StoreInspection } from "../../domain/inspection.ts";
 import type { MaintenanceTask } from "../../domain/maintenance.ts";
 import { isInForce } from "../../domain/usage.ts";
 import { formatInstant } from "../../domain/values/instants.ts";
 import type { Bounds } from "./bounds.ts";
-import { type Check, day, type Finding, formatAge, listed, ok, warning } from "./finding.ts";
+import {
+  type Check,
+  day,
+  type Finding,
+  formatAge,
+  listed,
+  ok,
+  problem,
+  warning,
+} from "./finding.ts";
 
 const advice = "Another session may hold a lock. If not, run petstore verify.";
 
@@ -30,9 +42,18 @@ async function findRecord(inspection: StoreInspection, task: MaintenanceTask) {
 
 async function checkBackup(
   inspection: StoreInspection,
-  { backupEveryMs }: Config,
+  { backupEveryMs, backupFolder, environment }: Config,
   { backupAgeMsMax }: Bounds,
 ): Promise<Finding> {
+  const folder = { path: resolve(backupFolder), environment };
+  const [ahead] = await listAhead(folder, inspection.hasRow);
+  if (ahead !== undefined) {
+    return problem(
+      "backup",
+      `${join(folder.path, ahead)} has ledger rows that the store does not have`,
+      "If the store was lost or replaced, stop the service, move the store away and run petstore restore with this file. If an earlier backup was restored, move the file to another place.",
+    );
+  }
   const record = await findRecord(inspection, "backup");
   const { succeededAt = null, failedAt = null, error } = record ?? {};
   const advice = backupEveryMs
@@ -41,9 +62,13 @@ async function checkBackup(
   if (failedAt !== null && failedAt > (succeededAt ?? 0)) {
     return warning("backup", `the last one failed at ${formatInstant(failedAt)}: ${error}`, advice);
   }
-  if (succeededAt === null) return warning("backup", "there is none", advice);
-  const ageMs = Date.now() - succeededAt;
-  const found = `the last one is ${formatAge(ageMs)} old`;
+  // A restored store does not know the backups that were made before.
+  const [newest] = await listBackups(folder, 1);
+  const lastAt = succeededAt ?? newest?.createdAt;
+  if (lastAt === undefined) return warning("backup", "there is none", advice);
+  const ageMs = Date.now() - lastAt;
+  const place = succeededAt === null ? `, in ${folder.path}` : "";
+  const found = `the last one is ${formatAge(ageMs)} old${place}`;
   const ageMsMax = backupEveryMs ? 2 * backupEveryMs : backupAgeMsMax;
   return ageMs > ageMsMax ? warning("backup", found, advice) : ok("backup", found);
 }

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { explainConfig } from "../../config.ts";
+import { findNewestBackup } from "../../creation.ts";
 import { print, withoutSecrets } from "../../output.ts";
 import { sqlitePath } from "../../store-file.ts";
 import type { Input } from "../command.ts";
@@ -51,7 +52,7 @@ export async function examine(
     ok("configuration", `${all.length} settings are valid, ${changed} are not the default`),
     ...warnings.map((found) => warning("configuration", found, "Make the file private.")),
     ...(path === undefined || isMissing ? [] : await checkFiles(path, bounds)),
-    ...(await attempt("store", storeAdvice(path), async () => {
+    ...(await attempt("store", storeAdvice(path, await findNewestBackup(config)), async () => {
       const inspection = await inspectStore(config, bounds.databaseMs);
       try {
         return await checkStore(inspection, config, bounds);
@@ -64,10 +65,13 @@ export async function examine(
   ];
 }
 
-function storeAdvice(path: string | undefined): string {
-  return path === undefined
-    ? "Check --database, the network, and that the server runs and accepts this user."
-    : "Check --database and --env, and the current folder: a relative path starts there.";
+function storeAdvice(path: string | undefined, newestBackup: string | undefined): string {
+  const advice =
+    path === undefined
+      ? "Check --database, the network, and that the server runs and accepts this user."
+      : "Check --database and --env, and the current folder: a relative path starts there.";
+  if (newestBackup === undefined) return advice;
+  return `${advice} If the store is lost, run petstore restore ${newestBackup}.`;
 }
 
 function scrubbed({ found, ...finding }: Finding): Finding {

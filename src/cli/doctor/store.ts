@@ -1,4 +1,5 @@
 import type { Config } from "../../config.ts";
+import { findNewestBackup } from "../../creation.ts";
 import type { StoreInspection } from "../../domain/inspection.ts";
 import { formatInstant } from "../../domain/values/instants.ts";
 import type { Bounds } from "./bounds.ts";
@@ -13,7 +14,7 @@ export async function checkStore(
   config: Config,
   bounds: Bounds,
 ): Promise<readonly Finding[]> {
-  const schema = await attempt("schema", restore, () => checkSchema(inspection));
+  const schema = await attempt("schema", restore, () => checkSchema(inspection, config));
   const findings = [ok("store", inspection.label), ...schema];
   // Older and newer schemas lack tables or have other ones.
   const isCurrent = schema[0]?.result === "ok";
@@ -59,7 +60,7 @@ function currentChecks(
 const writableAdvice =
   "If it is busy, wait for the import that runs. Otherwise check disk space, rights and the server.";
 
-async function checkSchema(inspection: StoreInspection): Promise<Finding> {
+async function checkSchema(inspection: StoreInspection, config: Config): Promise<Finding> {
   const { version, current, isTooNew } = await inspection.readSchema();
   if (isTooNew) {
     return problem(
@@ -69,11 +70,11 @@ async function checkSchema(inspection: StoreInspection): Promise<Finding> {
     );
   }
   if (version === 0) {
-    return problem(
-      "schema",
-      "the database is empty",
-      "Check --database and --env. If this is a new store, run petstore serve to create it.",
-    );
+    const backup = await findNewestBackup(config);
+    const next = backup
+      ? `If the store is lost, run petstore restore ${backup}.`
+      : "If this is a new store, run petstore serve to create it.";
+    return problem("schema", "the database is empty", `Check --database and --env. ${next}`);
   }
   if (version === current) return ok("schema", `version ${version}, no pending migration`);
   return warning(

@@ -6,7 +6,7 @@ import type { Store } from "../../domain/ports.ts";
 import { systemClock } from "../../engines.ts";
 import { spool } from "../../files/spool.ts";
 import { print, printError } from "../../output.ts";
-import { findStore, openStore, withEmptyStore, withStorePath } from "../../stores.ts";
+import { findStore, openOrCreateStore, withEmptyStore, withStorePath } from "../../stores.ts";
 import type { Input } from "../command.ts";
 import { formatOf } from "../files.ts";
 import { parseInteger } from "../flag-values.ts";
@@ -89,7 +89,7 @@ async function importIntoNew<T>(
   await withEmptyStore(config, (preview) =>
     kind.preview(preview, recordsOf(kept?.read() ?? first), problems, async () => {}),
   );
-  const store = await openStore(config, systemClock, printCreated);
+  const store = await openOrCreateStore(config, systemClock, printCreated);
   opened.defer(() => store.close());
   const again = kept?.read() ?? readWithProgress(file, opened);
   return importInto(kind, store, recordsOf(again), problems, origin);

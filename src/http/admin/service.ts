@@ -28,6 +28,7 @@ export async function getService(context: Context, call: Call): Promise<Reply> {
     keys,
     webhooks,
     backup,
+    backupsAhead: admin.backups.countAhead() ?? 0,
     backupEveryMs,
     certificateExpiresAt: admin.certificateExpiresAt(),
   });

@@ -12,6 +12,11 @@ const removalText = `SELECT (SELECT version FROM removed_pets WHERE pet_id = $1:
 
 const tipText = `SELECT tip.*, ${timelineNow} FROM (${readTip}) AS tip`;
 
+/** The last row without a hash of its own has it in the table `chain`. */
+export const hasRowText = `SELECT $1::int8 = 0
+    OR EXISTS (SELECT FROM ledger WHERE seq = $1::int8 AND hash = decode($2::text, 'hex'))
+    OR EXISTS (SELECT FROM chain WHERE from_seq = $1::int8 AND hash = $2::text), ${timelineNow}`;
+
 const seqAtText = `SELECT petstore_seq_at($1::int8), ${timelineNow}`;
 
 const rowsText = withTimeline(
@@ -59,6 +64,11 @@ export function createHistoryReader(guard: PrimaryGuard, quick: Query, long: Que
       const [row] = await quick(tipText);
       guard.confirm(Number(row![3]));
       return toTip(row!);
+    },
+    async hasRow(seq, hash) {
+      const [row] = await quick(hasRowText, [seq, hash]);
+      guard.confirm(Number(row![1]));
+      return row![0] === true;
     },
     async seqAt(time) {
       const [row] = await quick(seqAtText, [time]);

@@ -4,6 +4,7 @@ import { endingSecretsFrom, toEndingSecret } from "../rows.ts";
 import { createDatabase } from "./engine/database.ts";
 import { describeFailure } from "./engine/failures.ts";
 import type { Session } from "./engine/session.ts";
+import { hasRowText } from "./history.ts";
 import { createKeys } from "./keys.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { checkRights, readVersion } from "./migrations.ts";
@@ -82,6 +83,7 @@ function createInspection(label: string, session: Session, close: () => void): S
         lastWindowAt: Number(row![2] ?? 0),
       };
     },
+    hasRow: async (...row) => (await query(hasRowText, row))[0]![0] === true,
     listFacts: async () => toFacts((await query(factsText))[0]!),
     listKeys: () => createKeys(query, query, query).listKeys(),
     listEndingSecrets: async (time) =>

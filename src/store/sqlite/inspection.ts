@@ -5,6 +5,7 @@ import { assertUndamaged } from "./engine/change-signal.ts";
 import { unavailableOr } from "./engine/failures.ts";
 import { filesOf } from "./engine/files.ts";
 import { recoverFile } from "./engine/recovery.ts";
+import { createHistoryReader } from "./history.ts";
 import { createKeyReader } from "./keys.ts";
 import { createMaintenanceReader } from "./maintenance.ts";
 import { assertOurs, versionOf } from "./migrations.ts";
@@ -68,6 +69,8 @@ function createInspection(path: string, database: Database): StoreInspection {
           lastWindowAt: lastWindowAt ?? 0,
         };
       }),
+    hasRow: async (...row) =>
+      read(() => createHistoryReader(database)).then((own) => own.hasRow(...row)),
     listFacts: () => read(() => listFacts(first)),
     listKeys: () => read(() => createKeyReader(database).listKeys()),
     listEndingSecrets: (now) =>

@@ -51,10 +51,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   // Checked first: opening a store whose service has lost track of its files adds more damage.
   if (!threaded) assertUndamaged(filesOf(path));
   recoverFile(path);
-  if (!threaded) {
-    if (!mayCreate) assertStore(path);
-    assertNotServedByOlderVersion(path);
-  }
+  if (!mayCreate) assertStore(path);
+  if (!threaded) assertNotServedByOlderVersion(path);
   const isNew = !hasContent(path);
   const migration = upgradeFile(path, environment, options.clock.now());
   if (migration) options.onMigrated?.(migration);

@@ -27,6 +27,19 @@ export function describeHistory(suite: StoreSuite): void {
   const seqsOfPet = async (petId: bigint, fromSeq: number, rowsMax = 100) =>
     (await history().petRows(petId, fromSeq, rowsMax)).map(({ seq }) => seq);
 
+  test("a row is in the ledger only with its hash, and every ledger has its start", async () => {
+    await add({ petId: 1n });
+    await commit(set(1n, 5));
+    const { seq, hash } = await history().readTip();
+    expect(await history().hasRow(seq, hash)).toBe(true);
+    expect(await history().hasRow(0, genesisHash)).toBe(true);
+    expect(await history().hasRow(seq - 1, hash)).toBe(false);
+    expect(await history().hasRow(seq + 1, hash)).toBe(false);
+    expect(await history().hasRow(seq, "0".repeat(64))).toBe(false);
+    await commit(set(1n, 6));
+    expect(await history().hasRow(seq, hash)).toBe(true);
+  });
+
   describe("an entry", () => {
     test("is found with its version and the epoch in which that was written", async () => {
       await add({ petId: int64Min, quantity: 4 }, { petId: int64Max, status: "sold" });

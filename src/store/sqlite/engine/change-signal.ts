@@ -180,7 +180,7 @@ export function createChangeSender(files: StoreFiles): ChangeSender {
 function damagedError(): ServiceError {
   return new ServiceError(
     "unavailable",
-    "the process that serves this store has found its files damaged: restart that process first",
+    "the process that serves this store has found its files damaged; its log says what to do",
   );
 }
 

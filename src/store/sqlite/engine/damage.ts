@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { type Stats, statSync, truncateSync } from "node:fs";
+import { existsSync, type Stats, statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
 import { createDatabaseCheck } from "./database-check.ts";
 import type { FileName, StoreFiles } from "./files.ts";
@@ -167,7 +167,8 @@ function describe(files: StoreFiles, name: FileName, kind: Kind): Damage {
   return {
     file: files[name],
     what: descriptions[kind],
-    todo: advice(name, kind),
+    // Without the database file, a restart would not help, whatever else is gone.
+    todo: existsSync(files.database) ? advice(name, kind) : goneAdvice,
     // A database that was moved, or a file without data, leaves the open files as they were.
     isReadable: isMoved || hasNoData,
     isWalStranded: isMoved || (name === "wal" && kind !== "overwritten"),
@@ -175,9 +176,12 @@ function describe(files: StoreFiles, name: FileName, kind: Kind): Damage {
   };
 }
 
+const goneAdvice =
+  "If the database file was moved, stop the service, put the file back, and restart. If it was deleted, copy it from /proc before the service stops (docs/sqlite.md), or restore a backup.";
+
 function advice(name: FileName, kind: Kind): string {
   if (name === "database") {
-    return kind === "gone" || kind === "replaced"
+    return kind === "replaced"
       ? "Stop the service, put the file back, and restart."
       : "Stop the service, delete -wal and -shm, put a backup in the file's place, and restart.";
   }

@@ -42,7 +42,7 @@ const privateMode = 0o600;
  */
 export function prepareFiles(path: string): StoreFiles {
   createFolder(dirname(path));
-  assertNoLogAlone(path);
+  assertNothingLeft(path);
   // Only a file that does not exist is opened here: closing a handle of an existing one would drop
   // every lock that SQLite holds on it in this process.
   if (!statSync(path, { throwIfNoEntry: false })) {
@@ -57,16 +57,30 @@ export function prepareFiles(path: string): StoreFiles {
 }
 
 /**
- * Rejects a log without its database file. SQLite deletes the log of an empty database, and with it
- * the last updates of a store whose file was moved or lost.
+ * Rejects the files of a store whose database file is gone. An empty store must not take its name, and
+ * SQLite deletes the log of an empty database, with the last updates of a store.
  */
-function assertNoLogAlone(path: string): void {
-  const { wal } = filesOf(path);
-  // In this order: a process that creates the store fills the file first, and then the log.
-  if (!hasContent(wal) || hasContent(path)) return;
+function assertNothingLeft(path: string): void {
+  const { wal, servingLock, changes } = filesOf(path);
+  // In this order: a process that creates the store makes the file first, then the lock, and fills the
+  // file before it makes the others.
+  const hasLog = hasContent(wal);
+  const isLocked = existsSync(servingLock);
+  const isChanged = existsSync(changes);
+  const isGone = !statSync(path, { throwIfNoEntry: false });
+  if (hasContent(path)) return;
+  if (hasLog) {
+    throw new ServiceError(
+      "unavailable",
+      `${path} is missing or empty, but ${wal} has updates of a store; put the database file back, or move the -wal file away`,
+    );
+  }
+  // An empty file beside the lock is a store whose creation was interrupted.
+  if (!isChanged && !(isGone && isLocked)) return;
+  const trace = isChanged ? changes : servingLock;
   throw new ServiceError(
     "unavailable",
-    `${path} is missing or empty, but ${wal} has updates of a store; put the database file back, or move the -wal file away`,
+    `${path} is missing or empty, but there was a store, which has left ${trace}; put the file back, restore a backup with petstore restore FILE, or move ${path}-* away to begin with an empty store`,
   );
 }
 

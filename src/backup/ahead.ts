@@ -1,0 +1,22 @@
+import { join } from "node:path";
+import type { HistoryReader } from "../domain/ports.ts";
+import { type BackupFolder, listBackups } from "./folder.ts";
+import { readManifest } from "./reader.ts";
+
+/**
+ * The names of the backups that are ahead of a store, the newest first: they end with a ledger row that
+ * the store does not have. The store was lost, replaced, or restored from an earlier backup, and such a
+ * backup may be the only copy of updates.
+ */
+export async function listAhead(
+  folder: BackupFolder,
+  hasRow: HistoryReader["hasRow"],
+): Promise<readonly string[]> {
+  const ahead: string[] = [];
+  for (const { name } of await listBackups(folder, Number.POSITIVE_INFINITY)) {
+    const manifest = await readManifest(join(folder.path, name)).catch(() => undefined);
+    // A file without a manifest cannot be restored, so nothing is lost with it.
+    if (manifest && !(await hasRow(manifest.seq, manifest.hash))) ahead.push(name);
+  }
+  return ahead;
+}

@@ -1,0 +1,232 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { createTestClock } from "../support/clock.ts";
+import { examineStore, findingsOf } from "../support/doctor.ts";
+import { until } from "../support/instances/fleet.ts";
+import { sampleOf, scrape } from "../support/metrics.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { openWorkspace, type Workspace } from "../support/process.ts";
+import { type Engine, engines, startTestService } from "../support/service.ts";
+import { createKey, importPets, verifyStore } from "../support/stocking.ts";
+
+let place: Workspace;
+beforeEach(() => {
+  place = openWorkspace();
+});
+afterEach(() => place.leave());
+
+const createFirstKey = ["keys", "create", "--name", "a", "--plan", "free"];
+const importRex = () => {
+  writeFileSync(place.path("pets.csv"), "petId,name\n1,Rex\n");
+  return ["pets", "import", place.path("pets.csv")];
+};
+
+/** Commands that create a missing store. */
+const creating = () => [["serve"], ["quickstart"], createFirstKey, importRex()];
+
+/** A backup of a store with a pet and a key, as the service names it, in a folder. */
+async function makeBackup(folder: string, name = "production-20261115T100000Z.petstore") {
+  const source = `sqlite:${place.path("source.db")}`;
+  if (!existsSync(place.path("source.db"))) {
+    await importPets(source, '{"petId":1,"name":"Rex","quantity":3}');
+    await createKey(source, { name: "till", plan: "free" });
+    await place.json("backup", place.path("first.petstore"), "--database", source);
+  }
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(place.path("first.petstore"), join(folder, name));
+  return join(folder, name);
+}
+
+describe("a store whose files were deleted under a running service", () => {
+  const database = () => place.path("data/production.db");
+
+  async function loseStore(): Promise<string> {
+    await importPets(`sqlite:${database()}`, '{"petId":1,"name":"Rex","quantity":3}');
+    const service = await place.serve();
+    for (const name of readdirSync(place.path("data"))) rmSync(place.path(`data/${name}`));
+    await service.wrote("store file damaged");
+    await until(() => existsSync(`${database()}-changes`), 20_000, "the report of the damage");
+    service.kill("SIGKILL");
+    await service.exited;
+    return service.written();
+  }
+
+  test("is not created again as an empty one", async () => {
+    await loseStore();
+    const before = readdirSync(place.path("data"));
+    for (const words of creating()) {
+      expect(await place.run(words)).toEqual({
+        code: 2,
+        out: "",
+        err: expect.stringMatching(
+          /production\.db is missing or empty, but there was a store.* petstore restore FILE.* move .* away/,
+        ),
+      });
+    }
+    expect(readdirSync(place.path("data"))).toEqual(before);
+  });
+
+  test("is restored, or created again once its files were moved away", async () => {
+    await loseStore();
+    const backup = await makeBackup(place.path("elsewhere"));
+    expect(await place.run(["restore", backup])).toMatchObject({ code: 0 });
+    expect(await place.run(createFirstKey)).toMatchObject({ code: 0 });
+    for (const name of readdirSync(place.path("data"))) rmSync(place.path(`data/${name}`));
+    expect(await place.run(createFirstKey)).toMatchObject({ code: 0 });
+  });
+
+  test("is not called repaired by a restart in the log", async () => {
+    const advice = (await loseStore())
+      .split("\n")
+      .filter((line) => line.includes('"store file damaged"'))
+      .map((line) => JSON.parse(line).todo as string);
+    expect(advice.length).toBeGreaterThan(0);
+    for (const todo of advice) expect(todo).toMatch(/\/proc.*restore a backup/);
+  });
+});
+
+test("an empty file beside the lock of a service is a store whose creation was interrupted", async () => {
+  mkdirSync(place.path("data"));
+  writeFileSync(place.path("data/production.db"), "");
+  writeFileSync(place.path("data/production.db-serving"), "");
+  expect(await place.run(createFirstKey)).toMatchObject({ code: 0 });
+});
+
+const missing: Record<Engine, () => Promise<string>> = {
+  sqlite: async () => `sqlite:${place.path("data/production.db")}`,
+  postgres: async () => (await sharedPostgres()).freshDatabase(),
+};
+
+for (const engine of engines) {
+  describe(`${engine}: a missing store with backups in the folder`, () => {
+    test("is not created, and the message names the newest backup", async () => {
+      const database = await missing[engine]();
+      await makeBackup(place.path("data/backups"));
+      const newest = await makeBackup(
+        place.path("data/backups"),
+        "production-20261116T100000Z.petstore",
+      );
+      for (const words of creating()) {
+        const ran = await place.run([...words, "--database", database]);
+        expect(ran).toEqual({
+          code: 2,
+          out: "",
+          err: expect.stringContaining(`newest backup with petstore restore ${newest};`),
+        });
+        expect(ran.err).toContain("a new store needs another --backup-folder");
+      }
+      expect(readdirSync(place.path("data"))).toEqual(["backups"]);
+      const doctor = await place.run(["doctor", "--port", "0", "--database", database]);
+      expect(doctor.code).toBe(1);
+      expect(doctor.out.replace(/\s+/g, " ")).toContain(`petstore restore ${newest}`);
+      expect(await place.run(["restore", newest, "--database", database])).toMatchObject({
+        code: 0,
+      });
+      expect(await verifyStore(database)).toMatchObject({ faultCount: 0, rows: 1 });
+      expect(await place.run([...createFirstKey, "--database", database])).toMatchObject({
+        code: 0,
+      });
+    });
+
+    test("is created with another folder, or as the copy of a store", async () => {
+      await makeBackup(place.path("data/backups"));
+      const other = ["--backup-folder", place.path("new")];
+      const [first, second] = [await missing[engine](), `sqlite:${place.path("data/copy.db")}`];
+      expect(await place.run([...createFirstKey, "--database", first, ...other])).toMatchObject({
+        code: 0,
+      });
+      const migrate = ["migrate-store", "--from", first, "--to", second];
+      expect(await place.run(migrate)).toMatchObject({ code: 0 });
+    });
+
+    test("is created if the backups are of the other environment", async () => {
+      const database = await missing[engine]();
+      await makeBackup(place.path("data/backups"), "staging-20261116T100000Z.petstore");
+      expect(await place.run([...createFirstKey, "--database", database])).toMatchObject({
+        code: 0,
+      });
+    });
+  });
+
+  describe(`${engine}: backups with ledger rows that the store does not have`, () => {
+    test("are never removed, and are logged, counted and found by doctor", async () => {
+      const folder = place.path("backups");
+      const old = ["20261110T100000Z", "20261111T100000Z", "20261112T100000Z"].map(
+        (time) => `production-${time}.petstore`,
+      );
+      const program = [process.execPath, resolve(import.meta.dir, "../../src/main.ts")];
+      const flags = { "backup-keep": "1", "backup-folder": folder, "metrics-port": "0" };
+      const clock = createTestClock();
+      // An empty store. The backups of the lost one come into its folder later.
+      const service = await startTestService(
+        engine,
+        flags,
+        { backupEveryMs: 400 },
+        { program, clock },
+      );
+      const { logged } = service;
+      const count = (event: string) => logged.filter((line) => line.includes(`"${event}"`)).length;
+      const read = async () => sampleOf(await scrape(service.metricsUrl), "petstore_backups_ahead");
+      await until(() => count("backup made") === 1, 20_000, "the first backup");
+      expect(await read()).toBe(0);
+      for (const name of old) await makeBackup(folder, name);
+      for (let turn = 2; turn <= 3; turn++) {
+        clock.advance(10_000);
+        await until(() => count("backup made") === turn, 20_000, "the next backup");
+      }
+      expect(await read()).toBe(3);
+      const ahead = logged.filter((line) => line.includes("backups ahead of the store"));
+      expect(ahead.map((line) => JSON.parse(line))).toEqual([
+        { event: "backups ahead of the store", files: 3, newest: join(folder, old[2]!) },
+      ]);
+      // Of the store's own backups, one is kept.
+      const kept = readdirSync(folder).sort();
+      expect(kept.length).toBe(4);
+      expect(kept.slice(0, 3)).toEqual(old);
+      const database = service.databaseUrl;
+      const [finding] = findingsOf(
+        await examineStore(database, { "backup-folder": folder }),
+        "backup",
+      );
+      expect(finding).toMatchObject({
+        result: "problem",
+        found: `${join(folder, old[2]!)} has ledger rows that the store does not have`,
+      });
+      await service.restart();
+      await until(() => count("backups ahead of the store") === 2, 20_000, "the log of a start");
+      await service.stop();
+    });
+
+    test("are none if the store has more rows than its backups", async () => {
+      const folder = place.path("backups");
+      const newest = await makeBackup(folder);
+      const database = await missing[engine]();
+      expect(await place.run(["restore", newest, "--database", database])).toMatchObject({
+        code: 0,
+      });
+      await importPets(database, '{"petId":1,"name":"Rex","quantity":4}');
+      const [finding] = findingsOf(
+        await examineStore(database, { "backup-folder": folder }),
+        "backup",
+      );
+      expect(finding!.found).toMatch(/^the last one is .* old, in .*backups$/);
+    });
+  });
+}
+
+test("an alert fires while backups are ahead of the store", () => {
+  const alerts = readFileSync(
+    new URL("../../deploy/prometheus/alerts.yml", import.meta.url),
+    "utf8",
+  );
+  expect(alerts).toContain("expr: max by (job) (petstore_backups_ahead) > 0");
+});
