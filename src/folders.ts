@@ -4,6 +4,11 @@ import { dirname, resolve } from "node:path";
 /** Only the owner may open a folder with a store or with backups. */
 const privateMode = 0o700;
 
+/** How the name of a folder begins in which a backup is restored and checked first. */
+export const scratchPrefix = ".petstore-scratch-";
+/** The name of the store in it. */
+export const scratchStore = "store.db";
+
 /**
  * Creates a folder and those above it that are missing. Flushes the name of each new one, because a
  * power loss may otherwise undo it, with everything that was stored in the folder.

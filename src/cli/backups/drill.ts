@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { type Config, readConfig } from "../../config.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { systemClock } from "../../engines.ts";
+import { scratchStore } from "../../folders.ts";
 import { print, printError, printWarning } from "../../output.ts";
 import { openExistingStore } from "../../stores.ts";
 import type { Input } from "../command.ts";
@@ -34,7 +35,7 @@ export async function drill({
   let restored: Restored;
   try {
     restored = await inScratchFolder(parent, (folder) =>
-      restoreAndVerify(file, join(folder, "store.db"), config),
+      restoreAndVerify(file, join(folder, scratchStore), config),
     );
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

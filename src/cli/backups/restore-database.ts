@@ -4,6 +4,7 @@ import type { Config } from "../../config.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Store } from "../../domain/ports.ts";
 import { systemClock } from "../../engines.ts";
+import { scratchStore } from "../../folders.ts";
 import { openExistingStore, openStore } from "../../stores.ts";
 import { beginChange, endChange } from "../interruption.ts";
 import { countingRows, createProgress } from "../progress.ts";
@@ -24,7 +25,7 @@ export async function restoreToDatabase(
 ): Promise<Manifest | undefined> {
   await assertEmpty(config);
   return inScratchFolder(scratchParent, async (folder) => {
-    const path = join(folder, "store.db");
+    const path = join(folder, scratchStore);
     const { manifest } = await restoreAndVerify(file, path, config);
     await using opened = new AsyncDisposableStack();
     const source = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);

@@ -1,11 +1,11 @@
 import { existsSync, lstatSync } from "node:fs";
-import { link, open, rename, unlink } from "node:fs/promises";
+import { link, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Manifest } from "../../backup/manifest.ts";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { reasonOf } from "../../file-errors.ts";
-import { createFolder, flushFolder } from "../../folders.ts";
+import { createFolder, flushFolder, scratchStore } from "../../folders.ts";
 import { filesOf } from "../../store/sqlite/engine/files.ts";
 import { isServed } from "../../store/sqlite/engine/serving-lock.ts";
 import { beginChange } from "../interruption.ts";
@@ -22,7 +22,7 @@ export async function restoreToFile(file: string, config: Config, path: string):
   const parent = dirname(path);
   makeFolder(parent);
   return inScratchFolder(parent, async (folder) => {
-    const scratch = join(folder, "store.db");
+    const scratch = join(folder, scratchStore);
     const { manifest } = await restoreAndVerify(file, scratch, config);
     const { wal } = filesOf(scratch);
     // Closing the last connection moves the whole log into the file, unless the disk is full.
@@ -61,8 +61,8 @@ const withoutLinks: readonly string[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOS
 async function putInPlace(scratch: string, path: string): Promise<void> {
   try {
     await link(scratch, path);
-    // A store must have exactly one name.
-    await unlink(scratch);
+    // A store must have exactly one name. A service that starts now may have removed this one.
+    await rm(scratch, { force: true });
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (withoutLinks.includes(code)) return rename(scratch, path);

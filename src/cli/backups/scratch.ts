@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ServiceError } from "../../domain/errors.ts";
 import { creationReasonOf } from "../../file-errors.ts";
+import { scratchPrefix } from "../../folders.ts";
 import { onInterrupt } from "../interruption.ts";
 
 /**
@@ -26,7 +27,7 @@ export async function inScratchFolder<T>(
 
 function createFolder(parent: string): string {
   try {
-    return mkdtempSync(join(parent, ".petstore-scratch-"));
+    return mkdtempSync(join(parent, scratchPrefix));
   } catch (error) {
     const reason = creationReasonOf(error);
     throw new ServiceError("invalid_request", `cannot write to ${parent}: ${reason}`);

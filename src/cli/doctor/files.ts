@@ -11,6 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { findScratchFolder } from "../../store/sqlite/engine/second-name.ts";
 import { type Bounds, defaultBounds } from "./bounds.ts";
 import { attempt, type Finding, formatBytes, ok, problem, warning } from "./finding.ts";
 import { isFileServed } from "./inspection.ts";
@@ -42,6 +43,11 @@ export function storeBytes(real: string): number {
 
 function checkNames(path: string, real: string): Finding {
   const { nlink } = statSync(real);
+  const scratch = nlink > 1 ? findScratchFolder(real) : undefined;
+  if (scratch !== undefined) {
+    const found = `an interrupted restore has left a second name of ${real} in ${scratch}`;
+    return warning("file names", found, "The next start of the service removes it.");
+  }
   if (nlink > 1) {
     return problem(
       "file names",

@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite";
-import { existsSync, statSync, truncateSync } from "node:fs";
+import { existsSync, truncateSync } from "node:fs";
 import { ServiceError } from "../../../domain/errors.ts";
 import { createPrivate, filesOf, prepareFiles, type StoreFiles } from "./files.ts";
+import { assertOneName } from "./second-name.ts";
 
 /** How long a service waits for a command that is checking whether the store is served. */
 const lockWaitMs = 500;
@@ -16,14 +17,7 @@ export function lockForServing(path: string): () => void {
   // empty store may take its name.
   if (isServed(filesOf(path))) throw alreadyServed(path);
   const files = prepareFiles(path);
-  const found = statSync(path);
-  if (found.isFile() && found.nlink > 1) {
-    // SQLite keeps one log per name, so changes made through one name would destroy the others.
-    throw new ServiceError(
-      "unavailable",
-      `${path} has a second name (a hard link); a store must have exactly one name`,
-    );
-  }
+  assertOneName(path);
   const release = acquire(files, lockWaitMs);
   if (!release) throw alreadyServed(path);
   // A process that was killed leaves the state "serving" in this file.
