@@ -1,5 +1,5 @@
 import { formats } from "../files/formats.ts";
-import { type Command, command, json, storeSettings } from "./command.ts";
+import { type Command, command, creatingSettings, json, storeSettings } from "./command.ts";
 import { exportOrders, exportPets } from "./export.ts";
 import { importOrders, importPets } from "./imports/import.ts";
 import { withExistingStore } from "./with-store.ts";
@@ -47,7 +47,7 @@ export const catalogueCommands: readonly Command[] = [
     operands: inputFile,
     flags: importFlags,
     changes: true,
-    settings: storeSettings,
+    settings: creatingSettings,
     run: importPets,
   }),
   command({
@@ -68,7 +68,7 @@ export const catalogueCommands: readonly Command[] = [
     operands: inputFile,
     flags: importFlags,
     changes: true,
-    settings: storeSettings,
+    settings: creatingSettings,
     run: importOrders,
   }),
   command({

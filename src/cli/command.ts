@@ -84,4 +84,7 @@ export function command<const F extends Flags, const O extends readonly Operand[
 /** The settings of a command that works on one store. */
 export const storeSettings: readonly SettingName[] = ["configFile", "environment", "databaseUrl"];
 
+/** The same for a command that creates a missing store. */
+export const creatingSettings: readonly SettingName[] = [...storeSettings, "backupFolder"];
+
 export const json = { description: "Print the result as JSON." } as const;

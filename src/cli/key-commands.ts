@@ -1,7 +1,7 @@
 import { defaultOverlapMs } from "../domain/key-lifecycle.ts";
 import { defaultScopes, scopes } from "../domain/keys.ts";
 import { planNames, plans } from "../domain/plans.ts";
-import { type Command, command, json, storeSettings } from "./command.ts";
+import { type Command, command, creatingSettings, json, storeSettings } from "./command.ts";
 import { createKey, listKeys, revoke, rotate, showKey, unban } from "./keys.ts";
 import { withExistingStore, withStore } from "./with-store.ts";
 
@@ -53,7 +53,7 @@ export const keyCommands: readonly Command[] = [
       json,
     },
     changes: true,
-    settings: storeSettings,
+    settings: creatingSettings,
     run: withStore(createKey),
   }),
   command({

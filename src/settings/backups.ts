@@ -17,7 +17,8 @@ export const backupsSettings = {
     variable: "PETSTORE_BACKUP_KEEP",
     placeholder: "N",
     default: "48",
-    description: "How many of its own backups the service keeps. It deletes older ones.",
+    description:
+      "How many of its own backups the service keeps. It deletes older ones, unless the store lacks their last ledger row.",
     unit: "backups",
     read: readCount,
   }),
@@ -26,7 +27,8 @@ export const backupsSettings = {
     variable: "PETSTORE_BACKUP_FOLDER",
     placeholder: "FOLDER",
     default: "./data/backups",
-    description: "Folder for the backups that the service makes.",
+    description:
+      "Folder for the backups that the service makes. While it has some, a missing store is not created: it was lost.",
     read: readNonEmpty,
   }),
 } as const;

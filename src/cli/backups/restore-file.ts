@@ -34,7 +34,6 @@ export async function restoreToFile(file: string, config: Config, path: string):
     assertFree(path);
     beginChange();
     await putInPlace(scratch, path);
-    flushFolder(parent);
     printCreated(path);
     return manifest;
   });
@@ -60,14 +59,23 @@ const withoutLinks: readonly string[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOS
 /** Gives the file its name without replacing a file that appeared meanwhile. */
 async function putInPlace(scratch: string, path: string): Promise<void> {
   try {
+    await moveTo(scratch, path);
+    flushFolder(dirname(path));
+  } catch (error) {
+    throw new ServiceError("unavailable", `cannot create ${path}: ${reasonOf(error)}`);
+  }
+}
+
+async function moveTo(scratch: string, path: string): Promise<void> {
+  try {
     await link(scratch, path);
-    // A store must have exactly one name. A service that starts now may have removed this one.
-    await rm(scratch, { force: true });
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (withoutLinks.includes(code)) return rename(scratch, path);
-    throw new ServiceError("unavailable", `cannot create ${path}: ${reasonOf(error)}`);
+    throw error;
   }
+  // A store must have exactly one name. A service that starts now may have removed this one.
+  await rm(scratch, { force: true });
 }
 
 async function flush(path: string): Promise<void> {
