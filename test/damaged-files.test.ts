@@ -159,7 +159,7 @@ describe("of services that share a process,", () => {
       stdin: '{"petId":99,"name":"New"}',
     });
     expect(ran.code).toBe(2);
-    expect(ran.err).toContain("restart");
+    expect(ran.err).toContain("its log says what to do");
   });
 
   test("an update after the log was deleted is refused once the acknowledged updates are saved", async () => {
