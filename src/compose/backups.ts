@@ -9,7 +9,7 @@ import {
   removeUnfinished,
 } from "../backup/folder.ts";
 import { childVariables } from "../config.ts";
-import { inBackground, whileAvailable } from "../domain/background.ts";
+import { every, inBackground, whileAvailable } from "../domain/background.ts";
 import { type BackupView, backupMsMax, startBackups } from "../domain/backups.ts";
 import type { Store } from "../domain/ports.ts";
 import { failureOf, runCommand, withoutProgram } from "./child.ts";
@@ -22,6 +22,9 @@ export interface ServiceBackups extends BackupView {
 
 /** The folder may have any number of files. */
 const filesListedMax = 1_000;
+
+/** Operators move files in and out of the folder. */
+const compareEveryMs = 600_000;
 
 /**
  * Makes backups with the command that operators use, in a process of its own: compressing takes
@@ -68,12 +71,17 @@ export function openBackups(
 
   const options = { maintenance, clock, random: Math.random, log, everyMs, make };
   const backups = program && startBackups(options);
-  inBackground("comparing the backups with the store", log, whileAvailable(compare))();
+  const task = "comparing the backups with the store";
+  inBackground(task, log, whileAvailable(compare))();
+  const stopComparing = every(compareEveryMs, task, log, whileAvailable(compare));
   return {
     ...{ folder: resolve(folder.path), everyMs, keep },
     countAhead: () => ahead?.length,
     listFiles: () => listBackups(folder, filesListedMax),
     makeNow: async () => (backups ? backups.makeNow() : { kind: "failed", error: withoutProgram }),
-    stop: async () => backups?.stop(),
+    async stop() {
+      stopComparing();
+      await backups?.stop();
+    },
   };
 }

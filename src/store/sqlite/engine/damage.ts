@@ -181,7 +181,7 @@ const goneAdvice =
 
 function advice(name: FileName, kind: Kind): string {
   if (name === "database") {
-    return kind === "replaced"
+    return kind === "gone" || kind === "replaced"
       ? "Stop the service, put the file back, and restart."
       : "Stop the service, delete -wal and -shm, put a backup in the file's place, and restart.";
   }
