@@ -1,17 +1,19 @@
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { listBackups } from "./backup/folder.ts";
 import type { Config } from "./config.ts";
 import { ServiceError } from "./domain/errors.ts";
+import { settings } from "./settings.ts";
+import { sqlitePath } from "./store-file.ts";
 
 /**
- * Opens a store, and creates it if it is missing. If the backup folder has backups of this environment,
+ * Opens a store, and creates it if it is missing. If its backup folder has backups of this environment,
  * a missing store was lost, and an empty one in its place would look as if all was well.
  */
 export async function openOrCreate<T>(
   config: Config,
   open: (mayCreate: boolean) => Promise<T>,
 ): Promise<T> {
-  const newest = await findNewestBackup(config);
+  const newest = hasOwnFolder(config) ? await findNewestBackup(config) : undefined;
   if (newest === undefined) return open(true);
   try {
     return await open(false);
@@ -21,6 +23,17 @@ export async function openOrCreate<T>(
     const remedy = `${restore}; a new store needs another --backup-folder`;
     throw new ServiceError("unavailable", `${error.message}, ${remedy}`);
   }
+}
+
+/**
+ * Whether the backups in the folder are those of this store: somebody chose the folder, or the store is
+ * beside it. The default folder may have backups of another store that was started in the same place.
+ */
+function hasOwnFolder(config: Config): boolean {
+  const { backupFolder } = config;
+  if (backupFolder !== settings.backupFolder.default) return true;
+  const path = sqlitePath(config);
+  return path !== undefined && dirname(resolve(path)) === dirname(resolve(backupFolder));
 }
 
 /** The full path of the newest backup of this environment in the backup folder. */

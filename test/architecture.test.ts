@@ -49,7 +49,10 @@ const mayImport: Record<string, readonly string[]> = {
   "src/cli/": ["src/", "node:", "bun"],
   "src/compose.ts": ["src/", "node:"],
   "src/compose/": ["src/", "node:"],
-  "src/creation.ts": ["src/backup/", "src/config.ts", "src/domain/", "node:"],
+  "src/creation.ts": [
+    ...["src/backup/", "src/config.ts", "src/settings.ts", "src/store-file.ts", "src/domain/"],
+    "node:",
+  ],
   "src/engines.ts": ["src/"],
   "src/stores.ts": ["src/"],
   "src/store-file.ts": ["src/config.ts", "src/domain/", "src/file-errors.ts", "node:"],

@@ -115,8 +115,9 @@ for (const engine of engines) {
         place.path("data/backups"),
         "production-20261116T100000Z.petstore",
       );
+      const folder = ["--backup-folder", place.path("data/backups")];
       for (const words of creating()) {
-        const ran = await place.run([...words, "--database", database]);
+        const ran = await place.run([...words, "--database", database, ...folder]);
         expect(ran).toEqual({
           code: 2,
           out: "",
@@ -149,12 +150,18 @@ for (const engine of engines) {
     });
 
     test("is created if the backups are of the other environment", async () => {
-      const database = await missing[engine]();
-      await makeBackup(place.path("data/backups"), "staging-20261116T100000Z.petstore");
-      expect(await place.run([...createFirstKey, "--database", database])).toMatchObject({
-        code: 0,
-      });
+      const folder = place.path("data/backups");
+      await makeBackup(folder, "staging-20261116T100000Z.petstore");
+      const words = ["--database", await missing[engine](), "--backup-folder", folder];
+      expect(await place.run([...createFirstKey, ...words])).toMatchObject({ code: 0 });
     });
+  });
+
+  test(`${engine}: a store elsewhere is created, whatever the default folder has`, async () => {
+    await makeBackup(place.path("data/backups"));
+    const database =
+      engine === "sqlite" ? `sqlite:${place.path("elsewhere.db")}` : await missing[engine]();
+    expect(await place.run([...createFirstKey, "--database", database])).toMatchObject({ code: 0 });
   });
 
   describe(`${engine}: backups with ledger rows that the store does not have`, () => {
