@@ -213,6 +213,22 @@ describe("signed in", () => {
     await page.emulateMedia({ colorScheme: "light" });
   });
 
+  test("the theme that is chosen here or at /docs is used in both", async () => {
+    const page = await opened.context.newPage();
+    const theme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
+    await page.goto(consoleUrl(service));
+    await page.evaluate(() => localStorage.clear());
+    await page.reload();
+    await page.click("[aria-label='Use the dark theme']");
+    await page.goto(new URL("/docs", service.baseUrl).href);
+    expect(await theme()).toBe("dark");
+    await page.click("[aria-label='Use the light theme']");
+    await page.goto(consoleUrl(service));
+    await page.locator("[aria-label='Use the dark theme']").waitFor();
+    expect(await theme()).toBe("light");
+    await page.close();
+  });
+
   test("the skip link leads to the content", async () => {
     const { page } = opened;
     await page.locator(".skip-link").focus();
