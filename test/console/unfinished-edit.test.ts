@@ -175,6 +175,7 @@ test("the removal of the pet by somebody else takes no focus, and is shown until
   await search().click();
   const { text: key } = await issueOperator(service, "Grace");
   expect((await service.call("DELETE", "~/admin/pets/21", { key })).status).toBe(204);
+  await notice().getByText("The edit of Pet 21 is not saved.").waitFor();
   await notice().getByText("removed this entry").waitFor();
   expect(await hasFocus(search())).toBe(true);
   await notice().getByRole("button", { name: "Close" }).click();

@@ -102,15 +102,15 @@ test.each(Object.entries(shown))(
 );
 
 test.each(Object.keys(shown))(
-  "%s has a place for everything on screens of 320 to 447 px, also in larger letters",
+  "%s has a place for everything on screens from 320 px, on phones also in larger letters",
   async (path) => {
     await showView(narrow, addressOf(path));
     await narrow.locator(shown[path]!).first().waitFor();
     await narrow.waitForFunction(() => !document.querySelector(".loading, .chart-waiting"));
     const found: Record<string, readonly string[]> = {};
-    for (const width of [320, 375, 390, 414, 447]) {
+    for (const width of [320, 375, 390, 414, 447, 720, 1024, 1280]) {
       await narrow.setViewportSize({ width, height: 844 });
-      for (const size of [16, 20]) {
+      for (const size of width < 450 ? [16, 20] : [16]) {
         await narrow.evaluate((px) => {
           document.documentElement.style.fontSize = `${px}px`;
         }, size);

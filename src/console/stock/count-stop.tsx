@@ -44,7 +44,8 @@ export function CountStop({ message, doubted, record, dismiss }: Props) {
           <strong>{message}</strong>
         </p>
         <p class="small" id="count-stop-hint">
-          Nothing was recorded. Scans and keys are ignored until you decide.
+          Nothing was recorded. Scans and keys are ignored until you{" "}
+          {doubted === undefined ? "go on" : "decide"}.
         </p>
       </div>
       <div class="row">

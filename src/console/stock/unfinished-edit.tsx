@@ -26,7 +26,10 @@ function Notice({ edit }: { readonly edit: Editing }) {
   useEffect(() => announce(`The edit of ${base.name} is not finished: ${typed} is not saved.`), []);
   if (theirs) {
     return (
-      <div class="unfinished-edit">
+      <div class="stack unfinished-edit">
+        <p>
+          The edit of <bdi>{base.name}</bdi> is not saved.
+        </p>
         <ConflictPanel edit={edit} theirs={theirs} done={leave} />
       </div>
     );
