@@ -193,10 +193,13 @@ test("on a narrower window, and in a view that is opened again, the edit is a no
   await rowOf(page, 4).locator(".cell-name").click();
   const sheet = page.getByRole("dialog");
   expect(await sheet.getByLabel("Quantity").inputValue()).toBe("55");
+  await sheet.getByRole("button", { name: "Cancel" }).click();
+  await rowOf(page, 4).locator(".cell-name").click();
+  await sheet.getByLabel("Quantity").fill("56");
   await showView(page, "/orders");
   await page.locator("h1", { hasText: "Orders" }).waitFor();
   await showView(page, "/stock");
-  await notice().waitFor();
+  await notice().getByText("56").waitFor();
   expect(await sheet.count()).toBe(0);
   await page.setViewportSize({ width: 1280, height: 800 });
   await field().waitFor();

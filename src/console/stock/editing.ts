@@ -19,7 +19,7 @@ export interface Editing {
   readonly field: "quantity" | "status";
   /** True if the edit began on a phone, in a sheet. Only a tap opens a sheet, because it takes the focus. */
   readonly isInSheet: boolean;
-  /** True until the fields of a new edit have got the focus. They take it once. */
+  /** True until the fields in the row have got the focus. They take it once, when the edit begins. */
   readonly wantsFocus: boolean;
   readonly quantity: string;
   readonly status: Status;
@@ -48,7 +48,7 @@ function startEditing(row: number, field: Editing["field"], typed?: string): voi
     base,
     field,
     isInSheet: isNarrow.value,
-    wantsFocus: true,
+    wantsFocus: !isNarrow.value,
     quantity: typed ?? String(base.quantity),
     status: base.status,
     reason: "",
