@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 
 export type Theme = "light" | "dark";
 
+/** The page at /docs uses the same choice. */
 const storageName = "petstore-theme";
 const system = window.matchMedia("(prefers-color-scheme: dark)");
 

@@ -112,6 +112,32 @@ describe("the sign-in", () => {
     await page.locator("#operator-key").waitFor();
   });
 
+  test("leaves nothing of an edit whose answer comes after the sign-out, not even its Undo", async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await enterOperatorKey(page, (await issueOperator(service, "Grace")).text);
+    await page.locator("[data-pet='7'] .cell-quantity").click();
+    await page.route("**/admin/stock/7", async (route) => {
+      const response = await route.fetch();
+      await released;
+      await route.fulfill({ response });
+    });
+    const answered = page.waitForResponse("**/admin/stock/7");
+    await page.keyboard.type("8\n");
+    await page.getByLabel("Sign out").click();
+    await enterOperatorKey(page, (await issueOperator(service, "Ada")).text);
+    await page.locator("[data-pet='7'] .cell-quantity", { hasText: "8" }).waitFor();
+    release();
+    await (await answered).finished();
+    // The page has handled the answer when it has drawn twice.
+    await page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
+    expect(await page.locator(".toast").count()).toBe(0);
+    await page.unroute("**/admin/stock/7");
+    await page.getByLabel("Sign out").click();
+    await page.getByText("You have signed out.").waitFor();
+  });
+
   test("is asked for again when the key is revoked, and another key continues in the same view without its edit", async () => {
     const { id, text } = await issueOperator(service, "Mallory");
     await enterOperatorKey(page, text);
@@ -123,7 +149,7 @@ describe("the sign-in", () => {
     await enterOperatorKey(page, (await issueOperator(service, "Ada")).text);
     await page.locator("[data-connection=live]").waitFor();
     expect(page.url()).toBe(consoleUrl(service, "/stock?x=1"));
-    expect(await page.locator("[data-pet='7'] .cell-quantity").textContent()).toBe("3");
+    expect(await page.locator("[data-pet='7'] .cell-quantity").textContent()).toBe("8");
   });
 });
 
@@ -185,6 +211,22 @@ describe("signed in", () => {
     await page.click("[aria-label='Use the dark theme']");
     expect(await background()).toBe(dark);
     await page.emulateMedia({ colorScheme: "light" });
+  });
+
+  test("the theme that is chosen here or at /docs is used in both", async () => {
+    const page = await opened.context.newPage();
+    const theme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
+    await page.goto(consoleUrl(service));
+    await page.evaluate(() => localStorage.clear());
+    await page.reload();
+    await page.click("[aria-label='Use the dark theme']");
+    await page.goto(new URL("/docs", service.baseUrl).href);
+    expect(await theme()).toBe("dark");
+    await page.click("[aria-label='Use the light theme']");
+    await page.goto(consoleUrl(service));
+    await page.locator("[aria-label='Use the dark theme']").waitFor();
+    expect(await theme()).toBe("light");
+    await page.close();
   });
 
   test("the skip link leads to the content", async () => {

@@ -51,6 +51,15 @@ const lastSeq = async () => {
 };
 const entriesOf = async () => (await service.call("GET", "/inventory", { key })).text;
 
+test("the file is chosen with a button, and the field of the browser takes no place", async () => {
+  const chooser = page.waitForEvent("filechooser");
+  await page.goto(consoleUrl(service, "/import"));
+  await button("choose a file").press("Enter");
+  expect((await chooser).isMultiple()).toBe(false);
+  // Some browsers draw its parts beyond any width that it is given, and then the page scrolls sideways.
+  expect(await page.locator("#import-file").boundingBox()).toBeNull();
+});
+
 test("every bad row is explained, and nothing is imported", async () => {
   const before = await entriesOf();
   await choose("pets.csv", `petId,name,quantity\n1,Rex,many\n<img src=x>,Bad,1\n3,Mia,-4\n`);

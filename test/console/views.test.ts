@@ -9,8 +9,10 @@ import {
   enterOperatorKey,
   expectNoComplaints,
   fitsWidth,
+  openConsole,
   phone,
   showView,
+  tooWide,
   visitConsole,
 } from "../support/console.ts";
 import { program } from "../support/program.ts";
@@ -22,6 +24,9 @@ const markup = `<img src=x onerror="document.title='stolen'">`;
 let service: TestService;
 let opened: ConsolePage;
 let page: Page;
+/** A narrow window on a desktop, which does not scale its content as a phone does. */
+let other: ConsolePage;
+let narrow: Page;
 const ids = { key: "", webhook: "" };
 
 beforeAll(async () => {
@@ -45,10 +50,14 @@ beforeAll(async () => {
   page = opened.page;
   await enterOperatorKey(page, key);
   await page.locator("[data-connection=live]").waitFor();
+  other = await openConsole(service, "", { viewport: { width: 320, height: 844 } });
+  narrow = other.page;
 });
 afterAll(async () => {
-  expectNoComplaints(opened, service);
-  await opened.context.close();
+  for (const one of [opened, other]) {
+    expectNoComplaints(one, service);
+    await one.context.close();
+  }
   await closeBrowser();
   await service.stop();
 });
@@ -57,6 +66,7 @@ afterAll(async () => {
 const shown: Record<string, string> = {
   "/overview": ".chart svg",
   "/stock": "[data-pet='1']",
+  "/stock/count": "#count-id:enabled",
   "/activity": "[data-seq]",
   "/history": ".pet-choices",
   "/history/1": ".step-line",
@@ -71,6 +81,9 @@ const shown: Record<string, string> = {
   "/audit": ".audit-action",
 };
 
+const addressOf = (path: string) =>
+  path.replace("{key}", ids.key).replace("{webhook}", ids.webhook);
+
 test("the list above has every view", () => {
   expect(views.map(({ path }) => path).filter((path) => !(path in shown))).toEqual([]);
 });
@@ -78,13 +91,34 @@ test("the list above has every view", () => {
 test.each(Object.entries(shown))(
   "%s works with PostgreSQL, and with long names on a phone",
   async (path, content) => {
-    await showView(page, path.replace("{key}", ids.key).replace("{webhook}", ids.webhook));
+    await showView(page, addressOf(path));
     await page.locator(content).first().waitFor();
     await page.waitForFunction(() => !document.querySelector(".loading, .chart-waiting"));
     expect(await page.getByRole("alert").filter({ hasText: /./ }).allTextContents()).toEqual([]);
     expect(await fitsWidth(page)).toBe(true);
     expect(await seriousFindings(page)).toEqual([]);
     expect(await page.locator("#content img").count()).toBe(0);
+  },
+);
+
+test.each(Object.keys(shown))(
+  "%s has a place for everything on screens from 320 px, on phones also in larger letters",
+  async (path) => {
+    await showView(narrow, addressOf(path));
+    await narrow.locator(shown[path]!).first().waitFor();
+    await narrow.waitForFunction(() => !document.querySelector(".loading, .chart-waiting"));
+    const found: Record<string, readonly string[]> = {};
+    for (const width of [320, 375, 390, 414, 447, 720, 1024, 1280]) {
+      await narrow.setViewportSize({ width, height: 844 });
+      for (const size of width < 450 ? [16, 20] : [16]) {
+        await narrow.evaluate((px) => {
+          document.documentElement.style.fontSize = `${px}px`;
+        }, size);
+        const parts = await tooWide(narrow);
+        if (parts.length > 0) found[`${width} px with letters of ${size} px`] = parts;
+      }
+    }
+    expect(found).toEqual({});
   },
 );
 

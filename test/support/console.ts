@@ -86,9 +86,26 @@ export function expectNoComplaints(
   expect(complaints.filter((text) => !expected.some((one) => one.test(text)))).toEqual([]);
 }
 
-/** True if nothing is wider than the page, so that a phone does not scroll sideways. */
-export function fitsWidth(page: Page): Promise<boolean> {
-  return page.evaluate(
-    () => document.documentElement.scrollWidth <= document.documentElement.clientWidth,
-  );
+/** True if nothing is wider than its place, so that a phone does not scroll sideways. */
+export async function fitsWidth(page: Page): Promise<boolean> {
+  return (await tooWide(page)).length === 0;
+}
+
+/** What is wider than its place: the page, or a box on it. A chart needs a moment to be drawn again. */
+export function tooWide(page: Page): Promise<readonly string[]> {
+  return page.evaluate(async () => {
+    const boxes = [
+      document.documentElement,
+      ...document.querySelectorAll(".card, .notice, .dialog"),
+    ];
+    const find = () =>
+      boxes
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map((one) => `${one.tagName} ${one.className}: ${one.scrollWidth} > ${one.clientWidth}`);
+    const deadline = performance.now() + 2_000;
+    while (find().length > 0 && performance.now() < deadline) {
+      await new Promise(requestAnimationFrame);
+    }
+    return find();
+  });
 }

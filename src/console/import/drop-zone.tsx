@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { Icon } from "../frame/icons.tsx";
 import { capitalized } from "../parts/capitalized.ts";
 import type { ImportKind } from "./import-result.ts";
@@ -8,6 +9,7 @@ const kinds: readonly ImportKind[] = ["pets", "orders"];
 
 /** Takes a file by drag and drop, or with a dialog of the browser. */
 export function DropZone() {
+  const field = useRef<HTMLInputElement>(null);
   const isOver = useSignal(false);
   const error = useSignal("");
   const take = (files: FileList | null | undefined) => {
@@ -56,13 +58,19 @@ export function DropZone() {
         <Icon name="import" />
         <p>
           Drop a file with {importKind.value} here, or{" "}
-          <label class="file-button button small" for="import-file">
+          <button
+            type="button"
+            class="file-button button small"
+            onClick={() => field.current?.click()}
+          >
             choose a file
-          </label>
+          </button>
+          {/* It takes no place: some browsers draw its parts beyond any width that it is given. */}
           <input
+            ref={field}
             id="import-file"
             type="file"
-            class="file-input"
+            hidden
             accept=".csv,.json,.ndjson,.jsonl"
             onChange={(event) => take(event.currentTarget.files)}
           />

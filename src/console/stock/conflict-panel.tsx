@@ -18,12 +18,19 @@ interface Props {
 export function ConflictPanel({ edit, theirs, top, done }: Props) {
   const who = whoOf(theirs);
   const isRemoved = theirs.after === null;
+  const drop = () => {
+    takeTheirs();
+    done();
+  };
   return (
     <section
       class={`conflict ${top === undefined ? "" : "popup"}`}
       style={top === undefined ? {} : { top: `${top}px` }}
       role="alertdialog"
       aria-label="Somebody else changed this entry"
+      onKeyDown={(event) => {
+        if (event.key === "Escape") drop();
+      }}
     >
       <p class="conflict-title">
         <strong>
@@ -69,14 +76,7 @@ export function ConflictPanel({ edit, theirs, top, done }: Props) {
             Save mine
           </button>
         )}
-        <button
-          type="button"
-          class="button small"
-          onClick={() => {
-            takeTheirs();
-            done();
-          }}
-        >
+        <button type="button" class="button small" onClick={drop}>
           {isRemoved ? "Close" : "Keep theirs"}
         </button>
       </div>

@@ -1,10 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount } from "../parts/numbers.ts";
+import type { ListedEntry } from "../types.ts";
+import { CountStop, type Stop } from "./count-stop.tsx";
 import { CountSummary } from "./count-summary.tsx";
 import { counts, recordCount } from "./counting.ts";
-import { parseQuantity, quantityRule } from "./quantities.ts";
+import { isDoubtful, parseQuantity, quantityRule } from "./quantities.ts";
 import { loadState, revision, table } from "./state.ts";
 
 /** Scan or type an id, type the count, and go on with the next one. A scanner ends with Enter. */
@@ -15,37 +17,55 @@ export function CountPanel() {
   /** The id that was scanned. A row can be another pet when the table is loaded again. */
   const scanned = useSignal<string | undefined>(undefined);
   const error = useSignal("");
-  const isReady = loadState.value.kind === "ready";
-  useEffect(() => {
-    if (isReady) idField.current?.focus();
-  }, [isReady]);
+  const stopped = useSignal<Stop | undefined>(undefined);
   const row = scanned.value === undefined ? undefined : table.value.findRow(scanned.value);
   const current = row === undefined ? undefined : table.value.entryAt(row);
+  const isGone = scanned.value !== undefined && row === undefined;
+  const stop: Stop | undefined = isGone
+    ? { message: `Pet ${scanned.value} was removed.` }
+    : stopped.value;
+  const isReady = loadState.value.kind === "ready" && stop === undefined;
+  useLayoutEffect(() => {
+    if (isReady) (countField.current ?? idField.current)?.select();
+  }, [isReady]);
 
   function find(event: Event): void {
     event.preventDefault();
     const input = idField.current!;
     const petId = canonicalId(input.value);
     const isKnown = petId !== undefined && table.value.findRow(petId) !== undefined;
+    const text = input.value.trim();
     scanned.value = isKnown ? petId : undefined;
-    error.value = isKnown ? "" : notFound(input.value);
-    if (!isKnown) input.select();
-    else countField.current?.select();
+    error.value = text === "" ? "Scan or type an id." : "";
+    if (isKnown) countField.current?.select();
+    else if (text !== "") stopped.value = { message: `No pet has the id ${text}.` };
   }
 
   function record(event: Event): void {
     event.preventDefault();
-    const counted = parseQuantity(countField.current!.value);
+    const { value: text } = countField.current!;
+    const counted = parseQuantity(text);
+    // Some scanners end with two Enters, and the second one is here.
+    error.value = text.trim() === "" ? quantityRule : "";
+    if (!current || error.value !== "") return;
     if (counted === undefined) {
-      error.value = quantityRule;
-      countField.current!.select();
-      return;
-    }
+      stopped.value = { message: `“${text}” is not a count. ${quantityRule}` };
+    } else if (isDoubtful(text, current.petId, current.quantity)) {
+      stopped.value = { message: <Doubt current={current} counted={counted} />, doubted: counted };
+    } else finish(counted);
+  }
+
+  function finish(counted: number): void {
     if (row !== undefined) recordCount(row, counted);
     scanned.value = undefined;
-    error.value = "";
+    stopped.value = undefined;
     idField.current!.value = "";
     idField.current!.focus();
+  }
+
+  function dismiss(): void {
+    stopped.value = undefined;
+    if (isGone) scanned.value = undefined;
   }
 
   return (
@@ -74,8 +94,9 @@ export function CountPanel() {
                 key={current.petId}
                 field={countField}
                 counted={counts.value.get(current.petId)?.counted}
+                isDisabled={!isReady}
               />
-              <button type="submit" class="button primary">
+              <button type="submit" class="button primary" disabled={!isReady}>
                 Next
               </button>
               <span class="muted small">Expected: {formatCount(current.quantity)}</span>
@@ -86,18 +107,34 @@ export function CountPanel() {
       <p class="field-error" id="count-error" role="alert">
         {error.value}
       </p>
+      {stop && <CountStop {...stop} record={finish} dismiss={dismiss} />}
       <CountSummary />
     </div>
+  );
+}
+
+interface DoubtProps {
+  readonly current: ListedEntry;
+  readonly counted: number;
+}
+
+function Doubt({ current, counted }: DoubtProps) {
+  return (
+    <>
+      <bdi>{current.name}</bdi>: is the count {formatCount(counted)}? The stock is{" "}
+      {formatCount(current.quantity)}.
+    </>
   );
 }
 
 interface CountFieldProps {
   readonly field: RefObject<HTMLInputElement | null>;
   readonly counted: number | undefined;
+  readonly isDisabled: boolean;
 }
 
 /** Has the focus when it appears, before the next key is pressed. */
-function CountField({ field, counted }: CountFieldProps) {
+function CountField({ field, counted, isDisabled }: CountFieldProps) {
   useLayoutEffect(() => field.current?.select(), [field]);
   return (
     <input
@@ -107,6 +144,7 @@ function CountField({ field, counted }: CountFieldProps) {
       inputMode="numeric"
       autocomplete="off"
       defaultValue={String(counted ?? "")}
+      disabled={isDisabled}
       aria-describedby="count-error"
     />
   );
@@ -116,8 +154,4 @@ function CountField({ field, counted }: CountFieldProps) {
 function canonicalId(text: string): string | undefined {
   const [, sign, digits] = /^\s*(-?)0*(\d{1,19})\s*$/.exec(text) ?? [];
   return digits === undefined ? undefined : `${sign}${digits}`;
-}
-
-function notFound(text: string): string {
-  return text.trim() === "" ? "Scan or type an id." : `No pet has the id ${text.trim()}.`;
 }

@@ -5,7 +5,7 @@ import { type Status, statuses } from "../types.ts";
 import { CountedCell } from "./counted-cell.tsx";
 import { isCounting } from "./counting.ts";
 import { cancelEditing, changeEditing, type Editing, saveEditing } from "./editing.ts";
-import { cellId, focusCell } from "./keyboard.ts";
+import { cellId, leaveEdit } from "./keyboard.ts";
 import { reasonCharactersMax } from "./reasons.ts";
 
 interface Props {
@@ -17,16 +17,17 @@ interface Props {
 export function EditFields({ edit, index }: Props) {
   const { base, quantity, status, reason, isSaving, error } = edit;
   const field = useRef<HTMLInputElement & HTMLSelectElement>(null);
-  // Before the next key is pressed.
+  // Before the next key is pressed. Fields that come back with their row leave the focus where it is.
   useLayoutEffect(() => {
+    if (!edit.wantsFocus) return;
     field.current?.focus();
     // A digit that started the edit stays, and the next one follows it.
     if (edit.field === "quantity" && quantity === String(base.quantity)) field.current?.select();
+    changeEditing({ wantsFocus: false });
   }, []);
-  const leave = () => focusCell(index, edit.field);
   return (
     <>
-      <div role="gridcell" class="cell cell-quantity" id={cellId(index, "quantity")}>
+      <div role="gridcell" class="cell edit-cell cell-quantity" id={cellId(index, "quantity")}>
         <input
           ref={edit.field === "quantity" ? field : null}
           class="input number"
@@ -46,7 +47,7 @@ export function EditFields({ edit, index }: Props) {
         )}
       </div>
       {isCounting.value && <CountedCell petId={base.petId} />}
-      <div role="gridcell" class="cell cell-status" id={cellId(index, "status")}>
+      <div role="gridcell" class="cell edit-cell cell-status" id={cellId(index, "status")}>
         <select
           ref={edit.field === "status" ? field : null}
           class="select status-select"
@@ -62,7 +63,7 @@ export function EditFields({ edit, index }: Props) {
           ))}
         </select>
       </div>
-      <div role="gridcell" class="cell cell-change edit-tools">
+      <div role="gridcell" class="cell edit-cell cell-change edit-tools">
         <input
           class="input"
           placeholder="Reason (optional)"
@@ -79,7 +80,7 @@ export function EditFields({ edit, index }: Props) {
           aria-label="Save"
           disabled={isSaving}
           onClick={async () => {
-            if (await saveEditing()) leave();
+            if (await saveEditing()) leaveEdit(edit);
           }}
         >
           <Icon name="check" />
@@ -90,7 +91,7 @@ export function EditFields({ edit, index }: Props) {
           aria-label="Cancel"
           onClick={() => {
             cancelEditing();
-            leave();
+            leaveEdit(edit);
           }}
         >
           <Icon name="close" />

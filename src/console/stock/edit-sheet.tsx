@@ -1,19 +1,27 @@
+import { useEffect } from "preact/hooks";
 import { capitalized } from "../parts/capitalized.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { type Status, statuses } from "../types.ts";
 import { ConflictPanel } from "./conflict-panel.tsx";
-import { cancelEditing, changeEditing, editing, saveEditing } from "./editing.ts";
-import { isNarrow } from "./layout.ts";
+import {
+  cancelEditing,
+  changeEditing,
+  type Editing,
+  editing,
+  editPlace,
+  saveEditing,
+} from "./editing.ts";
 import { reasonCharactersMax } from "./reasons.ts";
-import { table, visible } from "./state.ts";
 
-/** The edit on a phone, and the edit of a row that the search or a filter has hidden. */
+/** The edit on a phone. */
 export function EditSheet() {
   const edit = editing.value;
-  if (!edit) return null;
-  const row = table.value.findRow(edit.base.petId);
-  const isInGrid = row !== undefined && visible.value.includes(row);
-  if (isInGrid && !isNarrow.value) return null;
+  return edit && editPlace.value === "sheet" ? <Sheet edit={edit} /> : null;
+}
+
+function Sheet({ edit }: { readonly edit: Editing }) {
+  // Whoever comes back to the view finds the edit as a notice, and not as a sheet that takes the focus.
+  useEffect(() => () => changeEditing({ isInSheet: false }), []);
   const { base, quantity, status, reason, theirs, isSaving, error } = edit;
   return (
     <Dialog title={base.name} close={cancelEditing}>

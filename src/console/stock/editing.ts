@@ -1,4 +1,4 @@
-import { batch, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { whoOf } from "../activity/who.ts";
 import { announce } from "../announcements.ts";
 import { ApiError, messageOf, request } from "../api.ts";
@@ -8,14 +8,19 @@ import { formatCount } from "../parts/numbers.ts";
 import { session } from "../session.ts";
 import { showError, showSuccess } from "../toasts.ts";
 import type { LedgerRow, ListedEntry, Status, StockEntry } from "../types.ts";
+import { isNarrow } from "./layout.ts";
 import { parseQuantity, quantityRule } from "./quantities.ts";
-import { onChange, table, touched } from "./state.ts";
+import { onChange, table, touched, visible } from "./state.ts";
 
 /** An edit in progress. Nothing that arrives changes what the person typed. */
 export interface Editing {
   /** The entry as it was when the edit began, or when the person decided to overwrite a change. */
   readonly base: ListedEntry;
   readonly field: "quantity" | "status";
+  /** True if the edit began on a phone, in a sheet. Only a tap opens a sheet, because it takes the focus. */
+  readonly isInSheet: boolean;
+  /** True until the fields in the row have got the focus. They take it once, when the edit begins. */
+  readonly wantsFocus: boolean;
   readonly quantity: string;
   readonly status: Status;
   readonly reason: string;
@@ -27,12 +32,23 @@ export interface Editing {
 
 export const editing = signal<Editing | undefined>(undefined);
 
+/** Where the edit is: in its sheet, in its row, or nowhere while the row is not in the list. */
+export const editPlace = computed<"sheet" | "row" | "hidden">(() => {
+  const edit = editing.value;
+  if (edit?.isInSheet) return "sheet";
+  const row = edit && table.value.findRow(edit.base.petId);
+  const isListed = row !== undefined && visible.value.includes(row);
+  return isListed && !isNarrow.value ? "row" : "hidden";
+});
+
 /** `typed` is the key that started the edit, if that was a digit. */
 function startEditing(row: number, field: Editing["field"], typed?: string): void {
   const base = table.value.entryAt(row);
   editing.value = {
     base,
     field,
+    isInSheet: isNarrow.value,
+    wantsFocus: !isNarrow.value,
     quantity: typed ?? String(base.quantity),
     status: base.status,
     reason: "",
@@ -42,16 +58,18 @@ function startEditing(row: number, field: Editing["field"], typed?: string): voi
   };
 }
 
-/** Starts to edit a row, unless another edit has something that would be lost. */
+/** Starts to edit a row or, on a phone, goes on with its edit. No edit is lost for another one. */
 export function tryEditing(row: number, field: Editing["field"], typed?: string): void {
   const edit = editing.value;
-  if (edit && isDirty(edit)) {
+  if (edit && isDirty(edit) && isNarrow.value && edit.base.petId === table.value.ids[row]) {
+    changeEditing({ isInSheet: true });
+  } else if (edit && isDirty(edit)) {
     changeEditing({ error: "Save or cancel this edit first." });
     announce(`Save or cancel the edit of ${edit.base.name} first.`);
   } else startEditing(row, field, typed);
 }
 
-function isDirty({ base, quantity, status, reason, theirs, isSaving }: Editing): boolean {
+export function isDirty({ base, quantity, status, reason, theirs, isSaving }: Editing): boolean {
   const isChanged = quantity !== String(base.quantity) || status !== base.status || reason !== "";
   return isChanged || theirs !== undefined || isSaving;
 }

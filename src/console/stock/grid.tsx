@@ -3,11 +3,11 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useRowWindow } from "../parts/virtual-rows.ts";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import { isCounting } from "./counting.ts";
-import { editing } from "./editing.ts";
+import { editing, editPlace } from "./editing.ts";
 import { GridHeader } from "./grid-header.tsx";
 import { GridRow } from "./grid-row.tsx";
-import { focusCell, focusRequests, giveFocus, handleKey } from "./keyboard.ts";
-import { headerHeight, isNarrow, rowHeight } from "./layout.ts";
+import { focusRequests, giveFocus, handleKey, leaveEdit } from "./keyboard.ts";
+import { headerHeight, rowHeight } from "./layout.ts";
 import { active, columns, selected } from "./selection.ts";
 import { isOrderStale, table, updateOrder, visible } from "./state.ts";
 
@@ -30,7 +30,7 @@ export function Grid() {
   const { first, end } = useRowWindow(scroller, rows.length, size);
   const indexes = Array.from({ length: end - first }, (_, offset) => first + offset);
   // The active row and the edited one keep their focus and their fields when they are scrolled away.
-  const edit = editing.value;
+  const edit = editPlace.value === "row" ? editing.value : undefined;
   const editedRow = edit && table.value.findRow(edit.base.petId);
   const editedIndex = editedRow === undefined ? -1 : rows.indexOf(editedRow);
   const activeIndex = Math.min(active.value.index, rows.length - 1);
@@ -66,17 +66,17 @@ export function Grid() {
               index={index}
               top={index * size}
               isActive={index === activeIndex}
-              edit={index === editedIndex && !isNarrow.value ? edit : undefined}
+              edit={index === editedIndex ? edit : undefined}
             />
           ))}
         </div>
       </div>
-      {edit?.theirs && editedIndex >= 0 && !isNarrow.value && (
+      {edit?.theirs && (
         <ConflictPanel
           edit={edit}
           theirs={edit.theirs}
           top={headerHeight + (editedIndex + 1) * size}
-          done={() => focusCell(editedIndex, edit.field)}
+          done={() => leaveEdit(edit)}
         />
       )}
     </div>

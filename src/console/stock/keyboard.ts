@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { navigate } from "../router.ts";
-import { cancelEditing, editing, saveEditing, tryEditing } from "./editing.ts";
+import { cancelEditing, type Editing, editing, saveEditing, tryEditing } from "./editing.ts";
 import { headerHeight, rowHeight } from "./layout.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
 import {
@@ -23,19 +23,33 @@ export function cellId(index: number, column: Column): string {
 export const focusRequests = signal(0);
 let wanted: string | undefined;
 
-/** Moves the focus to a cell, as soon as it exists. */
+/** Moves the focus to a cell when the rows are drawn next. */
 export function focusCell(index: number, column: Column): void {
   active.value = { index, column };
   wanted = cellId(index, column);
   focusRequests.value += 1;
 }
 
-/** Called when the rows are drawn, before the next key is pressed. */
+/** Called when the rows are drawn, before the next key is pressed. A cell never gets the focus later. */
 export function giveFocus(): void {
-  const cell = wanted === undefined ? null : document.getElementById(wanted);
-  if (!cell) return;
+  if (wanted !== undefined) document.getElementById(wanted)?.focus({ preventScroll: true });
   wanted = undefined;
-  cell.focus({ preventScroll: true });
+}
+
+/** Gives the focus back when an edit has ended, unless the person has gone on to another field. */
+export function leaveEdit({ base, field }: Editing): void {
+  if (!isInEdit()) return;
+  const row = table.value.findRow(base.petId);
+  const index = row === undefined ? -1 : visible.value.indexOf(row);
+  if (index >= 0) focusCell(index, field);
+  else document.querySelector<HTMLElement>(".search-field input")?.focus();
+}
+
+/** Whether the focus is in the edit. A field that is disabled or gone leaves it to the whole page. */
+function isInEdit(): boolean {
+  const { activeElement } = document;
+  const parts = "body, .edit-cell *, .conflict *, .unfinished-edit *";
+  return activeElement === null || activeElement.matches(parts);
 }
 
 /** The keys of the grid (WAI-ARIA, the grid pattern). */
@@ -43,7 +57,7 @@ export function handleKey(event: KeyboardEvent, scroller: HTMLElement): void {
   // Enter can choose a word of an input method, and must not save then.
   if (event.isComposing) return;
   const target = event.target as HTMLElement;
-  if (editing.value && target.matches("input, select, button")) {
+  if (target.matches(".edit-cell *")) {
     handleEditKey(event, target);
     return;
   }
@@ -60,17 +74,17 @@ export function handleKey(event: KeyboardEvent, scroller: HTMLElement): void {
 function handleEditKey(event: KeyboardEvent, target: HTMLElement): void {
   // Enter and Escape choose and close in the open list of a select. They save and cancel nothing.
   if (isOpenList(target)) return;
-  const edit = editing.value!;
-  const { index } = active.value;
+  const edit = editing.value;
+  if (!edit) return;
   if (event.key === "Escape") {
     event.preventDefault();
     cancelEditing();
-    focusCell(index, edit.field);
+    leaveEdit(edit);
   } else if (event.key === "Enter" && !target.matches("button")) {
     event.preventDefault();
     void saveEditing().then((isSaved) => {
-      if (isSaved) focusCell(index, edit.field);
-      else document.querySelector<HTMLElement>(".conflict button")?.focus();
+      if (isSaved) leaveEdit(edit);
+      else if (isInEdit()) document.querySelector<HTMLElement>(".conflict button")?.focus();
     });
   }
 }

@@ -8,6 +8,23 @@ export function parseQuantity(text: string): number | undefined {
   return Number.isSafeInteger(value) ? value : undefined;
 }
 
+const barcodeDigitsMin = 8;
+
+/**
+ * True if a count may be a scan into the wrong field, or a slip of the finger: it has 8 digits or more, it
+ * repeats the id of its pet, or it differs from the stock by more than 10 and by more than half.
+ */
+export function isDoubtful(text: string, petId: string, expected: number): boolean {
+  const digits = text.replace(/\D/g, "");
+  const counted = Number(digits);
+  const difference = Math.abs(counted - expected);
+  return (
+    digits.length >= barcodeDigitsMin ||
+    (String(counted) === petId && difference > 0) ||
+    (difference > 10 && difference > expected / 2)
+  );
+}
+
 /** Reads a difference: a whole number with or without a sign. */
 export function parseDelta(text: string): number | undefined {
   const trimmed = text.trim().replace(/^[−–]/, "-");

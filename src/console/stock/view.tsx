@@ -10,6 +10,7 @@ import { PetDialog } from "./pet-dialog.tsx";
 import { closePetDialog, openPetDialog, petDialog } from "./pet-dialog-state.ts";
 import { loadState, loadStock, outdatedSince, table, visible } from "./state.ts";
 import { Actions, Toolbar } from "./toolbar.tsx";
+import { UnfinishedEdit } from "./unfinished-edit.tsx";
 
 export const shortcuts: readonly Shortcut[] = [
   ["/", "Search"],
@@ -64,6 +65,7 @@ function Entries() {
     <>
       {outdated}
       <Toolbar />
+      <UnfinishedEdit />
       {visible.value.length === 0 ? <NoMatches /> : <Grid />}
     </>
   );

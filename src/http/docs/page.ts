@@ -28,6 +28,9 @@ export const scriptNames = [
   "validation.ts",
 ] as const;
 
+/** A script that runs before the page is drawn. */
+export const firstScriptName = "chosen-theme.ts";
+
 /** Renders the API description as HTML. The page is complete before any script runs. */
 export function referencePage(document: ApiDocument): string {
   const { info, servers, components } = document;
@@ -42,6 +45,7 @@ export function referencePage(document: ApiDocument): string {
   <meta name="description" content="${info.summary}">
   <title>${info.title} API ${info.version}</title>
   <link rel="icon" href="/docs/icon.svg" type="image/svg+xml">
+  <script src="/docs/browser/${firstScriptName}"></script>
   <link rel="stylesheet" href="/docs/style.css">
   ${scriptNames.map((name) => html`<link rel="modulepreload" href="/docs/browser/${name}">\n  `)}
   <script type="module" src="/docs/browser/${scriptNames[0]}"></script>

@@ -7,7 +7,7 @@ import type { ApiOperation as Operation } from "../api/operations.ts";
 import { createFile, onFirstRequest } from "../files.ts";
 import { pageHeaders } from "../page-headers.ts";
 import type { Page, Pages } from "../pages.ts";
-import { referencePage, scriptNames } from "./page.ts";
+import { firstScriptName, referencePage, scriptNames } from "./page.ts";
 import style from "./style.css" with { type: "text" };
 
 export interface ReferenceOptions {
@@ -42,7 +42,9 @@ export function referencePages(operations: readonly Operation[], options: Refere
     "/docs/": page,
     "/docs/style.css": file(kitStyles + style, "text/css; charset=utf-8"),
     "/docs/icon.svg": file(read("icon.svg"), "image/svg+xml"),
-    ...Object.fromEntries(scriptNames.map((name) => [`/docs/browser/${name}`, script(name)])),
+    ...Object.fromEntries(
+      [firstScriptName, ...scriptNames].map((name) => [`/docs/browser/${name}`, script(name)]),
+    ),
   };
 }
 

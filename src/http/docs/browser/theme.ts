@@ -1,6 +1,6 @@
 import { get } from "./element.ts";
 
-/** Switches between light and dark until the page is reloaded. Before that, the system decides. */
+/** Switches between light and dark, also for the console. Before that, the system decides. */
 export function prepareThemeButton(): void {
   const button = get<HTMLButtonElement>("#theme-button");
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -14,6 +14,11 @@ export function prepareThemeButton(): void {
   button.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
     update();
+    try {
+      window.localStorage.setItem("petstore-theme", root.dataset.theme);
+    } catch {
+      // A browser without storage forgets the choice. Nothing depends on it.
+    }
   });
   system.addEventListener("change", update);
   button.hidden = false;

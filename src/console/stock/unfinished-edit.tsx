@@ -1,0 +1,69 @@
+import { useEffect } from "preact/hooks";
+import { announce } from "../announcements.ts";
+import { capitalized } from "../parts/capitalized.ts";
+import { ConflictPanel } from "./conflict-panel.tsx";
+import {
+  cancelEditing,
+  type Editing,
+  editing,
+  editPlace,
+  isDirty,
+  saveEditing,
+} from "./editing.ts";
+import { leaveEdit } from "./keyboard.ts";
+
+/** Stands for an edit whose row is not in the list. It leaves the focus and the keys where they are. */
+export function UnfinishedEdit() {
+  const edit = editing.value;
+  if (!edit || editPlace.value !== "hidden" || !isDirty(edit)) return null;
+  return <Notice edit={edit} />;
+}
+
+function Notice({ edit }: { readonly edit: Editing }) {
+  const { base, quantity, status, theirs, isSaving, error } = edit;
+  const typed = status === base.status ? quantity : `${quantity}, ${capitalized(status)}`;
+  const leave = () => leaveEdit(edit);
+  useEffect(() => announce(`The edit of ${base.name} is not finished: ${typed} is not saved.`), []);
+  if (theirs) {
+    return (
+      <div class="stack unfinished-edit">
+        <p>
+          The edit of <bdi>{base.name}</bdi> is not saved.
+        </p>
+        <ConflictPanel edit={edit} theirs={theirs} done={leave} />
+      </div>
+    );
+  }
+  return (
+    <section class="notice warning spread unfinished-edit" aria-label="Unfinished edit">
+      <span>
+        <bdi>{base.name}</bdi>: <strong>{typed}</strong> is not saved.
+      </span>
+      <div class="row">
+        <button
+          type="button"
+          class="button small primary"
+          disabled={isSaving}
+          onClick={async () => {
+            if (await saveEditing()) leave();
+          }}
+        >
+          {isSaving ? "Saving…" : "Save"}
+        </button>
+        <button
+          type="button"
+          class="button small"
+          onClick={() => {
+            cancelEditing();
+            leave();
+          }}
+        >
+          Discard
+        </button>
+      </div>
+      <p class="field-error" role="alert">
+        {error}
+      </p>
+    </section>
+  );
+}
