@@ -1,6 +1,6 @@
 import { every, whileAvailable } from "./background.ts";
 import type { Log } from "./events.ts";
-import type { Clock, IdempotencyStore } from "./ports.ts";
+import type { Clock, Store } from "./ports.ts";
 
 const everyMs = 10_000;
 
@@ -24,9 +24,10 @@ export interface KeyKeeping {
  * stored.
  */
 export function keepIdempotencyKeys(
-  store: IdempotencyStore,
+  { idempotency: store, history }: Pick<Store, "idempotency" | "history">,
   clock: Clock,
-  keptMs: number,
+  /** How old keys that are kept may be. */
+  reachMs: () => number,
   log: Log,
 ): KeyKeeping {
   let isPrepared = false;
@@ -37,7 +38,9 @@ export function keepIdempotencyKeys(
   };
   const prune = async () => {
     await prepare();
-    const before = clock.now() - keptMs - marginMs;
+    // By the ledger's time, too: the clock of this instance may be wrong.
+    const now = Math.min(clock.now(), (await history.readTip()).at);
+    const before = now - reachMs() - marginMs;
     while (!isStopped && (await store.prune(before, commitsAtOnce)) === commitsAtOnce);
   };
   const stop = every(everyMs, "reading and deleting idempotency keys", log, whileAvailable(prune));

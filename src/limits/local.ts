@@ -3,6 +3,7 @@ import { failureDetails, isUnavailable } from "../domain/conditions.ts";
 import type { Log } from "../domain/events.ts";
 import {
   type BanRules,
+  correct,
   type LimitDecision,
   lift,
   limitState,
@@ -28,19 +29,11 @@ export interface LocalLimiterOptions {
 export async function createLocalLimiter(options: LocalLimiterOptions): Promise<Limiter> {
   const { usage: store, clock, rules, log } = options;
   const usages = await load(store);
-  let latest = 0;
-  for (const usage of usages.values()) latest = Math.max(latest, usage.lastUsedAt);
   const unsaved = new Set<string>();
   let unsavedBans: Ban[] = [];
   /** Set while bans are read again. Requests wait for it, so that none is rejected by a lifted ban. */
   let refreshing: Promise<void> | undefined;
   let saving = Promise.resolve();
-
-  /** Never decreases, even across restarts, so no window reopens when the clock goes back. */
-  function now(): number {
-    latest = Math.max(latest, clock.now());
-    return latest;
-  }
 
   /** Saves what has changed. What cannot be saved is kept for the next attempt. */
   function save(): Promise<void> {
@@ -85,12 +78,10 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
       usage = newUsage();
       usages.set(keyId, usage);
     }
-    const decision = take(usage, limits, rules, now());
+    const decision = take(usage, limits, rules, clock.now());
     if (decision.outcome === "admitted") unsaved.add(keyId);
     else if (decision.banBegan) saveBan(keyId, usage);
-    // After the clock went back, a window ends when the clock reaches its end again. A wait is
-    // therefore counted from the clock's time.
-    return clock.now() < decision.now ? { ...decision, now: clock.now() } : decision;
+    return decision;
   }
 
   async function readLifts(): Promise<void> {
@@ -108,8 +99,12 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
     take(keyId, limits) {
       return refreshing ? refreshing.then(() => takeNow(keyId, limits)) : takeNow(keyId, limits);
     },
-    lastKnown: (keyId, limits) => limitState(usages.get(keyId) ?? newUsage(), limits, now()),
-    findUsage: (keyId) => usages.get(keyId),
+    lastKnown: (keyId, limits) => limitState(usages.get(keyId) ?? newUsage(), limits, clock.now()),
+    findUsage(keyId) {
+      const usage = usages.get(keyId);
+      if (usage) correct(usage, clock.now());
+      return usage;
+    },
     refresh() {
       const reading = (refreshing ?? Promise.resolve()).then(readLifts).then(() => {
         if (refreshing === reading) refreshing = undefined;

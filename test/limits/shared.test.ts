@@ -46,7 +46,8 @@ beforeEach(() => {
       statements += 1;
       return connection.query(text, values);
     };
-    return createSharedLimiter({ usage: createSharedUsage(query, clock), rules, log: () => {} });
+    const usage = createSharedUsage(query, clock);
+    return createSharedLimiter({ usage, rules, serverTime: { observe() {} }, log: () => {} });
   });
 });
 
@@ -134,6 +135,7 @@ test("another instance's clock that is ahead does not admit more requests", asyn
   const database = createDatabase(url);
   databases.push(database);
   const ahead = createSharedUsage(database.connection(5_000).query, {
+    ...clock,
     now: () => clock.now() + 60_000,
   });
   await ahead.addStrikes([{ keyId: key, minute: 0, count: 0 }]);
