@@ -41,12 +41,14 @@ export function createClockWatch(options: ClockWatchOptions): ClockWatch {
   /** The skips within the period that ends at `now`, and how far back they make it reach. */
   function inReach(now: number) {
     let reachMs = periodMs;
-    const reached = skips.filter(({ from, to }) => {
-      // After a jump back, the clock has yet to show the times that it skipped before.
-      const isReached = to <= now && now - to < reachMs;
-      if (isReached) reachMs += to - from;
-      return isReached;
-    });
+    const reached: Skip[] = [];
+    for (const { from, to: end } of skips) {
+      // After a jump back, the clock has yet to show later times.
+      const to = Math.min(end, now);
+      if (from >= to || now - to >= reachMs) continue;
+      reachMs += to - from;
+      reached.push({ from, to });
+    }
     return { reached, reachMs };
   }
 
@@ -54,7 +56,7 @@ export function createClockWatch(options: ClockWatchOptions): ClockWatch {
     observe(now, elapsedMs) {
       const expected = last ? last.now + elapsedMs - last.elapsedMs : lastKnown;
       if (Math.abs(now - expected) > setBackMsMax) {
-        const { reached } = inReach(now);
+        const { reached } = inReach(Math.min(now, expected));
         skips = now > expected ? [{ from: expected, to: now }, ...reached] : reached;
         if (last) log("clock jumped", { clock: name, byMs: Math.round(now - expected) });
       }

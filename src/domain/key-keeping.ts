@@ -1,5 +1,6 @@
 import { every, whileAvailable } from "./background.ts";
 import type { Log } from "./events.ts";
+import type { Tip } from "./ledger.ts";
 import type { Clock, Store } from "./ports.ts";
 
 const everyMs = 10_000;
@@ -9,6 +10,14 @@ const commitsAtOnce = 500;
 
 /** Keys are deleted this long after they expired, because the clock of a database may be behind. */
 const marginMs = 3_600_000;
+
+/**
+ * Keys that were stored before this time are deleted. They are old by the clock and by the ledger's
+ * own time: the clock of this instance may be wrong.
+ */
+export function expiredBefore(now: number, tip: Pick<Tip, "at">, reachMs: number): number {
+  return Math.min(now, tip.at) - reachMs - marginMs;
+}
 
 /** Reads idempotency keys after a start, and deletes those that have expired. */
 export interface KeyKeeping {
@@ -38,9 +47,7 @@ export function keepIdempotencyKeys(
   };
   const prune = async () => {
     await prepare();
-    // By the ledger's time, too: the clock of this instance may be wrong.
-    const now = Math.min(clock.now(), (await history.readTip()).at);
-    const before = now - reachMs() - marginMs;
+    const before = expiredBefore(clock.now(), await history.readTip(), reachMs());
     while (!isStopped && (await store.prune(before, commitsAtOnce)) === commitsAtOnce);
   };
   const stop = every(everyMs, "reading and deleting idempotency keys", log, whileAvailable(prune));
