@@ -18,6 +18,12 @@ import type { Ban, SavedUsage, UsageStore } from "../domain/usage.ts";
 /** How often counts are saved. A crash loses at most this much. */
 const saveEveryMs = 1_000;
 
+/**
+ * So many saves in a row may find the store locked: commands write to it, and an import takes seconds.
+ * One more is logged.
+ */
+const lockedSavesMax = 10;
+
 export interface LocalLimiterOptions {
   readonly usage: UsageStore;
   readonly clock: Clock;
@@ -65,11 +71,18 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
     save().catch(() => {});
   }
 
-  /** The service logs that the store cannot be written. A lock of another process is not such a state. */
-  const trySave = () =>
-    save().catch((error: unknown) => {
-      if (!isUnavailable(error) || error.reason === "busy") throw error;
-    });
+  let lockedSaves = 0;
+  async function trySave(): Promise<void> {
+    try {
+      await save();
+      lockedSaves = 0;
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      // The service logs that the store cannot be written. A lock of another process is no such state.
+      lockedSaves = error.reason === "busy" ? lockedSaves + 1 : 0;
+      if (lockedSaves > lockedSavesMax) throw error;
+    }
+  }
   const stopSaving = every(saveEveryMs, "saving usage and bans", log, trySave);
 
   function takeNow(keyId: string, limits: Limits): LimitDecision {
