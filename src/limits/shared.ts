@@ -165,7 +165,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
 
   /** The decision, unless the database has banned the key meanwhile. */
   function bannedOr(decision: LimitDecision, keyId: string, limits: Limits): LimitDecision {
-    const current = limitState(cache.get(keyId) ?? newUsage(), limits, decision.now);
+    const current = limitState(cache.get(keyId) ?? newUsage(), limits, now());
     return current.outcome === "banned" ? current : decision;
   }
 
