@@ -105,6 +105,13 @@ test("each jump is logged once, and steps of up to ten seconds are not", () => {
   ]);
 });
 
+test("times are whole milliseconds, although the clock that never jumps is finer", () => {
+  const { watch, logged } = watched();
+  watch.observe(testStart + dayMs, 1.75);
+  expect(watch.reachMs()).toBe(periodMs + dayMs - 1);
+  expect(logged).toEqual([{ event: "clock jumped", clock: "service", byMs: dayMs - 1 }]);
+});
+
 test("a jump counts before the next observation", () => {
   const clock = createTestClock();
   const options = { name: "service", periodMs, lastKnown: testStart, log: () => {} };

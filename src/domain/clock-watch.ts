@@ -54,11 +54,12 @@ export function createClockWatch(options: ClockWatchOptions): ClockWatch {
 
   return {
     observe(now, elapsedMs) {
-      const expected = last ? last.now + elapsedMs - last.elapsedMs : lastKnown;
+      // Whole milliseconds, as stores keep them.
+      const expected = last ? last.now + Math.floor(elapsedMs - last.elapsedMs) : lastKnown;
       if (Math.abs(now - expected) > setBackMsMax) {
         const { reached } = inReach(Math.min(now, expected));
         skips = now > expected ? [{ from: expected, to: now }, ...reached] : reached;
-        if (last) log("clock jumped", { clock: name, byMs: Math.round(now - expected) });
+        if (last) log("clock jumped", { clock: name, byMs: now - expected });
       }
       last = { now, elapsedMs };
     },
