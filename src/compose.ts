@@ -69,7 +69,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const store = announceKeyChanges(engine.store, head);
   const monitoring = createMonitoring(options, metrics, traces, engine, opened);
   const shop = await openShop(options, store, head, engine, monitoring);
-  const keys = keepIdempotencyKeys(store.idempotency, clock, config.idempotencyKeptMs, log);
+  const keys = keepIdempotencyKeys(store, clock, engine.idempotencyReachMs, log);
   opened.defer(keys.stop);
   // Millions of keys take seconds. The service listens meanwhile, but is not ready.
   await Promise.race([keys.firstAttempt, sleep(preparePatienceMs)]);

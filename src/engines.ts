@@ -1,5 +1,7 @@
 import type { Config } from "./config.ts";
 import { openOrCreate } from "./creation.ts";
+import { type ClockWatchOptions, createClockWatch, watchClock } from "./domain/clock-watch.ts";
+import { isUnavailable } from "./domain/conditions.ts";
 import type { Log } from "./domain/events.ts";
 import type { GroupingBounds } from "./domain/grouping.ts";
 import type { Clock, Limiter, Store } from "./domain/ports.ts";
@@ -13,7 +15,10 @@ import { filesOf, type StoreFiles } from "./store/sqlite/engine/files.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 import { namingFile, sqlitePath } from "./store-file.ts";
 
-export const systemClock: Clock = { now: () => Date.now() };
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsedMs: () => performance.now(),
+};
 
 // A process loads only the engine that it opens, so that commands start fast.
 export const loadSqlite = () => import("./store/sqlite/store.ts");
@@ -37,6 +42,8 @@ export interface Engine {
   readonly grouping: GroupingBounds;
   /** How long the first read of the inventory is retried if the database is unavailable. */
   readonly patienceMs: number;
+  /** How old idempotency keys that are kept may be. Times that a clock skipped do not count. */
+  idempotencyReachMs(): number;
   /** Opens every connection that is not open. Returns false if one cannot be opened. */
   connect(): Promise<boolean>;
   readonly figures: EngineFigures;
@@ -65,9 +72,10 @@ export function openEngine(options: EngineOptions, opened: AsyncDisposableStack)
 /** Only one process may serve from a SQLite file, so it counts requests in memory. */
 async function openSqliteEngine(
   path: string,
-  { config, clock, log }: EngineOptions,
+  options: EngineOptions,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
+  const { config, clock, log } = options;
   const { environment } = config;
   const { openSqlite, sqliteSchema } = await loadSqlite();
   const events = {
@@ -88,6 +96,7 @@ async function openSqliteEngine(
   const usage = states.observeUsage(store.usage);
   const limiter = await createLocalLimiter({ usage, clock, rules: config.ban, log });
   opened.defer(() => limiter.close());
+  const { reachMs } = await watchOwnClock(options, store, opened);
   return {
     name: "SQLite",
     schema: sqliteSchema,
@@ -97,6 +106,7 @@ async function openSqliteEngine(
     isShared: false,
     grouping: { transactionsMax: 1, overlapMin: 0, callersMax: 0, waitMsMax: 0 },
     patienceMs: 0,
+    idempotencyReachMs: reachMs,
     connect: async () => true,
     figures: { engine: "sqlite", files: filesOf(path) },
   };
@@ -111,9 +121,10 @@ const limiterDeadlineMs = 2_000;
  * order.
  */
 async function openPostgresEngine(
-  { config, databaseClock: clock, log }: EngineOptions,
+  options: EngineOptions,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
+  const { config, databaseClock: clock, log } = options;
   const { createDatabase, openPostgres, postgresSchema } = await loadPostgres();
   const { createSharedUsage } = await import("./store/postgres/usage.ts");
   const database = createDatabase(config.databaseUrl, log);
@@ -122,12 +133,14 @@ async function openPostgresEngine(
     onCreated: () => log("store created", { store: database.label, schema: postgresSchema }),
     onMigrated: logMigration(database.label, log),
   };
-  const options = { database, environment, clock, patienceMs, log, ...events };
-  const store = await openOrCreate(config, (mayCreate) => openPostgres({ ...options, mayCreate }));
+  const opening = { database, environment, clock, patienceMs, log, ...events };
+  const store = await openOrCreate(config, (mayCreate) => openPostgres({ ...opening, mayCreate }));
   opened.defer(() => store.close());
   const { query } = database.connection(limiterDeadlineMs);
   const usage = createSharedUsage(query, clock);
-  const limiter = createSharedLimiter({ usage, rules, log });
+  const own = await watchOwnClock(options, store, opened);
+  const serverTime = createClockWatch({ ...own.options, name: "database server" });
+  const limiter = createSharedLimiter({ usage, rules, serverTime, log });
   opened.defer(() => limiter.close());
   database.watch();
   const { canWrite } = store.inventory;
@@ -142,9 +155,37 @@ async function openPostgresEngine(
     // A transaction costs the database as much as about 32 updates in it.
     grouping: { transactionsMax: 3, overlapMin: 16, callersMax: 32, waitMsMax: 5 },
     patienceMs,
+    idempotencyReachMs: () => Math.max(own.reachMs(), serverTime.reachMs()),
     connect,
     figures: { engine: "postgres", traffic, countConnections },
   };
+}
+
+/** Watches the clock of this process. Logs its jumps. */
+async function watchOwnClock(
+  { config, clock, log }: EngineOptions,
+  store: Store,
+  opened: AsyncDisposableStack,
+) {
+  const options: ClockWatchOptions = {
+    name: "service",
+    periodMs: config.idempotencyKeptMs,
+    lastKnown: await lastRowAt(store),
+    log,
+  };
+  const { reachMs, stop } = watchClock(clock, options);
+  opened.defer(stop);
+  return { options, reachMs };
+}
+
+/** The time of the last ledger row. 0 if it cannot be read: for some days then no key is forgotten. */
+async function lastRowAt({ history }: Store): Promise<number> {
+  try {
+    return (await history.readTip()).at;
+  } catch (error) {
+    if (isUnavailable(error)) return 0;
+    throw error;
+  }
 }
 
 function logMigration(store: string, log: Log): (migration: Migration) => void {

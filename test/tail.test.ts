@@ -4,6 +4,7 @@ import type { Cursor } from "../src/domain/cursors.ts";
 import { createHeadWatcher, type HeadWatcher } from "../src/domain/head.ts";
 import type { Store } from "../src/domain/ports.ts";
 import { followTail, type LedgerTail, pageRows } from "../src/domain/tail.ts";
+import { openSqlite } from "../src/store/sqlite/store.ts";
 import { upTo } from "./support/history.ts";
 import { until } from "./support/instances/fleet.ts";
 import { engines, startTestService, type TestService } from "./support/service.ts";
@@ -165,6 +166,40 @@ describe.each(engines)("the tail of the ledger on %s", (engine) => {
       await other.stop();
     }
   });
+});
+
+test("notices a store that went back in its epoch, as an older copy of its file does", async () => {
+  const service = await startTestService("sqlite");
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => service.stop());
+  await service.addPets({ petId: 1n });
+  await service.store.inventory.commit([setUnit(1n, 5)]);
+  const path = service.databaseUrl.slice("sqlite:".length);
+  const copy = `${path}-copy`;
+  {
+    using database = new Database(path);
+    database.run("VACUUM INTO ?", [copy]);
+  }
+  const { clock } = service;
+  const older = await openSqlite({ path: copy, environment: "production", clock, threaded: false });
+  stack.defer(() => older.close());
+  await service.store.inventory.commit([setUnit(1n, 6), setUnit(1n, 7)]);
+  const store = replaceable(service.store);
+  const watcher = createHeadWatcher(store.ports.inventory, () => {});
+  stack.defer(watcher.stop);
+  const tail = await followTail(store.ports, watcher, () => {});
+  stack.defer(tail.stop);
+  expect(tail.seq).toBe(4);
+  const position = tail.positionAt(4);
+  const changes: string[] = [];
+  tail.subscribe({ rowsAdded() {}, historyChanged: () => void changes.push("history") });
+  store.replaceBy(older);
+  const head = await watcher.readHead();
+  expect(head).toMatchObject({ epoch: position.epoch, seq: 2 });
+  await until(() => changes.length > 0, 5_000, "the history is not read again");
+  expect(tail.seq).toBe(2);
+  expect(tail.includes(position)).toBe(false);
+  expect((await tail.rowsAfter(0)).map(({ seq }) => seq)).toEqual([1, 2]);
 });
 
 test("a missing row is never skipped: its page cannot be read, and the rows before it can", async () => {

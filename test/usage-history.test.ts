@@ -166,7 +166,7 @@ describe("the recorder", () => {
     recorder.count(undefined, limited);
     expect(await total(recorder, "key_1")).toEqual([1, 1]);
     memory.fail(unavailable("busy"));
-    await recorder.save().catch((error) => expect(error).toBeInstanceOf(ServiceError));
+    await expect(recorder.save()).rejects.toBeInstanceOf(ServiceError);
     recorder.count("key_1", { outcome: "banned", now: testStart });
     expect(await total(recorder, "key_1")).toEqual([1, 2]);
     memory.fail(undefined);

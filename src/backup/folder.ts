@@ -1,6 +1,7 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { BackupFile } from "../domain/backups.ts";
+import { clockErrorMsMax } from "../domain/maintenance.ts";
 import { createFolder } from "../folders.ts";
 
 /** The folder with the backups that the service makes. Several environments may share it. */
@@ -73,8 +74,9 @@ function parseTime(text: string): number {
 
 /**
  * Removes all but the newest backups of this environment. Returns the number of removed files. Keeps
- * `latest` in any case: after the clock was set back, its name has an earlier time than the others.
- * Those that are ahead of the store are kept too, and do not count.
+ * `latest` in any case. Those that are ahead of the store are kept too, and do not count. Backups with a
+ * much later time than `latest` were made by a clock that was ahead and has been corrected. They count as
+ * the oldest: otherwise they would take the places of new ones until then.
  */
 export async function removeOldBackups(
   folder: BackupFolder,
@@ -82,15 +84,15 @@ export async function removeOldBackups(
   latest: string,
   ahead: readonly string[],
 ): Promise<number> {
-  const pattern = new RegExp(`^${folder.environment}-${timePattern}\\.petstore$`);
-  const names = (await readdir(folder.path)).filter((name) => pattern.test(name));
-  const others = names.filter((name) => name !== basename(latest) && !ahead.includes(name));
-  const old = others
-    .sort()
-    .reverse()
-    .slice(Math.max(0, keep - 1));
+  const files = await listBackups(folder, Number.POSITIVE_INFINITY);
+  const madeAt = files.find(({ name }) => name === basename(latest))?.createdAt;
+  const others = files.filter(({ name }) => name !== basename(latest) && !ahead.includes(name));
+  const pastMax = (madeAt ?? Number.POSITIVE_INFINITY) + clockErrorMsMax;
+  const past = others.filter(({ createdAt }) => createdAt <= pastMax);
+  const future = others.filter(({ createdAt }) => createdAt > pastMax);
+  const old = [...past, ...future].slice(Math.max(0, keep - 1));
   let removed = 0;
-  for (const name of old) if (await removeFile(join(folder.path, name))) removed += 1;
+  for (const { name } of old) if (await removeFile(join(folder.path, name))) removed += 1;
   return removed;
 }
 

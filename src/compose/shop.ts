@@ -19,9 +19,10 @@ export async function openShop(
   { config, clock, log }: ServiceOptions,
   store: Store,
   head: HeadWatcher,
-  { patienceMs, grouping }: Pick<Engine, "patienceMs" | "grouping">,
+  engine: Pick<Engine, "patienceMs" | "grouping" | "idempotencyReachMs">,
   { groupEnded }: Pick<Monitoring, "groupEnded">,
 ): Promise<Omit<Context, "feed" | "admin">> {
+  const { patienceMs, grouping, idempotencyReachMs } = engine;
   const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
   const versions = createInventoryList({
     chunkEntries: config.listChunkEntries,
@@ -46,7 +47,7 @@ export async function openShop(
     head,
     committer,
     follower,
-    idempotencyKeptMs: config.idempotencyKeptMs,
+    idempotencyReachMs,
     list: { versions, encodings, bodies },
     snapshots,
   };

@@ -114,6 +114,12 @@ export const events = {
     level: "info",
     meaning: "Background work succeeds again, after `failures` failures.",
   },
+  "clock jumped": {
+    level: "warn",
+    meaning:
+      "The clock of the service or of the database server, named in `clock`, moved by `byMs` at once. Rate limits and bans that it started too late are corrected, and idempotency keys are kept.",
+    action: "Check the time synchronization of that machine.",
+  },
   "key banned": {
     level: "warn",
     meaning: "The key `keyId` is banned until `until`, because its client ignored 429.",

@@ -59,7 +59,7 @@ export interface StoreInspection {
   listFacts(): Promise<readonly EngineFact[]>;
   listKeys(): Promise<readonly Key[]>;
   listEndingSecrets(now: number): Promise<readonly EndingSecret[]>;
-  listBans(): Promise<readonly Ban[]>;
+  listBans(now: number): Promise<readonly Ban[]>;
   listWebhooks(): Promise<readonly Webhook[]>;
   listMaintenance(): Promise<readonly MaintenanceRecord[]>;
   close(): void;

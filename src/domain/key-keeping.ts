@@ -1,6 +1,7 @@
 import { every, whileAvailable } from "./background.ts";
 import type { Log } from "./events.ts";
-import type { Clock, IdempotencyStore } from "./ports.ts";
+import type { Tip } from "./ledger.ts";
+import type { Clock, Store } from "./ports.ts";
 
 const everyMs = 10_000;
 
@@ -9,6 +10,14 @@ const commitsAtOnce = 500;
 
 /** Keys are deleted this long after they expired, because the clock of a database may be behind. */
 const marginMs = 3_600_000;
+
+/**
+ * Keys that were stored before this time are deleted. They are old by the clock and by the ledger's
+ * own time: the clock of this instance may be wrong.
+ */
+export function expiredBefore(now: number, tip: Pick<Tip, "at">, reachMs: number): number {
+  return Math.min(now, tip.at) - reachMs - marginMs;
+}
 
 /** Reads idempotency keys after a start, and deletes those that have expired. */
 export interface KeyKeeping {
@@ -24,9 +33,10 @@ export interface KeyKeeping {
  * stored.
  */
 export function keepIdempotencyKeys(
-  store: IdempotencyStore,
+  { idempotency: store, history }: Pick<Store, "idempotency" | "history">,
   clock: Clock,
-  keptMs: number,
+  /** How old keys that are kept may be. */
+  reachMs: () => number,
   log: Log,
 ): KeyKeeping {
   let isPrepared = false;
@@ -37,7 +47,7 @@ export function keepIdempotencyKeys(
   };
   const prune = async () => {
     await prepare();
-    const before = clock.now() - keptMs - marginMs;
+    const before = expiredBefore(clock.now(), await history.readTip(), reachMs());
     while (!isStopped && (await store.prune(before, commitsAtOnce)) === commitsAtOnce);
   };
   const stop = every(everyMs, "reading and deleting idempotency keys", log, whileAvailable(prune));

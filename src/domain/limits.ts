@@ -5,10 +5,17 @@ import type { Limits } from "./plans.ts";
  * UTC day, have room; a rejected request consumes nothing. Requests in an exhausted window are
  * strikes, and enough strikes in one minute ban the key for some time. This file reads no clock and
  * keeps no state.
+ *
+ * A clock that is set back a little reopens no window. What starts further in the future was started
+ * by a clock that was ahead and has been corrected: such windows become the current ones and keep
+ * their counts, and such a ban ends.
  */
 
 export const minuteMs = 60_000;
 export const dayMs = 86_400_000;
+
+/** How far a clock may be set back without a correction: more than usual steps of a time service. */
+export const setBackMsMax = 10_000;
 
 export interface BanRules {
   /** Rejections this soon after the first one in a window are not strikes: they were under way. */
@@ -72,7 +79,7 @@ export function newUsage(): Usage {
   };
 }
 
-/** Counts one request and updates `usage`. `now` must never decrease. */
+/** Counts one request and updates `usage`. */
 export function take(usage: Usage, limits: Limits, rules: BanRules, now: number): LimitDecision {
   roll(usage, now);
   if (now < usage.bannedUntil) return decision("banned", usage, limits, now, false);
@@ -90,11 +97,15 @@ export function take(usage: Usage, limits: Limits, rules: BanRules, now: number)
 export function limitState(usage: Usage, limits: Limits, now: number): LimitDecision {
   const rolled = { ...usage };
   roll(rolled, now);
-  return decision(now < usage.bannedUntil ? "banned" : "admitted", rolled, limits, now, false);
+  return decision(now < rolled.bannedUntil ? "banned" : "admitted", rolled, limits, now, false);
 }
 
-/** Returns true if a request at `now` would be rejected. Does not change `usage`. */
+/**
+ * Returns true if a request at `now` would be rejected. Does not change `usage`. False for usage that
+ * must be corrected first.
+ */
 export function isExhausted(usage: Usage, limits: Limits, now: number): boolean {
+  if (isAhead(usage, now)) return false;
   return (
     now < usage.bannedUntil ||
     (now < usage.minuteStart + minuteMs && usage.minuteCount >= limits.perMinute) ||
@@ -102,8 +113,31 @@ export function isExhausted(usage: Usage, limits: Limits, now: number): boolean 
   );
 }
 
-/** Starts the windows that contain `now`. A window that starts later stays: none starts twice. */
+/** Whether a clock that was ahead has started a window or the ban. */
+export function isAhead(usage: Readonly<Usage>, now: number): boolean {
+  const { minuteStart, strikesMinute, banStartedAt } = usage;
+  return Math.max(minuteStart, strikesMinute, banStartedAt) > now + setBackMsMax;
+}
+
+/**
+ * Corrects what a clock that was ahead has started. Otherwise a client would wait until the clock
+ * reaches that time again.
+ */
+export function correct(usage: Usage, now: number): void {
+  if (!isAhead(usage, now)) return;
+  usage.minuteStart = Math.min(usage.minuteStart, now - (now % minuteMs));
+  usage.dayStart = Math.min(usage.dayStart, now - (now % dayMs));
+  usage.minuteExceededAt = 0;
+  usage.dayExceededAt = 0;
+  usage.lastUsedAt = Math.min(usage.lastUsedAt, now);
+  usage.strikesMinute = 0;
+  usage.strikes = 0;
+  if (usage.banStartedAt > now + setBackMsMax) lift(usage);
+}
+
+/** Starts the windows that contain `now`. One that starts a little later stays: none starts twice. */
 function roll(usage: Usage, now: number): void {
+  correct(usage, now);
   const minuteStart = now - (now % minuteMs);
   if (minuteStart > usage.minuteStart) {
     usage.minuteStart = minuteStart;

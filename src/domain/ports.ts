@@ -23,6 +23,8 @@ export type MaybePromise<T> = T | Promise<T>;
 export interface Clock {
   /** Milliseconds since 1970. May jump, also backwards. */
   now(): number;
+  /** Milliseconds since any moment. Never jumps. */
+  elapsedMs(): number;
 }
 
 /** Records where the time of one request goes. Only requests that are traced have one. */

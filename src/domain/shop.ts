@@ -23,12 +23,12 @@ export interface Shop {
   readonly head: HeadWatcher;
   readonly committer: Committer;
   readonly follower: Follower;
-  /** How long the results of requests with an idempotency key are remembered. */
-  readonly idempotencyKeptMs: number;
+  /** How old a result that a request with an idempotency key gets again may be. */
+  idempotencyReachMs(): number;
 }
 
 /** What a write needs of the shop. */
-export type WriteShop = Pick<Shop, "committer" | "idempotencyKeptMs">;
+export type WriteShop = Pick<Shop, "committer" | "idempotencyReachMs">;
 
 /** The request that a write belongs to. */
 export interface WriteRequest {
@@ -100,7 +100,7 @@ export async function applyChanges(
 }
 
 function submit(
-  { committer, idempotencyKeptMs }: WriteShop,
+  { committer, idempotencyReachMs }: WriteShop,
   { keyId }: Caller,
   changes: readonly Change[],
   { requestId, signal, trace, cause = "api", idempotency }: WriteRequest,
@@ -108,7 +108,7 @@ function submit(
   const unit = { changes, cause, keyId, requestId };
   if (!idempotency) return committer.submit(unit, signal, trace);
   const { key, request } = idempotency;
-  const remembered = { key, request, keptMs: idempotencyKeptMs };
+  const remembered = { key, request, keptMs: idempotencyReachMs() };
   return committer.submit({ ...unit, idempotency: remembered }, signal, trace);
 }
 

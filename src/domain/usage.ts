@@ -55,9 +55,12 @@ export interface StrikeCount {
 export interface UsageStore {
   loadUsage(): Promise<readonly SavedUsage[]>;
   saveUsage(rows: readonly SavedUsage[]): Promise<void>;
-  /** The latest ban of every key that has one. */
+  /**
+   * The latest ban of every key that has one. Without bans that begin in the future: a clock that was
+   * ahead began them.
+   */
   loadBans(): Promise<readonly Ban[]>;
   saveBan(ban: Ban): Promise<void>;
-  /** Ends a key's ban. Returns false, and adds no entry, if none was in force. */
+  /** Ends every ban of a key. Returns false, and adds no entry, if none was in force. */
   liftBan(keyId: string, now: number, entry: AuditEntry): Promise<boolean>;
 }

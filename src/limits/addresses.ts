@@ -1,4 +1,4 @@
-import { type LimitDecision, minuteMs, type Window } from "../domain/limits.ts";
+import { type LimitDecision, minuteMs, setBackMsMax, type Window } from "../domain/limits.ts";
 import type { Clock } from "../domain/ports.ts";
 
 export interface AddressLimiter {
@@ -26,6 +26,9 @@ export function createAddressLimiter(
     if (start > minuteStart) {
       minuteStart = start;
       counts.clear();
+    } else if (minuteStart > now + setBackMsMax) {
+      // A clock that was ahead started this minute. See the rules of the rate limit.
+      minuteStart = start;
     }
     const own = bucketOf(address);
     return counts.has(own) || counts.size < addressesMax ? own : "others";

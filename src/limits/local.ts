@@ -3,6 +3,7 @@ import { failureDetails, isUnavailable } from "../domain/conditions.ts";
 import type { Log } from "../domain/events.ts";
 import {
   type BanRules,
+  correct,
   type LimitDecision,
   lift,
   limitState,
@@ -17,6 +18,12 @@ import type { Ban, SavedUsage, UsageStore } from "../domain/usage.ts";
 /** How often counts are saved. A crash loses at most this much. */
 const saveEveryMs = 1_000;
 
+/**
+ * So many saves in a row may find the store locked: commands write to it, and an import takes seconds.
+ * One more is logged.
+ */
+const lockedSavesMax = 10;
+
 export interface LocalLimiterOptions {
   readonly usage: UsageStore;
   readonly clock: Clock;
@@ -28,19 +35,11 @@ export interface LocalLimiterOptions {
 export async function createLocalLimiter(options: LocalLimiterOptions): Promise<Limiter> {
   const { usage: store, clock, rules, log } = options;
   const usages = await load(store);
-  let latest = 0;
-  for (const usage of usages.values()) latest = Math.max(latest, usage.lastUsedAt);
   const unsaved = new Set<string>();
   let unsavedBans: Ban[] = [];
   /** Set while bans are read again. Requests wait for it, so that none is rejected by a lifted ban. */
   let refreshing: Promise<void> | undefined;
   let saving = Promise.resolve();
-
-  /** Never decreases, even across restarts, so no window reopens when the clock goes back. */
-  function now(): number {
-    latest = Math.max(latest, clock.now());
-    return latest;
-  }
 
   /** Saves what has changed. What cannot be saved is kept for the next attempt. */
   function save(): Promise<void> {
@@ -72,11 +71,18 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
     save().catch(() => {});
   }
 
-  /** The service logs that the store cannot be written. A lock of another process is not such a state. */
-  const trySave = () =>
-    save().catch((error: unknown) => {
-      if (!isUnavailable(error) || error.reason === "busy") throw error;
-    });
+  let lockedSaves = 0;
+  async function trySave(): Promise<void> {
+    try {
+      await save();
+      lockedSaves = 0;
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      // The service logs that the store cannot be written. A lock of another process is no such state.
+      lockedSaves = error.reason === "busy" ? lockedSaves + 1 : 0;
+      if (lockedSaves > lockedSavesMax) throw error;
+    }
+  }
   const stopSaving = every(saveEveryMs, "saving usage and bans", log, trySave);
 
   function takeNow(keyId: string, limits: Limits): LimitDecision {
@@ -85,12 +91,10 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
       usage = newUsage();
       usages.set(keyId, usage);
     }
-    const decision = take(usage, limits, rules, now());
+    const decision = take(usage, limits, rules, clock.now());
     if (decision.outcome === "admitted") unsaved.add(keyId);
     else if (decision.banBegan) saveBan(keyId, usage);
-    // After the clock went back, a window ends when the clock reaches its end again. A wait is
-    // therefore counted from the clock's time.
-    return clock.now() < decision.now ? { ...decision, now: clock.now() } : decision;
+    return decision;
   }
 
   async function readLifts(): Promise<void> {
@@ -108,8 +112,12 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
     take(keyId, limits) {
       return refreshing ? refreshing.then(() => takeNow(keyId, limits)) : takeNow(keyId, limits);
     },
-    lastKnown: (keyId, limits) => limitState(usages.get(keyId) ?? newUsage(), limits, now()),
-    findUsage: (keyId) => usages.get(keyId),
+    lastKnown: (keyId, limits) => limitState(usages.get(keyId) ?? newUsage(), limits, clock.now()),
+    findUsage(keyId) {
+      const usage = usages.get(keyId);
+      if (usage) correct(usage, clock.now());
+      return usage;
+    },
     refresh() {
       const reading = (refreshing ?? Promise.resolve()).then(readLifts).then(() => {
         if (refreshing === reading) refreshing = undefined;

@@ -1,7 +1,9 @@
+import type { ClockWatch } from "../domain/clock-watch.ts";
 import { unavailable } from "../domain/errors.ts";
 import type { Log } from "../domain/events.ts";
 import {
   type BanRules,
+  isAhead,
   isExhausted,
   type LimitDecision,
   limitState,
@@ -18,6 +20,8 @@ import { createStrikes } from "./strikes.ts";
 export interface SharedLimiterOptions {
   readonly usage: SharedUsageStore;
   readonly rules: BanRules;
+  /** Learns the database's time from every statement. */
+  readonly serverTime: Pick<ClockWatch, "observe">;
   readonly log: Log;
 }
 
@@ -47,7 +51,8 @@ const cachedMax = 100_000;
  *
  * Time is the database's, so that the clocks of the instances do not matter.
  */
-export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterOptions): Limiter {
+export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
+  const { usage: store, rules, serverTime, log } = options;
   /** Without the requests that are in reserve. */
   const cache = new Map<string, Usage>();
   /** Usage read since keys or bans last changed. Only this may reject a request. */
@@ -124,6 +129,7 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
       requests.push({ keyId, limits, wanted: waiters.length + ahead });
     }
     const sentAt = performance.now();
+    const elapsedMs = store.clock?.elapsedMs() ?? sentAt;
     let counted: ReadonlyMap<string, CountedUsage>;
     try {
       counted = await store.take(requests);
@@ -135,6 +141,7 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
     }
     for (const [keyId, { limits, waiters }] of group) {
       const found = counted.get(keyId)!;
+      serverTime.observe(found.now, elapsedMs);
       update(keyId, found, sentAt);
       for (const { resolve } of waiters) resolve(decide(keyId, found.usage, limits, found.now));
     }
@@ -158,7 +165,7 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
 
   /** The decision, unless the database has banned the key meanwhile. */
   function bannedOr(decision: LimitDecision, keyId: string, limits: Limits): LimitDecision {
-    const current = limitState(cache.get(keyId) ?? newUsage(), limits, decision.now);
+    const current = limitState(cache.get(keyId) ?? newUsage(), limits, now());
     return current.outcome === "banned" ? current : decision;
   }
 
@@ -178,7 +185,10 @@ export function createSharedLimiter({ usage: store, rules, log }: SharedLimiterO
       });
     },
     lastKnown: (keyId, limits) => limitState(cache.get(keyId) ?? newUsage(), limits, now()),
-    findUsage: (keyId) => cache.get(keyId),
+    findUsage(keyId) {
+      const usage = cache.get(keyId);
+      return usage && !isAhead(usage, now()) ? usage : undefined;
+    },
     refresh() {
       // A ban may have been lifted, with the strikes that led to it, or a plan may have changed, so
       // the next request of each key queries the database.

@@ -195,6 +195,15 @@ test("a service keeps the newest of its own backups, and only those that it made
   const latest = "production-20261114T120040Z.petstore";
   const kept = readdirSync(folder).filter((name) => /^production-2026/.test(name));
   expect(kept.sort()).toEqual([latest, own[1]!]);
+  // The next one takes the place of the one whose name is in the future.
+  clock.advance(10_000);
+  await until(() => eventsOf("backup made").length === 6, 20_000, "the next backup");
+  const later = "production-20261114T120050Z.petstore";
+  expect(
+    readdirSync(folder)
+      .filter((name) => /^production-2026/.test(name))
+      .sort(),
+  ).toEqual([latest, later]);
   await service.stop();
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
-import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
+import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
+import { jumpBy, makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
 import { withDatabase } from "../support/instances/recording.ts";
 import { startSpending } from "../support/instances/spending.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
@@ -139,3 +139,51 @@ async function times(text: string): Promise<[[number], ...[number][]]> {
   const rows = await withDatabase(databaseUrl, (sql) => sql.unsafe(text).values());
   return rows.map((row: unknown[]) => row.map(Number)) as never;
 }
+
+test("after the database's clock jumped by nine days and back, no retry is applied again, nobody waits for it, and each instance has logged it once", async () => {
+  const { key } = await issueKey(30, 5_000);
+  const update = (index: number, quantity: number, name: string) =>
+    fleet.call(index, "PATCH", "/inventory/1", {
+      key,
+      body: `{"quantity":${quantity}}`,
+      headers: { "Idempotency-Key": name },
+    });
+  await startNext(databaseUrl, "minute");
+  for (const [index] of shiftsMs.entries())
+    expect((await update(index, 5, "one")).status).toBe(200);
+  await jumpBy(databaseUrl, "9 days");
+  expect((await update(1, 6, "two")).status).toBe(200);
+  for (const [index] of shiftsMs.entries()) {
+    const again = await update(index, 5, "one");
+    expect([again.status, again.headers.get("Idempotent-Replayed")]).toEqual([200, "true"]);
+  }
+  const used = await fleet.call(0, "GET", "/inventory/1", { key });
+  expect(used.json).toMatchObject({ quantity: 6 });
+  let refused = used;
+  while (refused.status === 200) refused = await fleet.call(0, "GET", "/inventory/1", { key });
+  await jumpBy(databaseUrl, "-9 days");
+  const other = await issueKey(30, 5_000);
+  for (const [index] of shiftsMs.entries()) {
+    // The response to another key is the first to tell this instance of the jump.
+    await fleet.call(index, "GET", "/inventory/1", { key: other.key });
+    const response = await fleet.call(index, "GET", "/inventory/1", { key });
+    if (response.status === 429) {
+      expect(Number(response.headers.get("Retry-After"))).toBeLessThanOrEqual(60);
+    }
+  }
+  for (const [index] of shiftsMs.entries()) {
+    const jumps = () =>
+      fleet
+        .instance(index)
+        .written()
+        .split("\n")
+        .filter((line) => line.includes('"clock jumped"'))
+        .map((line) => JSON.parse(line) as { clock: string; byMs: number })
+        .filter(({ byMs }) => Math.abs(byMs) > 8 * 86_400_000);
+    await until(() => jumps().length >= 2, 5_000, "the jumps are not logged");
+    expect(jumps().map(({ clock, byMs }) => [clock, Math.sign(byMs)])).toEqual([
+      ["database server", 1],
+      ["database server", -1],
+    ]);
+  }
+});

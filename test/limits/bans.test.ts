@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { plans } from "../../src/domain/plans.ts";
 import { anEntry } from "../support/audit.ts";
+import { testStart } from "../support/clock.ts";
 import { until } from "../support/instances/fleet.ts";
 import { openWorkspace } from "../support/process.ts";
 import { call, startTestService, type TestResponse, type TestService } from "../support/service.ts";
@@ -15,6 +16,7 @@ beforeEach(async () => {
 afterEach(() => service.stop());
 
 const minuteMs = 60_000;
+const dayMs = 86_400_000;
 /** Small, so that it is soon exhausted. As many strikes ban its key as one of the Free plan. */
 const limits = { perMinute: 5, perDay: 1_000 };
 const request = () => service.call("GET", "/nothing", { key });
@@ -94,6 +96,20 @@ describe("a ban", () => {
     expect(lengths).toEqual([5, 10, 20, 40, 60, 60]);
     service.clock.advance(24 * 60 * minuteMs);
     expect(await earnBan()).toBe(5);
+  });
+
+  test("doubles within a day of the start of the last one, however long that lasted", async () => {
+    for (const [sinceStartMs, minutes] of [
+      [dayMs - minuteMs, 10],
+      [dayMs + minuteMs, 5],
+    ] as const) {
+      const startedAt = service.clock.now() + 1_001;
+      expect(await earnBan()).toBe(5);
+      // `earnBan` also waits for the grace period before the ban.
+      service.clock.set(startedAt - 1_001 + sinceStartMs);
+      expect(await earnBan()).toBe(minutes);
+      service.clock.set(testStart + 10 * dayMs);
+    }
   });
 
   test("does not get longer by requests during it", async () => {

@@ -67,7 +67,7 @@ function createInstance(): Instance {
   const usage = { ...createSharedUsage(query, clock) };
   const logged: string[] = [];
   const log = (event: string) => void logged.push(event);
-  const limiter = createSharedLimiter({ usage, rules, log });
+  const limiter = createSharedLimiter({ usage, rules, serverTime: { observe() {} }, log });
   const instance: Instance = { ...limiter, usage, statements: 0, logged };
   return instance;
 }

@@ -1,14 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { readConfig } from "../../src/config.ts";
 import { digestOf, generateKeyId, scopes } from "../../src/domain/keys.ts";
 import type { BanRules, LimitDecision } from "../../src/domain/limits.ts";
 import type { Limits } from "../../src/domain/plans.ts";
 import type { Limiter, Store } from "../../src/domain/ports.ts";
-import { systemClock } from "../../src/engines.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
+import { openPostgres } from "../../src/store/postgres/store.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
-import { openStore } from "../../src/stores.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { sharedPostgres } from "../support/postgres.ts";
@@ -28,7 +26,12 @@ let statements = 0;
 
 beforeAll(async () => {
   url = await (await sharedPostgres()).freshDatabase();
-  store = await openStore(readConfig({ database: url }, {}), systemClock);
+  const environment = "production";
+  const now = () => clock.now();
+  store = await openPostgres({
+    ...{ database: createDatabase(url), environment, patienceMs: 0 },
+    clock: { now, elapsedMs: now },
+  });
 });
 afterAll(async () => {
   for (const database of databases) database.close();
@@ -46,7 +49,8 @@ beforeEach(() => {
       statements += 1;
       return connection.query(text, values);
     };
-    return createSharedLimiter({ usage: createSharedUsage(query, clock), rules, log: () => {} });
+    const usage = createSharedUsage(query, clock);
+    return createSharedLimiter({ usage, rules, serverTime: { observe() {} }, log: () => {} });
   });
 });
 
@@ -134,6 +138,7 @@ test("another instance's clock that is ahead does not admit more requests", asyn
   const database = createDatabase(url);
   databases.push(database);
   const ahead = createSharedUsage(database.connection(5_000).query, {
+    ...clock,
     now: () => clock.now() + 60_000,
   });
   await ahead.addStrikes([{ keyId: key, minute: 0, count: 0 }]);
@@ -183,6 +188,22 @@ test("strikes on three limiters add up to one ban, in force on all of them", asy
   });
   const bans = (await store.usage.loadBans()).filter(({ keyId }) => keyId === key);
   expect(bans.map(({ startedAt, until }) => until - startedAt)).toEqual([300_000]);
+});
+
+test("strikes start a ban in their minute, also if they are counted after its end", async () => {
+  const key = await issueKey();
+  const limits = { perMinute: 5, perDay: 1_000 };
+  await takeMany(limiters[0]!, key, limits, 6);
+  const end = clock.now() + 60_000;
+  clock.advance(1_001);
+  await takeMany(limiters[0]!, key, limits, 19);
+  const last = limiters[0]!.take(key, limits);
+  // The strikes are sent later, in the next minute.
+  clock.set(end + 5);
+  expect((await last).outcome).toBe("banned");
+  const bans = (await store.usage.loadBans()).filter(({ keyId }) => keyId === key);
+  expect(bans).toMatchObject([{ startedAt: end - 1, until: end - 1 + rules.banMs }]);
+  expect((await limiters[1]!.take(key, limits)).outcome).toBe("banned");
 });
 
 test("a lifted ban and its strikes are over on every limiter after a refresh", async () => {

@@ -105,7 +105,9 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
     test("keeps every key, every webhook and every pet", async () => {
       const words = ["keys", "list", "--database", database];
       const listedNow = await jsonHere<ReleaseKeys["listed"]>(...words);
-      expect(listedNow).toMatchObject(listed as never);
+      // A command uses the clock of this machine, and the requests were counted on the fixture's day.
+      const anyDay = { usedToday: expect.any(Number) };
+      expect(listedNow).toMatchObject(listed.map((key) => ({ ...key, ...anyDay })) as never);
       expect(listedNow).toHaveLength(9);
       if (webhooks.length > 0) {
         const now = await jsonHere("webhooks", "list", "--database", database);

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { statSync } from "node:fs";
 import { startWriterThread } from "../../src/store/sqlite/engine/writer-thread.ts";
 import { startTestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
@@ -28,4 +29,25 @@ test("writes that wait for another process at the same time all fail at about th
   holder.run("ROLLBACK");
   const { outcomes } = await writer.commit([setUnit(1n, 9)], service.clock.now(), waitMs);
   expect(outcomes[0]!.kind).toBe("stored");
+});
+
+test("the write-ahead log is short again after a long read, however long it became", async () => {
+  const service = await startTestService("sqlite");
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => service.stop());
+  const path = service.databaseUrl.replace("sqlite:", "");
+  const pets = Array.from({ length: 2_000 }, (_, at) => ({ petId: BigInt(at + 1) }));
+  await service.addPets(...pets);
+  const walMiB = () => statSync(`${path}-wal`).size / 2 ** 20;
+  const updateAll = (quantity: number) =>
+    service.store.inventory.commit(pets.map(({ petId }) => setUnit(petId, quantity)));
+  await service.store.transfer.snapshot(async ({ readHead }) => {
+    const before = await readHead();
+    for (let round = 1; walMiB() < 20; round++) await updateAll(round);
+    // The checkpoint cannot finish: the reader still sees the state from before.
+    expect(await readHead()).toEqual(before);
+  });
+  await updateAll(0);
+  await updateAll(1);
+  expect(walMiB()).toBeLessThanOrEqual(8);
 });

@@ -2,8 +2,12 @@ import type { Clock } from "../../src/domain/ports.ts";
 
 /** A clock that moves only when the test moves it, in either direction. */
 export interface TestClock extends Clock {
+  /** Lets time pass, or sets the clock back. */
   advance(ms: number): void;
+  /** Lets time pass until then, or sets the clock back. */
   set(time: number): void;
+  /** Sets the clock forward or back. No time passes. */
+  jump(ms: number): void;
 }
 
 /** The start of a UTC minute in the middle of a day, so that tests begin far from a window's edge. */
@@ -11,13 +15,18 @@ export const testStart = Date.UTC(2026, 10, 15, 12, 0, 0);
 
 export function createTestClock(start = testStart): TestClock {
   let time = start;
+  let elapsedMs = 0;
+  function advance(ms: number): void {
+    time += ms;
+    elapsedMs += Math.max(0, ms);
+  }
   return {
     now: () => time,
-    advance(ms) {
+    elapsedMs: () => elapsedMs,
+    advance,
+    set: (to) => advance(to - time),
+    jump(ms) {
       time += ms;
-    },
-    set(to) {
-      time = to;
     },
   };
 }

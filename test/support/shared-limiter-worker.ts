@@ -7,7 +7,8 @@ import { createSharedUsage } from "../../src/store/postgres/usage.ts";
  * 400 ms. Prints how many requests it got admitted in each window.
  */
 const [url = "", key = "", base = "0", started = "0"] = process.argv.slice(2);
-const clock = { now: () => Number(base) + (Date.now() - Number(started)) * 150 };
+const elapsedMs = () => (Date.now() - Number(started)) * 150;
+const clock = { now: () => Number(base) + elapsedMs(), elapsedMs };
 const runMs = 2_500;
 const database = createDatabase(url);
 const limiter = createSharedLimiter({
@@ -16,6 +17,7 @@ const limiter = createSharedLimiter({
     ...{ graceMs: 1_000, strikesMin: 1e9, strikesDivisor: 1 },
     ...{ banMs: 1, banMsMax: 1, escalationMs: 1 },
   },
+  serverTime: { observe() {} },
   log: () => {},
 });
 const counts: Record<string, number> = {};

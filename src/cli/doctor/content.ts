@@ -122,7 +122,7 @@ async function checkSecrets(inspection: StoreInspection): Promise<Finding> {
 
 async function checkBans(inspection: StoreInspection): Promise<Finding> {
   const now = Date.now();
-  const banned = (await inspection.listBans()).filter((ban) => isInForce(ban, now));
+  const banned = (await inspection.listBans(now)).filter((ban) => isInForce(ban, now));
   if (banned.length === 0) return ok("bans", "no key is banned");
   const names = banned.map(({ keyId, until }) => `${keyId} until ${formatInstant(until)}`);
   return warning(

@@ -90,7 +90,7 @@ function createInspection(label: string, session: Session, close: () => void): S
       (await query(`${endingSecretsFrom} AND secrets.expires_at > $1::int8`, [time])).map(
         toEndingSecret,
       ),
-    listBans: () => createUsage(query, query).loadBans(),
+    listBans: () => createUsage(query, query, now).loadBans(),
     listWebhooks: () => createWebhooks(query, now).listWebhooks(),
     listMaintenance: () => createMaintenance(query).listMaintenance(),
     close,

@@ -138,7 +138,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     },
     keys: createKeys(quick.query, long.query, patient),
     sessions: createSessions(quick.query, patient),
-    usage: createUsage(long.query, patient),
+    usage: createUsage(long.query, patient, now),
     usageHistory: createUsageHistory(long.query),
     webhooks: createWebhooks(long.query, now),
     maintenance: createMaintenance(long.query),

@@ -1,4 +1,4 @@
-import type { Usage } from "../../domain/limits.ts";
+import { dayMs, isAhead, minuteMs, setBackMsMax, type Usage } from "../../domain/limits.ts";
 import type { Clock, SharedUsageStore } from "../../domain/ports.ts";
 import type { CountedUsage, UsageStore } from "../../domain/usage.ts";
 import { auditValues } from "../audit-rows.ts";
@@ -19,7 +19,9 @@ const saveUsage = `
   FROM unnest($1::text[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
     AS saved(${usageColumns}) LEFT JOIN gone USING (key_id)`;
 
-const loadBans = `SELECT DISTINCT ON (key_id) ${banColumns} FROM bans ORDER BY key_id, started_at DESC`;
+const loadBans = `
+  SELECT DISTINCT ON (key_id) ${banColumns} FROM bans
+  WHERE started_at <= ${nowMs} + ${setBackMsMax} ORDER BY key_id, started_at DESC`;
 
 /** A ban in force is also stored in `standings`, which the rate limiter reads anyway. */
 const saveBan = `
@@ -35,7 +37,6 @@ const liftBan = `
   WITH lifted AS (
     UPDATE bans SET lifted_at = $2::int8
     WHERE key_id = $1 AND until > $2::int8 AND lifted_at IS NULL
-      AND started_at = (SELECT max(started_at) FROM bans WHERE key_id = $1)
     RETURNING key_id),
   forgiven AS (
     UPDATE standings SET strikes = 0, ban_started_at = 0, banned_until = 0
@@ -44,8 +45,11 @@ const liftBan = `
   UPDATE store SET keys_version = keys_version + 1 FROM lifted WHERE store.id = 1
   RETURNING ${waitForDisk}`;
 
-/** Reads and writes request counts and bans. Each call is one statement. */
-export function createUsage(query: Query, patient: Query): UsageStore {
+/**
+ * Reads and writes request counts and bans. Each call is one statement. `now` replaces the database's
+ * time.
+ */
+export function createUsage(query: Query, patient: Query, now: () => number | null): UsageStore {
   return {
     loadUsage: async () => (await query(loadUsage)).map(toUsage),
     async saveUsage(rows) {
@@ -58,7 +62,7 @@ export function createUsage(query: Query, patient: Query): UsageStore {
         integerArray(rows.map((row) => row.lastUsedAt)),
       ]);
     },
-    loadBans: async () => (await query(loadBans)).map(toBan),
+    loadBans: async () => (await query(loadBans, [now()])).map(toBan),
     async saveBan(ban) {
       await query(saveBan, [ban.keyId, ban.startedAt, ban.until, ban.liftedAt]);
     },
@@ -106,6 +110,37 @@ const addStrikesText = `
     SELECT * FROM counts WHERE counts.key_id = added.key_id ORDER BY generation DESC LIMIT 1
   ) AS used ON true`;
 
+/**
+ * Corrects keys whose windows or ban were started by a clock that was ahead, by the rule of the domain:
+ * $1 time or null, $2 keys, $3 requests that were granted in such windows and are returned. Returns the
+ * keys that it corrected. A key is not among them if its window only began while another statement
+ * waited.
+ */
+const correctText = `
+  WITH moment AS (
+    SELECT set_config('synchronous_commit', 'off', true) AS relaxed, ${nowMs} AS ms),
+  ahead AS (
+    SELECT key, returned, ms, ms + ${setBackMsMax} AS ms_max
+    FROM moment, unnest($2::text[], $3::int8[]) AS one(key, returned)
+      JOIN counts ON counts.key_id = key LEFT JOIN standings ON standings.key_id = key
+    WHERE relaxed = 'off'
+      AND greatest(minute_start, strikes_minute, ban_started_at) > ms + ${setBackMsMax}
+    ORDER BY key),
+  counted AS (
+    UPDATE counts SET
+      minute_start = least(minute_start, ms - ms % ${minuteMs}),
+      minute_count = greatest(0, minute_count - returned), minute_refused_at = 0,
+      day_start = least(day_start, ms - ms % ${dayMs}),
+      day_count = greatest(0, day_count - returned), day_refused_at = 0,
+      last_used_at = least(last_used_at, ms)
+    FROM ahead WHERE counts.key_id = ahead.key),
+  forgiven AS (
+    UPDATE standings SET strikes_minute = 0, strikes = 0,
+      ban_started_at = CASE WHEN ban_started_at > ms_max THEN 0 ELSE ban_started_at END,
+      banned_until = CASE WHEN ban_started_at > ms_max THEN 0 ELSE banned_until END
+    FROM ahead WHERE standings.key_id = ahead.key)
+  SELECT key FROM ahead`;
+
 /** Starts a ban, unless another instance started one after the ban at $4. */
 const startBanText = `
   WITH begun AS (
@@ -113,6 +148,8 @@ const startBanText = `
     WHERE key_id = $1 AND ban_started_at = $4::int8 RETURNING key_id)
   INSERT INTO bans (key_id, started_at, until)
   SELECT key_id, $2::int8, $3::int8 FROM begun ON CONFLICT DO NOTHING RETURNING key_id`;
+
+type KeyUsage = readonly [keyId: string, counted: CountedUsage];
 
 /**
  * Counts requests for the shared rate limiter. Each statement is its own transaction, so no instance
@@ -122,9 +159,30 @@ const startBanText = `
 export function createSharedUsage(query: Query, clock?: Clock): SharedUsageStore {
   const now = () => clock?.now() ?? null;
 
+  /** The results of keys that did not have to be corrected. The others must be asked for again. */
+  async function withoutCorrected(counted: readonly KeyUsage[]): Promise<readonly KeyUsage[]> {
+    const ahead = counted.filter(([, { usage, now }]) => isAhead(usage, now));
+    if (ahead.length === 0) return counted;
+    const keys = textArray(ahead.map(([keyId]) => keyId));
+    const granted = integerArray(ahead.map(([, one]) => one.granted));
+    const rows = await query(correctText, [now(), keys, granted]);
+    const corrected = new Set(rows.map(([keyId]) => keyId as string));
+    return counted
+      .filter(([keyId]) => !corrected.has(keyId))
+      .map(([keyId, { usage, now, granted }]): KeyUsage => {
+        // The statement read the clock, waited, and was counted in a window that began meanwhile.
+        const { minuteStart, strikesMinute, banStartedAt } = usage;
+        const at = Math.max(now, minuteStart, strikesMinute, banStartedAt);
+        return [keyId, { usage, now: at, granted }];
+      });
+  }
+
   return {
     clock,
-    /** Repeats the query for keys without a result: the database may have to insert a row first. */
+    /**
+     * Repeats the query for keys without a result: the database may have to insert a row first, or a
+     * clock that was ahead may have started a window or a ban.
+     */
     async take(requests) {
       const found = new Map<string, CountedUsage>();
       for (let open = requests; open.length > 0; ) {
@@ -135,7 +193,8 @@ export function createSharedUsage(query: Query, clock?: Clock): SharedUsageStore
           integerArray(open.map(({ limits }) => limits.perMinute)),
           integerArray(open.map(({ limits }) => limits.perDay)),
         ]);
-        for (const row of rows) found.set(row[0] as string, toCountedUsage(row));
+        const counted = rows.map((row): KeyUsage => [row[0] as string, toCountedUsage(row)]);
+        for (const [keyId, one] of await withoutCorrected(counted)) found.set(keyId, one);
         open = open.filter(({ keyId }) => !found.has(keyId));
       }
       return found;

@@ -80,7 +80,7 @@ function createInspection(path: string, database: Database): StoreInspection {
           .values(now)
           .map(toEndingSecret),
       ),
-    listBans: () => read(() => createUsageReader(database).loadBans()),
+    listBans: (now) => read(() => createUsageReader(database).loadBans(now)),
     listWebhooks: () => read(() => createWebhookReader(database).listWebhooks()),
     listMaintenance: () => read(() => createMaintenanceReader(database).listMaintenance()),
     close: () => database.close(),

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { AuditEntry } from "../../domain/audit.ts";
+import { setBackMsMax } from "../../domain/limits.ts";
 import type { Ban, SavedUsage } from "../../domain/usage.ts";
 import { banColumns, toBan, toUsage, usageColumns } from "../rows.ts";
 import { createEntryInserter } from "./audit.ts";
@@ -11,11 +12,12 @@ export function createUsageReader(database: Database) {
   const usage = database.query(`SELECT ${usageColumns} FROM usage`);
   const bans = database.query(
     `SELECT ${banColumns} FROM bans AS ban
-     WHERE started_at = (SELECT max(started_at) FROM bans WHERE key_id = ban.key_id)`,
+     WHERE started_at =
+       (SELECT max(started_at) FROM bans WHERE key_id = ban.key_id AND started_at <= ?)`,
   );
   return {
     loadUsage: (): SavedUsage[] => usage.values().map(toUsage),
-    loadBans: (): Ban[] => bans.values().map(toBan),
+    loadBans: (now: number): Ban[] => bans.values(now + setBackMsMax).map(toBan),
   };
 }
 
@@ -41,9 +43,7 @@ export function createUsageWriter(database: Database) {
      ON CONFLICT (key_id, started_at) DO NOTHING`,
   );
   const endBan = database.query(
-    `UPDATE bans SET lifted_at = ?1
-     WHERE key_id = ?2 AND until > ?1 AND lifted_at IS NULL
-       AND started_at = (SELECT max(started_at) FROM bans WHERE key_id = ?2)`,
+    "UPDATE bans SET lifted_at = ?1 WHERE key_id = ?2 AND until > ?1 AND lifted_at IS NULL",
   );
 
   return {

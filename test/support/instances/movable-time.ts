@@ -26,3 +26,11 @@ export function startNext(databaseUrl: string, window: "minute" | "day"): Promis
     return row[0];
   });
 }
+
+/** Sets the database's clock forward or back, for example by "-9 days". */
+export function jumpBy(databaseUrl: string, interval: string): Promise<unknown> {
+  return withDatabase(
+    databaseUrl,
+    (sql) => sql`UPDATE moved.clock SET ahead = ahead + ${interval}::interval`,
+  );
+}

@@ -1,5 +1,6 @@
 import type { BanRules } from "../../../src/domain/limits.ts";
 import type { Limits } from "../../../src/domain/plans.ts";
+import type { SavedUsage } from "../../../src/domain/usage.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -11,83 +12,117 @@ export interface NaiveVerdict {
   readonly resetAt: number;
 }
 
+/** A clock that is set back by less changes no window. */
+const setBackMsMax = 10_000;
+
+interface NaiveBan {
+  readonly from: number;
+  readonly until: number;
+  isLifted: boolean;
+}
+
+/** The window of a minute or a day, and the times of all requests that count in it. */
+interface NaiveWindow {
+  start: number;
+  admitted: number[];
+  refused: number[];
+}
+
 /**
  * The rate limit as its rules are written, without regard to memory or time: it keeps every request
  * and counts them again for every decision.
  */
 export function createNaiveLimiter({ perMinute, perDay }: Limits, rules: BanRules) {
   let now = 0;
-  const admitted: number[] = [];
-  let refusals: { window: string; at: number }[] = [];
+  let minute: NaiveWindow = { start: 0, admitted: [], refused: [] };
+  let day: NaiveWindow = { start: 0, admitted: [], refused: [] };
   let strikes: number[] = [];
-  let bans: { from: number; until: number }[] = [];
+  let ban: NaiveBan | undefined;
+  const storedBans: NaiveBan[] = [];
 
-  const minuteOf = (time: number) => Math.floor(time / minuteMs) * minuteMs;
-  const dayOf = (time: number) => Math.floor(time / dayMs) * dayMs;
-  const usedSince = (start: number) => admitted.filter((at) => at >= start).length;
+  const startOf = (windowMs: number) => Math.floor(now / windowMs) * windowMs;
+  const strikesMinute = () => Math.max(0, ...strikes);
 
-  function inBan(until: number): NaiveVerdict {
+  /** What a clock that was ahead has started becomes current. Then the windows of the clock begin. */
+  function moveTo(clock: number): void {
+    now = clock;
+    const isAhead = (time: number) => time > now + setBackMsMax;
+    if ([minute.start, strikesMinute(), ban?.from ?? 0].some(isAhead)) {
+      minute = { ...minute, start: Math.min(minute.start, startOf(minuteMs)), refused: [] };
+      day = { ...day, start: Math.min(day.start, startOf(dayMs)), refused: [] };
+      strikes = [];
+      if (ban && isAhead(ban.from)) ban = undefined;
+    }
+    if (startOf(minuteMs) > minute.start) {
+      minute = { start: startOf(minuteMs), admitted: [], refused: [] };
+    }
+    if (startOf(dayMs) > day.start) day = { start: startOf(dayMs), admitted: [], refused: [] };
+  }
+
+  function inBan({ until }: NaiveBan): NaiveVerdict {
     return { outcome: "banned", limit: perMinute, remaining: 0, resetAt: until };
   }
 
   function decision(outcome: "admitted" | "limited"): NaiveVerdict {
-    const minute = {
-      limit: perMinute,
-      remaining: perMinute - usedSince(minuteOf(now)),
-      resetAt: minuteOf(now) + minuteMs,
-    };
-    const day = {
-      limit: perDay,
-      remaining: perDay - usedSince(dayOf(now)),
-      resetAt: dayOf(now) + dayMs,
-    };
-    const exhausted = [minute, day].filter(({ remaining }) => remaining === 0).at(-1);
-    return { outcome, ...(exhausted ?? (day.remaining < minute.remaining ? day : minute)) };
+    const verdicts = [
+      { limit: perMinute, used: minute.admitted.length, resetAt: minute.start + minuteMs },
+      { limit: perDay, used: day.admitted.length, resetAt: day.start + dayMs },
+    ].map(({ limit, used, resetAt }) => ({ limit, remaining: limit - used, resetAt }));
+    const exhausted = verdicts.filter(({ remaining }) => remaining === 0).at(-1);
+    const [first, second] = verdicts;
+    const tighter = second!.remaining < first!.remaining ? second! : first!;
+    return { outcome, ...(exhausted ?? tighter) };
   }
 
   /** A rejection that comes after the grace time of its window is a strike. */
   function refuse(): NaiveVerdict {
-    const window =
-      usedSince(dayOf(now)) >= perDay ? `day ${dayOf(now)}` : `minute ${minuteOf(now)}`;
-    const first = refusals.find((refusal) => refusal.window === window);
-    refusals.push({ window, at: now });
-    if (!first || now - first.at <= rules.graceMs) return decision("limited");
-    strikes.push(now);
-    const recent = strikes.filter((at) => at >= minuteOf(now)).length;
-    if (recent < Math.max(rules.strikesMin, perMinute / rules.strikesDivisor)) {
+    const { refused } = day.admitted.length >= perDay ? day : minute;
+    refused.push(now);
+    if (refused.length === 1 || now - refused[0]! <= rules.graceMs) return decision("limited");
+    const current = Math.max(startOf(minuteMs), strikesMinute());
+    strikes = [...strikes.filter((at) => at === current), current];
+    if (strikes.length < Math.max(rules.strikesMin, perMinute / rules.strikesDivisor)) {
       return decision("limited");
     }
-    const last = bans.at(-1);
-    const isRecent = last && now - last.from <= rules.escalationMs;
+    const isRecent = ban && now - ban.from <= rules.escalationMs;
     const lengthMs = isRecent
-      ? Math.min(2 * (last.until - last.from), rules.banMsMax)
+      ? Math.min(2 * (ban!.until - ban!.from), rules.banMsMax)
       : rules.banMs;
-    bans.push({ from: now, until: now + lengthMs });
+    ban = { from: now, until: now + lengthMs, isLifted: false };
+    // A key has one stored ban per start.
+    if (!storedBans.some(({ from }) => from === now)) storedBans.push(ban);
     strikes = [];
-    return inBan(now + lengthMs);
+    return inBan(ban);
   }
 
   return {
-    /** The limiter's time, which never goes back. */
-    now: () => now,
     take(clock: number): NaiveVerdict {
-      now = Math.max(now, clock);
-      const ban = bans.find(({ until }) => now < until);
-      if (ban) return inBan(ban.until);
-      if (usedSince(minuteOf(now)) >= perMinute || usedSince(dayOf(now)) >= perDay) return refuse();
-      admitted.push(now);
+      moveTo(clock);
+      if (ban && now < ban.until) return inBan(ban);
+      if (minute.admitted.length >= perMinute || day.admitted.length >= perDay) return refuse();
+      minute.admitted.push(now);
+      day.admitted.push(now);
       return decision("admitted");
     },
-    /** Loses what is not stored: strikes, and the time of the first rejection. */
-    restart(): void {
-      now = admitted.at(-1) ?? 0;
-      refusals = [];
+    /** Loses what is not stored: strikes, and the times of rejections. `saved` are the windows. */
+    restart(clock: number, saved: SavedUsage | undefined): void {
+      const requests = (count = 0) => Array<number>(count).fill(0);
+      minute = {
+        start: saved?.minuteStart ?? 0,
+        admitted: requests(saved?.minuteCount),
+        refused: [],
+      };
+      day = { start: saved?.dayStart ?? 0, admitted: requests(saved?.dayCount), refused: [] };
       strikes = [];
+      const begun = storedBans.filter(({ from }) => from <= clock + setBackMsMax);
+      const last = begun.sort((one, other) => one.from - other.from).at(-1);
+      ban = last?.isLifted ? undefined : last;
     },
-    /** Forgets all bans if one is in force. */
+    /** Lifts all bans that have not ended. */
     lift(): void {
-      if ((bans.at(-1)?.until ?? 0) <= now) return;
-      bans = [];
+      for (const one of storedBans) one.isLifted ||= one.until > now;
+      if (!ban || !storedBans.some(({ from, isLifted }) => from === ban!.from && isLifted)) return;
+      ban = undefined;
       strikes = [];
     },
   };

@@ -4,8 +4,13 @@ import { migrate } from "../migrations.ts";
 import { guarded, unavailableOr } from "./failures.ts";
 import { prepareFiles } from "./files.ts";
 
-/** SQLite truncates the write-ahead log to this size after the checkpoint of a large import. */
-const walBytesKept = 64 * 1024 * 1024;
+/**
+ * SQLite truncates the write-ahead log to this size. While a backup or an export reads one state of the
+ * store, all updates stay in the log, and an import adds more. Then the log is used again from its
+ * start, at its full length. More than the log needs without them, because a file that grows makes
+ * commits slower.
+ */
+const walBytesKept = 8 * 1024 * 1024;
 
 /** Opens the file for reading only. Never waits for a lock, so the event loop can use it. */
 export const openForReading = guarded((path: string): Database => {

@@ -45,7 +45,7 @@ export function createUsageStore(parts: Parts): UsageStore {
   const { loadUsage, loadBans } = readable(parts, createUsageReader(parts.database));
   return {
     loadUsage: async () => loadUsage(),
-    loadBans: async () => loadBans(),
+    loadBans: async () => loadBans(parts.options.clock.now()),
     saveUsage: write(parts, "saveUsage"),
     saveBan: write(parts, "saveBan"),
     liftBan: write(parts, "liftBan"),
