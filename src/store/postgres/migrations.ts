@@ -136,7 +136,6 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   petstore_pet_row_before: ["EXECUTE"],
   petstore_take: ["EXECUTE"],
   petstore_give_back: ["EXECUTE"],
-  petstore_set_quantities: ["EXECUTE"],
   petstore_set_quantities_between: ["EXECUTE"],
   petstore_chain: ["EXECUTE"],
   petstore_row_text: ["EXECUTE"],

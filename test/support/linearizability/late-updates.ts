@@ -1,4 +1,4 @@
-import type { History, Violation } from "./history.ts";
+import type { History, Update, Violation } from "./history.ts";
 
 /**
  * Checks that an update whose client got an answer without an outcome was stored before every update
@@ -8,14 +8,14 @@ import type { History, Violation } from "./history.ts";
 export function checkLateUpdates({ updates, ledger }: History): Violation[] {
   const violations: Violation[] = [];
   const byId = new Map(updates.map((update) => [update.id, update]));
-  /** Of the rows behind this one, the update of unknown outcome that was answered first. */
-  let earliest: { id: string; end: number } | undefined;
-  for (const row of ledger.toReversed()) {
+  /** Of the rows so far, the acknowledged update that began last. */
+  let latest: Update | undefined;
+  for (const row of ledger) {
     const update = byId.get(row.id);
-    if (update?.outcome === "unknown") {
-      if (earliest === undefined || update.end < earliest.end) earliest = update;
-    } else if (update?.outcome === "acknowledged" && earliest && earliest.end < update.start) {
-      const message = `Update ${earliest.id} was answered before ${update.id} began, and is stored after it`;
+    if (update?.outcome === "acknowledged") {
+      if (latest === undefined || update.start > latest.start) latest = update;
+    } else if (update?.outcome === "unknown" && latest && update.end < latest.start) {
+      const message = `Update ${update.id} was answered before ${latest.id} began, and is stored after it`;
       violations.push({ kind: "late update", message });
     }
   }
