@@ -70,8 +70,8 @@ export const unavailableMessages = {
   /** Nothing of the request was stored, and nothing will be. */
   timeout: "The store did not respond in time. Try again.",
   /**
-   * The only message of an update that may have been stored. If it was, it was stored before every
-   * update that is acknowledged later: see docs/scaling.md, "Updates without a known outcome".
+   * The only message of an update that may have been stored. The rule for it is in
+   * docs/conformance.md, "Updates whose outcome is not known".
    */
   unknownOutcome:
     "The store did not confirm the update. It is not known whether the update was stored.",
