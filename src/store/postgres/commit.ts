@@ -7,10 +7,9 @@ import type { Entry } from "../../domain/inventory.ts";
 import type { Committed, LedgerRow, Tip, Unit } from "../../domain/ledger.ts";
 import { entryColumns, storedLedgerColumns, toEntry, toEpochStart } from "../rows.ts";
 import { bytesArray, integerArray, textArray } from "./engine/arrays.ts";
-import { isUnconfirmed, UnknownOutcome } from "./engine/failures.ts";
 import { lockHeadForGroup, readTip } from "./engine/head-lock.ts";
 import type { Rows, Session } from "./engine/session.ts";
-import { assertCommitted, begin } from "./engine/transaction.ts";
+import { assertCommitted, begin, confirmed } from "./engine/transaction.ts";
 import {
   arePlainUpdates,
   type CommitParts,
@@ -128,15 +127,13 @@ async function tryCommit(
   const moved = [...entries.values()].filter((entry) => entry.version > before.seq);
   const positions = [before.seq, tip.at, tip.seq, tip.hash];
   const storedKeys = storedKeysOf(appended);
-  const committing = Promise.all([
+  const committing = [
     epochs.record(query, timeline, before.seq),
     query(writeGroup, [...positions, ...rowColumns(rows, hashes), ...entryArrays(moved, ctids)]),
     storedKeys && keys.store(query, storedKeys),
     sql`COMMIT`,
-  ]);
-  const [, , , ended] = await committing.catch((error: unknown) => {
-    throw isUnconfirmed(error) ? new UnknownOutcome(error) : error;
-  });
+  ] as const;
+  const [, , , ended] = await confirmed(Promise.all(committing));
   assertCommitted(ended);
   confirmStored(session, timeline);
   if (storedKeys) keys.committed(storedKeys);

@@ -76,7 +76,7 @@ export async function endureFaults(endurance: Endurance): Promise<Figures> {
     });
     return {
       acknowledged: recorder.acknowledged(),
-      unknown: recorder.updates.length - recorder.acknowledged(),
+      unknown: recorder.updates.filter(({ outcome }) => outcome === "unknown").length,
       reads: recorder.reads.length,
       ledgerRows: history.ledger.length,
     };
