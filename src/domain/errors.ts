@@ -71,7 +71,7 @@ export const unavailableMessages = {
   timeout: "The store did not respond in time. Try again.",
   /**
    * The only message of an update that may have been stored. The rule for it is in
-   * docs/conformance.md, "Updates whose outcome is not known".
+   * docs/outcomes.md.
    */
   unknownOutcome:
     "The store did not confirm the update. It is not known whether the update was stored.",

@@ -3,7 +3,7 @@
  * step 11 while its instances are replaced.
  */
 export const timelyUpdates = `
-  -- Does what petstore_set_quantities does, but only if the clock shows a time from "not_before" to
+  -- Does what petstore_set_quantities does, but only if the clock shows a time between "not_before" and
   -- "not_after", in milliseconds, once the head is locked. No other update is stored between that check and
   -- the commit.
   --
