@@ -40,13 +40,12 @@ const callText = `CALL petstore_set_quantities_between($1::int8, $2::int8, $3::i
   $14::bytea, NULL::int8, NULL::int8, NULL::text, NULL::text, NULL::text, NULL::text, NULL::int8)`;
 
 /**
- * How long a call may wait, on its way and for the head. Clients of a lost connection get their
- * response after that, and a call that waited longer is followed by the slower way, which is in time
- * for the callers.
+ * How long a call may wait, on its way and for the head. Long enough for a busy server, and short, because
+ * the clients of a lost connection get their response after it. What waited longer is committed again.
  */
 export const callMsMax = 700;
 
-/** By how much what is known of the server's clock may be wrong, if the clock is not set. */
+/** How far the server's clock may be from what is known of it, unless somebody sets it. */
 const clockErrorMs = 200;
 
 /** The terms on which a group is committed. */
@@ -65,9 +64,9 @@ export interface CommitTerms {
  * nothing stored, if that is not possible: the epoch or the time of the server is not known, an
  * idempotency key may have been used before, or the server did not get the head in time.
  *
- * The database checks under the lock of the head that it is still in time. If the connection is lost,
- * the caller learns that only when it is too late: until then the database may still begin the call,
- * although a client that has a response sends the next update.
+ * The database checks, with the head locked, that it is not too late. If the connection is lost, the
+ * database may still work on the call. So this rejects only when it is too late: a client that has a
+ * response may send its next update on another way.
  */
 export async function commitPlainUpdates(
   session: Session,
@@ -108,12 +107,13 @@ export async function commitPlainUpdates(
     if (hasKeys && storeEpoch !== null) keys.wasBehind();
     return undefined;
   }
-  confirmStored(session, timeline);
   if (seq === null) {
+    session.confirm(timeline);
     const known = (some: readonly Unit[]) =>
       commitPlainUpdates(session, { epochs, keys }, some, terms);
     return withoutUnknownPets(units, entries, known);
   }
+  confirmStored(session, timeline);
   const state = {
     epoch: epochs.nameOf(storeEpoch as string, timeline),
     tip: { seq: Number(seq), at: Number(at) },
