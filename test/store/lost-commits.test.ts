@@ -17,7 +17,7 @@ import { petRow } from "../support/pets.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { addOnce, commitTo, storedOf } from "../support/store-suite/keyed-units.ts";
-import { setUnit } from "../support/units.ts";
+import { setUnit, unitOf } from "../support/units.ts";
 
 /** Commits that fail, or whose acknowledgement is lost. Most units have idempotency keys. */
 
@@ -158,4 +158,22 @@ test("on PostgreSQL an instance that does not get its acknowledgement does not d
   proxy.cut();
   expect(await held).toMatchObject({ reason: "unknownOutcome" });
   expect((await other.inventory.readHead()).seq).toBe(5);
+});
+
+test("on PostgreSQL a change whose head was locked too late for its callers is not stored", async () => {
+  const url = await migratedDatabase();
+  const { port } = await sharedPostgres();
+  let delayMs = 0;
+  const proxy = openSlowProxy(port, () => delayMs);
+  closing.push(() => proxy.close());
+  const store = await openAt(url.replace(`:${port}/`, `:${proxy.port}/`));
+  const add = unitOf({ petId: 1n, kind: "add", amount: 5 });
+  // Prepares every statement.
+  await store.inventory.commit([add]);
+  delayMs = 700;
+  // The instance decides about it, so the head is locked in a round trip before.
+  expect(await failureOf(store.inventory.commit([add], 300))).toMatchObject({ reason: "timeout" });
+  delayMs = 0;
+  const { rows } = await store.inventory.commit([add]);
+  expect(rows).toMatchObject([{ before: { quantity: 5 }, after: { quantity: 10 } }]);
 });
