@@ -67,10 +67,14 @@ export const unavailableMessages = {
   cannotOpen: "The store's file cannot be opened.",
   /** The inventory and its ledger contradict each other. */
   damaged: "The store is damaged and must be repaired.",
-  /** Nothing of the request was sent to the store. */
+  /** Nothing of the request was stored, and nothing will be. */
   timeout: "The store did not respond in time. Try again.",
-  /** The transaction was sent, and its outcome is unknown. */
-  unknownOutcome: "The store did not respond in time. The update may have been stored.",
+  /**
+   * The only message of an update that may have been stored. The rule for it is in
+   * docs/outcomes.md.
+   */
+  unknownOutcome:
+    "The store did not confirm the update. It is not known whether the update was stored.",
   /** The transaction was rolled back. */
   rolledBack: "The update was not stored. Try again.",
   tooManyUpdates: "Too many updates are waiting to be stored. Try again.",

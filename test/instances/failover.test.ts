@@ -5,11 +5,15 @@ import { startPair } from "../support/instances/pair.ts";
 import { withDatabase } from "../support/instances/recording.ts";
 
 // Concurrent, because most of the time is spent waiting for servers and deadlines.
-test.concurrent("a primary killed under load loses no acknowledged update to its promoted standby, and the instances find it without help", async () => {
-  const figures = await failOver(2, 60, 100);
-  expect(figures.acknowledged).toBeGreaterThan(120);
-  expect(figures.recoveryMs).toBeLessThan(10_000);
-}, 120_000);
+test.concurrent.each(["killed", "paused"] as const)(
+  "a primary %s under load loses no acknowledged update to its promoted standby, and the instances find it without help",
+  async (fault) => {
+    const figures = await failOver(2, 60, fault, 100);
+    expect(figures.acknowledged).toBeGreaterThan(120);
+    expect(figures.recoveryMs).toBeLessThan(10_000);
+  },
+  120_000,
+);
 
 const recoveryMsMax = 15_000;
 

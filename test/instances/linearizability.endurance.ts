@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
-import { endureFaults, type Fault, faults } from "../support/instances/chaos.ts";
+import { endureFaults, faults } from "../support/instances/chaos.ts";
+import { stalls } from "../support/instances/stalls.ts";
 
 const rounds = 60;
 
-const sequenceOf = (some: readonly Fault[]) =>
+const sequenceOf = <F>(some: readonly F[]) =>
   Array.from({ length: rounds }, () => some[Math.floor(Math.random() * some.length)]!);
 
 test(`three instances act as one inventory over ${rounds} faults`, async () => {
@@ -20,3 +21,22 @@ test(`one instance whose commits overlap acts as one inventory over ${rounds} fa
   console.log(JSON.stringify(figures));
   expect(figures.acknowledged).toBeGreaterThan(rounds * 500);
 }, 900_000);
+
+test.each([
+  { instances: 3, isKeyed: false },
+  { instances: 2, isKeyed: true },
+  { instances: 1, writers: 64, pauseMsMax: 2, isKeyed: false },
+  { instances: 1, isKeyed: true },
+])(
+  `nothing is stored late over ${rounds} faults of the network and of server processes: %p`,
+  async (load) => {
+    const figures = await endureFaults({
+      sequence: sequenceOf(stalls),
+      updatesBetween: 50,
+      ...load,
+    });
+    console.log(JSON.stringify(figures));
+    expect(figures.unknown).toBeGreaterThan(0);
+  },
+  1_800_000,
+);

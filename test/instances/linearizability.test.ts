@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { endureFaults, type Fault } from "../support/instances/chaos.ts";
+import { stalls } from "../support/instances/stalls.ts";
 
 test("three instances act as one inventory while instances and the database are killed", async () => {
   const sequence: Fault[] = [
@@ -23,3 +24,17 @@ test("one instance whose commits overlap acts as one inventory while it or the d
   const figures = await endureFaults({ sequence, updatesBetween: 500, ...load });
   expect(figures.acknowledged).toBeGreaterThan(2_000);
 }, 120_000);
+
+// Concurrent, because most of the time is spent waiting for deadlines.
+test.concurrent.each([
+  { instances: 1, isKeyed: false },
+  { instances: 2, isKeyed: false },
+  { instances: 1, isKeyed: true },
+])(
+  "nothing is stored late while commits are held, delayed, cut or lost, and server processes stopped: %p",
+  async (load) => {
+    const figures = await endureFaults({ sequence: stalls, updatesBetween: 20, ...load });
+    expect(figures.acknowledged).toBeGreaterThan(100);
+  },
+  180_000,
+);

@@ -93,6 +93,35 @@ describe("the checker catches", () => {
     expect(kindsOf(record({ updates: unknown, ledger: twice }))).toEqual(["duplicated update"]);
   });
 
+  test("an update that was answered without an outcome and stored after a later acknowledged one", () => {
+    const unknown: Update = { ...updates[0]!, outcome: "unknown" };
+    const late = [row(1n, "b", 2n, 0, 7), row(2n, "a", 1n, 0, 5)];
+    const history = record({ updates: [unknown, updates[1]!], ledger: late });
+    expect(kindsOf(history)).toEqual(["late update"]);
+    // Over the same pet it is seen by reads, too.
+    const [first, second] = [{ ...unknown, petId: 2n }, updates[1]!];
+    const over = [row(1n, "b", 2n, 0, 7), row(2n, "a", 2n, 7, 5)];
+    expect(kindsOf(record({ updates: [first, second], ledger: over }))).toEqual(["late update"]);
+  });
+
+  test("no late update if it was stored in time, if the other had begun or failed, or without an answer", () => {
+    const late = [row(1n, "b", 2n, 0, 7), row(2n, "a", 1n, 0, 5)];
+    const kinds = (one: Partial<Update>, other: Partial<Update>, rows = late) =>
+      kindsOf(
+        record({
+          updates: [
+            { ...updates[0]!, ...one },
+            { ...updates[1]!, ...other },
+          ],
+          ledger: rows,
+        }),
+      );
+    expect(kinds({ outcome: "unknown" }, {}, ledger)).toEqual([]);
+    expect(kinds({ outcome: "unknown" }, { start: 0.5 })).toEqual([]);
+    expect(kinds({ outcome: "unknown" }, { outcome: "unknown" })).toEqual([]);
+    expect(kinds({ outcome: "unanswered" }, {})).toEqual([]);
+  });
+
   test("a rejected update that was applied, and a row without an update", () => {
     const refused: Update[] = [{ ...updates[0]!, outcome: "refused" }];
     const once = ledger.slice(0, 1);
@@ -128,6 +157,32 @@ describe("over random histories", () => {
         const put = [[], [hit, hit], [{ ...hit, quantityBefore: 99 }]][damage]!;
         const ledger = history.ledger.toSpliced(at, 1, ...put);
         return checkHistory({ ...history, ledger }).length > 0;
+      }),
+    );
+  });
+
+  test("an update of unknown outcome that is moved behind a later acknowledged one fails", () => {
+    fc.assert(
+      fc.property(rightHistory, (history) => {
+        const late = Math.max(...history.updates.map((one) => one.end), 0) + 1000;
+        const seq = BigInt(history.ledger.length);
+        const held: Update = { ...update("held", 1n, 77, late, late + 1), outcome: "unknown" };
+        const next = update("next", 2n, 78, late + 2, late + 3);
+        const last = (petId: bigint) =>
+          history.ledger.findLast((one) => one.petId === petId)?.quantityAfter ?? 0;
+        const rows = (...ids: string[]) =>
+          ids.map((id, at) => {
+            const { petId, quantity } = id === "held" ? held : next;
+            return row(seq + 1n + BigInt(at), id, petId, last(petId), quantity);
+          });
+        const kinds = (...ids: string[]) =>
+          kindsOf({
+            ...history,
+            updates: [...history.updates, held, next],
+            ledger: [...history.ledger, ...rows(...ids)],
+          });
+        expect(kinds("held", "next")).toEqual([]);
+        expect(kinds("next", "held")).toEqual(["late update"]);
       }),
     );
   });

@@ -8,6 +8,7 @@ import { commandImport } from "../../src/domain/import-preview.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
+import { unavailableOr } from "../../src/store/sqlite/engine/failures.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
 import { createTestClock } from "../support/clock.ts";
 import { until } from "../support/instances/fleet.ts";
@@ -16,7 +17,7 @@ import { petRow } from "../support/pets.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { addOnce, commitTo, storedOf } from "../support/store-suite/keyed-units.ts";
-import { setUnit } from "../support/units.ts";
+import { setUnit, unitOf } from "../support/units.ts";
 
 /** Commits that fail, or whose acknowledgement is lost. Most units have idempotency keys. */
 
@@ -76,6 +77,13 @@ test.each([true, false])(
   },
 );
 
+test("on SQLite a commit that was written but not flushed has no known outcome, and any other error of the disk has", () => {
+  const failure = (code: string, errno: number) =>
+    unavailableOr(Object.assign(new Error(code), { name: "SQLiteError", code, errno }));
+  expect(failure("SQLITE_IOERR_FSYNC", 1034)).toMatchObject({ reason: "unknownOutcome" });
+  expect(failure("SQLITE_IOERR_WRITE", 778)).toMatchObject({ reason: "unreachable" });
+});
+
 async function openAt(url: string): Promise<Store> {
   const database = createDatabase(url);
   return withPet(await openPostgres({ database, environment: "production", patienceMs: 0 }));
@@ -121,7 +129,7 @@ test("on PostgreSQL a commit whose acknowledgement is lost is found by a retry",
   const isStored = async () => (await sql`SELECT FROM remembered_keys`.values()).length > 1;
   await until(isStored, 3_000, "the row");
   proxy.cut();
-  expect(await failureOf(committing)).toMatchObject({ code: "unavailable" });
+  expect(await failureOf(committing)).toMatchObject({ reason: "unknownOutcome" });
   delayMs = 0;
   const { rows, outcomes } = await commitTo(store, addOnce("a"));
   expect(rows).toEqual([]);
@@ -148,6 +156,24 @@ test("on PostgreSQL an instance that does not get its acknowledgement does not d
   const { rows } = await commitTo(other, setUnit(1n, 4));
   expect(rows).toMatchObject([{ seq: 5, before: { quantity: 3 }, after: { quantity: 4 } }]);
   proxy.cut();
-  expect(await held).toMatchObject({ code: "unavailable" });
+  expect(await held).toMatchObject({ reason: "unknownOutcome" });
   expect((await other.inventory.readHead()).seq).toBe(5);
+});
+
+test("on PostgreSQL a change whose head was locked too late for its callers is not stored", async () => {
+  const url = await migratedDatabase();
+  const { port } = await sharedPostgres();
+  let delayMs = 0;
+  const proxy = openSlowProxy(port, () => delayMs);
+  closing.push(() => proxy.close());
+  const store = await openAt(url.replace(`:${port}/`, `:${proxy.port}/`));
+  const add = unitOf({ petId: 1n, kind: "add", amount: 5 });
+  // Prepares every statement.
+  await store.inventory.commit([add]);
+  delayMs = 700;
+  // The instance decides about it, so the head is locked in a round trip before.
+  expect(await failureOf(store.inventory.commit([add], 300))).toMatchObject({ reason: "timeout" });
+  delayMs = 0;
+  const { rows } = await store.inventory.commit([add]);
+  expect(rows).toMatchObject([{ before: { quantity: 5 }, after: { quantity: 10 } }]);
 });

@@ -28,7 +28,7 @@ import {
 import { importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
 
 /** Every release whose stores must open. A new release adds its version and its fixtures. */
-const releases = ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0", "0.6.0", "0.7.0"];
+const releases = ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0", "0.6.0", "0.7.0", "0.8.1"];
 /** Their rows have no hashes, and their keys cannot read the ledger. */
 const releasesWithoutHashes = ["0.1.0", "0.2.0", "0.3.0"];
 /** They have no table `maintenance`. */
@@ -105,9 +105,9 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
     test("keeps every key, every webhook and every pet", async () => {
       const words = ["keys", "list", "--database", database];
       const listedNow = await jsonHere<ReleaseKeys["listed"]>(...words);
-      // A command uses the clock of this machine, and the requests were counted on the fixture's day.
-      const anyDay = { usedToday: expect.any(Number) };
-      expect(listedNow).toMatchObject(listed.map((key) => ({ ...key, ...anyDay })) as never);
+      // The requests of the day on which the store was made are not those of today.
+      const kept = listed.map((one) => ({ ...one, usedToday: expect.any(Number) }));
+      expect(listedNow).toMatchObject(kept as never);
       expect(listedNow).toHaveLength(9);
       if (webhooks.length > 0) {
         const now = await jsonHere("webhooks", "list", "--database", database);

@@ -15,7 +15,7 @@ import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { anEntry } from "../support/audit.ts";
 import { petRow } from "../support/pets.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
-import { setUnit, unitOf } from "../support/units.ts";
+import { setUnit, termsNow, unitOf } from "../support/units.ts";
 
 const changes = 2_000;
 /** How many more pages may be read than at first. The versions that are kept fill over 40. */
@@ -72,7 +72,7 @@ async function fill(pets: number): Promise<void> {
     })(),
     commandImport("test"),
   );
-  await commit(session, { epochs, keys: createKeyMemory() }, set(pets, 0), null);
+  await commit(session, { epochs, keys: createKeyMemory() }, set(pets, 0), termsNow());
   const terms = {
     plan: "free",
     limits,
@@ -93,7 +93,7 @@ const add = (pets: number, amount: number) =>
   Array.from({ length: pets }, (_, n) => unitOf({ petId: BigInt(n + 1), kind: "add", amount }));
 
 const commitUnits = (units: readonly Unit[]) => (one: Session) =>
-  commit(one, { epochs, keys: createKeyMemory() }, units, null);
+  commit(one, { epochs, keys: createKeyMemory() }, units, termsNow());
 
 test("a transaction that is left open does not make counts and commits read more and more pages", async () => {
   await fill(1);
@@ -110,7 +110,7 @@ test("a transaction that is left open does not make counts and commits read more
   await open`SELECT count(*) FROM pets`;
   const before = await pages();
   for (let change = 1; change <= changes; change++) {
-    await commit(session, { epochs, keys: createKeyMemory() }, set(1, change), null);
+    await commit(session, { epochs, keys: createKeyMemory() }, set(1, change), termsNow());
     await take(session);
   }
   // As autovacuum does every minute. The planner then knows how few rows there are.
@@ -142,7 +142,12 @@ test("no ANALYZE makes a count, a commit of few pets or a read of one visit all 
   const before = await pages();
   for (let round = 1; round <= 20; round++) {
     for (let n = 1; n <= 25; n++) {
-      await commit(session, { epochs, keys: createKeyMemory() }, set(pets, 100 * round + n), null);
+      await commit(
+        session,
+        { epochs, keys: createKeyMemory() },
+        set(pets, 100 * round + n),
+        termsNow(),
+      );
       await take(session);
     }
     // Each samples other rows and may make the planner choose another plan.

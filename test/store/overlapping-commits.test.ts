@@ -35,6 +35,8 @@ async function open(url: string): Promise<Store> {
   const database = createDatabase(url);
   const store = await openPostgres({ database, environment: "production", patienceMs: 0 });
   closing.push(() => store.close());
+  // Also reads the clock of the server every second.
+  database.watch();
   await store.catalogue.importPets(
     (async function* () {
       yield Array.from({ length: pets }, (_, at) => petRow({ petId: BigInt(at + 1) }));

@@ -15,7 +15,7 @@ import { type PostgresServer, sharedPostgres, startPostgres } from "../support/p
 import { startStandby } from "../support/postgres-standby.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { restore } from "../support/release-stores.ts";
-import { setUnit, versionOrReason } from "../support/units.ts";
+import { setUnit, termsNow, versionOrReason } from "../support/units.ts";
 
 const opened: Store[] = [];
 const servers: PostgresServer[] = [];
@@ -242,7 +242,7 @@ test("once its epoch is recorded, an update needs no statement for it", async ()
   };
   const statements = async () => {
     sent.length = 0;
-    await commit(counting, { epochs, keys: createKeyMemory() }, [setUnit(1n, 1)], null);
+    await commit(counting, { epochs, keys: createKeyMemory() }, [setUnit(1n, 1)], termsNow());
     return sent.length;
   };
   expect(await statements()).toBe(5);

@@ -15,7 +15,7 @@ import { until } from "../support/instances/fleet.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { type Standby, startStandby } from "../support/postgres-standby.ts";
-import { setUnit, storedEntry } from "../support/units.ts";
+import { setUnit, storedEntry, termsNow } from "../support/units.ts";
 
 /**
  * A primary commits keys, loses its standby, commits one more key and is killed. The standby is
@@ -113,7 +113,7 @@ test("an index of keys follows calls that read it from a promoted server at the 
   await loads[0];
   const parts = { epochs: createEpochs(after.server), keys };
   for (const [key, version] of [["a", 2] as const, ["b", 3] as const, ["new", 4] as const]) {
-    const { rows, outcomes } = await commit(after, parts, [keyed(key)], null);
+    const { rows, outcomes } = await commit(after, parts, [keyed(key)], termsNow());
     expect([key, rows.length, storedEntry(outcomes[0]).version]).toEqual([key, 0, version]);
   }
   before.close();
@@ -142,7 +142,7 @@ test("a replay of a server that was replaced meanwhile is not returned", async (
       return rows;
     },
   };
-  await expect(commit(replaced, parts, [keyed("a")], null)).rejects.toThrow(
+  await expect(commit(replaced, parts, [keyed("a")], termsNow())).rejects.toThrow(
     "moved to another server",
   );
   session.close();

@@ -165,8 +165,8 @@ test("an epoch that could not begin when the service started begins with its fir
   expect(before.map(({ epoch }) => epoch)).toContain(reader.readHead().epoch);
   other.run("ROLLBACK");
   other.close();
-  writer.commit([setUnit(1n, 1)], testStart);
-  writer.commit([setUnit(1n, 2)], testStart);
+  writer.commit([setUnit(1n, 1)], testStart, Number.POSITIVE_INFINITY);
+  writer.commit([setUnit(1n, 2)], testStart, Number.POSITIVE_INFINITY);
   expect(reader.readHead()).toMatchObject({ epoch: "late", seq: 3 });
   expect(reader.listEpochs()).toEqual([...before, { epoch: "late", fromSeq: 1 }]);
   database.close();

@@ -1,4 +1,5 @@
 import type { Change, Outcome, Stored, Unit } from "../../src/domain/ledger.ts";
+import type { CommitTerms } from "../../src/store/postgres/plain-updates.ts";
 
 /** A unit of one change that sets a quantity, as a PATCH request does. */
 export function setUnit(
@@ -29,4 +30,9 @@ export function unitOf(...changes: readonly (Partial<Change> & { petId: bigint }
     keyId: "key_a",
     requestId: "req_unit",
   };
+}
+
+/** The terms on which PostgreSQL commits a group now, if nobody has waited yet. */
+export function termsNow(): CommitTerms {
+  return { now: null, giveUpAt: performance.now() + 3_000 };
 }

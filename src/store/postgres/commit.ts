@@ -1,6 +1,7 @@
 import { append } from "../../domain/append.ts";
 import { genesisHash } from "../../domain/chain.ts";
 import { epochOf } from "../../domain/epochs.ts";
+import { unavailable } from "../../domain/errors.ts";
 import { storedKeysOf } from "../../domain/idempotency.ts";
 import type { Entry } from "../../domain/inventory.ts";
 import type { Committed, LedgerRow, Tip, Unit } from "../../domain/ledger.ts";
@@ -8,10 +9,14 @@ import { entryColumns, storedLedgerColumns, toEntry, toEpochStart } from "../row
 import { bytesArray, integerArray, textArray } from "./engine/arrays.ts";
 import { lockHeadForGroup, readTip } from "./engine/head-lock.ts";
 import type { Rows, Session } from "./engine/session.ts";
-import { assertCommitted, begin } from "./engine/transaction.ts";
-import type { Epochs } from "./epochs.ts";
-import type { KeyMemory } from "./idempotency.ts";
-import { arePlainUpdates, commitPlainUpdates } from "./plain-updates.ts";
+import { assertCommitted, begin, confirmed } from "./engine/transaction.ts";
+import {
+  arePlainUpdates,
+  type CommitParts,
+  type CommitTerms,
+  commitPlainUpdates,
+  confirmStored,
+} from "./plain-updates.ts";
 
 /** Reads the entries with their ctid, and the tip as a row without a pet, its hash as the status. */
 const readGroup = `
@@ -41,12 +46,6 @@ const writeGroup = `
     WHERE inventory.ctid = entry.id)
   UPDATE ledger_end SET seq = $3::int8, at = $2::int8, hash = $4::text WHERE seq = $1::int8`;
 
-/** What commits share. */
-export interface CommitParts {
-  readonly epochs: Epochs;
-  readonly keys: KeyMemory;
-}
-
 /**
  * Commits a group of units. Plain updates take one round trip, others two: lock the head and read the
  * entries, then write and commit. The domain applies the rules in between. If the connection fails
@@ -57,41 +56,52 @@ export async function commit(
   session: Session,
   parts: CommitParts,
   units: readonly Unit[],
-  now: number | null,
+  terms: CommitTerms,
 ): Promise<Committed> {
   if (arePlainUpdates(units)) {
-    const { epochs, keys } = parts;
-    const committed = await commitPlainUpdates(session, epochs, keys, units, now);
+    const committed = await commitPlainUpdates(session, parts, units, terms);
     if (committed) return committed;
   }
   for (;;) {
-    const committed = await tryCommit(session, parts, units, now);
+    const committed = await tryCommit(session, parts, units, terms);
     if (committed) return committed;
     // Without the lock, because much may have been stored since the last load.
     await parts.keys.load(session.query);
   }
 }
 
-/** Returns undefined, with nothing stored, if more idempotency keys have to be loaded first. */
+/**
+ * Commits in two round trips. The head stays locked between them and until the transaction ends, so what
+ * the second one stores is stored before every later update, whenever it arrives. Returns undefined, with
+ * nothing stored, if more idempotency keys have to be loaded first.
+ */
 async function tryCommit(
   session: Session,
   { epochs, keys }: CommitParts,
   units: readonly Unit[],
-  now: number | null,
+  { now, giveUpAt }: CommitTerms,
 ): Promise<Committed | undefined> {
-  const { sql, query, confirm } = session;
+  const { sql, query, confirm, clock } = session;
+  const waitMs = Math.floor(giveUpAt - performance.now());
+  if (waitMs < 1) throw unavailable("timeout");
   const petIds = new Set(units.flatMap(({ changes }) => changes.map(({ petId }) => petId)));
   const hasKeys = units.some(({ idempotency }) => idempotency);
   const listEpochs = async () => (await query(...epochs.listStatement)).map(toEpochStart);
   const [, [locked], found, history, newer] = await Promise.all([
     query(begin),
-    query(lockHeadForGroup, [now]),
+    query(lockHeadForGroup, [now, String(waitMs)]),
     query(readGroup, [integerArray([...petIds])]),
     units.some(expectsVersion) ? listEpochs() : [],
     hasKeys ? query(...keys.newerStatement()) : [],
   ]);
   const [lockedAt, timeline] = [Number(locked![0]), Number(locked![1])];
   confirm(timeline);
+  clock.saw(Number(locked![3]), timeline);
+  // The callers may have their responses, and the next updates may have been stored before this lock.
+  if (performance.now() > giveUpAt) {
+    await sql`ROLLBACK`;
+    throw unavailable("timeout");
+  }
   if (hasKeys && !keys.addNewer(newer, timeline)) {
     await sql`ROLLBACK`;
     return undefined;
@@ -117,15 +127,15 @@ async function tryCommit(
   const moved = [...entries.values()].filter((entry) => entry.version > before.seq);
   const positions = [before.seq, tip.at, tip.seq, tip.hash];
   const storedKeys = storedKeysOf(appended);
-  const [, , , ended] = await Promise.all([
+  const committing = [
     epochs.record(query, timeline, before.seq),
     query(writeGroup, [...positions, ...rowColumns(rows, hashes), ...entryArrays(moved, ctids)]),
     storedKeys && keys.store(query, storedKeys),
     sql`COMMIT`,
-  ]);
+  ] as const;
+  const [, , , ended] = await confirmed(Promise.all(committing));
   assertCommitted(ended);
-  // A server that was replaced meanwhile may have committed what its successor will never have.
-  confirm(timeline);
+  confirmStored(session, timeline);
   if (storedKeys) keys.committed(storedKeys);
   return appended;
 }

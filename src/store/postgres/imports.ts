@@ -10,7 +10,7 @@ import { addEntry } from "./audit.ts";
 import { nowMs } from "./engine/clock.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Session } from "./engine/session.ts";
-import { assertCommitted } from "./engine/transaction.ts";
+import { commitTransaction } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
 import { checkPets, stageOrders, stagePets } from "./staging.ts";
 
@@ -52,7 +52,7 @@ export async function importPets(
   const [created, changed] = counts!.map(Number) as [number, number];
   const imported = { created, changed, unchanged: staged - created - changed };
   await note(session, "pets.imported", origin, imported, tip.at);
-  assertCommitted(await sql`COMMIT`);
+  await commitTransaction(sql);
   session.confirm(timeline);
   return imported;
 }
@@ -178,6 +178,6 @@ export async function importOrders(
   const imported = { created, changed: changes - created, unchanged: staged - changes };
   const [[at] = []] = await query(`SELECT ${nowMs}`, [now]);
   await note(session, "orders.imported", origin, imported, Number(at));
-  assertCommitted(await sql`COMMIT`);
+  await commitTransaction(sql);
   return imported;
 }

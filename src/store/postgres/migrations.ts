@@ -5,7 +5,7 @@ import type { Migration } from "../../domain/upgrades.ts";
 import { madeByNewer, schemaOf } from "../schema-versions.ts";
 import { textArray } from "./engine/arrays.ts";
 import type { Session } from "./engine/session.ts";
-import { assertCommitted, begin } from "./engine/transaction.ts";
+import { begin, commitTransaction } from "./engine/transaction.ts";
 import { steps } from "./schema/steps.ts";
 
 /** The key of an advisory lock. Arbitrary, but no other application on the server may use it. */
@@ -61,7 +61,7 @@ async function migrateStore(
     `INSERT INTO ledger_end (seq, at, hash) SELECT 0, 0, chain.hash FROM chain
      WHERE NOT EXISTS (SELECT FROM ledger_end WHERE seq >= 0)`,
   );
-  assertCommitted(await sql`COMMIT`);
+  await commitTransaction(sql);
   const [from, to] = [schemaOf(steps, version), schemaOf(steps, steps.length)];
   return version < steps.length
     ? { from, to, durationMs: performance.now() - startedAt }
@@ -136,7 +136,7 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   petstore_pet_row_before: ["EXECUTE"],
   petstore_take: ["EXECUTE"],
   petstore_give_back: ["EXECUTE"],
-  petstore_set_quantities: ["EXECUTE"],
+  petstore_set_quantities_between: ["EXECUTE"],
   petstore_chain: ["EXECUTE"],
   petstore_row_text: ["EXECUTE"],
 };

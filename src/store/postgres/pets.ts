@@ -7,7 +7,7 @@ import { detailValues, entryColumns, storedLedgerColumns, toEntry } from "../row
 import { addingEntry } from "./audit.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Query, Session } from "./engine/session.ts";
-import { assertCommitted, begin, limitWait, waitForDisk } from "./engine/transaction.ts";
+import { begin, commitTransaction, limitWait, waitForDisk } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
 import { lockCatalogue } from "./imports.ts";
 
@@ -64,7 +64,7 @@ export function createPets({
         await session.query(moveTip, [tip.seq, end.seq, end.at, end.hash]);
         return { row, epoch };
       });
-      assertCommitted(await session.sql`COMMIT`);
+      await commitTransaction(session.sql);
       session.confirm(timeline);
       return result;
     });

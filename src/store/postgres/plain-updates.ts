@@ -4,9 +4,16 @@ import { storedKeysOf } from "../../domain/idempotency.ts";
 import { type Entry, isQuantity, type PetStatus } from "../../domain/inventory.ts";
 import type { Committed, Outcome, Unit } from "../../domain/ledger.ts";
 import { integerArray } from "./engine/arrays.ts";
+import { isLockTimeout, isUnconfirmed, UnknownOutcome } from "./engine/failures.ts";
 import type { Rows, Session } from "./engine/session.ts";
 import type { Epochs } from "./epochs.ts";
 import type { KeyMemory } from "./idempotency.ts";
+
+/** What commits share. */
+export interface CommitParts {
+  readonly epochs: Epochs;
+  readonly keys: KeyMemory;
+}
 
 /**
  * Whether the units only set the quantity of one pet each, whatever it is now, for the same cause.
@@ -27,63 +34,86 @@ function isLine(text: string | null): boolean {
   return text === null || (text !== "" && !text.includes("\n"));
 }
 
-/**
- * The procedure is part of the schema. It does nothing on another timeline than the given one, and there is
- * no timeline 0. The server evaluates the parameters when it begins the call.
- */
-const callText = `CALL petstore_set_quantities($1::int8, CASE
-    WHEN $13::int8 < extract(epoch FROM pg_catalog.clock_timestamp()) * 1000 THEN 0
-    ELSE $2::int8 END, $3::int8[], $4::int8[],
-  $5::int4[], $6::text, $7::text, $8::text, $9::text, $10::text, $11::int8, $12::bytea,
-  NULL::int8, NULL::int8, NULL::text, NULL::text, NULL::text, NULL::text)`;
+/** The procedure is part of the schema. */
+const callText = `CALL petstore_set_quantities_between($1::int8, $2::int8, $3::int8, $4::int8,
+  $5::int8[], $6::int8[], $7::int4[], $8::text, $9::text, $10::text, $11::text, $12::text, $13::int8,
+  $14::bytea, NULL::int8, NULL::int8, NULL::text, NULL::text, NULL::text, NULL::text, NULL::int8)`;
 
 /**
- * A call that the server begins later than this is not worth it: it may wait for the head until the caller
- * has given up. The deadline of a commit is half a second longer than the procedure waits for the head.
+ * How long a call may wait, on its way and for the head. Long enough for a busy server, and short, because
+ * the clients of a lost connection get their response after it. What waited longer is committed again.
  */
-export const callMsMax = 300;
+export const callMsMax = 700;
+
+/** How far the server's clock may be from what is known of it, unless somebody sets it. */
+const clockErrorMs = 200;
+
+/** The terms on which a group is committed. */
+export interface CommitTerms {
+  /** The time of the rows. The database's if it is null. */
+  readonly now: number | null;
+  /**
+   * By `performance.now()`. Nothing is stored unless the head was locked before, because the callers
+   * get a response soon after.
+   */
+  readonly giveUpAt: number;
+}
 
 /**
  * Commits plain updates in one round trip: the database applies them itself. Returns undefined, with
- * nothing stored, if that is not possible: the epoch of the server is not recorded yet, an idempotency
- * key may have been used before, or the server begins the call after `beginsBefore`, by its clock.
+ * nothing stored, if that is not possible: the epoch or the time of the server is not known, an
+ * idempotency key may have been used before, or the server did not get the head in time.
+ *
+ * The database checks, with the head locked, that it is not too late. If the connection is lost, the
+ * database may still work on the call. So this rejects only when it is too late: a client that has a
+ * response may send its next update on another way.
  */
 export async function commitPlainUpdates(
   session: Session,
-  epochs: Epochs,
-  keys: KeyMemory,
+  { epochs, keys }: CommitParts,
   units: readonly Unit[],
-  now: number | null,
-  beginsBefore: number | null = null,
+  terms: CommitTerms,
 ): Promise<Committed | undefined> {
-  const begunAt = performance.now();
   const timeline = epochs.recordedTimeline;
+  const serverTime = session.clock.least(timeline);
   const hasKeys = units.some(({ idempotency }) => idempotency);
   const newKeys = hasKeys ? keys.newKeys(units, timeline) : undefined;
-  if (timeline === 0 || !session.isReadCommitted || (hasKeys && !newKeys)) return undefined;
-  const [result] = await session.query(callText, [
-    now,
+  if (timeline === 0 || serverTime === undefined || !session.isReadCommitted) return undefined;
+  if (hasKeys && !newKeys) return undefined;
+  const sentAt = performance.now();
+  const callMs = Math.min(callMsMax, terms.giveUpAt - sentAt);
+  const values = [
+    Math.floor(serverTime - clockErrorMs),
+    Math.floor(serverTime + callMs),
+    terms.now,
     timeline,
     ...columnsOf(units),
     newKeys?.after ?? null,
     newKeys?.records ?? null,
-    beginsBefore,
-  ]);
+  ];
+  let result: Rows[0] | undefined;
+  try {
+    [result] = await session.query(callText, values);
+  } catch (error) {
+    if (isLockTimeout(error)) return undefined;
+    if (!isUnconfirmed(error)) throw error;
+    await Bun.sleep(Math.max(0, sentAt + callMs + clockErrorMs - performance.now()));
+    throw new UnknownOutcome(error);
+  }
+  session.clock.saw(Number(result!.at(-1)), timeline);
   const [seq, at, storeEpoch] = result!;
   const entries = entriesOf(units, result!);
   if (!entries) {
-    if (hasKeys) keys.wasBehind();
+    if (hasKeys && storeEpoch !== null) keys.wasBehind();
     return undefined;
   }
-  // A server that was replaced meanwhile may have committed what its successor will never have.
-  session.confirm(timeline);
   if (seq === null) {
-    // A second call that waits for the head must end before the caller gives up.
-    if (performance.now() - begunAt > callMsMax) return undefined;
+    session.confirm(timeline);
     const known = (some: readonly Unit[]) =>
-      commitPlainUpdates(session, epochs, keys, some, now, beginsBefore);
+      commitPlainUpdates(session, { epochs, keys }, some, terms);
     return withoutUnknownPets(units, entries, known);
   }
+  confirmStored(session, timeline);
   const state = {
     epoch: epochs.nameOf(storeEpoch as string, timeline),
     tip: { seq: Number(seq), at: Number(at) },
@@ -95,6 +125,15 @@ export async function commitPlainUpdates(
   const stored = storedKeysOf(added);
   if (stored) keys.committed(stored);
   return added;
+}
+
+/** A server that was replaced meanwhile may have committed what its successor will never have. */
+export function confirmStored({ confirm }: Session, timeline: number): void {
+  try {
+    confirm(timeline);
+  } catch (error) {
+    throw new UnknownOutcome(error);
+  }
 }
 
 /** Nothing was stored, because some pets have no entry. Stores the updates of the others. */

@@ -13,7 +13,7 @@ import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.t
 import { takeHead } from "./engine/head-lock.ts";
 import { WrongServer } from "./engine/primary.ts";
 import { type Query, type Session, withinDeadline } from "./engine/session.ts";
-import { assertCommitted, begin, limitWait } from "./engine/transaction.ts";
+import { begin, commitTransaction, limitWait } from "./engine/transaction.ts";
 import { createEpochs, type Epochs } from "./epochs.ts";
 import { createHistoryReader } from "./history.ts";
 import { createKeyMemory } from "./idempotency.ts";
@@ -104,7 +104,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       await query(begin);
       await query(limitWait);
       const rows = await query(text, values);
-      assertCommitted(await sql`COMMIT`);
+      await commitTransaction(sql);
       return rows;
     }, patientMs);
 
@@ -198,7 +198,7 @@ async function recordEpoch(session: Session, epochs: Epochs): Promise<void> {
   await query(begin);
   const { seq, timeline } = await takeHead(session, null);
   await epochs.record(query, timeline, seq);
-  assertCommitted(await sql`COMMIT`);
+  await commitTransaction(sql);
 }
 
 function noStore({ label }: Database): ServiceError {

@@ -7,7 +7,7 @@ import { copyIn, type Value } from "./engine/copy.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { PrimaryGuard } from "./engine/primary.ts";
 import type { Session } from "./engine/session.ts";
-import { assertCommitted, begin } from "./engine/transaction.ts";
+import { begin, commitTransaction } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
 import { createHistoryReader } from "./history.ts";
 import { createInventoryReader } from "./inventory.ts";
@@ -101,6 +101,6 @@ export async function importTables(session: Session, rowsOf: RowsOf): Promise<vo
   const [end] = await query(lastRow);
   if (end) await query(moveTip, [seq, ...end]);
   await query(touchKeys);
-  assertCommitted(await sql`COMMIT`);
+  await commitTransaction(sql);
   await sql.unsafe("ANALYZE");
 }

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { append, appendRow, type RowContent } from "../../domain/append.ts";
+import { unavailable } from "../../domain/errors.ts";
 import type { Entry, PetStatus } from "../../domain/inventory.ts";
 import type { Committed, LedgerRow, Unit } from "../../domain/ledger.ts";
 import type { AddedRow } from "../../domain/pets.ts";
@@ -11,7 +12,11 @@ import { readEpoch, setEpoch } from "./epochs.ts";
 import { createKeyMemory } from "./idempotency.ts";
 
 export interface LedgerWriter {
-  commit(units: readonly Unit[], now: number): Committed;
+  /**
+   * Stores nothing and throws if the write lock is obtained after `giveUpAt`, by `performance.now()`: the
+   * callers may have their responses, and another process may have stored later updates.
+   */
+  commit(units: readonly Unit[], now: number, giveUpAt: number): Committed;
   /** Runs `work` in a transaction in which it can add one row to the ledger. */
   transact<T>(now: number, work: (add: AddRow) => T): T;
   /**
@@ -69,7 +74,8 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
 
   const commitUnits = inTransaction(
     database,
-    (units: readonly Unit[], now: number, unservedEpoch: string | undefined) => {
+    (units: readonly Unit[], now: number, giveUpAt: number, unservedEpoch: string | undefined) => {
+      if (performance.now() > giveUpAt) throw unavailable("timeout");
       beginPendingEpoch();
       const { tip, epoch, newEpoch } = readHead(unservedEpoch);
       const entries = findEntries(units);
@@ -95,8 +101,8 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
   const prune = inTransaction(database, keys.prune);
 
   return {
-    commit(units, now) {
-      const { appended, stored } = commitUnits(units, now, readUnservedEpoch());
+    commit(units, now, giveUpAt) {
+      const { appended, stored } = commitUnits(units, now, giveUpAt, readUnservedEpoch());
       epochToBegin = undefined;
       if (stored) keys.committed(stored);
       return appended;

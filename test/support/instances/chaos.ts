@@ -4,6 +4,7 @@ import { type PostgresServer, startPostgres } from "../postgres.ts";
 import { boundless, type Fleet, startFleet } from "./fleet.ts";
 import { startRecorder } from "./recording.ts";
 import { openSlowProxy, upTo } from "./slow-network.ts";
+import { isStall, type Stall, stall } from "./stalls.ts";
 import { startTraffic } from "./traffic.ts";
 
 export const faults = [
@@ -27,12 +28,14 @@ export interface Figures {
 const pets = [1n, 2n, 3n, 4n, 5n, 6n, -7n, 9007199254740993n, 9223372036854775807n];
 
 export interface Endurance {
-  readonly sequence: readonly Fault[];
+  readonly sequence: readonly (Fault | Stall)[];
   readonly updatesBetween: number;
   /** Three unless given. */
   readonly instances?: number;
   readonly writers?: number;
   readonly pauseMsMax?: number;
+  /** Whether all updates have idempotency keys. */
+  readonly isKeyed?: boolean;
 }
 
 /**
@@ -40,25 +43,28 @@ export interface Endurance {
  * be what one inventory, changed by one update at a time, would have shown.
  */
 export async function endureFaults(endurance: Endurance): Promise<Figures> {
-  const { sequence, updatesBetween, instances: size = 3, writers = 9, pauseMsMax } = endurance;
+  const { sequence, updatesBetween, instances: size = 3, writers = 9, ...terms } = endurance;
   const server = await startPostgres();
   const databaseUrl = await server.freshDatabase();
   // The last instance gets every response a little late, so that others overtake it, and a kill of
   // the database hits commits whose acknowledgement is not delivered yet.
-  const slowProxy = openSlowProxy(server.port, upTo(8));
+  const proxies = Array.from({ length: size }, (_, index) =>
+    openSlowProxy(server.port, index === size - 1 ? upTo(8) : () => 0),
+  );
   const addressOf = (index: number) =>
-    index === size - 1 ? databaseUrl.replace(`${server.port}`, `${slowProxy.port}`) : databaseUrl;
+    databaseUrl.replace(`${server.port}`, `${proxies[index]!.port}`);
   const fleet = await startFleet(databaseUrl, { pets, size, addressOf });
   try {
     const { key } = await fleet.issueKey(...boundless);
     const recorder = await startRecorder(fleet, key, databaseUrl);
-    const traffic = startTraffic(fleet, recorder, { pets, writers, readers: 6, pauseMsMax });
+    const traffic = startTraffic(fleet, recorder, { pets, writers, readers: 6, ...terms });
     await traffic.moreUpdates(updatesBetween);
     for (const [round, fault] of sequence.entries()) {
-      await inflict(fault, server, fleet, round % fleet.size, () =>
-        traffic.moreUpdates(updatesBetween),
-      );
-      await traffic.moreUpdates(updatesBetween);
+      const victim = round % fleet.size;
+      const more = () => traffic.moreUpdates(updatesBetween);
+      if (isStall(fault)) await stall(fault, server, databaseUrl, proxies[victim]!, more);
+      else await inflict(fault, server, fleet, victim, more);
+      await more();
     }
     await traffic.end();
     const history = await recorder.history(databaseUrl);
@@ -70,13 +76,13 @@ export async function endureFaults(endurance: Endurance): Promise<Figures> {
     });
     return {
       acknowledged: recorder.acknowledged(),
-      unknown: recorder.updates.length - recorder.acknowledged(),
+      unknown: recorder.updates.filter(({ outcome }) => outcome === "unknown").length,
       reads: recorder.reads.length,
       ledgerRows: history.ledger.length,
     };
   } finally {
     await fleet.leave();
-    slowProxy.close();
+    for (const proxy of proxies) proxy.close();
     await server.destroy();
   }
 }

@@ -1,5 +1,6 @@
 import { SQL } from "bun";
 import type { History, LedgerRow, Read, Update } from "../linearizability/history.ts";
+import type { TestResponse } from "../service.ts";
 import type { Fleet } from "./fleet.ts";
 
 /** Sends requests to a fleet and records the results for the checker. */
@@ -8,8 +9,11 @@ export interface Recorder {
   readonly reads: readonly Read[];
   /** Responses that no fault explains. */
   readonly surprises: readonly string[];
-  /** Sets a pet to a quantity that no other update sets. Returns what is known of the outcome. */
-  update(index: number, petId: bigint): Promise<Update["outcome"]>;
+  /**
+   * Sets a pet to a quantity that no other update sets, with an idempotency key if `isKeyed`. Returns what
+   * is known of the outcome.
+   */
+  update(index: number, petId: bigint, isKeyed?: boolean): Promise<Update["outcome"]>;
   /** Reads the list with the last tag of this reader. Returns false if there was no list. */
   read(index: number, reader: Reader): Promise<boolean>;
   /** Acknowledged updates so far. */
@@ -47,15 +51,16 @@ export async function startRecorder(
     reads,
     surprises,
     acknowledged: () => acknowledged,
-    async update(index, petId) {
+    async update(index, petId, isKeyed = false) {
       const quantity = ++quantities;
       const start = performance.now();
       const body = `{"quantity":${quantity}}`;
+      const headers: Record<string, string> = isKeyed ? { "Idempotency-Key": `"${quantity}"` } : {};
       const response = await fleet
-        .call(index, "PATCH", `/inventory/${petId}`, { key, body })
+        .call(index, "PATCH", `/inventory/${petId}`, { key, body, headers })
         .catch(lost);
       const end = performance.now();
-      const outcome = response?.status === 200 ? "acknowledged" : "unknown";
+      const outcome = outcomeOf(response);
       updates.push({ id: `${quantity}`, petId, quantity, start, end, outcome });
       if (outcome === "acknowledged") acknowledged += 1;
       else if (response && response.status !== 503) surprises.push(`PATCH: ${response.text}`);
@@ -83,7 +88,14 @@ export async function startRecorder(
   };
 }
 
-/** A lost connection is a result too: the outcome is unknown. */
+/** Of a 503 that does not say otherwise, nothing was stored and nothing will be. */
+function outcomeOf(response: TestResponse | undefined): Update["outcome"] {
+  if (!response) return "unanswered";
+  if (response.status === 200) return "acknowledged";
+  return response.text.includes("not known whether the update was stored") ? "unknown" : "refused";
+}
+
+/** A lost connection is a result too. */
 function lost(error: unknown): undefined {
   const { code } = error as { code?: string };
   if (code === undefined) throw error;

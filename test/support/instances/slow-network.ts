@@ -7,17 +7,47 @@ export interface SlowProxy {
   redirect(serverPort: number): void;
   /** Closes every connection, and drops the responses that were not delivered. */
   cut(): void;
+  /** The ports from which the server sees the open connections. */
+  serverPorts(): number[];
+  /**
+   * Keeps what the clients of these connections send, as a network that loses packets does: it is
+   * delivered later, also if the client has given up meanwhile. `ports` are those that the server sees;
+   * all open connections unless given.
+   */
+  hold(ports?: readonly number[]): Held;
   close(): void;
+}
+
+/** Connections that are held. */
+export interface Held {
+  /** How much was kept so far. */
+  keptBytes(): number;
+  /** Resets the connections of the clients. The server does not learn of it before `release`. */
+  cut(): void;
+  /** Delivers what was kept, and closes the connections whose clients have gone. */
+  release(): void;
+  /** Closes the connections at the server, and drops what was kept. */
+  drop(): void;
 }
 
 interface Traveller {
   server: Socket<{ client: Socket<Traveller> }> | undefined;
-  /** What the client sent before there was a connection to the server. */
-  readonly early: Uint8Array[];
+  /** What is not delivered yet: there is no connection to the server, or it is held. */
+  readonly waiting: Uint8Array[];
+  isHeld: boolean;
+  isGone: boolean;
 }
 
 /** A random time up to this. */
 export const upTo = (ms: number) => () => ms * Math.random();
+
+const portOf = ({ data }: Socket<Traveller>) => data.server?.localPort ?? 0;
+
+/** Delivers what waits, unless the connection is held. */
+function deliver({ data }: Socket<Traveller>): void {
+  if (data.isHeld || !data.server) return;
+  for (const chunk of data.waiting.splice(0)) data.server.write(chunk);
+}
 
 /**
  * Delays each response of the server on this port, in order. When the server ends, the delayed
@@ -31,22 +61,23 @@ export function openSlowProxy(serverPort: number, delayMs: () => number): SlowPr
     port: 0,
     socket: {
       async open(client) {
-        client.data = { server: undefined, early: [] };
+        client.data = { server: undefined, waiting: [], isHeld: false, isGone: false };
         clients.add(client);
         try {
           client.data.server = await connect(client, target, delayMs);
-          for (const chunk of client.data.early) client.data.server.write(chunk);
+          deliver(client);
         } catch {
           client.terminate();
         }
       },
       data(client, chunk) {
-        if (client.data.server) client.data.server.write(chunk);
-        else client.data.early.push(Uint8Array.from(chunk));
+        client.data.waiting.push(Uint8Array.from(chunk));
+        deliver(client);
       },
       close(client) {
         clients.delete(client);
-        client.data.server?.terminate();
+        client.data.isGone = true;
+        if (!client.data.isHeld) client.data.server?.terminate();
       },
     },
   });
@@ -57,6 +88,28 @@ export function openSlowProxy(serverPort: number, delayMs: () => number): SlowPr
     },
     cut() {
       for (const client of clients) client.terminate();
+    },
+    serverPorts: () => [...clients].map(portOf),
+    hold(ports) {
+      const held = [...clients].filter((client) => !ports || ports.includes(portOf(client)));
+      for (const { data } of held) data.isHeld = true;
+      return {
+        keptBytes: () =>
+          held.reduce((sum, { data }) => sum + Buffer.concat(data.waiting).length, 0),
+        cut() {
+          for (const client of held) client.terminate();
+        },
+        release() {
+          for (const client of held) {
+            client.data.isHeld = false;
+            deliver(client);
+            if (client.data.isGone) client.data.server?.end();
+          }
+        },
+        drop() {
+          for (const client of held) client.data.server?.terminate();
+        },
+      };
     },
     close: () => listener.stop(true),
   };

@@ -13,6 +13,8 @@ export interface TrafficOptions {
   readonly pets: readonly bigint[];
   readonly writers: number;
   readonly readers: number;
+  /** Whether all updates have idempotency keys. */
+  readonly isKeyed?: boolean | undefined;
   /** The longest pause of a client between two requests. */
   readonly pauseMsMax?: number | undefined;
 }
@@ -22,7 +24,7 @@ export interface TrafficOptions {
  * clients.
  */
 export function startTraffic(fleet: Fleet, recorder: Recorder, options: TrafficOptions): Traffic {
-  const { pets, writers, readers, pauseMsMax = 10 } = options;
+  const { pets, writers, readers, pauseMsMax = 10, isKeyed } = options;
   let ended = false;
 
   async function repeat(act: () => Promise<boolean>): Promise<void> {
@@ -37,7 +39,8 @@ export function startTraffic(fleet: Fleet, recorder: Recorder, options: TrafficO
     ...Array.from({ length: writers }, (_, number) =>
       repeat(async () => {
         const petId = pets[Math.floor(Math.random() * pets.length)]!;
-        return (await recorder.update(number % fleet.size, petId)) === "acknowledged";
+        const outcome = await recorder.update(number % fleet.size, petId, isKeyed);
+        return outcome === "acknowledged";
       }),
     ),
     ...Array.from({ length: readers }, (_, number) => {

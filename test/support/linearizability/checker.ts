@@ -1,4 +1,5 @@
 import type { History, Violation } from "./history.ts";
+import { checkLateUpdates } from "./late-updates.ts";
 import { checkLedger } from "./ledger.ts";
 import { checkRegister, type RegisterRead } from "./register.ts";
 import { checkSnapshots } from "./snapshots.ts";
@@ -11,7 +12,12 @@ import { checkSnapshots } from "./snapshots.ts";
  * ledger may be wrong too, each pet is also checked by the clients' view alone.
  */
 export function checkHistory(history: History): Violation[] {
-  return [...checkLedger(history), ...checkSnapshots(history), ...checkPets(history)];
+  return [
+    ...checkLedger(history),
+    ...checkLateUpdates(history),
+    ...checkSnapshots(history),
+    ...checkPets(history),
+  ];
 }
 
 function checkPets(history: History): Violation[] {

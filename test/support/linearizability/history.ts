@@ -22,10 +22,12 @@ export type Update = {
   start: number;
   end: number;
   /**
-   * `refused`: the response was an error which guarantees that nothing happened. `unknown`: 503 or no
-   * response; the update may take effect at any later time, or never.
+   * `refused`: the response was an error which guarantees that nothing happened. `unknown`: the
+   * response said that the outcome is not known; the update has taken effect, or takes effect before
+   * any later one that is acknowledged, or never. `unanswered`: no response; the update may take effect
+   * at any later time, or never.
    */
-  outcome: "acknowledged" | "refused" | "unknown";
+  outcome: "acknowledged" | "refused" | "unknown" | "unanswered";
 };
 
 export type Read = {
@@ -52,6 +54,7 @@ export type Violation = {
     | "duplicated update"
     | "unasked row"
     | "wrong order"
+    | "late update"
     | "stale read"
     | "early read"
     | "torn list"

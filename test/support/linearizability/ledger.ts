@@ -73,7 +73,7 @@ function checkOrder({ updates, ledger }: History): Violation[] {
         message: `Update ${update.id} began after ${earliest.id} was acknowledged and stands before it`,
       });
     }
-    // An update of unknown outcome may take effect at any later time, so its end is no constraint.
+    // The end of an update without a known outcome is no constraint here: see `checkLateUpdates`.
     if (update.outcome !== "acknowledged") continue;
     if (earliest === undefined || update.end < earliest.end) earliest = update;
   }

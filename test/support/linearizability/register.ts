@@ -64,7 +64,7 @@ function sortOut(writes: readonly Write[], reads: readonly RegisterRead[]): Prob
   ];
   return {
     operations: operations.toSorted(byStart),
-    unknown: writes.filter((write) => write.outcome === "unknown").toSorted(byStart),
+    unknown: writes.filter((write) => write.outcome !== "acknowledged").toSorted(byStart),
   };
 }
 

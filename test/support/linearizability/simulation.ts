@@ -10,7 +10,7 @@ type Step = {
   takesMs: number;
   /** Where between start and end the operation takes effect, in percent. */
   effect: number;
-  kind: "acknowledged" | "refused" | "unknown" | "never" | "read";
+  kind: "acknowledged" | "refused" | "unknown" | "unanswered" | "never" | "read";
 };
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -26,6 +26,7 @@ const step: fc.Arbitrary<Step> = fc.record({
     "read",
     "refused",
     "unknown",
+    "unanswered",
     "never",
   ),
 });
@@ -52,8 +53,8 @@ function play(steps: readonly Step[]): History {
     }
     const id = `update ${index}`;
     const outcome = one.kind === "never" ? "unknown" : one.kind;
-    // The connection of an unknown update was lost early: it takes effect after the client's end.
-    const seenEnd = outcome === "unknown" ? Math.min(end, start + 1) : end;
+    // The client of an unanswered update was lost early: it takes effect after the client's end.
+    const seenEnd = outcome === "unanswered" ? Math.min(end, start + 1) : end;
     updates.push({ id, petId, quantity, start, end: seenEnd, outcome });
     if (one.kind === "refused" || one.kind === "never") continue;
     const quantityBefore = inventory.get(petId) ?? null;

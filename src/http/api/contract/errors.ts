@@ -113,7 +113,7 @@ export const errors = {
     description:
       "The database is unavailable or overloaded. Wait the number of seconds in `Retry-After`, then retry.",
     afterUpdate:
-      "The update may have been stored. If the request had an `Idempotency-Key`, send it again with the same key. Otherwise read the entry to check.",
+      "The message says if it is not known whether the update was stored. Then send it again with the same `Idempotency-Key` if it had one, or read the entry to check. With any other message, nothing was stored.",
     examples: { unavailable: unavailableMessages.unreachable },
     headers: ["Retry-After"],
   },

@@ -23,6 +23,14 @@ export class UnwritableServer extends ServiceError {
   }
 }
 
+/** The connection was lost, or its server was replaced, before a commit was confirmed. */
+export class UnknownOutcome extends ServiceError {
+  constructor(error: unknown) {
+    const { unknownOutcome } = unavailableMessages;
+    super("unavailable", unknownOutcome, { reason: "unknownOutcome", cause: causeOf(error) });
+  }
+}
+
 /** Whether the connection lost a prepared statement, as behind a pooler in transaction mode. */
 export function isUnprepared(error: unknown): boolean {
   return /^(26000|42P05)$/.test(sqlState(error) ?? "");
@@ -79,7 +87,18 @@ export function describeFailure(error: unknown): string {
 const lostStates = /^(08...|57P0[1-5]|25006|25P0[34]|0A000|26000|42P05)$/;
 
 export function isLost(error: unknown): boolean {
-  return isConnectionFailure(error) || lostStates.test(sqlState(error) ?? "");
+  if (error instanceof UnknownOutcome || isConnectionFailure(error)) return true;
+  return lostStates.test(sqlState(error) ?? "");
+}
+
+/** Whether a statement that failed so may have been committed. All other errors roll it back. */
+export function isUnconfirmed(error: unknown): boolean {
+  return isConnectionFailure(error) || /^(08...|57P0[1-5]|25P0[34])$/.test(sqlState(error) ?? "");
+}
+
+/** Whether a lock was not free in time. */
+export function isLockTimeout(error: unknown): boolean {
+  return sqlState(error) === "55P03";
 }
 
 /** Whether the statement conflicted with another transaction and was rolled back. Retry it. */
@@ -97,6 +116,7 @@ const temporaryStates = /^(53...|40...|55P03|57014|58...)$/;
  * clients. Everything else is a bug and is returned unchanged.
  */
 export function toUnavailable(error: unknown): unknown {
+  if (error instanceof UnknownOutcome) return error;
   if (isLost(error)) return unavailable("unreachable", causeOf(error));
   const state = sqlState(error) ?? "";
   if (state === diskFull) return unavailable("full", causeOf(error));

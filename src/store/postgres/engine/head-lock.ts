@@ -1,35 +1,32 @@
 import { tipColumns, toTip } from "../../rows.ts";
-import { nowMs } from "./clock.ts";
+import { nowMs, serverTimeMs } from "./clock.ts";
 import { timelineNow } from "./primary.ts";
 import type { Session } from "./session.ts";
 import { waitForDisk } from "./transaction.ts";
 
 /**
- * Locks the ledger's head and returns the time, the timeline and the stored epoch. Every transaction that writes the
- * ledger locks the row of `store`, which it never updates. The lock is a separate statement, because
- * a statement that locks and also reads would read what was there before it got the lock. A session
- * that holds the head and stays idle is ended by the server, so one stopped instance does not stop
- * all others.
+ * Locks the ledger's head and returns the time of a new row, the timeline, the stored epoch and the
+ * time of the server. Every transaction that writes the ledger locks the row of `store`, which it never
+ * updates. The lock is a separate statement, because a statement that locks and also reads would read
+ * what was there before it got the lock. A session that holds the head and stays idle is ended by the
+ * server, so one stopped instance does not stop all others.
  */
 export const lockHead = lockHeadWith("");
-
-/** Less than the deadline of a commit. */
-const lockWaitMsMax = 3_000;
 
 /**
  * For a group of updates, which reads entries by the index, from its end. A plan made when the
  * inventory was small would scan the whole table, or all versions of an entry through a bitmap,
- * including the versions that cannot be removed yet. The condition limits the wait for locks: the
- * server evaluates it before it locks the row. Clients then learn that the store is busy, and not
- * that it cannot be reached.
+ * including the versions that cannot be removed yet. The condition limits the wait for locks to $2
+ * milliseconds: the server evaluates it before it locks the row. Clients then learn that the store is
+ * busy, and not that it cannot be reached.
  */
 export const lockHeadForGroup = lockHeadWith(
   ", set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)",
-  ` AND set_config('lock_timeout', '${lockWaitMsMax}', true) <> ''`,
+  " AND set_config('lock_timeout', $2::text, true) <> ''",
 );
 
 function lockHeadWith(settings: string, condition = ""): string {
-  return `SELECT ${nowMs}, ${timelineNow}, epoch,
+  return `SELECT ${nowMs}, ${timelineNow}, epoch, ${serverTimeMs},
       set_config('idle_in_transaction_session_timeout', '1500', true), ${waitForDisk}${settings}
     FROM store WHERE id = 1${condition} FOR UPDATE`;
 }

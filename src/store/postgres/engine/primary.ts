@@ -1,4 +1,5 @@
 import type { Log } from "../../../domain/events.ts";
+import { createServerClock, type ServerClock } from "./clock.ts";
 import { UnwritableServer } from "./failures.ts";
 
 /** The server's timeline: the first eight hexadecimal digits of the name of its current WAL file. */
@@ -27,6 +28,7 @@ export class WrongServer extends UnwritableServer {
  */
 export interface PrimaryGuard {
   readonly newestTimeline: number;
+  readonly clock: ServerClock;
   /** Checks the server of a new connection. Throws WrongServer. */
   admit(server: ServerIdentity): void;
   /** Checks the timeline of a response before the response is used. Throws WrongServer. */
@@ -49,6 +51,7 @@ export function createPrimaryGuard(log: Log): PrimaryGuard {
     get newestTimeline() {
       return newestTimeline;
     },
+    clock: createServerClock(),
     admit(server) {
       known ??= server;
       if (server.system !== known.system || server.databaseOid !== known.databaseOid) {

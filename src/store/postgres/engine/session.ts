@@ -1,5 +1,6 @@
 import { type ReservedSQL, SQL } from "bun";
 import { connectionOptions } from "./address.ts";
+import { type ServerClock, serverTimeMs } from "./clock.ts";
 import { isLost, isOutdated, UnwritableServer } from "./failures.ts";
 import { type PrimaryGuard, type ServerIdentity, timelineNow } from "./primary.ts";
 
@@ -17,6 +18,8 @@ export interface Session {
   readonly server: ServerIdentity;
   /** Checks the timeline of a response. Throws if a newer one is known. */
   confirm(timeline: number): void;
+  /** The clock of the primary, from all sessions of the database. */
+  readonly clock: ServerClock;
   /** Whether a statement without BEGIN runs at READ COMMITTED, the default of server and role. */
   readonly isReadCommitted: boolean;
   /** Runs one statement. Several that are sent without waiting share a round trip. */
@@ -43,7 +46,8 @@ const identifyServer = `SELECT pg_is_in_recovery(), current_setting('transaction
   current_setting('transaction_isolation') = 'read committed',
   (SELECT system_identifier::text FROM pg_control_system()),
   (SELECT oid::text FROM pg_database WHERE datname = current_database()),
-  CASE WHEN pg_is_in_recovery() THEN 0 ELSE ${timelineNow} END`;
+  CASE WHEN pg_is_in_recovery() THEN 0 ELSE ${timelineNow} END,
+  ${serverTimeMs}`;
 
 /** Connects to one host. Throws if it does not accept writes or was replaced. */
 export async function openSession(
@@ -88,7 +92,7 @@ export async function openSession(
       count();
       return (values ? sql.unsafe(text, values as unknown[]) : sql(asTemplate(text))).values();
     };
-    const [[isStandby, readOnly, isReadCommitted, system, databaseOid, timeline] = []] =
+    const [[isStandby, readOnly, isReadCommitted, system, databaseOid, timeline, time] = []] =
       await query(identifyServer);
     if (isStandby) {
       throw new UnwritableServer(
@@ -106,11 +110,13 @@ export async function openSession(
       timeline: Number(timeline),
     };
     guard.admit(server);
+    guard.clock.saw(Number(time), server.timeline);
     return {
       sql,
       url,
       server,
       confirm: guard.confirm,
+      clock: guard.clock,
       isReadCommitted: isReadCommitted === true,
       query,
       close,

@@ -1,5 +1,6 @@
+import type { ReservedSQL } from "bun";
 import { unavailable } from "../../../domain/errors.ts";
-import { isConflict } from "./failures.ts";
+import { isConflict, isUnconfirmed, UnknownOutcome } from "./failures.ts";
 import type { Rows, Session } from "./session.ts";
 
 /**
@@ -24,6 +25,20 @@ export const waitForDisk = `set_config('synchronous_commit',
  */
 export function assertCommitted(ended: unknown): void {
   if ((ended as { command?: string }).command !== "COMMIT") throw unavailable("rolledBack");
+}
+
+/** Commits the current transaction. If the connection is lost meanwhile, the outcome is unknown. */
+export async function commitTransaction(sql: ReservedSQL): Promise<void> {
+  assertCommitted(await confirmed(sql`COMMIT`));
+}
+
+/** The result of statements that end with a commit. */
+export async function confirmed<T>(committing: Promise<T>): Promise<T> {
+  try {
+    return await committing;
+  } catch (error) {
+    throw isUnconfirmed(error) ? new UnknownOutcome(error) : error;
+  }
 }
 
 /** How often a statement is sent, in total, if it conflicts with another transaction each time. */

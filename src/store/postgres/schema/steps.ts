@@ -10,6 +10,7 @@ import { webhooks } from "./8-webhooks.ts";
 import { maintenance } from "./9-maintenance.ts";
 import { operators } from "./10-operators.ts";
 import { setQuantities } from "./11-set-quantities.ts";
+import { timelyUpdates } from "./12-timely-updates.ts";
 
 /** One step of the schema. */
 export interface Step extends StepTerms {
@@ -63,5 +64,11 @@ export const steps: readonly Step[] = [
     release: "0.8.0",
     summary:
       "Adds a procedure that applies plain updates. Replaces the check constraints of ledger by one.",
+  },
+  {
+    text: timelyUpdates,
+    fits: 4,
+    release: "0.9.0",
+    summary: "Adds a procedure that stores no update after its instance has given it up.",
   },
 ];

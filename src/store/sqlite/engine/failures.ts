@@ -15,6 +15,12 @@ const reasons: Readonly<Record<number, readonly [UnavailableReason, string]>> = 
   14: ["cannotOpen", "a file of the store cannot be opened"], // SQLITE_CANTOPEN
 };
 
+/**
+ * SQLITE_IOERR_FSYNC: a commit was written but not flushed. SQLite takes it back, but a crash before the
+ * next commit may bring it to light again.
+ */
+const notFlushed = 1034;
+
 /** SQLITE_IOERR_SHMSIZE: the `-shm` file cannot grow. A full disk causes it when a store is opened. */
 const indexTooSmall = 4874;
 
@@ -29,7 +35,10 @@ export function unavailableOr(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error;
   const code = error.errno & 0xff;
   const found = reasons[error.errno === indexTooSmall ? 13 : code];
-  if (found) return unavailable(found[0], `${found[1]} (${error.code ?? `SQLite ${error.errno}`})`);
+  if (found) {
+    const reason = error.errno === notFlushed ? "unknownOutcome" : found[0];
+    return unavailable(reason, `${found[1]} (${error.code ?? `SQLite ${error.errno}`})`);
+  }
   const message = fileMessages[code];
   return message ? new ServiceError("unavailable", message, { reason: "damaged" }) : error;
 }

@@ -55,7 +55,7 @@ export async function startWriterThread(
   function handleEnd(event: ErrorEvent): void {
     log("writing thread ended", { error: event.message });
     hasEnded = true;
-    for (const caller of pending.values()) caller.reject(unavailable("unwritable", endedCause));
+    for (const caller of pending.values()) caller.reject(unavailable("unknownOutcome", endedCause));
     pending.clear();
   }
 

@@ -15,6 +15,9 @@ declare const self: Worker;
 
 let writer: BlockingWriter | undefined;
 
+/** That of a request that did not wait. Not 0 if the system's clock was set while the threads started. */
+let leastAgeMs = Number.POSITIVE_INFINITY;
+
 function handle(request: WriterRequest): unknown {
   if (request.kind === "open") {
     writer = openWriter(request.path, request.environment);
@@ -29,7 +32,9 @@ function handle(request: WriterRequest): unknown {
 
 self.onmessage = (event: MessageEvent<SentRequest>) => {
   const { id, request, sentMs } = event.data;
-  writer?.setQueuedMs(sharedMs() - sentMs);
+  const ageMs = sharedMs() - sentMs;
+  leastAgeMs = Math.min(leastAgeMs, ageMs);
+  writer?.setQueuedMs(ageMs - leastAgeMs);
   let reply: WriterReply;
   try {
     reply = { id, result: handle(request) };

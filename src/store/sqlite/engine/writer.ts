@@ -48,6 +48,9 @@ export const busyWaitMs = 8_000;
 
 const undecidedWaitMs = 20;
 
+/** A caller waits at least this much longer for the outcome of a commit than the commit for the lock. */
+const graceMs = 500;
+
 /** How long a stranded log waits for readers of an older state before its checkpoint. */
 const readersWaitMs = 1_000;
 
@@ -64,6 +67,8 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
   const damage = createDamageCheck(files, database, ["database", "wal", "walIndex"]);
   let waitMs = busyWaitMs;
   let queuedMs = 0;
+  /** When the request was sent, by `performance.now()`. Undefined if its caller cannot give up. */
+  let sentAt: number | undefined;
   let isWalSaved = false;
 
   /** Checks the files before a write, and again before the write is reported. */
@@ -143,7 +148,8 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
   return {
     commit: checked((units: readonly Unit[], now: number, withinMs: number): Committed => {
       waitForLock(withinMs);
-      return ledger.commit(units, now);
+      const giveUpAt = (sentAt ?? Number.POSITIVE_INFINITY) + withinMs + graceMs;
+      return ledger.commit(units, now, giveUpAt);
     }),
     methods: {
       ...waiting(busyWaitMs, { ...createKeyWriter(database), liftBan, beginEpoch, loadKeys }),
@@ -162,6 +168,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
     findDamage: () => damage.find(),
     /** Call before each request with the time that it waited for others. */
     setQueuedMs(ms: number): void {
+      sentAt = performance.now() - ms;
       // In whole seconds, because another limit costs a statement.
       queuedMs = Math.max(0, Math.round(ms / 1_000) * 1_000);
     },
