@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { runHere } from "../support/commands.ts";
 import { onEveryEngine } from "../support/conformance.ts";
+
 import { expectUnchanged } from "../support/responses.ts";
 
 onEveryEngine("imports of pets", (service) => {
@@ -21,6 +23,20 @@ onEveryEngine("imports of pets", (service) => {
       const nameless = service().addPets({ petId: 2n }, { petId: 3n, name: undefined });
       await expect(nameless).rejects.toThrow("line 2: name is required for a new pet");
     });
+  });
+
+  test("[open.imports-ids] an id in a file is a 64-bit integer with digits only, as in a path", async () => {
+    const importing = (id: string) =>
+      runHere(["pets", "import", "-", "--format", "csv", "--database", service().databaseUrl], {
+        stdin: `petId,name\n${id},Rex\n`,
+      });
+    await expectUnchanged(service().store, async () => {
+      for (const id of ["9.00719925474099E+015", "1e3", "12.0", "-0", "012"]) {
+        expect(await importing(id)).toMatchObject({ code: 2 });
+      }
+    });
+    expect(await importing("9007199254740993")).toMatchObject({ code: 0 });
+    expect(await find(9007199254740993n)).toMatchObject({ name: "Rex" });
   });
 
   test("[open.imports-update] an existing pet keeps fields that are not given, and other pets do not change", async () => {
