@@ -97,6 +97,13 @@ test("every alert has a severity, a summary, and a row that says what to do", ()
   }
 });
 
+test("every panel of the dashboard has a description of its own", () => {
+  const panels = parsed.panels.filter(({ type }: { type: string }) => type !== "row");
+  const descriptions = panels.map((one: { description?: string }) => one.description ?? "");
+  expect(descriptions.filter((text: string) => !/^[A-Z1].*\.$/.test(text))).toEqual([]);
+  expect(new Set(descriptions).size).toBe(panels.length);
+});
+
 test("the dashboard is up to date", () => {
   expect(parsed).toEqual(JSON.parse(JSON.stringify(dashboard())));
 });
