@@ -32,12 +32,15 @@ function escaped(character: string): string {
 const addressWithPassword =
   /\b(postgres(?:ql)?:\/\/)(?:[^\n]*:[^\n]*@|[^\s/:]*:(?![0-9]+(?:[\s/?,']|$)))[^\s'"]*/gi;
 
+/** The user name and the password of a URL. */
+const userInfo = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#'"]*:[^\s/?#'"]*@/gi;
+
 /**
- * Hides database addresses. No message contains the setting, but a driver's error may quote it, and
- * an operator may type an address in place of another argument.
+ * Hides database addresses, and passwords in other ones. No message contains the setting, but a
+ * driver's error may quote it, and an operator may type an address in place of another argument.
  */
 export function withoutAddresses(text: string): string {
-  return text.replace(addressWithPassword, "$1[hidden]");
+  return text.replace(addressWithPassword, "$1[hidden]").replace(userInfo, "$1[hidden]@");
 }
 
 /** API keys, keys of operators and secrets of webhooks. The prefix stays, which helps to find the key. */

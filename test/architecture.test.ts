@@ -224,7 +224,7 @@ test("nothing is called utils, helpers or common, and nothing is a barrel", () =
 
 test("no test is marked as to do, run exclusively, or skipped unless its title names a missing program", () => {
   const pattern = /\b(?:test|it|describe)(?:\.\w+)*\.(?:skip|todo|only|todoIf|if)\b/;
-  const unnamed = /\.skipIf\([^)]*\)\((?!\s*["`][^"`]*\(needs [\w-]+\)["`])/;
+  const unnamed = /\.skipIf\([^)]*\)\((?!\s*["`][^"`]*\(needs (?:[\w-]+|\$\{\w+\})\)["`])/;
   const tests = codeFiles.filter((path) => /\.test\.tsx?$/.test(path));
   const broken = (text: string) => pattern.test(text) || unnamed.test(text);
   expect(tests.filter((path) => broken(read(path)))).toEqual([]);

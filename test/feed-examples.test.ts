@@ -63,24 +63,40 @@ async function setQuantity(one: TestService, key: string, petId: bigint, quantit
   expect((await one.call("PATCH", `/inventory/${petId}`, { key, body })).status).toBe(200);
 }
 
-test("mirror.ts stays equal to GET /inventory, and loads its copy again after a reset", async () => {
+test("mirror.ts stays equal to GET /inventory, continues after a kill, and loads its copy again after a reset", async () => {
   // Another history, as after a restore from a backup.
   const other = await startTestService();
   try {
     await other.addPets({ petId: 7n, quantity: 1 }, { petId: 50n, quantity: 2 });
     const key = await issueSharedKey(service, other);
     await using proxy = await CuttingProxy.start(service.baseUrl);
-    const env = { BASE_URL: proxy.baseUrl, API_KEY: key };
-    await using mirror = start(["examples/mirror.ts", "0.1"], env);
-    await mirror.lineWith(/^loaded 2 pets as of change 2$/);
-    for (const quantity of [5, 6, 7]) await setQuantity(service, key, largestId, quantity);
-    await service.addPets({ petId: 9n, quantity: 4, status: "sold" });
-    await mirror.lineWith(`change 5: pet ${largestId}, 7`);
-    await mirror.lineWith(/^change 6: pet 9, 4$/);
-    await mirror.lineWith(/^equal to GET \/inventory at change 6: 3 pets$/);
-    proxy.switchTo(other.baseUrl);
-    await mirror.lineWith(/^loaded 2 pets as of change 2$/);
+    const file = join(folder, "mirror.json");
+    const env = { BASE_URL: proxy.baseUrl, API_KEY: key, MIRROR_FILE: file };
+    {
+      await using mirror = start(["examples/mirror.ts", "0.1"], env);
+      await mirror.lineWith(/^loaded 2 pets as of change 2$/);
+      for (const quantity of [5, 6, 7]) await setQuantity(service, key, largestId, quantity);
+      await service.addPets({ petId: 9n, quantity: 4, status: "sold" });
+      await mirror.lineWith(`change 5: pet ${largestId}, 7`);
+      await mirror.lineWith(/^change 6: pet 9, 4$/);
+      await mirror.lineWith(/^equal to GET \/inventory at change 6: 3 pets$/);
+      await mirror.lineWith(/^stored 3 pets as of change 6$/);
+    }
+    // A crash while the file was written.
+    await Bun.write(`${file}.new`, '{"cursor":');
+    await setQuantity(service, key, largestId, 8);
+    {
+      await using mirror = start(["examples/mirror.ts", "0.1"], env);
+      expect(await mirror.lineWith(/./)).toBe("continuing with 3 pets as of change 6");
+      expect(await mirror.lineWith(/^(loaded|change)/)).toBe(`change 7: pet ${largestId}, 8`);
+      await mirror.lineWith(/^equal to GET \/inventory at change 7: 3 pets$/);
+      proxy.switchTo(other.baseUrl);
+      await mirror.lineWith(/^loaded 2 pets as of change 2$/);
+      await mirror.lineWith(/^stored 2 pets as of change 2$/);
+    }
     await setQuantity(other, key, 50n, 3);
+    await using mirror = start(["examples/mirror.ts", "0.1"], env);
+    expect(await mirror.lineWith(/./)).toBe("continuing with 2 pets as of change 2");
     await mirror.lineWith(/^equal to GET \/inventory at change 3: 2 pets$/);
   } finally {
     await other.stop();

@@ -16,6 +16,8 @@ type Signal = (typeof signals)[number];
 let phase: "reading" | "before the change" | "changing" = "reading";
 /** The signal that arrived while a change was under way. */
 let received: Signal | undefined;
+/** The command has created a store, which has no content yet. */
+let hasCreated = false;
 const cleanUps = new Set<() => void>();
 
 /** Handles signals from now on. `changes` is true for a command that changes the store. */
@@ -27,6 +29,11 @@ export function watchSignals(changes: boolean): void {
 /** Leaves signals to the caller. */
 export function unwatchSignals(): void {
   for (const signal of signals) process.off(signal, onSignal);
+}
+
+/** Call when the command has created the store that it will change. */
+export function noteCreation(): void {
+  hasCreated = true;
 }
 
 /** Call before a change whose outcome the command must wait for. */
@@ -63,7 +70,9 @@ function onSignal(signal: Signal): void {
     return;
   }
   for (const cleanUp of cleanUps) cleanUp();
-  if (phase === "before the change") printError("interrupted, nothing was changed");
+  if (phase === "before the change") {
+    printError(`interrupted, ${hasCreated ? "the new store is empty" : "nothing was changed"}`);
+  }
   if (phase === "changing") printError("interrupted; the change may have been stored");
   process.exit(exitCodeOf(signal));
 }

@@ -4,7 +4,7 @@ import { systemClock } from "../engines.ts";
 import { printNote } from "../output.ts";
 import { openExistingStore, openOrCreateStore, withStorePath } from "../stores.ts";
 import type { Input } from "./command.ts";
-import { beginChange } from "./interruption.ts";
+import { beginChange, noteCreation } from "./interruption.ts";
 
 /** The input of a command that works on one store. */
 export interface StoreInput<Values, Operands = readonly []> extends Input<Values, Operands> {
@@ -31,6 +31,7 @@ export function withExistingStore<Values, Operands>(
 }
 
 export function printCreated(place: string): void {
+  noteCreation();
   printNote(`created the store ${place}`);
 }
 

@@ -5,14 +5,21 @@ const hidden = "[hidden]";
 /** Parts of the query of a database address that contain no secret. */
 const openParameters = new Set(["sslmode", "host", "port", "prepare", "application_name"]);
 
-/** The text of a setting without passwords. */
+/** The text of a setting without passwords. A secret setting is shown only in a form whose secrets are known. */
 export function hideSecrets(
   { isSecret }: Pick<Setting<unknown>, "isSecret">,
   text: string,
 ): string {
   if (/^postgres(ql)?:/.test(text)) return hideInAddress(text);
-  if (isSecret && text !== "" && !text.startsWith("sqlite:")) return hidden;
-  return text.replace(/^(https?:\/\/[^/?#@:]*):[^/?#@]*@/, `$1:${hidden}@`);
+  const isOpen = !isSecret || /^(?:sqlite:|https?:\/\/)/.test(text) || text === "";
+  return isOpen ? text.replace(/([a-z][a-z0-9+.-]*:\/\/)(.*)/is, hideInUrl) : hidden;
+}
+
+/** Hides everything before the last `@`, which may be a password with any character, and the query. */
+function hideInUrl(_: string, scheme: string, rest: string): string {
+  const at = rest.lastIndexOf("@");
+  const place = rest.slice(at + 1).replace(/[?#].*/s, `?${hidden}`);
+  return `${scheme}${at < 0 ? "" : `${hidden}@`}${place}`;
 }
 
 /**

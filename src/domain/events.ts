@@ -62,7 +62,8 @@ export const events = {
   },
   "store writable again": {
     level: "info",
-    meaning: "Updates are stored again, after `failures` failed writes in `durationMs`.",
+    meaning:
+      "Updates are stored again, after `failures` failed writes. `durationMs` is the time from the first to the last of them. The line follows with the first write that succeeds two seconds later or more.",
   },
   "commits slow": {
     level: "warn",
@@ -71,7 +72,8 @@ export const events = {
   },
   "commits fast again": {
     level: "info",
-    meaning: "Commits take less than a second again, after `failures` slow ones.",
+    meaning:
+      "Commits take less than a second again, after `failures` slow ones. `durationMs` is the time from the first to the last of them.",
   },
   "requests failing": {
     level: "error",
@@ -82,7 +84,7 @@ export const events = {
   "requests stopped failing": {
     level: "info",
     meaning:
-      "For ten seconds no request has failed for this `reason`. `failures` is the number of those that did.",
+      "For ten seconds no request has failed for this `reason`. `failures` is the number of those that did, and `durationMs` the time from the first to the last of them.",
   },
   request: {
     level: "info",

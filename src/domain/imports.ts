@@ -4,7 +4,7 @@ import { type OrderRecord, type OrderStatus, orderStatuses } from "./orders.ts";
 import type { PetRecord } from "./pets.ts";
 import { isReason, reasonCharactersMax } from "./reasons.ts";
 import { parseInstant } from "./values/instants.ts";
-import { int64Max, int64Min } from "./values/int64.ts";
+import { parseInt64 } from "./values/int64.ts";
 import { JsonNumber } from "./values/json.ts";
 
 /** The values of one row of an import file, not yet checked. Undefined means not given. */
@@ -31,7 +31,7 @@ const listItemsMax = 100;
  */
 export function toPetRecord(line: number, fields: Fields, problems: Problems): PetRecord | [] {
   const row = openRow(line, fields, petColumns, problems);
-  const petId = row.required("petId", int64);
+  const petId = row.required("petId", idRule);
   const record = {
     line,
     name: row.optional("name", textRule),
@@ -46,10 +46,10 @@ export function toPetRecord(line: number, fields: Fields, problems: Problems): P
 
 export function toOrderRecord(line: number, fields: Fields, problems: Problems): OrderRecord | [] {
   const row = openRow(line, fields, orderColumns, problems);
-  const id = row.required("id", int64);
+  const id = row.required("id", idRule);
   const record = {
     line,
-    petId: row.required("petId", int64) ?? 0n,
+    petId: row.required("petId", idRule) ?? 0n,
     quantity: row.required("quantity", quantity) ?? 0,
     shipDate: fields.shipDate === null ? null : (row.optional("shipDate", instant) ?? null),
     status: row.required("status", orderStatus) ?? "placed",
@@ -84,6 +84,8 @@ export function namelessPet(line: unknown, petId: unknown): Problem {
 interface Rule<T> {
   /** The end of the error message. */
   readonly text: string;
+  /** What to do about some values, after the message. */
+  readonly advice?: (value: unknown) => string;
   /** Returns undefined for a value that breaks the rule. */
   readonly read: (value: unknown) => T | undefined;
 }
@@ -102,22 +104,31 @@ function openRow(line: number, fields: Fields, columns: readonly string[], probl
   const optional = <T>(field: string, rule: Rule<T>): T | undefined => {
     const value = fields[field];
     if (value === undefined) return undefined;
-    return rule.read(value) ?? fail(field, rule.text);
+    return rule.read(value) ?? fail(field, rule.text + (rule.advice?.(value) ?? ""));
   };
   const required = <T>(field: string, rule: Rule<T>): T | undefined =>
     fields[field] === undefined ? fail(field, "is required") : optional(field, rule);
   return { optional, required, isBad: () => isBad };
 }
 
-const int64: Rule<bigint> = {
-  text: "must be a 64-bit integer",
-  read(value) {
-    const integer = value instanceof JsonNumber ? value.toInteger() : undefined;
-    return typeof integer === "bigint" && integer >= int64Min && integer <= int64Max
-      ? integer
-      : undefined;
-  },
+/**
+ * An id has one form, as in a path. Spreadsheet programs show 9007199254740993 as
+ * 9.00719925474099E+15: that is another id, whose last digits are lost.
+ */
+const idRule: Rule<bigint> = {
+  text: "must be a 64-bit integer, written with digits only and without leading zeros",
+  advice: (value) => (isRespelt(shownValue(value)) ? respeltAdvice : ""),
+  read: (value) => (value instanceof JsonNumber ? parseInt64(value.source) : undefined),
 };
+
+const respeltAdvice =
+  "; a spreadsheet program may have changed and rounded it: take the ids from the original file, " +
+  "and choose the type Text for this column when you open it";
+
+/** With a decimal point, a decimal comma or an exponent. */
+function isRespelt(number: string): boolean {
+  return /^-?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(number) && /[.,eE]/.test(number);
+}
 
 const quantity: Rule<number> = {
   text: `must be an integer from 0 to ${quantityMax}`,

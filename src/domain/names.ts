@@ -11,5 +11,7 @@ export function checkName(value: string): string {
   }
   // Lists print one name per line, on an operator's terminal.
   if (/\p{Cc}/u.test(name)) throw new InvalidField("name", "must not contain control characters");
+  // The store would keep U+FFFD in its place.
+  if (!name.isWellFormed()) throw new InvalidField("name", "must not contain a lone surrogate");
   return name;
 }

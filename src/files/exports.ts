@@ -2,7 +2,7 @@ import type { CatalogueReader } from "../domain/catalogue-store.ts";
 import { orderColumns, petColumns } from "../domain/imports.ts";
 import type { Order } from "../domain/orders.ts";
 import type { Pet } from "../domain/pets.ts";
-import { csvCell } from "./csv.ts";
+import { csvCell, csvId } from "./csv.ts";
 import type { Format } from "./formats.ts";
 
 /** What is exported, in the columns that an import reads. */
@@ -76,7 +76,7 @@ export const petContent: Content<Pet> = {
   readPage: (reader, last, rowsMax) => reader.petsAfter(last?.petId ?? null, rowsMax),
   toJson: ({ petId, ...rest }) => `{"petId":${petId},${JSON.stringify(rest).slice(1)}`,
   toCells: (pet) => [
-    String(pet.petId),
+    csvId(pet.petId),
     pet.name,
     pet.category ?? "",
     listCell(pet.tags),
@@ -95,8 +95,8 @@ export const orderContent: Content<Order> = {
     return `{"id":${id},"petId":${petId},${JSON.stringify(rest).slice(1)}`;
   },
   toCells: (order) => [
-    String(order.id),
-    String(order.petId),
+    csvId(order.id),
+    csvId(order.petId),
     String(order.quantity),
     isoOrNull(order.shipDate) ?? "",
     order.status,

@@ -30,6 +30,16 @@ export async function* compressed(
   for await (const piece of pieces) yield piece as Uint8Array;
 }
 
+/** Compresses a whole text. */
+export async function compressText(
+  text: string,
+  encoding: Encoding,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const compressor = createCompressor(encoding);
+  compressor.end(text);
+  return Buffer.concat(await Array.fromAsync(compressor));
+}
+
 const cachedMax = 1_000;
 const cached = new Map<string, Encoding | undefined>();
 

@@ -4,6 +4,7 @@ import { hasValidHost } from "./host.ts";
 import { invalidHost, methodNotAllowed } from "./messages.ts";
 import type { Reply } from "./operation.ts";
 import { type AddressLimiter, rateLimitError } from "./rate-limits.ts";
+import { nextRequestId } from "./request-ids.ts";
 import { jsonHeaders } from "./routes.ts";
 
 /** A resource outside every surface: the API reference, a health check. */
@@ -33,6 +34,8 @@ export function readPage(
   return toResponse(errorReply("method_not_allowed", methodNotAllowed(allow), { Allow: allow }));
 }
 
+/** An error outside every surface. */
 export function toResponse({ status, body, headers }: Reply): Response {
-  return new Response(body, { status, headers: { ...jsonHeaders, ...headers } });
+  const all = { ...jsonHeaders, ...headers, "X-Request-Id": nextRequestId() };
+  return new Response(body, { status, headers: all });
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { ServiceError } from "../domain/errors.ts";
 import type { Caller } from "../domain/keys.ts";
 import type { LimitDecision } from "../domain/limits.ts";
@@ -13,6 +12,7 @@ import type { Observation } from "./observe.ts";
 import type { Context, IncomingRequest, Reply, RoutedOperation } from "./operation.ts";
 import type { PublicOrigin } from "./public-origin.ts";
 import { type AddressLimiter, rateLimitError } from "./rate-limits.ts";
+import { nextRequestId } from "./request-ids.ts";
 import { jsonHeaders, type Route } from "./routes.ts";
 import type { Surface } from "./surface.ts";
 
@@ -188,13 +188,4 @@ function methodError({ allow }: Route): Reply {
 function optionsReply(route: Route | undefined): Reply {
   if (!route) throw new ServiceError("not_found", pathNotFound);
   return { status: 204, body: null, headers: { Allow: route.allow } };
-}
-
-// Random per process and counted within it: unique without a system call per request.
-const processId = `req_${randomBytes(6).toString("hex")}_`;
-let requests = 0;
-
-function nextRequestId(): string {
-  requests += 1;
-  return `${processId}${requests}`;
 }

@@ -62,6 +62,7 @@ export const monitoringSettings = {
     description:
       "Address of an OpenTelemetry collector (OTLP over HTTP). Without it there are no traces.",
     read: readOptionalUrl,
+    isSecret: true,
   }),
   otlpHeaders: setting({
     flag: "otlp-headers",

@@ -65,6 +65,10 @@ describe("a command that fails prints one line and exits with code 2", () => {
       ["keys", "create", "--name", "a\tb", "--plan", "free"],
       "--name must not contain control characters",
     ],
+    [
+      ["keys", "create", "--name", "a\ud800b", "--plan", "free"],
+      "--name must not contain a lone surrogate",
+    ],
     [["keys", "create", "--name", "a"], "--plan is required without --operator"],
     [["keys", "create", "--name", "a", "--plan", "toString"], "--plan must be one of"],
     [["keys", "create", "--name", "a", "--plan", "enterprise"], "--per-minute is required"],

@@ -92,7 +92,14 @@ test("secrets are hidden wherever an address may have one", () => {
   expect(shown("postgres://u:p/a@ss@h/n")).toBe("[hidden]");
   expect(shown("mysql://u:p@h/n")).toBe("[hidden]");
   expect(shown("sqlite:./data/a.db")).toBe("sqlite:./data/a.db");
-  expect(hideSecrets({}, "https://u:p@collector/x")).toBe("https://u:[hidden]@collector/x");
+  for (const isSecret of [true, false]) {
+    const url = (text: string) => hideSecrets({ isSecret }, text);
+    expect(url("https://u:p@collector:4318/x")).toBe("https://[hidden]@collector:4318/x");
+    expect(url("https://u:p/@,? x@collector/x")).toBe("https://[hidden]@collector/x");
+    expect(url("https://collector/x?key=p&b=c#d")).toBe("https://collector/x?[hidden]");
+    expect(url("https://a.example,https://b.example")).toBe("https://a.example,https://b.example");
+  }
+  expect(hideSecrets({}, "s3://u:p@bucket/a")).toBe("s3://[hidden]@bucket/a");
 });
 
 describe("the tables in docs/configuration.md", () => {

@@ -64,6 +64,70 @@ describe("an address with a password is never printed, and the error explains ho
   });
 });
 
+describe("a secret in the address of the collector is never printed", () => {
+  const commands = {
+    serve: ["serve", "--port", "0"],
+    config: ["config"],
+    "config as JSON": ["config", "--json"],
+    doctor: ["doctor"],
+    "doctor as JSON": ["doctor", "--json"],
+  };
+  const wrong = [
+    "grpc://me:hunter-zwei@collector:4317",
+    "me:hunter-zwei@collector:4318",
+    "hunter:zwei@collector",
+    "collector:4318/?api-key=hunter-zwei",
+    "ftp://hunter:zwei@collector/",
+    "ftp://collector/?token=hunter-zwei",
+    "http://me:hunter-zwei@collector:port",
+    "https//hunter:zwei@collector",
+    " grpc://hunter zwei@collector",
+  ];
+  test.each(wrong)("that is not valid: %s", async (address) => {
+    for (const words of Object.values(commands)) {
+      for (const given of [
+        { env: { OTEL_EXPORTER_OTLP_ENDPOINT: address }, flags: [] },
+        { env: {}, flags: [`--otlp-endpoint=${address}`] },
+      ]) {
+        const { env, flags } = given;
+        const { code, out, err } = await place.runHere([...words, ...flags], { env });
+        expect(out + err).not.toMatch(/hunter|zwei/);
+        expect(out + err).toContain("must be an http or https URL");
+        expect(code).not.toBe(0);
+      }
+    }
+  });
+
+  test.each([
+    ["https://hunter:zwei@collector/otlp", "https://[hidden]@collector/otlp"],
+    ["https://hunter-zwei@collector/otlp", "https://[hidden]@collector/otlp"],
+    ["https://collector:4318/otlp?key=hunter&zwei", "https://collector:4318/otlp?[hidden]"],
+    ["https://collector:4318/#hunter-zwei", "https://collector:4318/?[hidden]"],
+  ])("that is valid: %s", async (address, shown) => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: address };
+    for (const words of [commands.config, commands["config as JSON"], commands.doctor]) {
+      const { out, err } = await place.runHere(words, { env });
+      expect(out + err).not.toMatch(/hunter|zwei/);
+      if (words[0] === "config") expect(out).toContain(shown);
+    }
+  });
+
+  test("as a wrong value of another setting, or in place of an argument", async () => {
+    const address = "grpc://hunter:zwei@collector:4317";
+    for (const words of [
+      ["serve", address],
+      [address],
+      ["serve", "--port", address],
+      ["serve", "--cors-origins", `https://shop.example,${address}`],
+      ["config", "--backup-folder", address],
+      ["config", "--service-name", address],
+    ]) {
+      const { out, err } = await place.runHere(words);
+      expect(out + err).not.toMatch(/hunter|zwei/);
+    }
+  });
+});
+
 test("an address in place of another argument is not printed", async () => {
   for (const address of ["postgres://me:hunter@zwei@h/shop", "postgres://me:hunter-zwei"]) {
     for (const words of [

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { runHere } from "../support/commands.ts";
 import { onEveryEngine } from "../support/conformance.ts";
+
 import { expectUnchanged } from "../support/responses.ts";
 
 onEveryEngine("imports of pets", (service) => {
@@ -21,6 +23,17 @@ onEveryEngine("imports of pets", (service) => {
       const nameless = service().addPets({ petId: 2n }, { petId: 3n, name: undefined });
       await expect(nameless).rejects.toThrow("line 2: name is required for a new pet");
     });
+  });
+
+  test("[open.imports-ids] an id in a file is a 64-bit integer with digits only, as in a path", async () => {
+    const importing = (id: string) => {
+      const flags = ["--format", "csv", "--dry-run", "--database", service().databaseUrl];
+      return runHere(["pets", "import", "-", ...flags], { stdin: `petId,name\n${id},Rex\n` });
+    };
+    for (const id of ["9.00719925474099E+015", "1e3", "12.0", "-0", "012"]) {
+      expect((await importing(id)).err).toContain(`petId '${id}' must be a 64-bit integer`);
+    }
+    expect((await importing("9007199254740993")).out).toContain("1 created");
   });
 
   test("[open.imports-update] an existing pet keeps fields that are not given, and other pets do not change", async () => {

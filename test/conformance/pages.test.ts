@@ -57,6 +57,22 @@ onEveryEngine("pages", (service, engine) => {
     }
   });
 
+  test("[open.outside-ids] an error outside the base paths has a request id of its own", async () => {
+    const ids = new Set<string>();
+    const failing = [
+      ask("/nothing"),
+      ask("/inventory"),
+      ask("/v2/inventory"),
+      ask("/docs", {}, "POST"),
+    ];
+    for (const { status, headers } of await Promise.all(failing)) {
+      expect([404, 405]).toContain(status);
+      expect(headers.get("X-Request-Id")).toMatch(/^req_[0-9a-f]{12}_[0-9]+$/);
+      ids.add(headers.get("X-Request-Id")!);
+    }
+    expect(ids.size).toBe(failing.length);
+  });
+
   test("[open.pages-limit] pages are counted by address, separately from requests without a key", async () => {
     await withService(engine, { "address-per-minute": "7" }, async (few) => {
       const statuses = await statusesOf(7, () => few.call("GET", "~/docs"));

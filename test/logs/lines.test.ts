@@ -9,6 +9,7 @@ import { createScrubber, withoutSecrets } from "../../src/output.ts";
 
 const known = secretsOf({
   databaseUrl: "postgres://me:p%40ss%20word-of-db@db.example/shop?sslpassword=key-of-tls",
+  otlpEndpoint: "https://collector-user:collector-%70ass@collector.example/?api-key=collector-key",
   otlpHeaders: "authorization=Basic%20collector-one, x-token=collector-two",
 });
 

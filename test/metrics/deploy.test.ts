@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dashboard } from "../../scripts/dashboard.ts";
+import { defaultBounds as doctorBounds } from "../../src/cli/doctor/bounds.ts";
 import { events } from "../../src/domain/events.ts";
+import { dayMs } from "../../src/domain/limits.ts";
 import { type Exposition, scrape } from "../support/metrics.ts";
 import { type MetricUse, metricsIn } from "../support/promql.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
@@ -94,6 +96,24 @@ test("every alert has a severity, a summary, and a row that says what to do", ()
   for (const { labels, annotations } of alerts) {
     expect(labels.severity).toMatch(/^(critical|warning|info)$/);
     expect(annotations.summary).toMatch(/\.$/);
+  }
+});
+
+test("every panel of the dashboard has a description of its own", () => {
+  const panels = parsed.panels.filter(({ type }: { type: string }) => type !== "row");
+  const descriptions = panels.map((one: { description?: string }) => one.description ?? "");
+  expect(descriptions.filter((text: string) => !/^[A-Z1].*\.$/.test(text))).toEqual([]);
+  expect(new Set(descriptions).size).toBe(panels.length);
+});
+
+test("doctor, the alert and the documentation name the same age of a drill", () => {
+  const days = doctorBounds.drillAgeMsMax / dayMs;
+  const rule = read("deploy/prometheus/alerts.yml").match(/drill_last_success.* > (\d+) \* 86400/);
+  expect(Number(rule?.[1])).toBe(days);
+  for (const page of ["operating", "backup", "doctor", "metrics"]) {
+    const text = read(`docs/${page}.md`).replace(/\s+/g, " ");
+    expect([page, text.includes(`${days} days`)]).toEqual([page, true]);
+    expect(text).not.toMatch(/(?:drill|Run one) every week/);
   }
 });
 

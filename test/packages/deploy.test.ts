@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import manifest from "../../package.json";
 import { commands } from "../../src/cli/commands.ts";
 import { readConfig } from "../../src/config.ts";
@@ -40,6 +40,17 @@ test("the settings file for systemd has only known settings with valid values", 
   expect(Object.keys(file).filter((name) => !flags.includes(name))).toEqual([]);
   const texts = Object.entries(file).map(([name, value]) => [name, String(value)]);
   expect(readConfig(Object.fromEntries(texts), {}).backupEveryMs).toBe(3_600_000);
+});
+
+test("under systemd, backups are in another folder than the store, and the unit may write there", () => {
+  const file = Bun.TOML.parse(read("deploy/systemd/petstore.toml")) as Record<string, string>;
+  const folder = file["backup-folder"]!;
+  const store = dirname(file.database!.replace("sqlite:", ""));
+  expect(folder).not.toStartWith(store);
+  expect(read("deploy/systemd/petstore.service")).toContain(`\nReadWritePaths=${folder}\n`);
+  expect(read("docs/installing.md")).toContain(
+    `install -d -m 700 -o petstore -g petstore ${folder}\n`,
+  );
 });
 
 test("every command that deploy/ runs exists", () => {

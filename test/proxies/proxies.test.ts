@@ -1,6 +1,8 @@
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect } from "node:http2";
 import { createServer } from "node:net";
 import { readConfig } from "../../src/config.ts";
+import { issueOperator } from "../support/admin/operators.ts";
 import { openFeed } from "../support/feed.ts";
 import { until } from "../support/instances/fleet.ts";
 import {
@@ -8,9 +10,10 @@ import {
   type ProxyName,
   proxies,
   proxyExample,
+  type RunningProxy,
   startProxy,
 } from "../support/proxies.ts";
-import { call, startTestService } from "../support/service.ts";
+import { call, startTestService, type TestService } from "../support/service.ts";
 
 /** What each example must contain, besides the two instances. */
 const required: Record<ProxyName, readonly string[]> = {
@@ -18,6 +21,8 @@ const required: Record<ProxyName, readonly string[]> = {
     "ssl_protocols TLSv1.2 TLSv1.3;",
     "client_max_body_size 1m;",
     "proxy_set_header X-Forwarded-For $remote_addr;",
+    "proxy_set_header Host $http_host;",
+    "proxy_set_header X-Forwarded-Host $http_host;",
     "proxy_set_header X-Forwarded-Proto $scheme;",
     'proxy_set_header Connection "";',
     "proxy_buffering off;",
@@ -31,6 +36,9 @@ const required: Record<ProxyName, readonly string[]> = {
     "req.hdr_val(content-length) gt 67108864",
     "http-request del-header X-Forwarded-For",
     "option forwardfor",
+    "set-header X-Forwarded-Host %[req.hdr(host)]",
+    "option http-buffer-request",
+    "http-reuse never",
     "set-header X-Forwarded-Proto https",
     "option httpchk GET /readyz",
     "option http-no-delay",
@@ -70,30 +78,101 @@ for (const name of proxies) {
     expect(idle).toBeLessThan(drain);
   });
 
-  test(`through ${name}, where it is installed, clients see one service, also while an instance restarts`, async () => {
-    const program = findProxy(name);
-    if (program === null) return;
-    const ports = await freePorts();
-    const flags = {
-      "trusted-proxies": "127.0.0.1",
-      "drain-seconds": "1",
-      "address-per-minute": "2",
-    };
-    const first = await startTestService("postgres", { ...flags, port: String(ports[1]) });
-    const database = first.databaseUrl;
-    const again = { ...flags, database, port: String(ports[2]), "drain-seconds": "0" };
-    const second = await startTestService("postgres", again);
-    const proxy = await startProxy(name, program, ports[0], [ports[1], ports[2]]);
-    await checkThroughProxy(proxy.baseUrl, first);
-    await proxy.stop();
-    await Promise.all([first.stop(), second.stop()]);
+  const program = findProxy(name);
+  describe.skipIf(program === null)(`through ${name} (needs ${name})`, () => {
+    let first: TestService;
+    let second: TestService;
+    let proxy: RunningProxy;
+    beforeAll(async () => {
+      const ports = await freePorts();
+      const flags = {
+        "trusted-proxies": "127.0.0.1",
+        "drain-seconds": "6",
+        "address-per-minute": "4",
+      };
+      first = await startTestService("postgres", { ...flags, port: String(ports[1]) });
+      const database = first.databaseUrl;
+      const again = { ...flags, database, port: String(ports[2]), "drain-seconds": "0" };
+      second = await startTestService("postgres", again);
+      proxy = await startProxy(name, program!, ports[0], [ports[1], ports[2]]);
+    });
+    afterAll(async () => {
+      await proxy.stop();
+      await Promise.all([first.stop(), second.stop()]);
+    });
+
+    test("the console signs in at a port other than 443, and a page at another port does not", async () => {
+      const { text: key } = await issueOperator(first);
+      const { host, origin } = new URL(proxy.baseUrl);
+      const signIn = (headers: Record<string, string>) =>
+        call(proxy.baseUrl, "POST", "~/admin/session", { key, headers });
+      const site = { "Sec-Fetch-Site": "same-origin" };
+      expect((await signIn({ ...site, Origin: origin })).status).toBe(201);
+      for (const foreign of [`https://127.0.0.1`, `https://127.0.0.1:1`, "https://a.example"]) {
+        expect((await signIn({ ...site, Origin: foreign })).status).toBe(403);
+        // The proxy replaces what a client claims.
+        const claims = { "X-Forwarded-Host": new URL(foreign).host, "X-Forwarded-Proto": "http" };
+        expect((await signIn({ ...site, ...claims, Origin: foreign })).status).toBe(403);
+      }
+      expect((await signIn({ ...site, Origin: `http://${host}` })).status).toBe(403);
+    });
+
+    test("over HTTP/2, a body that is too large gets 413, and requests after it are answered", async () => {
+      const { text: key } = await first.issueKey({ plan: "business" });
+      await first.addPets({ petId: 2n });
+      const path = "/v1/inventory/2";
+      for (let round = 0; round < 8; round++) {
+        // nginx sends nothing on before it has the whole body.
+        const sent = name === "nginx" ? 900_000 : 40_000;
+        const large = { method: "PATCH", path, key, declared: 900_000, sent };
+        expect(await statusOverHttp2(proxy.baseUrl, large)).toBe(413);
+        expect(await statusOverHttp2(proxy.baseUrl, { method: "GET", path, key })).toBe(200);
+      }
+    });
+
+    test("clients see one service, also while an instance restarts", async () => {
+      await checkThroughProxy(proxy.baseUrl, first);
+    });
   });
 }
 
-async function checkThroughProxy(
+interface Http2Request {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+  /** The length of the body, and how much of it is sent. The rest waits for a response. */
+  readonly declared?: number;
+  readonly sent?: number;
+}
+
+/** Sends a request on a connection of its own. Leaves as soon as it has the response, like curl. */
+async function statusOverHttp2(
   baseUrl: string,
-  instance: Awaited<ReturnType<typeof startTestService>>,
-): Promise<void> {
+  { method, path, key, declared = 0, sent = 0 }: Http2Request,
+): Promise<number> {
+  const session = connect(new URL(baseUrl).origin, { rejectUnauthorized: false });
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const body = declared === 0 ? {} : { "content-length": String(declared) };
+  const headers = { ":method": method, ":path": path, authorization: `Bearer ${key}`, ...body };
+  const stream = session.request(headers, { endStream: declared === 0 });
+  let status = 0;
+  stream.on("response", (fields) => {
+    status = Number(fields[":status"]);
+  });
+  stream.on("end", () => resolve(status));
+  stream.on("error", reject);
+  session.on("error", reject);
+  stream.resume();
+  if (sent > 0) stream.write(Buffer.alloc(sent, "x"));
+  if (sent === declared) stream.end();
+  try {
+    return await promise;
+  } finally {
+    session.destroy();
+  }
+}
+
+async function checkThroughProxy(baseUrl: string, instance: TestService): Promise<void> {
   const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
   const { text: key } = await instance.issueKey({ plan: "enterprise", limits });
   await instance.addPets({ petId: 1n });
@@ -106,7 +185,7 @@ async function checkThroughProxy(
     const headers = { "X-Forwarded-For": `192.0.2.${number}` };
     statuses.add((await call(baseUrl, "GET", "/inventory", { headers })).status);
   };
-  for (let sent = 1; sent <= 6; sent++) await claim(sent);
+  for (let sent = 1; sent <= 10; sent++) await claim(sent);
   expect([...statuses].sort()).toEqual([401, 429]);
 
   const large = await call(baseUrl, "PATCH", "/inventory/1", { key, body: "x".repeat(300_000) });

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 
 const fixtures = resolve(import.meta.dir, "../fixtures/tls");
 
-export type TestCertificate = "first" | "second";
+export type TestCertificate = "first" | "second" | "rsa";
 
 export function testFile(name: string): string {
   return readFileSync(join(fixtures, name), "utf8");

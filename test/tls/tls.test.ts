@@ -157,6 +157,25 @@ test("files that cannot be used leave the old certificate in use, and the log sa
   await stop();
 });
 
+test("files that are as they were again, after a failure that was logged, are logged too", async () => {
+  const { files, certificateName, loggedEvents, stop } = await startTls();
+  const events = () => loggedEvents().slice(1);
+  files.put("key", testFile("second-key.pem"));
+  await until(() => events().length > 0, patienceMs, "a failure");
+  files.put("key", testFile("first-key.pem"));
+  await until(() => events().length > 1, patienceMs, "the end of the failure");
+  expect(events()).toEqual([
+    expect.objectContaining({ event: "certificate not loaded" }),
+    {
+      event: "certificate reloaded",
+      subject: "CN=first.petstore.example",
+      expiresAt: "2126-10-23T01:57:37.000Z",
+    },
+  ]);
+  expect(await certificateName()).toBe("first.petstore.example");
+  await stop();
+});
+
 test("plain HTTP, old versions of TLS and unfinished handshakes get no response, and the service goes on", async () => {
   const { service, key, stop } = await startTls({ "idle-timeout-seconds": "1" });
   const unfinished = await connectRaw(service.baseUrl.replace("https:", "http:"));

@@ -74,7 +74,7 @@ async function runImport<T>(
   }
 }
 
-/** Checks all rows before it creates the store, so that a bad file leaves none. */
+/** Checks all rows before it creates the store, so that a bad file or a signal leaves none. */
 async function importIntoNew<T>(
   kind: ImportKind<T>,
   config: Config,
@@ -89,6 +89,8 @@ async function importIntoNew<T>(
   await withEmptyStore(config, (preview) =>
     kind.preview(preview, recordsOf(kept?.read() ?? first), problems, async () => {}),
   );
+  // From here on, a signal waits for the import. It would leave an empty store.
+  beginChange();
   const store = await openOrCreateStore(config, systemClock, printCreated);
   opened.defer(() => store.close());
   const again = kept?.read() ?? readWithProgress(file, opened);

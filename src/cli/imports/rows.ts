@@ -2,6 +2,7 @@ import { type Problems, shownValue } from "../../domain/import-problems.ts";
 import type { Fields } from "../../domain/imports.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
 import { findNearest } from "../../domain/values/nearest.ts";
+import { readCsvId } from "../../files/csv.ts";
 import type { Format } from "../../files/formats.ts";
 import { counted } from "../counted.ts";
 import { splitCells } from "./csv.ts";
@@ -175,18 +176,20 @@ function unknownColumn(column: string, columns: readonly string[]): string {
   return `unknown column '${shownValue(column)}'; ${advice}`;
 }
 
-const numeric = new Set(["petId", "id", "quantity"]);
+const ids = new Set(["petId", "id"]);
 const lists = new Set(["tags", "photoUrls"]);
 
 /** Converts a cell to a JSON value, so that the same rules apply to every format. */
 function cellValue(column: string, cell: string): unknown {
-  if (numeric.has(column)) {
-    const trimmed = cell.trim();
-    return /^-?[0-9]/.test(trimmed) ? new JsonNumber(trimmed) : cell;
-  }
+  if (ids.has(column)) return numberOf(readCsvId(cell.trim()));
+  if (column === "quantity") return numberOf(cell.trim());
   if (lists.has(column)) return listOf(cell);
   if (column === "complete") return cell === "true" ? true : cell === "false" ? false : cell;
   return cell;
+}
+
+function numberOf(text: string): JsonNumber | string {
+  return /^-?[0-9]/.test(text) ? new JsonNumber(text) : text;
 }
 
 /** Reads `a|b|c`, or a JSON array for items that contain a bar. */

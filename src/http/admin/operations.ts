@@ -2,6 +2,7 @@ import { operatorScope } from "../../domain/keys.ts";
 import { jsonTypes, mergePatchTypes } from "../body.ts";
 import type { Reply } from "../operation.ts";
 import { listAudit } from "./audit.ts";
+import { compressedRead, withCompression } from "./compression.ts";
 import * as audit from "./contract/audit.ts";
 import * as keys from "./contract/keys.ts";
 import * as service from "./contract/service.ts";
@@ -146,14 +147,17 @@ export function adminOperations(settings: AdminSettings): AdminOperation[] {
 }
 
 function guarded(row: AdminRow): AdminOperation {
+  const isRead = row.method === "GET";
   return {
     ...row,
+    contract: isRead ? withCompression(row.contract) : row.contract,
     scope: operatorScope,
     stability: "beta",
     cacheControl: adminHeaders["Cache-Control"],
     async handle(context, call) {
       rejectOtherOrigins(call);
-      return notStored(await row.handle(context, call));
+      const reply = notStored(await row.handle(context, call));
+      return isRead ? compressedRead(reply, call.request) : reply;
     },
   };
 }

@@ -28,12 +28,26 @@ export interface TlsFront {
 
 export const innerHost = "127.0.0.1";
 
+/**
+ * Mozilla's intermediate list for TLS 1.2: forward secrecy and authenticated encryption. Bun has no DHE,
+ * which the list also allows. TLS 1.3 has only such suites.
+ */
+const ciphers = [
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+].join(":");
+
+const tlsOptions = { minVersion: "TLSv1.2", ciphers, ALPNProtocols: ["http/1.1"] } as const;
+
 export async function startTlsFront(
   certificate: Certificate,
   { host, port, idleTimeoutSeconds, innerPort }: TlsFrontOptions,
 ): Promise<TlsFront> {
   const idleTimeoutMs = idleTimeoutSeconds * 1_000;
-  const tlsOptions = { minVersion: "TLSv1.2", ALPNProtocols: ["http/1.1"] } as const;
   const clients = new Set<TLSSocket>();
   const addresses = new Map<number, string>();
 

@@ -246,7 +246,10 @@ function exportContract(what: "pets" | "orders"): AdminContract {
         schema: { type: "array", items: { type: "object" } },
         examples: { file: { summary: "One row", value: [row] } },
         others: {
-          [mediaTypeOf.csv]: text("Comma-separated values (RFC 4180), with a header.", csv),
+          [mediaTypeOf.csv]: text(
+            'Comma-separated values (RFC 4180), with a header. An id of more than 15 digits is written as ="9007199254740993", so that spreadsheet programs keep all its digits.',
+            csv,
+          ),
           [mediaTypeOf.ndjson]: text("One JSON object per line.", `${JSON.stringify(row)}\n`),
         },
       },

@@ -145,6 +145,14 @@ export const headers = {
     schema: { type: "string" },
     example: "Accept-Encoding",
   },
+  VaryLong: {
+    name: "Vary",
+    description:
+      "Sent with a long body. Its encoding depends on the request header `Accept-Encoding`.",
+    required: false,
+    schema: { type: "string" },
+    example: "Accept-Encoding",
+  },
   "Content-Encoding": {
     description: "The compression of the body. Absent if the body is not compressed.",
     required: false,
