@@ -21,7 +21,7 @@ const exampleAttention = {
   view: "keys",
 };
 const exampleService = {
-  version: "0.8.1",
+  version: "0.9.0",
   environment: "production",
   engine: "SQLite",
   schema: 8,

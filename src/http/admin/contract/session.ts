@@ -7,7 +7,7 @@ import type { AdminContract } from "./operation.ts";
 const exampleSession = {
   operator: { id: exampleOperatorId, name: "Ada" },
   environment: "production",
-  version: "0.8.1",
+  version: "0.9.0",
   expiresAt: "2026-11-16T20:00:00.000Z",
 };
 
