@@ -45,11 +45,11 @@ test("no update waits for a disk that hangs, and what the disk stores in the end
   expect(unsent).toEqual({ status: "rejected", reason: refused });
   await expect(committer.submit(unit(3n))).rejects.toEqual(refused);
   expect(commits).toBe(1);
-  expect(committer.isStuck).toBe(true);
+  expect(committer.isTooSlow).toBe(true);
 
   hanging.resolve();
   await committer.idle();
-  expect(committer.isStuck).toBe(false);
+  expect(committer.isTooSlow).toBe(false);
   expect(committed).toEqual([[row]]);
   expect(await committer.submit(unit(4n))).toMatchObject({ reason: "not_found" });
   expect(commits).toBe(2);
@@ -87,7 +87,7 @@ test("an update whose request is rejected in the turn in which a commit ends is 
 });
 
 describe("a group", () => {
-  const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000, grouping: oneAtATime };
+  const bounds = { groupMax: 4, queueMax: 40, timeoutMs: 1_000, grouping: oneAtATime };
 
   test("is bounded by its changes, not its units, and keeps the order of arrival", async () => {
     const store = recordingStore();
@@ -125,9 +125,9 @@ test("the queue is bounded by its changes, and rejected or dropped units leave r
   await Bun.sleep(1);
   // A transaction has taken the first unit, so the whole queue is free again.
   const connection = new AbortController();
-  const dropped = committer.submit(unitOf(3, "dropped"), connection.signal);
-  await expect(committer.submit(unitOf(3, "rejected"))).rejects.toMatchObject(full);
-  const waiting = committer.submit(unitOf(2, "waiting"));
+  const dropped = committer.submit(unitOf(3, "dropped", "a"), connection.signal);
+  await expect(committer.submit(unitOf(3, "rejected", "b"))).rejects.toMatchObject(full);
+  const waiting = committer.submit(unitOf(2, "waiting", "b"));
   connection.abort();
   store.releaseFirst();
   await expect(dropped).rejects.toMatchObject({ code: "invalid_request" });

@@ -9,7 +9,7 @@ export async function isReady(
   { connect }: Engine,
   { store, committer, follower }: Shop,
 ): Promise<boolean> {
-  if (!(await connect()) || !store.inventory.canWrite() || committer.isStuck) return false;
+  if (!(await connect()) || !store.inventory.canWrite() || committer.isTooSlow) return false;
   try {
     await store.inventory.readHead();
     const late = sleep(followerPatienceMs, undefined, { ref: false });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { SQL } from "bun";
 import { startCheckpoints } from "../../src/domain/checkpoints.ts";
-import { createSnapshotResponses } from "../../src/http/snapshots/responses.ts";
+import { createSnapshotResponses, type SnapshotCall } from "../../src/http/snapshots/responses.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 
 const bounds = { preparedMax: 1, waitingMax: 1, sentMax: 1, timeoutMs: 8_000 };
@@ -13,8 +13,8 @@ async function* once(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-function requestWith(signal?: AbortSignal): Request {
-  return new Request("http://shop/", signal ? { signal } : {});
+function callOf(keyId: string, signal = new AbortController().signal): SnapshotCall {
+  return { request: { signal }, caller: { keyId, scopes: ["history:read"] } };
 }
 
 describe("responses that are computed for one request", () => {
@@ -22,46 +22,46 @@ describe("responses that are computed for one request", () => {
     const { open } = createSnapshotResponses({ ...bounds, sentMax: 9 }, performance.now, silent);
     const order: string[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
-    const first = open(requestWith(), async () => {
+    const first = open(callOf("a"), async () => {
       await promise;
       order.push("first");
       return once("1");
     });
-    const second = open(requestWith(), async () => {
+    const second = open(callOf("a"), async () => {
       order.push("second");
       return once("2");
     });
-    expect(open(requestWith(), async () => once("3"))).rejects.toThrow("Too many requests");
+    expect(open(callOf("a"), async () => once("3"))).rejects.toThrow("Too many requests");
     resolve();
     expect(await new Response(await first).text()).toBe("1");
     expect(await new Response(await second).text()).toBe("2");
     expect(order).toEqual(["first", "second"]);
-    const third = await open(requestWith(), async () => once("3"));
+    const third = await open(callOf("a"), async () => once("3"));
     expect(await new Response(third).text()).toBe("3");
   });
 
   test("are not prepared further once their client is gone, and leave their place", async () => {
     const { open } = createSnapshotResponses(bounds, performance.now, silent);
     const [leaving, waiting] = [new AbortController(), new AbortController()];
-    const first = open(requestWith(leaving.signal), async (signal) => {
+    const first = open(callOf("a", leaving.signal), async (signal) => {
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
       throw new Error("stopped");
     });
-    const second = open(requestWith(waiting.signal), async () => once("2"));
+    const second = open(callOf("a", waiting.signal), async () => once("2"));
     waiting.abort();
     expect(second).rejects.toThrow("Too many requests");
     await second.catch(silent);
     leaving.abort();
     expect(first).rejects.toThrow("stopped");
     await first.catch(silent);
-    const third = await open(requestWith(), async () => once("3"));
+    const third = await open(callOf("a"), async () => once("3"));
     expect(await new Response(third).text()).toBe("3");
   });
 
   test("end with an error that says to try again if preparing takes too long", async () => {
     const quick = { ...bounds, timeoutMs: 10 };
     const { open } = createSnapshotResponses(quick, performance.now, silent);
-    const late = open(requestWith(), (signal) => {
+    const late = open(callOf("a"), (signal) => {
       const { promise, reject } = Promise.withResolvers<never>();
       signal.addEventListener("abort", () => reject(new Error("took too long")));
       return promise;
