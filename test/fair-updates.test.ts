@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createCommitter } from "../src/domain/commits.ts";
 import { controlledStore, oneAtATime, turns, unitOf } from "./support/committing.ts";
-import { engines, startTestService } from "./support/service.ts";
 
 /** No key keeps the updates of another from being stored. */
 
@@ -125,39 +124,4 @@ test("an update that has waited too long is rejected alone, and is not sent", as
   expect(await next()).toEqual(["c1"]);
   expect(await late).toMatchObject({ code: "unavailable", reason: "timeout" });
   await end();
-});
-
-describe.each(engines)("on %s", (engine) => {
-  test("every update is stored while another key sends 60 batches of 1,000 changes at once", async () => {
-    const service = await startTestService(engine);
-    await using stack = new AsyncDisposableStack();
-    stack.defer(() => service.stop());
-    const ids = Array.from({ length: 1_000 }, (_, at) => at + 1);
-    await service.addPets(...ids.map((id) => ({ petId: BigInt(id) })));
-    const limits = { perMinute: 100_000, perDay: 100_000 };
-    const [flooding, honest] = [
-      await service.issueKey({ plan: "free", limits }),
-      await service.issueKey({ limits }),
-    ];
-    const body = JSON.stringify({ changes: ids.map((petId) => ({ petId, quantity: 1 })) });
-    const flood = Array.from({ length: 60 }, async () => {
-      const { status } = await service.call("POST", "/changes", { key: flooding.text, body });
-      expect([200, 503]).toContain(status);
-    });
-    const statuses: number[] = [];
-    const update = async (petId: number) => {
-      const { status } = await service.call("PATCH", `/inventory/${petId}`, {
-        key: honest.text,
-        body: '{"quantity":2}',
-      });
-      statuses.push(status);
-    };
-    let isOver = false;
-    const ended = Promise.all(flood).finally(() => {
-      isOver = true;
-    });
-    while (!isOver) await Promise.all(ids.slice(0, 20).map(update));
-    await ended;
-    expect(new Set(statuses)).toEqual(new Set([200]));
-  }, 60_000);
 });
