@@ -1,11 +1,11 @@
 import { ServiceError, type UnavailableReason, unavailable } from "./errors.ts";
 import { yieldToEventLoop } from "./event-loop.ts";
-import { isWithinShare } from "./fairness.ts";
+import { createOwnCounts, isWithinShare } from "./fairness.ts";
 import { createGrouping, type GroupingBounds } from "./grouping.ts";
 import type { Committed, LedgerRow, Outcome, Unit } from "./ledger.ts";
 import type { InventoryStore, Trace } from "./ports.ts";
 import { createSlowness, slowCommitMs } from "./slowness.ts";
-import { changesOf, createUnitQueue } from "./unit-queue.ts";
+import { changesOf, createUnitQueue, keyOf, sizeOf } from "./unit-queue.ts";
 
 export interface CommitBounds {
   /** Changes in one transaction. A larger unit gets its own transaction. */
@@ -68,6 +68,7 @@ export function createCommitter(
   let arriving: Waiting[] = [];
   let arrivingChanges = 0;
   const queue = createUnitQueue<Waiting>(bounds.groupMax);
+  const own = createOwnCounts(() => [...queue.units, ...arriving], keyOf, sizeOf);
   const grouping = createGrouping(bounds.grouping);
   let gathering: ReturnType<typeof setTimeout> | undefined;
   const running = new Set<Promise<void>>();
@@ -97,7 +98,7 @@ export function createCommitter(
   function sendGroups(): boolean {
     clearTimeout(gathering);
     let isSent = false;
-    while (queue.length > 0) {
+    while (queue.units.length > 0) {
       const waitMs = grouping.waitMs(queue.changes);
       if (waitMs > 0) {
         if (Number.isFinite(waitMs)) gathering = setTimeout(sendGroups, waitMs);
@@ -107,7 +108,9 @@ export function createCommitter(
       const next = queue.next();
       mayOverlap = store.mayOverlap?.(unitsOf(next)) === true;
       if (grouping.transactions > 0 && !mayOverlap) break;
-      const group = withoutExpired(withoutAborted(queue.take(next.length)));
+      const taken = queue.take(next.length);
+      own.removed(taken);
+      const group = withoutExpired(withoutAborted(taken));
       if (group.length === 0) continue;
       const run = runGroup(group).finally(() => running.delete(run));
       running.add(run);
@@ -201,14 +204,14 @@ export function createCommitter(
     if (taken + changes > bounds.queueMax) return "tooManyUpdates";
     // Until half of the queue is taken, every key is within its share, and is not counted.
     if (isWithinShare(taken, taken, changes, bounds.queueMax)) return undefined;
-    const own = arriving.filter(({ unit }) => unit.keyId === keyId);
-    const ownChanges = changesOf(own) + queue.changesOfKey(keyId);
-    const isWithin = isWithinShare(ownChanges, taken, changes, bounds.queueMax);
+    const isWithin = isWithinShare(own.of(keyId), taken, changes, bounds.queueMax);
     return isWithin ? undefined : "tooManyOwnUpdates";
   }
 
   function rejectWaiting(): void {
-    rejectAll(queue.clear(), "timeout");
+    const rejected = queue.clear();
+    own.removed(rejected);
+    rejectAll(rejected, "timeout");
   }
 
   return {
@@ -220,7 +223,9 @@ export function createCommitter(
       return new Promise((resolve, reject) => {
         if (arriving.length === 0) setImmediate(admit);
         arrivingChanges += changes;
-        arriving.push({ unit, signal, trace, submittedAt: performance.now(), resolve, reject });
+        const one = { unit, signal, trace, submittedAt: performance.now(), resolve, reject };
+        arriving.push(one);
+        own.added(one);
       });
     },
     get isTooSlow() {
@@ -230,7 +235,7 @@ export function createCommitter(
       return arrivingChanges + queue.changes;
     },
     async idle() {
-      while (running.size > 0 || arriving.length > 0 || queue.length > 0) {
+      while (running.size > 0 || arriving.length > 0 || queue.units.length > 0) {
         await (running.size > 0 ? Promise.race(running) : yieldToEventLoop());
       }
     },

@@ -8,8 +8,8 @@ export interface Queued {
 
 /** Units that wait for a transaction. If there are more than fit into one, keys take turns. */
 export interface UnitQueue<T extends Queued> {
-  /** Units. */
-  readonly length: number;
+  /** In the order in which they will be taken, if no others arrive. */
+  readonly units: readonly T[];
   readonly changes: number;
   add(units: readonly T[]): void;
   /** The units that share the next transaction: at least one, if any waits. They stay in the queue. */
@@ -18,14 +18,12 @@ export interface UnitQueue<T extends Queued> {
   take(count: number): readonly T[];
   /** Removes all units. */
   clear(): readonly T[];
-  changesOfKey(keyId: string | null): number;
 }
 
 /** A key whose turn it is gives up to this share of a group, or one unit that is larger. */
 const turnShare = 1 / 8;
 
 export function createUnitQueue<T extends Queued>(groupMax: number): UnitQueue<T> {
-  /** In the order in which they will be taken. */
   let waiting: T[] = [];
   let changes = 0;
 
@@ -37,8 +35,8 @@ export function createUnitQueue<T extends Queued>(groupMax: number): UnitQueue<T
   }
 
   return {
-    get length() {
-      return waiting.length;
+    get units() {
+      return waiting;
     },
     get changes() {
       return changes;
@@ -69,15 +67,14 @@ export function createUnitQueue<T extends Queued>(groupMax: number): UnitQueue<T
     },
     take,
     clear: () => take(waiting.length),
-    changesOfKey: (keyId) => changesOf(waiting.filter((one) => keyOf(one) === keyId)),
   };
 }
 
-function keyOf({ unit }: Queued): string | null {
+export function keyOf({ unit }: Queued): string | null {
   return unit.keyId;
 }
 
-function sizeOf({ unit }: Queued): number {
+export function sizeOf({ unit }: Queued): number {
   return unit.changes.length;
 }
 
