@@ -6,10 +6,10 @@ import type { Engine } from "../engines.ts";
 const followerPatienceMs = 1_000;
 
 export async function isReady(
-  { connect }: Engine,
-  { store, committer, follower }: Shop,
+  { connect }: Pick<Engine, "connect">,
+  { store, committer, follower }: Pick<Shop, "store" | "committer" | "follower">,
 ): Promise<boolean> {
-  if (!(await connect()) || !store.inventory.canWrite() || committer.isStuck) return false;
+  if (!(await connect()) || !store.inventory.canWrite() || committer.isTooSlow) return false;
   try {
     await store.inventory.readHead();
     const late = sleep(followerPatienceMs, undefined, { ref: false });

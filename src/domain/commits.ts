@@ -1,13 +1,19 @@
 import { ServiceError, type UnavailableReason, unavailable } from "./errors.ts";
 import { yieldToEventLoop } from "./event-loop.ts";
+import { createOwnCounts, isWithinShare } from "./fairness.ts";
 import { createGrouping, type GroupingBounds } from "./grouping.ts";
 import type { Committed, LedgerRow, Outcome, Unit } from "./ledger.ts";
 import type { InventoryStore, Trace } from "./ports.ts";
+import { createSlowness, slowCommitMs } from "./slowness.ts";
+import { changesOf, createUnitQueue, keyOf, sizeOf } from "./unit-queue.ts";
 
 export interface CommitBounds {
   /** Changes in one transaction. A larger unit gets its own transaction. */
   readonly groupMax: number;
-  /** Changes that wait for a transaction. A unit that would exceed this is rejected. */
+  /**
+   * Changes that wait for a transaction. A unit that would exceed this is rejected. A key may have as
+   * many as it leaves free.
+   */
   readonly queueMax: number;
   /** The longest time that a caller waits for the outcome of a unit. */
   readonly timeoutMs: number;
@@ -22,8 +28,8 @@ export interface Committer {
   submit(unit: Unit, signal?: AbortSignal, trace?: Trace): Promise<Outcome>;
   /** Changes that wait for a transaction. */
   readonly waiting: number;
-  /** True while a commit takes longer than callers wait, for example because a disk hangs. */
-  readonly isStuck: boolean;
+  /** True while updates get errors because commits take too long, for example because a disk hangs. */
+  readonly isTooSlow: boolean;
   /** Resolves when no unit is waiting or being committed. */
   idle(): Promise<void>;
 }
@@ -45,12 +51,6 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * If a commit fails after more than this, the units that wait behind it are rejected too. The next
- * attempt may take as long, and none of them has been sent.
- */
-const slowFailureMs = 1_000;
-
 /** The store stops waiting for locks this long before the caller stops waiting for the store. */
 const responseReserveMs = 1_000;
 
@@ -66,10 +66,9 @@ export function createCommitter(
 ): Committer {
   /** Units submitted in this turn of the event loop. */
   let arriving: Waiting[] = [];
-  let waiting: Waiting[] = [];
-  /** The changes of each. */
   let arrivingChanges = 0;
-  let waitingChanges = 0;
+  const queue = createUnitQueue<Waiting>(bounds.groupMax);
+  const own = createOwnCounts(() => [...queue.units, ...arriving], keyOf, sizeOf);
   const grouping = createGrouping(bounds.grouping);
   let gathering: ReturnType<typeof setTimeout> | undefined;
   const running = new Set<Promise<void>>();
@@ -79,6 +78,7 @@ export function createCommitter(
   let answers: (() => void)[] = [];
   /** Transactions that take longer than callers wait. */
   let late = 0;
+  const slowness = createSlowness();
 
   /**
    * Queues units one turn of the event loop after they were submitted. Units that arrive together
@@ -87,9 +87,8 @@ export function createCommitter(
    * docs/decisions/0011-rejected-requests.md.
    */
   function admit(): void {
-    for (const one of arriving) waiting.push(one);
+    queue.add(arriving);
     arriving = [];
-    waitingChanges += arrivingChanges;
     arrivingChanges = 0;
     if (late > 0) rejectWaiting();
     else sendGroups();
@@ -99,17 +98,19 @@ export function createCommitter(
   function sendGroups(): boolean {
     clearTimeout(gathering);
     let isSent = false;
-    while (waiting.length > 0) {
-      const waitMs = grouping.waitMs(waitingChanges);
+    while (queue.units.length > 0) {
+      const waitMs = grouping.waitMs(queue.changes);
       if (waitMs > 0) {
         if (Number.isFinite(waitMs)) gathering = setTimeout(sendGroups, waitMs);
         break;
       }
       if (grouping.transactions > 0 && !mayOverlap) break;
-      const end = groupEnd();
-      mayOverlap = store.mayOverlap?.(unitsOf(waiting.slice(0, end))) === true;
+      const next = queue.next();
+      mayOverlap = store.mayOverlap?.(unitsOf(next)) === true;
       if (grouping.transactions > 0 && !mayOverlap) break;
-      const group = withoutAborted(take(end));
+      const taken = queue.take(next.length);
+      own.removed(taken);
+      const group = withoutExpired(withoutAborted(taken));
       if (group.length === 0) continue;
       const run = runGroup(group).finally(() => running.delete(run));
       running.add(run);
@@ -126,12 +127,13 @@ export function createCommitter(
     const begunAt = performance.now();
     const changes = changesOf(group);
     grouping.begun(changes);
+    slowness.begun();
     let answer: () => void;
     try {
       answer = await settle(group, begunAt);
     } finally {
       const durationMs = performance.now() - begunAt;
-      grouping.ended(changes, durationMs, arrivingChanges + waitingChanges);
+      grouping.ended(changes, durationMs, arrivingChanges + queue.changes);
     }
     answers.push(answer);
     // Groups are sent when the turn of the event loop ends.
@@ -141,28 +143,20 @@ export function createCommitter(
     for (const answer of ended) answer();
   }
 
-  /** How many of the units that wait share the next transaction: at least one. */
-  function groupEnd(): number {
-    let changes = 0;
-    let end = 0;
-    for (; end < waiting.length; end++) {
-      changes += waiting[end]!.unit.changes.length;
-      if (end > 0 && changes > bounds.groupMax) break;
-    }
-    return end;
-  }
-
-  /** Removes units from the queue. */
-  function take(count: number): readonly Waiting[] {
-    const taken = waiting.splice(0, count);
-    waitingChanges -= changesOf(taken);
-    return taken;
+  /** Rejects units that have waited too long. The others of their group must not be late with them. */
+  function withoutExpired(taken: readonly Waiting[]): readonly Waiting[] {
+    const lastAt = performance.now() - bounds.timeoutMs;
+    const isExpired = ({ submittedAt }: Waiting) => submittedAt <= lastAt;
+    if (!taken.some(isExpired)) return taken;
+    rejectAll(taken.filter(isExpired), "timeout");
+    return taken.filter((one) => !isExpired(one));
   }
 
   /** Commits a group. Returns a function that gives the callers their outcomes. */
   async function settle(group: readonly Waiting[], begunAt: number): Promise<() => void> {
-    const leftMs = bounds.timeoutMs - (begunAt - group[0]!.submittedAt);
+    const leftMs = bounds.timeoutMs - (begunAt - oldestOf(group));
     let isLate = false;
+    let failure: unknown;
     const timeout = setTimeout(() => {
       isLate = true;
       late += 1;
@@ -173,14 +167,17 @@ export function createCommitter(
     try {
       committed = await store.commit(unitsOf(group), wholeSeconds(leftMs - responseReserveMs));
     } catch (error) {
+      failure = error;
       ended(group, begunAt, error);
-      if (performance.now() - begunAt > slowFailureMs) rejectWaiting();
+      // The next attempt may take as long, and none of those that wait has been sent.
+      if (performance.now() - begunAt > slowCommitMs) rejectWaiting();
       return () => {
         for (const one of group) one.reject(error);
       };
     } finally {
       clearTimeout(timeout);
       if (isLate) late -= 1;
+      slowness.ended(performance.now() - begunAt, isLate ? unavailable("timeout") : failure);
     }
     ended(group, begunAt);
     const { epoch, rows, outcomes } = committed;
@@ -201,33 +198,44 @@ export function createCommitter(
     onGroup({ changes: changesOf(group), durationMs: endedAt - begunAt, error });
   }
 
+  /** Why no more changes of a key may wait, if so. */
+  function reasonToReject(keyId: string | null, changes: number): UnavailableReason | undefined {
+    const taken = arrivingChanges + queue.changes;
+    if (taken + changes > bounds.queueMax) return "tooManyUpdates";
+    // Until half of the queue is taken, every key is within its share, and is not counted.
+    if (isWithinShare(taken, taken, changes, bounds.queueMax)) return undefined;
+    const isWithin = isWithinShare(own.of(keyId), taken, changes, bounds.queueMax);
+    return isWithin ? undefined : "tooManyOwnUpdates";
+  }
+
   function rejectWaiting(): void {
-    rejectAll(waiting, "timeout");
-    waiting = [];
-    waitingChanges = 0;
+    const rejected = queue.clear();
+    own.removed(rejected);
+    rejectAll(rejected, "timeout");
   }
 
   return {
     submit(unit, signal, trace) {
       if (late > 0) return Promise.reject(unavailable("timeout"));
       const changes = unit.changes.length;
-      if (arrivingChanges + waitingChanges + changes > bounds.queueMax) {
-        return Promise.reject(unavailable("tooManyUpdates"));
-      }
+      const reason = reasonToReject(unit.keyId, changes);
+      if (reason) return Promise.reject(unavailable(reason));
       return new Promise((resolve, reject) => {
         if (arriving.length === 0) setImmediate(admit);
         arrivingChanges += changes;
-        arriving.push({ unit, signal, trace, submittedAt: performance.now(), resolve, reject });
+        const one = { unit, signal, trace, submittedAt: performance.now(), resolve, reject };
+        arriving.push(one);
+        own.added(one);
       });
     },
-    get isStuck() {
-      return late > 0;
+    get isTooSlow() {
+      return late > 0 || slowness.isTooSlow;
     },
     get waiting() {
-      return arrivingChanges + waitingChanges;
+      return arrivingChanges + queue.changes;
     },
     async idle() {
-      while (running.size > 0 || arriving.length > 0 || waiting.length > 0) {
+      while (running.size > 0 || arriving.length > 0 || queue.units.length > 0) {
         await (running.size > 0 ? Promise.race(running) : yieldToEventLoop());
       }
     },
@@ -238,10 +246,11 @@ function unitsOf(group: readonly Waiting[]): readonly Unit[] {
   return group.map((one) => one.unit);
 }
 
-function changesOf(group: readonly Waiting[]): number {
-  let changes = 0;
-  for (const { unit } of group) changes += unit.changes.length;
-  return changes;
+/** When the unit that has waited longest was submitted. Keys take turns, so it need not be the first. */
+function oldestOf(group: readonly Waiting[]): number {
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const { submittedAt } of group) oldest = Math.min(oldest, submittedAt);
+  return oldest;
 }
 
 /** Rounded, so that engines change their timeout only after a considerable wait. */

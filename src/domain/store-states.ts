@@ -1,6 +1,7 @@
 import type { CommittedGroup } from "./commits.ts";
 import { createCondition, failureDetails, isUnavailable } from "./conditions.ts";
 import type { Log } from "./events.ts";
+import { slowCommitMs } from "./slowness.ts";
 import type { UsageStore } from "./usage.ts";
 
 /**
@@ -25,9 +26,6 @@ export interface StoreStatesOptions {
   /** False once the engine itself has logged why no write can succeed. */
   canWrite(): boolean;
 }
-
-/** A commit that takes longer is slow. */
-const slowCommitMs = 1_000;
 
 /** A small write may succeed on a disk that is full for others. */
 const writableQuietMs = 2_000;

@@ -45,7 +45,7 @@ export const metrics = {
   waitingChanges: gauge("petstore_waiting_changes", "Changes that wait for a transaction."),
   waitingChangesMax: gauge(
     "petstore_waiting_changes_max",
-    "With this many waiting changes, updates get 503. Set by `--writes-waiting-max`.",
+    "With this many waiting changes, updates get 503. One key alone can have half of them. Set by `--writes-waiting-max`.",
   ),
   databaseUp: gauge(
     "petstore_database_up",

@@ -81,7 +81,8 @@ export const limitsSettings = {
     variable: "PETSTORE_WRITES_WAITING_MAX",
     placeholder: "N",
     default: "10000",
-    description: "Changes that may wait for a transaction. Further updates get 503. At least 1000.",
+    description:
+      "Changes that may wait for a transaction. Further updates get 503. A key may have as many as it leaves free, alone half of them. At least 1000.",
     unit: "changes",
     read: readChangesWaiting,
   }),

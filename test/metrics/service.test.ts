@@ -233,6 +233,9 @@ test("a database file that was moved shows in the metrics", async () => {
   const failed = {
     'petstore_refusals_total{code="unavailable",reason="unwritable"}': 1,
     'petstore_commit_failures_total{reason="unwritable"}': 1,
+    // The transaction that failed is the only one.
+    petstore_commit_duration_seconds_count: 1,
+    petstore_commit_changes_sum: 1,
     'petstore_log_events_total{level="error",event="store file damaged"}': 1,
     petstore_sqlite_file_bytes: 0,
   };

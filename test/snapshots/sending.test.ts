@@ -3,7 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { SQL } from "bun";
 import { startCheckpoints } from "../../src/domain/checkpoints.ts";
-import { createSnapshotResponses } from "../../src/http/snapshots/responses.ts";
+import type { GrantedScope } from "../../src/domain/keys.ts";
+import {
+  createSnapshotResponses,
+  type SnapshotBounds,
+  type SnapshotCall,
+} from "../../src/http/snapshots/responses.ts";
+import { turns } from "../support/committing.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 
 const bounds = { preparedMax: 1, waitingMax: 1, sentMax: 1, timeoutMs: 8_000 };
@@ -13,8 +19,45 @@ async function* once(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-function requestWith(signal?: AbortSignal): Request {
-  return new Request("http://shop/", signal ? { signal } : {});
+function callOf(
+  keyId: string,
+  signal = new AbortController().signal,
+  scope: GrantedScope = "history:read",
+): SnapshotCall {
+  return { request: { signal }, caller: { keyId, scopes: [scope] } };
+}
+
+/** Responses whose preparation lasts until the test ends it, each with a name that begins with its key. */
+function controlledResponses(given: Partial<SnapshotBounds>) {
+  const { open } = createSnapshotResponses({ ...bounds, ...given }, performance.now, silent);
+  const preparing = new Map<string, () => void>();
+  const opened: Promise<unknown>[] = [];
+  return {
+    /** Returns the reason if it is rejected, or else the body. */
+    open(name: string, scope?: GrantedScope) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const prepare = async () => {
+        preparing.set(name, resolve);
+        await promise;
+        return once(name);
+      };
+      const body = open(callOf(name[0]!, undefined, scope), prepare).catch(({ reason }) => reason);
+      opened.push(body);
+      return body;
+    },
+    /** The names of those that are being prepared. */
+    async preparing(): Promise<string[]> {
+      await turns(1);
+      return [...preparing.keys()];
+    },
+    /** Ends the preparation of one, and returns the names of those that are being prepared then. */
+    async end(name: string): Promise<string[]> {
+      preparing.get(name)!();
+      preparing.delete(name);
+      await turns(1);
+      return [...preparing.keys()];
+    },
+  };
 }
 
 describe("responses that are computed for one request", () => {
@@ -22,46 +65,96 @@ describe("responses that are computed for one request", () => {
     const { open } = createSnapshotResponses({ ...bounds, sentMax: 9 }, performance.now, silent);
     const order: string[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
-    const first = open(requestWith(), async () => {
+    const first = open(callOf("a"), async () => {
       await promise;
       order.push("first");
       return once("1");
     });
-    const second = open(requestWith(), async () => {
+    const second = open(callOf("a"), async () => {
       order.push("second");
       return once("2");
     });
-    expect(open(requestWith(), async () => once("3"))).rejects.toThrow("Too many requests");
+    expect(open(callOf("a"), async () => once("3"))).rejects.toThrow("Too many requests");
     resolve();
     expect(await new Response(await first).text()).toBe("1");
     expect(await new Response(await second).text()).toBe("2");
     expect(order).toEqual(["first", "second"]);
-    const third = await open(requestWith(), async () => once("3"));
+    const third = await open(callOf("a"), async () => once("3"));
     expect(await new Response(third).text()).toBe("3");
   });
 
   test("are not prepared further once their client is gone, and leave their place", async () => {
     const { open } = createSnapshotResponses(bounds, performance.now, silent);
     const [leaving, waiting] = [new AbortController(), new AbortController()];
-    const first = open(requestWith(leaving.signal), async (signal) => {
+    const first = open(callOf("a", leaving.signal), async (signal) => {
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
       throw new Error("stopped");
     });
-    const second = open(requestWith(waiting.signal), async () => once("2"));
+    const second = open(callOf("a", waiting.signal), async () => once("2"));
     waiting.abort();
     expect(second).rejects.toThrow("Too many requests");
     await second.catch(silent);
     leaving.abort();
     expect(first).rejects.toThrow("stopped");
     await first.catch(silent);
-    const third = await open(requestWith(), async () => once("3"));
+    const third = await open(callOf("a"), async () => once("3"));
     expect(await new Response(third).text()).toBe("3");
+  });
+
+  test("of one key take half of the places, and those of another key are prepared meanwhile", async () => {
+    const { open, preparing, end } = controlledResponses({
+      preparedMax: 2,
+      waitingMax: 4,
+      sentMax: 99,
+    });
+    const own = ["a1", "a2", "a3", "a4", "a5"].map((name) => open(name));
+    expect(await preparing()).toEqual(["a1"]);
+    // One is prepared and two wait: as many as are left for others.
+    expect(await Promise.all(own.slice(3))).toEqual(["tooManyOwnRequests", "tooManyOwnRequests"]);
+    open("b1");
+    expect(await preparing()).toEqual(["a1", "b1"]);
+    open("c1");
+    open("d1");
+    expect(await open("e1")).toBe("tooManyRequests");
+    // Keys take turns.
+    expect(await end("b1")).toEqual(["a1", "c1"]);
+    expect(await end("a1")).toEqual(["c1", "a2"]);
+    expect(await end("c1")).toEqual(["a2", "d1"]);
+    expect(await end("a2")).toEqual(["d1", "a3"]);
+    expect(await end("d1")).toEqual(["a3"]);
+    expect(await end("a3")).toEqual([]);
+  });
+
+  test("of operators are prepared first, and are not rejected because clients wait", async () => {
+    const { open, preparing, end } = controlledResponses({ waitingMax: 2, sentMax: 99 });
+    for (const name of ["a1", "b1", "c1"]) open(name);
+    expect(await open("d1")).toBe("tooManyRequests");
+    open("o1", "operator");
+    expect(await preparing()).toEqual(["a1"]);
+    expect(await end("a1")).toEqual(["o1"]);
+    expect(await end("o1")).toEqual(["b1"]);
+    expect(await end("b1")).toEqual(["c1"]);
+    expect(await end("c1")).toEqual([]);
+  });
+
+  test("that are sent to clients of one key who do not read leave places for other keys", async () => {
+    const { open, preparing, end } = controlledResponses({ preparedMax: 2, sentMax: 3 });
+    for (const name of ["a1", "a2"]) {
+      open(name);
+      await preparing();
+      await end(name);
+    }
+    // Only one of its two is sent: the other waits until it is read or cut off.
+    const other = open("b1");
+    expect(await preparing()).toEqual(["b1"]);
+    await end("b1");
+    expect(await new Response(await other).text()).toBe("b1");
   });
 
   test("end with an error that says to try again if preparing takes too long", async () => {
     const quick = { ...bounds, timeoutMs: 10 };
     const { open } = createSnapshotResponses(quick, performance.now, silent);
-    const late = open(requestWith(), (signal) => {
+    const late = open(callOf("a"), (signal) => {
       const { promise, reject } = Promise.withResolvers<never>();
       signal.addEventListener("abort", () => reject(new Error("took too long")));
       return promise;

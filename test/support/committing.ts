@@ -10,8 +10,8 @@ export const oneAtATime: GroupingBounds = {
 };
 
 /** A unit of several changes, identified by its request id. */
-export function unitOf(changes: number, requestId: string): Unit {
-  const one = setUnit(1n, 1, { requestId });
+export function unitOf(changes: number, requestId: string, keyId: string | null = null): Unit {
+  const one = setUnit(1n, 1, { requestId, keyId });
   return { ...one, changes: Array.from({ length: changes }, () => one.changes[0]!) };
 }
 

@@ -23,8 +23,9 @@ async function exportFile<Row>(
   what: "pets" | "orders",
   content: Content<Row>,
   { store, clock, snapshots }: Context,
-  { request }: Call,
+  call: Call,
 ): Promise<Reply> {
+  const { request } = call;
   const format = readFormat(queryOf(request));
   const date = new Date(clock.now()).toISOString().slice(0, 10);
   const headers = {
@@ -32,7 +33,7 @@ async function exportFile<Row>(
     "Content-Disposition": `attachment; filename="${what}-${date}.${format}"`,
   };
   if (request.method === "HEAD") return { status: 200, body: new ReadableStream(), headers };
-  const body = await snapshots.open(request, async () =>
+  const body = await snapshots.open(call, async () =>
     encoded(exportText(store.catalogue, content, format, pageRows)),
   );
   return { status: 200, body, headers };

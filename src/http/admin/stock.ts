@@ -28,10 +28,8 @@ const sliceEntries = 1_000;
  * body, makes the browser repeat the request and sees the lengths (BREACH). This body contains neither
  * a secret nor anything of the request, and requests from other sites come without the session.
  */
-export async function listStock(
-  { store, head, snapshots }: Context,
-  { request, head: known }: Call,
-): Promise<Reply> {
+export async function listStock({ store, head, snapshots }: Context, call: Call): Promise<Reply> {
+  const { request, head: known } = call;
   const position = known ?? (await head.readHead());
   const encoding = preferredEncoding(request.headers.get("accept-encoding"));
   const headers = {
@@ -39,7 +37,7 @@ export async function listStock(
     ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
   };
   if (request.method === "HEAD") return { status: 200, body: new ReadableStream(), headers };
-  const body = await snapshots.open(request, async () => {
+  const body = await snapshots.open(call, async () => {
     const json = stockJson(store.catalogue, position);
     return encoding === undefined ? json : compressed(json, encoding);
   });

@@ -36,17 +36,18 @@ function resolve({ store, clock }: Context, moments: Moment[]): Promise<Resolved
 /** Replies without a body where the client has this state already, or asks only for the headers. */
 async function reply(
   { snapshots }: Context,
-  { request }: Call,
+  call: Call,
   tag: string,
   location: string,
   prepare: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>,
 ): Promise<Reply> {
   const headers = { ETag: `"${tag}"`, "Content-Location": location };
+  const { request } = call;
   const known = request.headers.get("if-none-match");
   if (known !== null && satisfiesIfNoneMatch(known, tag)) {
     return { status: 304, body: null, headers };
   }
-  const body = request.method === "HEAD" ? unknownLength() : await snapshots.open(request, prepare);
+  const body = request.method === "HEAD" ? unknownLength() : await snapshots.open(call, prepare);
   return { status: 200, body, headers };
 }
 

@@ -2,23 +2,30 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { failureDetails } from "../../domain/conditions.ts";
 import { unavailable } from "../../domain/errors.ts";
 import type { Log } from "../../domain/events.ts";
+import { isWithinShare } from "../../domain/fairness.ts";
+import { createPlaces, type Visitor } from "./places.ts";
 
 /**
  * Prepares and sends responses that are computed for one request and may be large. Their number is
- * bounded, because each takes CPU time until its first byte and memory until its last. Slow
- * clients cannot keep others out: when all places are taken, the response whose client has received
- * nothing for the longest time is cut off.
+ * bounded, because each takes CPU time until its first byte and memory until its last. No key can
+ * keep others out: it may have as many as it leaves free. Nor can slow clients: when no place is free,
+ * the response whose client has received nothing for the longest time is cut off.
  */
 export interface SnapshotResponses {
   /**
    * Waits for its turn, prepares a body and returns it as a stream. Preparing must end when the
    * signal is aborted: the client is gone, or it took too long. Throws `unavailable` if too many
-   * requests wait.
+   * requests wait, of this key or of all.
    */
   open(
-    request: Request,
+    call: SnapshotCall,
     prepare: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>,
   ): Promise<ReadableStream<Uint8Array>>;
+}
+
+export interface SnapshotCall {
+  readonly request: Pick<Request, "signal">;
+  readonly caller: Visitor;
 }
 
 export interface SnapshotBounds {
@@ -31,6 +38,7 @@ export interface SnapshotBounds {
 
 /** A response that is being sent. */
 interface Sending {
+  readonly caller: Visitor;
   /** When it began to wait for its client or its first read; Infinity while it does not wait. */
   waitingSince: number;
   isCutOff: boolean;
@@ -48,44 +56,20 @@ export function createSnapshotResponses(
   log: Log,
 ): SnapshotResponses {
   const sending = new Set<Sending>();
-  const waiting: (() => void)[] = [];
-  let preparing = 0;
+  const places = createPlaces(bounds.preparedMax, bounds.waitingMax);
 
-  async function enter(signal: AbortSignal): Promise<void> {
-    if (preparing < bounds.preparedMax) {
-      preparing += 1;
-      return;
-    }
-    if (waiting.length >= bounds.waitingMax) throw unavailable("tooManyRequests");
-    const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.push(resolve);
-    signal.addEventListener("abort", () => resolve());
-    await promise;
-    const index = waiting.indexOf(resolve);
-    // Still in the queue, so it was woken by the signal.
-    if (index >= 0) {
-      waiting.splice(index, 1);
-      throw unavailable("tooManyRequests");
-    }
-  }
-
-  /** Lets the next one in, in place of the one that leaves. */
-  function leave(): void {
-    const next = waiting.shift();
-    if (next) next();
-    else preparing -= 1;
-  }
-
-  /** Waits until fewer responses than allowed are being sent. */
-  async function waitForPlace(signal: AbortSignal): Promise<void> {
-    while (sending.size >= bounds.sentMax) {
+  /** Waits until fewer responses than allowed are being sent, of this key and of all. */
+  async function waitForPlace({ keyId }: Visitor, signal: AbortSignal): Promise<void> {
+    const isFull = () => sending.size >= bounds.sentMax;
+    const own = () => [...sending].filter(({ caller }) => caller.keyId === keyId);
+    while (!isWithinShare(own().length, sending.size, 1, bounds.sentMax)) {
       if (signal.aborted) throw unavailable("tooManyRequests");
-      if (!cutOffSlowest()) await sleep(pollMs);
+      if (!cutOffSlowest(isFull() ? [...sending] : own())) await sleep(pollMs);
     }
   }
 
-  function cutOffSlowest(): boolean {
-    const [slowest] = [...sending].sort((one, other) => one.waitingSince - other.waitingSince);
+  function cutOffSlowest(among: readonly Sending[]): boolean {
+    const [slowest] = among.toSorted((one, other) => one.waitingSince - other.waitingSince);
     if (!slowest || monotonicMs() - slowest.waitingSince < slowMs) return false;
     slowest.isCutOff = true;
     slowest.wake();
@@ -96,9 +80,10 @@ export function createSnapshotResponses(
 
   function stream(
     body: AsyncIterable<Uint8Array>,
-    signal: AbortSignal,
+    { caller, request: { signal } }: SnapshotCall,
   ): ReadableStream<Uint8Array> {
-    const one: Sending = { waitingSince: monotonicMs(), isCutOff: false, wake: () => {} };
+    const waitingSince = monotonicMs();
+    const one: Sending = { caller, waitingSince, isCutOff: false, wake: () => {} };
     const end = () => sending.delete(one);
     sending.add(one);
     // A client that is gone before the first byte causes neither a pull nor a cancel.
@@ -149,23 +134,24 @@ export function createSnapshotResponses(
   }
 
   return {
-    async open({ signal }, prepare) {
+    async open(call, prepare) {
+      const { caller, request } = call;
       const stopping = new AbortController();
       const stop = () => stopping.abort();
       const timer = setTimeout(stop, bounds.timeoutMs);
-      signal.addEventListener("abort", stop);
+      request.signal.addEventListener("abort", stop);
       try {
-        await enter(stopping.signal);
+        const leave = await places.enter(caller, stopping.signal);
         try {
           const body = await prepare(stopping.signal);
-          await waitForPlace(stopping.signal);
-          return stream(body, signal);
+          await waitForPlace(caller, stopping.signal);
+          return stream(body, call);
         } finally {
           leave();
         }
       } finally {
         clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
+        request.signal.removeEventListener("abort", stop);
       }
     },
   };

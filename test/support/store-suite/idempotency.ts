@@ -140,6 +140,27 @@ export function describeIdempotency(suite: StoreSuite): void {
       await expectSound();
     });
 
+    test("is stored once if it is a plain update, several times in a group", async () => {
+      const setting = (petId: bigint, amount: number) => unitOf({ petId, amount });
+      await add({ petId: 1n }, { petId: 2n });
+      await suite.store.idempotency.prepare();
+      // From here on, PostgreSQL applies plain updates itself.
+      await commit(setting(2n, 1));
+      const setOnce = (key: string, quantity: number) => keyed(key, setting(1n, quantity));
+      const { rows, outcomes } = await commit(
+        setOnce("a", 5),
+        setting(2n, 2),
+        setOnce("a", 5),
+        setOnce("a", 6),
+      );
+      expect(outcomes.map(versionOrReason)).toEqual([4, 5, 4, "key_reused"]);
+      expect(rows.map(({ seq }) => seq)).toEqual([4, 5]);
+      expect(await entries()).toMatchObject([{ quantity: 5 }, { quantity: 2 }]);
+      expect(await countKeys(suite.store)).toBe(1);
+      await expectReplay(suite.store, setOnce("a", 5), outcomes[0]);
+      await expectSound();
+    });
+
     test("is a new one after its time, also if its row was not deleted yet", async () => {
       await add({ petId: 1n });
       const [first] = (await commit(addOnce("a"))).outcomes;

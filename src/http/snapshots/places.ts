@@ -1,0 +1,85 @@
+import { unavailable } from "../../domain/errors.ts";
+import { inTurns, isWithinShare } from "../../domain/fairness.ts";
+import { type Caller, operatorScope } from "../../domain/keys.ts";
+
+/** Whose request it is. */
+export type Visitor = Pick<Caller, "keyId" | "scopes">;
+
+/**
+ * A bounded number of places, and of requests that wait for one. A key may have as many as it leaves
+ * free, and keys take turns. Operators wait in a queue of their own, and go first.
+ */
+export interface Places {
+  /**
+   * Waits for a place. Returns a function that leaves it. Throws `unavailable` if too many wait, or if
+   * the signal is aborted first.
+   */
+  enter(visitor: Visitor, signal: AbortSignal): Promise<() => void>;
+}
+
+interface Waiting {
+  readonly visitor: Visitor;
+  readonly enter: () => void;
+}
+
+export function createPlaces(placesMax: number, waitingMax: number): Places {
+  const taken: Visitor[] = [];
+  /** Each in the order in which they will be let in. */
+  const queues: { operators: Waiting[]; others: Waiting[] } = { operators: [], others: [] };
+
+  function mayEnter({ keyId }: Visitor): boolean {
+    return isWithinShare(countOf(taken, keyId), taken.length, 1, placesMax);
+  }
+
+  function letIn(): void {
+    for (const queue of [queues.operators, queues.others]) {
+      for (let at = queue.findIndex(isNext); at >= 0; at = queue.findIndex(isNext)) {
+        const [next] = queue.splice(at, 1);
+        taken.push(next!.visitor);
+        next!.enter();
+      }
+    }
+  }
+
+  const isNext = ({ visitor }: Waiting) => mayEnter(visitor);
+
+  /** Waits until it is let in or the signal is aborted. */
+  async function wait(visitor: Visitor, signal: AbortSignal): Promise<void> {
+    const name = visitor.scopes.includes(operatorScope) ? "operators" : "others";
+    const visitors = queues[name].map((one) => one.visitor);
+    if (visitors.length >= waitingMax) throw unavailable("tooManyRequests");
+    if (!isWithinShare(countOf(visitors, visitor.keyId), visitors.length, 1, waitingMax)) {
+      throw unavailable("tooManyOwnRequests");
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const one = { visitor, enter: resolve };
+    queues[name] = inTurns([...queues[name], one], keyOf, () => 1, 1);
+    signal.addEventListener("abort", () => resolve());
+    await promise;
+    const at = queues[name].indexOf(one);
+    // Still in the queue, so it was woken by the signal.
+    if (at >= 0) {
+      queues[name].splice(at, 1);
+      throw unavailable("tooManyRequests");
+    }
+  }
+
+  return {
+    async enter(visitor, signal) {
+      if (mayEnter(visitor)) taken.push(visitor);
+      else await wait(visitor, signal);
+      return () => {
+        taken.splice(taken.indexOf(visitor), 1);
+        letIn();
+      };
+    },
+  };
+}
+
+function keyOf({ visitor }: Waiting): string {
+  return visitor.keyId;
+}
+
+function countOf(visitors: readonly Visitor[], keyId: string): number {
+  return visitors.filter((visitor) => visitor.keyId === keyId).length;
+}

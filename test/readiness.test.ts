@@ -1,0 +1,142 @@
+import { describe, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { isReady } from "../src/compose/readiness.ts";
+import { createCommitter } from "../src/domain/commits.ts";
+import { unavailable } from "../src/domain/errors.ts";
+import { createFollower } from "../src/domain/follower.ts";
+import { createInventoryList } from "../src/http/list/list.ts";
+import { oneAtATime } from "./support/committing.ts";
+import { boundless, startFleet, until } from "./support/instances/fleet.ts";
+import { startPostgres } from "./support/postgres.ts";
+import { engines, startTestService } from "./support/service.ts";
+import { setUnit } from "./support/units.ts";
+
+/** A store whose commits are slow: updates wait for it in vain, while reads work. */
+
+/** More than the second from which on a commit is slow. */
+const slowMs = 1_010;
+/** Not ready for five seconds after the last slow commit. */
+const readyMsMax = 15_000;
+
+describe.each(engines)("a service on %s", (engine) => {
+  /** The parts that decide about readiness, with a store whose commits take their time. */
+  async function withSlowStore(stack: AsyncDisposableStack) {
+    const service = await startTestService(engine);
+    stack.defer(() => service.stop());
+    await service.addPets({ petId: 1n });
+    const { inventory } = service.store;
+    /** Runs before a commit reaches the store. */
+    let delay = async () => {};
+    const slow: Pick<typeof inventory, "commit"> = {
+      async commit(...args) {
+        await delay();
+        return inventory.commit(...args);
+      },
+    };
+    const bounds = { groupMax: 10, queueMax: 40, timeoutMs: 2_000, grouping: oneAtATime };
+    const committer = createCommitter(slow, bounds, () => {});
+    const list = createInventoryList({ chunkEntries: 100, onSuperseded: () => {} });
+    const follower = createFollower(inventory, list, () => {});
+    const parts = { store: service.store, committer, follower };
+    return {
+      idle: committer.idle,
+      ready: () => isReady({ connect: async () => true }, parts),
+      update: () =>
+        committer.submit(setUnit(1n, 2)).then(
+          () => "stored",
+          (error) => error.reason,
+        ),
+      delayBy(next: () => Promise<void>) {
+        delay = next;
+      },
+    };
+  }
+
+  const failSlowly = async () => {
+    await Bun.sleep(slowMs);
+    throw unavailable("unreachable");
+  };
+
+  test("is not ready after an update failed because a commit was slow, until one is fast", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { ready, update, delayBy } = await withSlowStore(stack);
+    expect(await update()).toBe("stored");
+    expect(await ready()).toBe(true);
+    delayBy(failSlowly);
+    expect(await update()).toBe("unreachable");
+    expect(await ready()).toBe(false);
+    // A commit that is slow and succeeds changes nothing.
+    delayBy(() => Bun.sleep(slowMs));
+    expect(await update()).toBe("stored");
+    expect(await ready()).toBe(false);
+    delayBy(async () => {});
+    const isFast = async () => (await update()) === "stored" && (await ready());
+    await until(isFast, readyMsMax, "a fast commit");
+  });
+
+  test("is not ready while an update takes longer than its client waits, nor right after it", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { ready, update, delayBy, idle } = await withSlowStore(stack);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    delayBy(() => promise);
+    expect(await update()).toBe("unknownOutcome");
+    expect(await ready()).toBe(false);
+    resolve();
+    await idle();
+    expect(await ready()).toBe(false);
+    delayBy(async () => {});
+    const isFast = async () => (await update()) === "stored" && (await ready());
+    await until(isFast, readyMsMax, "a fast commit");
+  });
+
+  test("is ready again by itself if it gets no updates", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { ready, update, delayBy } = await withSlowStore(stack);
+    delayBy(failSlowly);
+    expect(await update()).toBe("unreachable");
+    expect(await ready()).toBe(false);
+    await until(ready, readyMsMax, "readiness");
+  }, 30_000);
+
+  test("stays ready if updates are slow and succeed, or if they wait for a lock in vain", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { ready, update, delayBy } = await withSlowStore(stack);
+    delayBy(() => Bun.sleep(slowMs));
+    expect(await update()).toBe("stored");
+    expect(await ready()).toBe(true);
+    delayBy(async () => {
+      await Bun.sleep(slowMs);
+      throw unavailable("busy");
+    });
+    expect(await update()).toBe("busy");
+    expect(await ready()).toBe(true);
+  });
+});
+
+test("an instance whose database stores nothing in time is not ready, and is again when it does", async () => {
+  await using stack = new AsyncDisposableStack();
+  const server = await startPostgres();
+  stack.defer(() => server.destroy());
+  const fleet = await startFleet(await server.freshDatabase(), { size: 1, pets: [1] });
+  stack.defer(() => fleet.leave());
+  const operator = new SQL(server.url(), { max: 1 });
+  stack.defer(() => operator.close());
+  const { key } = await fleet.issueKey(...boundless);
+  const ready = async () => (await fleet.call(0, "GET", "~/readyz")).status;
+  const patch = async (quantity: number) => {
+    const body = `{"quantity":${quantity}}`;
+    return (await fleet.call(0, "PATCH", "/inventory/1", { key, body })).status;
+  };
+  expect(await patch(1)).toBe(200);
+  expect(await ready()).toBe(200);
+  // Commits wait for a standby that does not exist. Reads, and the counts of requests, do not.
+  await operator.unsafe("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+  await operator.unsafe("SELECT pg_reload_conf()");
+  await until(async () => (await patch(2)) === 503, readyMsMax, "a commit that waits");
+  expect(await ready()).toBe(503);
+  expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
+  await operator.unsafe("ALTER SYSTEM RESET synchronous_standby_names");
+  await operator.unsafe("SELECT pg_reload_conf()");
+  await until(async () => (await ready()) === 200, readyMsMax, "readiness");
+  expect(await patch(3)).toBe(200);
+}, 90_000);
