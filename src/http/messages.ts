@@ -35,6 +35,9 @@ export const invalidJson = "The body is not valid JSON.";
 
 export const invalidUtf8 = "The body is not valid UTF-8.";
 
+export const connectionClosed =
+  "The connection was closed before the request was handled. Nothing was changed.";
+
 export const incompleteBody = "The body is incomplete.";
 
 export function missingScope(scope: string): string {

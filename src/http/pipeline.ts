@@ -4,6 +4,7 @@ import type { Caller } from "../domain/keys.ts";
 import type { LimitDecision } from "../domain/limits.ts";
 import type { Head, Limiter, MaybePromise, Trace } from "../domain/ports.ts";
 import type { UsageRecorder } from "../domain/usage-recorder.ts";
+import { untilAccepted } from "./arrival.ts";
 import type { Cors } from "./cors.ts";
 import { errorReply, replyFor } from "./errors.ts";
 import { createTemplate, fillTemplate, type HeaderTemplate } from "./headers.ts";
@@ -68,7 +69,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     if (deprecation && context.clock.now() >= deprecation.sunsetAt) {
       throw new ServiceError("gone", operationGone);
     }
-    return operation.handle(context, {
+    const call = {
       request,
       requestId,
       caller,
@@ -78,7 +79,11 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       head,
       trace,
       setIdleTimeout,
-    });
+    };
+    // A body is read until the parser has accepted its end (src/http/body.ts). Operations without one
+    // wait here.
+    if (operation.method === "GET" || operation.body) return operation.handle(context, call);
+    return untilAccepted(request).then(() => operation.handle(context, call));
   }
 
   function templateFor(
