@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { scopes } from "../src/domain/keys.ts";
+import { type Scope, scopes } from "../src/domain/keys.ts";
 import type { Operation } from "../src/http/operation.ts";
 import {
   operationExamples as adminExamples,
@@ -16,7 +16,7 @@ import { operations as apiOperations } from "./support/operations.ts";
 import { program } from "./support/program.ts";
 import { engines, startTestService, type TestService } from "./support/service.ts";
 import { connectRaw, type RawClient } from "./support/socket.ts";
-import { expectSameContent } from "./support/store-content.ts";
+import { contentOf, expectSameContent } from "./support/store-content.ts";
 
 interface Write {
   readonly name: string;
@@ -31,6 +31,10 @@ function writesOf(basePath: Write["basePath"], operations: readonly Operation[])
 
 /** Every operation that can change something. A new one is tested because it is in its table. */
 const writes = [...writesOf("/v1", apiOperations), ...writesOf("/admin", adminOperations)];
+
+function hasBody({ basePath, operation: { id } }: Write): boolean {
+  return (basePath === "/v1" ? apiExamples : adminExamples)[id]!.good.body !== undefined;
+}
 
 const importBytesMax = 100_000;
 const idleTimeoutSeconds = "1";
@@ -127,6 +131,12 @@ describe.each(engines)("every operation that writes, on %s", (engine) => {
     return result;
   }
 
+  const answerTo = (text: string) =>
+    exchange((client) => {
+      client.send(text);
+      return client.answer();
+    });
+
   /** Asserts that neither the store nor the folder of backups has changed. */
   async function unchanged<T>(work: () => Promise<T>): Promise<T> {
     const before = readdirSync(backupFolder);
@@ -135,7 +145,37 @@ describe.each(engines)("every operation that writes, on %s", (engine) => {
     return result;
   }
 
+  /** A key that can do everything, or nothing at all. */
+  async function newKey({ basePath }: Write, granted?: readonly Scope[]) {
+    if (basePath === "/admin" && granted === undefined) return issueOperator(service);
+    return service.issueKey({ ...unlimited, ...(granted && { scopes: granted }) });
+  }
+
   describe.each(writes)("$name", (write) => {
+    test("changes nothing without its scope", async () => {
+      const example = await goodRequest(write);
+      const others = scopes.filter((scope) => scope !== write.operation.scope);
+      const head = await headOf(write, example, (await newKey(write, others)).text);
+      const { status } = await unchanged(() => answerTo(head + counted(example.body ?? "")));
+      expect(status).toBe(write.basePath === "/v1" ? 403 : 401);
+    });
+
+    test("changes nothing with an unknown query parameter or field, unless the specification allows it", async () => {
+      const example = await goodRequest(write);
+      const { path, body = "" } = example;
+      const query = `${path}${path.includes("?") ? "&" : "?"}unknown=1`;
+      const texts = [(await headOf(write, { ...example, path: query })) + counted(body)];
+      if (body.startsWith("{")) {
+        texts.push((await headOf(write, example)) + counted(body.replace("{", '{"unknown":1,')));
+      }
+      const isLenient = write.operation.stability === "experimental";
+      for (const text of texts) {
+        const send = () => answerTo(text);
+        const { status } = await (isLenient ? send() : unchanged(send));
+        expect(status).toBe(isLenient ? 200 : 400);
+      }
+    });
+
     test("changes nothing if the parser rejects the end of the request in the same packet", async () => {
       const example = await goodRequest(write);
       const head = await headOf(write, example);
@@ -153,9 +193,16 @@ describe.each(engines)("every operation that writes, on %s", (engine) => {
       });
     });
 
+    test("succeeds with the same request and an end that the parser accepts", async () => {
+      const example = await goodRequest(write);
+      const text = (await headOf(write, example)) + counted(example.body ?? "");
+      expect(`${(await answerTo(text)).status}`).toMatch(/^20[014]$/);
+    });
+
+    if (!hasBody(write)) return;
+
     test("changes nothing if the end of a body in a second packet is rejected", async () => {
       const example = await goodRequest(write);
-      if (example.body === undefined) return;
       const head = await headOf(write, example);
       await unchanged(async () => {
         for (const [, end] of rejectedEnds) {
@@ -170,6 +217,44 @@ describe.each(engines)("every operation that writes, on %s", (engine) => {
           });
         }
       });
+    });
+
+    test("changes nothing if its body is too large", async () => {
+      const example = await goodRequest(write);
+      const head = await headOf(write, example);
+      const bytesMax = write.operation.body?.bytesMax ?? importBytesMax;
+      const body = example.body!.padEnd(bytesMax + 1, write.operation.body ? " " : "\n");
+      // The length alone, without the body, and a body that does not say its length.
+      const declared = await unchanged(() =>
+        answerTo(`${head}Content-Length: ${body.length}\r\n\r\n`),
+      );
+      expect(declared.status).toBe(413);
+      await unchanged(() =>
+        exchange((client) => {
+          client.send(`${head}${chunked(body)}\r\n`);
+          // The service may close the connection before the client has read the response.
+          return client.answer().catch(() => undefined);
+        }),
+      );
+    });
+
+    test("changes nothing if its key is revoked while its body arrives, unless it succeeds", async () => {
+      const example = await goodRequest(write);
+      const key = await newKey(write);
+      const text = (await headOf(write, example, key.text)) + counted(example.body!);
+      const split = text.indexOf("\r\n\r\n") + 4;
+      const [before, answer, after] = await exchange(async (client) => {
+        client.send(text.slice(0, split));
+        await service.call("GET", "~/healthz");
+        await service.store.keys.revokeKey(key.id, service.clock.now(), anEntry);
+        const before = await contentOf(service.store);
+        client.send(text.slice(split));
+        const answer = await client.answer();
+        return [before, answer, await contentOf(service.store)];
+      });
+      if (answer.status >= 400) expect(after).toEqual(before);
+      const again = await unchanged(() => answerTo(text));
+      expect(again.status).toBe(401);
     });
   });
 });

@@ -16,6 +16,7 @@ import type { PublicOrigin } from "./public-origin.ts";
 import { type AddressLimiter, rateLimitError } from "./rate-limits.ts";
 import { jsonHeaders, type Route } from "./routes.ts";
 import type { Surface } from "./surface.ts";
+import { rejectUnknownParameters } from "./unknown-names.ts";
 
 export interface PipelineParts {
   readonly context: Context;
@@ -69,6 +70,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     if (deprecation && context.clock.now() >= deprecation.sunsetAt) {
       throw new ServiceError("gone", operationGone);
     }
+    if (operation.known) rejectUnknownParameters(request, operation.known);
     const call = {
       request,
       requestId,

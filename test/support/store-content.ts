@@ -6,7 +6,7 @@ import { tables } from "../../src/store/tables.ts";
 const countingTables = ["usage", "usage_history", "bans"];
 
 /** Every row of the store, except counts of requests. Sessions are in the audit log. */
-async function contentOf(store: Store): Promise<Record<string, readonly unknown[]>> {
+export async function contentOf(store: Store): Promise<Record<string, readonly unknown[]>> {
   return store.transfer.snapshot(async ({ rowsOf }) => {
     const content: Record<string, readonly unknown[]> = {};
     for (const { name } of tables) {

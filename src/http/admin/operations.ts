@@ -1,9 +1,11 @@
 import { operatorScope } from "../../domain/keys.ts";
+import { namesIn } from "../api/contract/operation.ts";
 import { jsonTypes, mergePatchTypes } from "../body.ts";
 import type { Reply } from "../operation.ts";
 import { listAudit } from "./audit.ts";
 import * as audit from "./contract/audit.ts";
 import * as keys from "./contract/keys.ts";
+import { adminSchemas } from "./contract/schemas.ts";
 import * as service from "./contract/service.ts";
 import * as session from "./contract/session.ts";
 import { changeKey, createKey, getKey, liftBan, listKeys, revokeKey, rotateKey } from "./keys.ts";
@@ -151,6 +153,7 @@ function guarded(row: AdminRow): AdminOperation {
     scope: operatorScope,
     stability: "beta",
     cacheControl: adminHeaders["Cache-Control"],
+    known: namesIn(row.contract, adminSchemas),
     async handle(context, call) {
       rejectOtherOrigins(call);
       return notStored(await row.handle(context, call));
