@@ -12,6 +12,7 @@ import { hasValidHost } from "./host.ts";
 import { invalidHost, methodNotAllowed, operationGone, pathNotFound } from "./messages.ts";
 import type { Observation } from "./observe.ts";
 import type { Context, IncomingRequest, Reply, RoutedOperation } from "./operation.ts";
+import { missingPath } from "./paths.ts";
 import type { PublicOrigin } from "./public-origin.ts";
 import { type AddressLimiter, rateLimitError } from "./rate-limits.ts";
 import { jsonHeaders, type Route } from "./routes.ts";
@@ -53,6 +54,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
   const { authenticator, addresses = parts.addresses } = surface;
   const { context, limiter, observation, usage } = parts;
   const cors = surface.isSameOriginOnly ? undefined : parts.cors;
+  const paths = surface.operations.map(({ path }) => surface.basePath + path);
   const headersElsewhere = { ...jsonHeaders, ...surface.headers };
 
   function operate(
@@ -63,7 +65,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     head: Head | undefined,
     trace: Trace | undefined,
   ): MaybePromise<Reply> {
-    if (!route) throw new ServiceError("not_found", pathNotFound);
+    if (!route) throw new ServiceError("not_found", missingPath(request.url, paths));
     if (!operation) return methodError(route);
     const { scope, deprecation } = operation;
     if (!caller.scopes.includes(scope)) return authenticator.insufficientScope(scope);

@@ -108,7 +108,7 @@ function toOperation(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
       key: keyKinds,
       path: fc.tuple(...inPath.map(pathValue)),
       query: fc.tuple(...inQuery.map(queryValues)),
-      headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name))),
+      headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name, path))),
       type: content.length > 0 ? contentType(acceptedTypes(method)) : fc.constant(valid(undefined)),
       body: content[0] ? bodyOf(content[0][1].schema) : fc.constant(valid(undefined)),
       stray: fc
