@@ -22,6 +22,7 @@ export interface WebhookTerms {
   readonly from?: number | undefined;
 }
 
+export const urlCharactersMax = 2_048;
 export const petsMax = 1_000;
 
 /** Checks what needs neither the network nor the store. Throws InvalidField for the first broken rule. */

@@ -21,10 +21,11 @@ import { parseStockUpdate } from "./stock-update.ts";
 
 /** Reads the store, not the list in memory, because only the store knows the epoch of a version. */
 export async function getInventory({ store }: Context, { request }: Call): Promise<Reply> {
-  const current = await store.history.findEntry(readPetId(request));
+  const petId = readPetId(request);
+  const expected = readIfMatch(request.headers);
+  const current = await store.history.findEntry(petId);
   if (!current) throw new ServiceError("not_found", petNotFound);
   const tag = entryTag(current);
-  const expected = readIfMatch(request.headers);
   if (expected !== null && !satisfiesIfMatch(expected, tag)) return preconditionFailed(current);
   const known = request.headers.get("if-none-match");
   if (known !== null && satisfiesIfNoneMatch(known, tag)) {

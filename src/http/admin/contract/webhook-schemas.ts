@@ -1,7 +1,7 @@
 import { petStatuses, quantityMax } from "../../../domain/inventory.ts";
 import { causes } from "../../../domain/ledger.ts";
 import { nameCharactersMax } from "../../../domain/names.ts";
-import { petsMax } from "../../../domain/webhooks/terms.ts";
+import { petsMax, urlCharactersMax } from "../../../domain/webhooks/terms.ts";
 import { webhookStates } from "../../../domain/webhooks/webhook.ts";
 import {
   boundedInteger,
@@ -12,6 +12,7 @@ import {
   seq,
 } from "../../api/contract/schema.ts";
 import { overlapSecondsMax } from "../overlaps.ts";
+import { petIdPattern } from "../pet-names.ts";
 import { exampleTime } from "./examples.ts";
 
 export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";
@@ -152,13 +153,24 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     additionalProperties: false,
     required: ["url"],
     properties: {
-      url: text("The address that receives the changes. It must use https and be public."),
+      url: {
+        ...text("The address that receives the changes. It must use https and be public."),
+        format: "uri",
+        maxLength: urlCharactersMax,
+      },
       name: {
         ...textOrNull("The name of the webhook, for operators. By default, the host of the URL."),
         minLength: 1,
         maxLength: nameCharactersMax,
       },
-      pets: { ...pets("Only changes of these pets."), minItems: 1, maxItems: petsMax },
+      pets: {
+        ...pets("Only changes of these pets. An ID can be a string, to keep all its digits."),
+        items: {
+          anyOf: [int64("The ID of a pet."), { type: "string", pattern: `^${petIdPattern}$` }],
+        },
+        minItems: 1,
+        maxItems: petsMax,
+      },
       statuses: {
         ...choice("Only changes after which a pet has one of these statuses.", petStatuses),
         minItems: 1,
