@@ -37,7 +37,6 @@ function hasBody({ basePath, operation: { id } }: Write): boolean {
 }
 
 const importBytesMax = 100_000;
-const idleTimeoutSeconds = "1";
 
 const counted = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 /** Without the CRLF after the last chunk. */
@@ -75,7 +74,6 @@ describe.each(engines)("every operation that writes, on %s", (engine) => {
       "sign-in-per-minute": "100000",
       "address-per-minute": "100000",
       "backup-folder": backupFolder,
-      "idle-timeout-seconds": idleTimeoutSeconds,
       // Nothing listens on the port of these webhooks.
       "webhooks-allowed-networks": "127.0.0.0/8",
     };

@@ -47,8 +47,8 @@ export type Pipeline = (routed: RoutedRequest) => Promise<Response>;
 
 /**
  * Handles every request to one surface, in this order: Host, authentication, rate limit, route,
- * scope, sunset, operation, headers, observation. Unknown paths and methods take the same steps, so
- * a client without a key learns nothing about them.
+ * scope, sunset, unknown parameters, operation, headers, observation. Unknown paths and methods take
+ * the same steps, so a client without a key learns nothing about them.
  */
 export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline {
   const { authenticator, addresses = parts.addresses } = surface;

@@ -31,8 +31,9 @@ import { endSession, getSession, startSession } from "./session.ts";
  *    with src/http/api/parameters.ts. Break a rule with `InvalidField` or another ServiceError.
  * 4. Pass `actorOf(call)` to what changes something: the ledger and the audit log name the operator.
  * 5. A list is a JSON array. If more follows, add the header Link, as in src/http/admin/audit.ts.
- * 6. Describe it in src/http/admin/contract/, in the file of its noun, with new schemas in that file,
- *    which src/http/admin/contract/schemas.ts collects. Then run `bun scripts/openapi.ts`.
+ * 6. Describe it in src/http/admin/contract/, in the file of its noun: parameters and fields that are not
+ *    described there are rejected. New schemas are in the same file, and
+ *    src/http/admin/contract/schemas.ts collects them. Then run `bun scripts/openapi.ts`.
  * 7. Add an example to test/support/admin/operation-examples.ts: test/admin/operations.test.ts sends
  *    it, and every response is checked against openapi-admin.json.
  */
