@@ -77,37 +77,6 @@ test("if a commit fails after more than a second, the updates behind it are reje
   expect(store.transactions.map(({ ids }) => ids)).toEqual([["failing"], ["last"]]);
 });
 
-test("an update whose request is rejected in the turn in which a commit ends is not stored", async () => {
-  const first = Promise.withResolvers<void>();
-  const stored: bigint[] = [];
-  const store = {
-    async commit(units: readonly Unit[]): Promise<Committed> {
-      stored.push(...units.map(({ changes }) => changes[0]!.petId));
-      if (stored.length === 1) await first.promise;
-      return unknown(units);
-    },
-  };
-  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 1_000, grouping: oneAtATime };
-  const committer = createCommitter(store, bounds, () => {});
-  const underWay = committer.submit(unit(1n));
-  await Bun.sleep(1);
-  expect(stored).toEqual([1n]);
-
-  // One turn: the request is passed on, the commit before it ends, the parser rejects the rest.
-  const connection = new AbortController();
-  const rejected = committer.submit(unit(2n), connection.signal);
-  first.resolve();
-  for (let step = 0; step < 100; step++) await null;
-  connection.abort();
-  expect(await rejected.catch((error) => error)).toMatchObject({ code: "invalid_request" });
-  await underWay;
-  expect(stored).toEqual([1n]);
-
-  // The next update is stored.
-  expect(await committer.submit(unit(3n))).toMatchObject({ reason: "not_found" });
-  expect(stored).toEqual([1n, 3n]);
-});
-
 describe("a group", () => {
   const bounds = { groupMax: 4, queueMax: 40, timeoutMs: 1_000, grouping: oneAtATime };
 
@@ -185,7 +154,6 @@ test("a group is sent before the callers of the group before it get their outcom
   const first = submit("first");
   await store.begun(1);
   const second = submit("second");
-  // Queued one turn later.
   await turns(2);
   store.transactions[0]!.end();
   await store.begun(2);

@@ -20,7 +20,7 @@ describe.each(engines)("a hostile client on %s", (engine) => {
   });
   afterAll(() => service.stop());
 
-  /** On PostgreSQL every request waits, and Bun reads no other request of the connection meanwhile. */
+  /** A read does not wait. On PostgreSQL every request does, and Bun reads no other request of the connection meanwhile. */
   const respondsAtOnce = engine === "sqlite";
   const head = (line: string, ...more: string[]) =>
     [`${line} HTTP/1.1`, "Host: shop", `Authorization: Bearer ${key}`, ...more, "", ""].join(
@@ -76,7 +76,6 @@ describe.each(engines)("a hostile client on %s", (engine) => {
     const client = await open();
     await unchanged(async () => {
       client.send(patch("Content-Length: 5") + update);
-      if (respondsAtOnce) expectError(await client.answer(), "invalid_request");
       expect(await client.closed()).toStartWith("HTTP/1.1 400 ");
     });
   });

@@ -21,7 +21,7 @@ export interface InventoryUpdate {
   readonly quantity: number;
 }
 
-/** A change to the stock of one pet. It has either `quantity` or `delta`. Unknown fields are ignored. */
+/** A change to the stock of one pet. It has either `quantity` or `delta`. Unknown fields are rejected. */
 export interface StockChange {
   /** The ID of the pet. */
   readonly petId: bigint;
@@ -35,7 +35,7 @@ export interface StockChange {
   readonly reason?: string;
 }
 
-/** Changes that are stored together or not at all. Unknown fields are ignored. */
+/** Changes that are stored together or not at all. Unknown fields are rejected. */
 export interface StockChanges {
   /** The changes, in the order in which they are applied. A pet can appear more than once. */
   readonly changes: readonly StockChange[];

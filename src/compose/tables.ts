@@ -41,7 +41,7 @@ export function authenticate(
   const sessions = createSessionKeyring(store.sessions, clock, max);
   for (const { clear } of [keys, operatorKeys, sessions]) head.subscribe({ keysChanged: clear });
   return [
-    { ...api, authenticator: createKeyAuthenticator(keys) },
+    { ...api, authenticator: createKeyAuthenticator(keys, environment) },
     {
       ...admin,
       authenticator: createOperatorAuthenticator(operatorKeys, sessions, environment),

@@ -64,7 +64,7 @@ export function createCommitter(
   onCommitted: (rows: readonly LedgerRow[], epoch: string) => void,
   onGroup: (group: CommittedGroup) => void = () => {},
 ): Committer {
-  /** Units submitted in this turn of the event loop. */
+  /** Units that are submitted together. */
   let arriving: Waiting[] = [];
   let arrivingChanges = 0;
   const queue = createUnitQueue<Waiting>(bounds.groupMax);
@@ -80,12 +80,7 @@ export function createCommitter(
   let late = 0;
   const slowness = createSlowness();
 
-  /**
-   * Queues units one turn of the event loop after they were submitted. Units that arrive together
-   * join one group, and the HTTP parser has finished: it may reject the end of a request after
-   * passing the request on, and aborts the signal only then. See
-   * docs/decisions/0011-rejected-requests.md.
-   */
+  /** Queues the units that were submitted together, so that they join one group. */
   function admit(): void {
     queue.add(arriving);
     arriving = [];
@@ -221,7 +216,8 @@ export function createCommitter(
       const reason = reasonToReject(unit.keyId, changes);
       if (reason) return Promise.reject(unavailable(reason));
       return new Promise((resolve, reject) => {
-        if (arriving.length === 0) setImmediate(admit);
+        // Requests that arrive in one turn of the event loop are also passed on together.
+        if (arriving.length === 0) queueMicrotask(admit);
         arrivingChanges += changes;
         const one = { unit, signal, trace, submittedAt: performance.now(), resolve, reject };
         arriving.push(one);

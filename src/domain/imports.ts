@@ -22,8 +22,8 @@ export const petColumns = [
 
 export const orderColumns = ["id", "petId", "quantity", "shipDate", "status", "complete"] as const;
 
-const textCharactersMax = 1_000;
-const listItemsMax = 100;
+export const textCharactersMax = 1_000;
+export const listItemsMax = 100;
 
 /**
  * Checks one row and adds its problems. Returns an empty list for a row without an id. A row with
@@ -64,7 +64,9 @@ export function importReasonOf(fileName: string): string | undefined {
   return fileName !== "" && isReason(reason) ? reason : undefined;
 }
 
-export const fileNameRule = `must have 1 to ${reasonCharactersMax - "import of ".length} characters and no control characters`;
+export const fileNameCharactersMax = reasonCharactersMax - "import of ".length;
+
+export const fileNameRule = `must have 1 to ${fileNameCharactersMax} characters and no control characters`;
 
 /** Problems that only a store can find, after all rows are staged. */
 export function repeatedId(

@@ -106,6 +106,28 @@ export function isKeyText(text: string, environment: Environment, kind: KeyKind 
   return text.endsWith(checksum(body));
 }
 
+/** What a text shows by itself about why it cannot be a key of this kind and environment. */
+export type KeyFault =
+  | { readonly kind: "prefix"; readonly expected: string }
+  | { readonly kind: "other kind" | "checksum" }
+  | { readonly kind: "other environment"; readonly environment: Environment };
+
+/** Undefined for a text that can be such a key. Whether that key exists makes no difference. */
+export function findKeyFault(
+  text: string,
+  environment: Environment,
+  kind: KeyKind,
+): KeyFault | undefined {
+  const expected = prefixes[kind][environment];
+  const isOf = (one: KeyKind) =>
+    environments.find((place) => text.startsWith(prefixes[one][place]));
+  if (isOf(kind === "api" ? "operator" : "api")) return { kind: "other kind" };
+  const sent = isOf(kind);
+  if (sent === undefined) return { kind: "prefix", expected };
+  if (sent !== environment) return { kind: "other environment", environment: sent };
+  return isKeyText(text, environment, kind) ? undefined : { kind: "checksum" };
+}
+
 export function digestOf(text: string): string {
   return hash("sha256", text);
 }

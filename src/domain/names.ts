@@ -1,6 +1,6 @@
 import { InvalidField } from "./invalid-field.ts";
 
-const nameCharactersMax = 200;
+export const nameCharactersMax = 200;
 
 /** Checks the name that an operator gives to a key or a webhook. Returns it without outer spaces. */
 export function checkName(value: string): string {

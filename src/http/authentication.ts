@@ -1,7 +1,7 @@
 import type { Keyring } from "../domain/keyring.ts";
-import type { GrantedScope } from "../domain/keys.ts";
+import { type Environment, findKeyFault, type GrantedScope, type KeyKind } from "../domain/keys.ts";
 import { errorReply } from "./errors.ts";
-import { missingKey, missingScope } from "./messages.ts";
+import * as messages from "./messages.ts";
 import type { Reply } from "./operation.ts";
 import type { Authenticator } from "./surface.ts";
 
@@ -10,7 +10,7 @@ const bearer = /^Bearer +([!-~]+) *$/i;
 const challenge = 'Bearer realm="petstore"';
 
 /** Authenticates by API key, sent as a bearer token (RFC 6750). */
-export function createKeyAuthenticator(keyring: Keyring): Authenticator {
+export function createKeyAuthenticator(keyring: Keyring, environment: Environment): Authenticator {
   return {
     identify(request) {
       const key = keyIn(request);
@@ -20,22 +20,56 @@ export function createKeyAuthenticator(keyring: Keyring): Authenticator {
       const key = keyIn(request);
       return key === undefined ? undefined : keyring.lastKnown(key);
     },
-    unauthorized: (request) => unauthorized(request, missingKey),
+    unauthorized: (request) => unauthorized(request, "api", environment),
     insufficientScope,
   };
 }
 
-/** The message is the same for every invalid key, so it does not reveal which keys exist. */
-export function unauthorized({ headers }: Request, message: string): Reply {
-  const isKeySent = headers.has("authorization");
-  return errorReply("unauthorized", message, {
+/**
+ * The message says what is wrong with the sent text, if the text shows it. It is the same for every text
+ * that can be a key, so it does not reveal which keys exist.
+ */
+export function unauthorized(request: Request, kind: KeyKind, environment: Environment): Reply {
+  const rule = kind === "api" ? messages.missingKey : messages.missingOperatorKey;
+  const fault = faultOf(request, kind, environment);
+  const isKeySent = request.headers.has("authorization");
+  return errorReply("unauthorized", fault === undefined ? rule : `${rule} ${fault}`, {
     "WWW-Authenticate": isKeySent ? `${challenge}, error="invalid_token"` : challenge,
   });
 }
 
+function faultOf(request: Request, kind: KeyKind, environment: Environment): string | undefined {
+  const { headers, url } = request;
+  const authorization = headers.get("authorization");
+  if (authorization === null) {
+    if (headers.has("x-api-key")) return messages.keyInOtherHeader;
+    return keyInQuery.test(url) ? messages.keyInQuery : undefined;
+  }
+  if (!/^Bearer( |$)/i.test(authorization)) return messages.notBearer;
+  const key = keyIn(request);
+  if (key === undefined)
+    return authorization.trim().includes(" ") ? messages.spacesInKey : undefined;
+  const fault = findKeyFault(key, environment, kind);
+  switch (fault?.kind) {
+    case "prefix":
+      return messages.notAKey(fault.expected);
+    case "other kind":
+      return kind === "api" ? messages.operatorKeySent : messages.apiKeySent;
+    case "other environment":
+      return messages.otherEnvironment(fault.environment, environment);
+    case "checksum":
+      return messages.mistypedKey;
+    default:
+      return undefined;
+  }
+}
+
+/** Parameters by the names that other services use, and keys of this service by any name. */
+const keyInQuery = /[?&](?:api[-_]?key|access[-_]?token|[^=&]*=ps[ko]_(?:live|test)_)/i;
+
 /** RFC 6750 3.1: the challenge names the scope that is required. */
 export function insufficientScope(scope: GrantedScope): Reply {
-  return errorReply("insufficient_scope", missingScope(scope), {
+  return errorReply("insufficient_scope", messages.missingScope(scope), {
     "WWW-Authenticate": `${challenge}, error="insufficient_scope", scope="${scope}"`,
   });
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from "../domain/errors.ts";
+import { untilAccepted } from "./arrival.ts";
 import {
   bodyRequired,
   bodyTooLarge,
@@ -23,7 +24,10 @@ export class UnsupportedEncoding extends ServiceError {
   }
 }
 
-/** Reads the text of a JSON body. The operation's rule gives its media types and its size. */
+/**
+ * Reads the text of a JSON body. The operation's rule gives its media types and its size. Like all readers
+ * here, it ends only when the parser has accepted the end of the body.
+ */
 export async function readJsonText(request: Request, operation: Operation): Promise<string> {
   const text = await readOptionalText(request, operation);
   if (text === "") throw new ServiceError("invalid_request", bodyRequired);
@@ -40,6 +44,7 @@ export async function readOptionalText(request: Request, operation: Operation): 
   }
   rejectCompressed(request);
   const bytes = await readBytes(request, rule.bytesMax);
+  await untilAccepted(request);
   try {
     return decoder.decode(bytes);
   } catch {
@@ -59,6 +64,7 @@ export async function* readChunks(
   rejectLonger(request, bytesMax);
   try {
     yield* boundedChunks(request, bytesMax);
+    await untilAccepted(request);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     throw new ServiceError("invalid_request", incompleteBody);

@@ -21,6 +21,11 @@ export function satisfiesIfNoneMatch(header: string, tag: string): boolean {
 
 const tagPattern = /(W\/)?"([^"]*)"/g;
 
+/** Whether a header is `*` or a list of at least one tag. */
+export function isTagList(header: string): boolean {
+  return header.trim() === "*" || tagsIn(header).length > 0;
+}
+
 /** The tags of a list. A list with anything else between the tags has none. */
 function tagsIn(header: string): { weak: boolean; opaque: string }[] {
   if (/[^\s,]/.test(header.replaceAll(tagPattern, ""))) return [];

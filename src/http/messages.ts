@@ -5,6 +5,23 @@ import type { Entry } from "../domain/inventory.ts";
 export const missingKey =
   "Missing or invalid API key. Send it as 'Authorization: Bearer <API_KEY>'.";
 
+/** What the sent text shows by itself. None of these depends on the keys that exist. */
+export const notBearer = "The sent header Authorization does not use the scheme Bearer.";
+export const keyInQuery = "A key in the query is not read, and logs may have kept it: rotate it.";
+export const keyInOtherHeader = "A key in the header X-API-Key is not read.";
+export const spacesInKey = "A key has no spaces.";
+export const mistypedKey = "The sent key is incomplete or mistyped: its checksum does not match.";
+export const operatorKeySent = "The sent key is an operator key, which only /admin accepts.";
+export const apiKeySent = "The sent key is an API key, which only /v1 accepts.";
+
+export function otherEnvironment(sent: string, own: string): string {
+  return `The sent key belongs to ${sent}, and this is ${own}.`;
+}
+
+export function notAKey(prefix: string): string {
+  return `The sent text is not a key of this service, which starts with ${prefix}.`;
+}
+
 export const missingOperatorKey =
   "Missing or invalid operator key. Sign in, or send the key as 'Authorization: Bearer <OPERATOR_KEY>'.";
 
@@ -22,9 +39,16 @@ export const operationGone = "This operation was removed on its sunset date.";
 
 export const listChanged = "The list has changed. Its ETag does not match If-Match.";
 
-export function entryChanged({ quantity, version }: Pick<Entry, "quantity" | "version">): string {
-  return `The entry does not match If-Match. Its quantity is ${quantity} and its version is ${version}.`;
+/** `etag` is the whole ETag, with its quotes. */
+export function entryChanged(
+  { quantity, version }: Pick<Entry, "quantity" | "version">,
+  etag: string,
+): string {
+  return `The entry does not match If-Match. Its quantity is ${quantity} and its version is ${version}. To change this version, send 'If-Match: ${etag}'.`;
 }
+
+export const ifMatchInvalid =
+  "Header 'If-Match' must be * or the whole ETag of the entry with its quotes, such as \"k3v9x2-1207\".";
 
 export const compressedBody =
   "The body must not be compressed. Remove the Content-Encoding header.";
@@ -34,6 +58,9 @@ export const bodyRequired = "A JSON body is required.";
 export const invalidJson = "The body is not valid JSON.";
 
 export const invalidUtf8 = "The body is not valid UTF-8.";
+
+export const connectionClosed =
+  "The connection was closed before the request was handled. Nothing was changed.";
 
 export const incompleteBody = "The body is incomplete.";
 

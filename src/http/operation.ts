@@ -25,7 +25,16 @@ export interface Operation {
   readonly cacheControl?: string;
   /** The request body it reads. An operation without this field ignores any body. */
   readonly body?: BodyRule;
+  /** Requests with other names get 400. Undefined where the specification lets them be ignored. */
+  readonly known?: KnownNames;
   readonly handle: (context: Context, call: Call) => MaybePromise<Reply>;
+}
+
+/** The names that requests to an operation can use. */
+export interface KnownNames {
+  readonly query: readonly string[];
+  /** The fields of the body, if it is a JSON object. */
+  readonly fields: readonly string[];
 }
 
 /** Times in milliseconds since 1970. */

@@ -3,6 +3,7 @@ import type { Caller } from "../domain/keys.ts";
 import type { LimitDecision } from "../domain/limits.ts";
 import type { Head, Limiter, MaybePromise, Trace } from "../domain/ports.ts";
 import type { UsageRecorder } from "../domain/usage-recorder.ts";
+import { untilAccepted } from "./arrival.ts";
 import type { Cors } from "./cors.ts";
 import { errorReply, replyFor } from "./errors.ts";
 import { createTemplate, fillTemplate, type HeaderTemplate } from "./headers.ts";
@@ -10,11 +11,13 @@ import { hasValidHost } from "./host.ts";
 import { invalidHost, methodNotAllowed, operationGone, pathNotFound } from "./messages.ts";
 import type { Observation } from "./observe.ts";
 import type { Context, IncomingRequest, Reply, RoutedOperation } from "./operation.ts";
+import { missingPath } from "./paths.ts";
 import type { PublicOrigin } from "./public-origin.ts";
 import { type AddressLimiter, rateLimitError } from "./rate-limits.ts";
 import { nextRequestId } from "./request-ids.ts";
 import { jsonHeaders, type Route } from "./routes.ts";
 import type { Surface } from "./surface.ts";
+import { rejectUnknownParameters } from "./unknown-names.ts";
 
 export interface PipelineParts {
   readonly context: Context;
@@ -44,13 +47,14 @@ export type Pipeline = (routed: RoutedRequest) => Promise<Response>;
 
 /**
  * Handles every request to one surface, in this order: Host, authentication, rate limit, route,
- * scope, sunset, operation, headers, observation. Unknown paths and methods take the same steps, so
- * a client without a key learns nothing about them.
+ * scope, sunset, unknown parameters, operation, headers, observation. Unknown paths and methods take
+ * the same steps, so a client without a key learns nothing about them.
  */
 export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline {
   const { authenticator, addresses = parts.addresses } = surface;
   const { context, limiter, observation, usage } = parts;
   const cors = surface.isSameOriginOnly ? undefined : parts.cors;
+  const paths = surface.operations.map(({ path }) => surface.basePath + path);
   const headersElsewhere = { ...jsonHeaders, ...surface.headers };
 
   function operate(
@@ -61,14 +65,15 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     head: Head | undefined,
     trace: Trace | undefined,
   ): MaybePromise<Reply> {
-    if (!route) throw new ServiceError("not_found", pathNotFound);
+    if (!route) throw new ServiceError("not_found", missingPath(request.url, paths));
     if (!operation) return methodError(route);
     const { scope, deprecation } = operation;
     if (!caller.scopes.includes(scope)) return authenticator.insufficientScope(scope);
     if (deprecation && context.clock.now() >= deprecation.sunsetAt) {
       throw new ServiceError("gone", operationGone);
     }
-    return operation.handle(context, {
+    if (operation.known) rejectUnknownParameters(request, operation.known);
+    const call = {
       request,
       requestId,
       caller,
@@ -78,7 +83,11 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       head,
       trace,
       setIdleTimeout,
-    });
+    };
+    // A body is read until the parser has accepted its end (src/http/body.ts). Operations without one
+    // wait here.
+    if (operation.method === "GET" || operation.body) return operation.handle(context, call);
+    return untilAccepted(request).then(() => operation.handle(context, call));
   }
 
   function templateFor(

@@ -4,8 +4,9 @@ import type { BunRequest, Server } from "bun";
 import type { Network } from "../domain/values/networks.ts";
 import { createAddressReader } from "./client-address.ts";
 import { errorReply } from "./errors.ts";
-import { internalError, pathNotFound } from "./messages.ts";
+import { internalError } from "./messages.ts";
 import { type Page, type Pages, readPage, toResponse, withValidHost } from "./pages.ts";
+import { missingPath } from "./paths.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { createPublicOrigin } from "./public-origin.ts";
 import type { AddressLimiter } from "./rate-limits.ts";
@@ -76,6 +77,11 @@ export async function startServer(
     isTls: certificate !== undefined,
     socketAddressOf,
   });
+  const paths = [
+    ...surfaces.flatMap(({ routes }) => routes.map(({ pattern }) => pattern)),
+    ...Object.keys(pages),
+    ...["/healthz", "/readyz"],
+  ];
   let arrived = 0;
 
   /** With a certificate, rejects requests of local programs that did not arrive by TLS. */
@@ -135,7 +141,9 @@ export async function startServer(
           : json(503, { status: "unavailable" }),
       ),
     },
-    fetch: outside(() => toResponse(errorReply("not_found", pathNotFound))),
+    fetch: outside(({ url }) =>
+      toResponse(errorReply("not_found", missingPath(url, paths, surfaces[0]?.basePath))),
+    ),
     error: () => toResponse(errorReply("internal_error", internalError())),
   });
   if (certificate) {

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { InvalidField } from "../domain/invalid-field.ts";
+import { urlCharactersMax } from "../domain/webhooks/terms.ts";
 
 /** Where a webhook sends its requests. */
 export interface ReceiverUrl {
@@ -14,8 +15,6 @@ export interface ReceiverUrl {
   readonly target: string;
 }
 
-const charactersMax = 2_048;
-
 /**
  * Parses the URL of a receiver. Throws InvalidField `url`.
  *
@@ -24,7 +23,9 @@ const charactersMax = 2_048;
  * 127.0.0.1, and `\` as `/`. A host that it would rewrite is refused, apart from capitals in a name.
  */
 export function parseReceiverUrl(text: string, allowInsecure: boolean): ReceiverUrl {
-  if (text.length > charactersMax) throw invalid(`must have at most ${charactersMax} characters`);
+  if (text.length > urlCharactersMax) {
+    throw invalid(`must have at most ${urlCharactersMax} characters`);
+  }
   // The characters of RFC 3986. Others could be rewritten, or end a line of the request.
   if (!/^[\w\-.~:/?#[\]@!$&'()*+,;=%]*$/.test(text)) {
     throw invalid("must write characters that are not allowed in a URL as %XX, and hosts as xn--…");

@@ -114,7 +114,7 @@ describe.each(engines)("keys in the operator API on %s", (engine) => {
     await ask("PATCH", `/keys/${id}`, { scopes: ["orders:read"] });
     expect(await use(key)).toBe(403);
     const before = await audited(id);
-    const same = await ask("PATCH", `/keys/${id}`, { unknown: 1, name: null });
+    const same = await ask("PATCH", `/keys/${id}`, {});
     expect(same.json).toMatchObject({ name: "Till", scopes: ["orders:read"] });
     expect(await audited(id)).toEqual(before);
   });
@@ -212,8 +212,8 @@ describe.each(engines)("keys in the operator API on %s", (engine) => {
       ['{"name":"a","plan":"pro","expiresAt":"2020-01-01"}', "'expiresAt'"],
       ['{"name":"a","plan":"pro","expiresAt":"2027-02-30"}', "'expiresAt'"],
       ['{"name":"a","plan":"pro","kind":"root"}', "'kind'"],
-      ['{"__proto__":{"name":"a","plan":"pro"}}', "Field"],
-      ['{"constructor":{"name":"a"}}', "Field"],
+      ['{"__proto__":{"name":"a","plan":"pro"}}', "field '__proto__'"],
+      ['{"constructor":{"name":"a"}}', "field 'constructor'"],
       [deep, "JSON"],
       ["[1,", "JSON"],
       ["null", "object"],

@@ -3,7 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AdminOperation } from "../../src/http/admin/operation.ts";
-import { operationExamples as examples } from "../support/admin/operation-examples.ts";
+import {
+  operationExamples as examples,
+  prepareExamples,
+} from "../support/admin/operation-examples.ts";
 import { operations } from "../support/admin/operations.ts";
 import { issueOperator, ownPage, signIn } from "../support/admin/operators.ts";
 import type { Example } from "../support/operation-examples.ts";
@@ -53,17 +56,7 @@ describe.each(engines)("operations of the operator API on %s", (engine) => {
       headers: { ...headers, ...options.headers },
     });
 
-  /** Makes what the requests to an operation need. Returns a function that fills in their values. */
-  async function prepare(id: string): Promise<(example: Example) => Example> {
-    const values = (await examples[id]!.prepare?.(service)) ?? {};
-    const fill = (text: string) =>
-      Object.entries(values).reduce((so, [name, value]) => so.replaceAll(`{${name}}`, value), text);
-    return ({ path, body, ...rest }) => ({
-      ...rest,
-      path: fill(path),
-      ...(body === undefined ? {} : { body: fill(body) }),
-    });
-  }
+  const prepare = (id: string) => prepareExamples(service, id);
 
   const prepared = async ({ id }: AdminOperation) => (await prepare(id))(examples[id]!.good);
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { onEveryEngine } from "../support/conformance.ts";
 import { operations } from "../support/operations.ts";
-import { expectError } from "../support/responses.ts";
+import { expectError, expectUnchanged } from "../support/responses.ts";
 
 /** Headers of every response under the base address, whose values depend on the request. */
 const variable = [
@@ -100,6 +100,46 @@ onEveryEngine("beyond the specification", (service) => {
       const fixed = names.filter((name) => !variable.includes(name) && name !== "etag");
       const values = Object.fromEntries(fixed.map((name) => [name, response.headers.get(name)!]));
       expect([path, values]).toEqual([path, { ...headers }]);
+    }
+  });
+
+  test("[beyond.names] unknown query parameters and fields of the new operations get 400 with the nearest name", async () => {
+    const { text: key } = await service().issueKey();
+    await service().addPets({ petId: 77n, quantity: 1 });
+    const strict = operations.filter(({ stability }) => stability === "beta");
+    for (const { method, path } of strict) {
+      const target = `${path.replace(/\{\w+\}/, "1")}?unknown=1`;
+      const response = await service().call(method, target, { key });
+      expectError(response, "invalid_request");
+      expect(response.text).toContain("Unknown query parameter 'unknown'.");
+    }
+    const changes = (...list: readonly object[]) => ({ changes: list });
+    const cases: [path: string, body: object | undefined, message: string][] = [
+      ["/changes?aftr=3", undefined, "Unknown query parameter 'aftr'. Did you mean 'after'?"],
+      ["/changes?from=3", undefined, "Unknown query parameter 'from'. Known here: limit, after, "],
+      ["/changes/head?seq=1", undefined, "Unknown query parameter 'seq'. There is none here."],
+      [
+        "/changes",
+        changes({ petId: 77, delta: 1 }, { petId: 77, delta: 1, expectedversion: 1 }),
+        "Change 1: Unknown field 'expectedversion'. Did you mean 'expectedVersion'?",
+      ],
+      ["/changes", { ...changes({ petId: 77, delta: 1 }), note: "" }, "Unknown field 'note'. "],
+      ["/changes", { change: [] }, "Unknown field 'change'. Did you mean 'changes'?"],
+    ];
+    for (const [path, body, message] of cases) {
+      const sent = body ? { key, body: JSON.stringify(body) } : { key };
+      const response = await expectUnchanged(service().store, () =>
+        service().call(body ? "POST" : "GET", path, sent),
+      );
+      expectError(response, "invalid_request");
+      expect((response.json as { message: string }).message).toStartWith(message);
+    }
+    // Operations of the specification ignore what they do not know.
+    const body = '{"quantity":2,"note":"x"}';
+    const update = await service().call("PATCH", "/inventory/77?x=1", { key, body });
+    expect(update.status).toBe(200);
+    for (const path of ["/inventory?x=1", "/pets/77?x=1", "/store/orders?x=1"]) {
+      expect((await service().call("GET", path, { key })).status).toBe(200);
     }
   });
 

@@ -51,6 +51,37 @@ onEveryEngine("errors", (service) => {
     expect(found.get("rate_limit_exceeded")?.status).toBe(429);
   });
 
+  test("[open.paths] a 404 names the path that was probably meant", async () => {
+    const { text: key } = await service().issueKey();
+    const cases = {
+      "~/inventory": "Paths of the API start with /v1: /v1/inventory.",
+      "~/inventory/7": "Paths of the API start with /v1: /v1/inventory/7.",
+      "~/store/orders/": "Paths of the API start with /v1: /v1/store/orders.",
+      "~/v1/inventory/": "Without the extra slash, it is /v1/inventory.",
+      "~/v1//inventory": "Without the extra slash, it is /v1/inventory.",
+      "~/v1/inventory/7/history/": "Without the extra slash, it is /v1/inventory/7/history.",
+      "~/v1/inventry": "Did you mean /v1/inventory?",
+      "~/v1/Inventory/7?x=1": "Did you mean /v1/inventory/7?",
+      "~/v1/pet/7": "Did you mean /v1/pets/7?",
+      "~/V1/inventory": "Did you mean /v1/inventory?",
+      "~/inventori": "Did you mean /v1/inventory?",
+      "~/health": "Did you mean /healthz?",
+      "~/v1/nothing": "Path not found.",
+      "~/nothing": "Path not found.",
+      [`~/v1/${"inventory".repeat(1_000)}`]: "Path not found.",
+    };
+    for (const [path, end] of Object.entries(cases)) {
+      const response = await service().call("GET", path, { key });
+      expect(response.status).toBe(404);
+      expect(`${path}: ${(response.json as { message: string }).message}`).toEndWith(end);
+      // Without a key, only paths outside of /v1 are explained.
+      if (!path.startsWith("~/v1/")) continue;
+      expectError(await service().call("GET", path), "unauthorized");
+      const options = await service().call("OPTIONS", path);
+      expect((options.json as { message: string }).message).toBe("Path not found.");
+    }
+  });
+
   test("[open.codes] every code is documented, each with one status", () => {
     const { code } = apiDocument.components.schemas.Error!.properties!;
     expect(code!["x-error-codes"]).toEqual({

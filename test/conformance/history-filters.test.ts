@@ -91,7 +91,7 @@ onEveryEngine("filters of the history", (service) => {
     expect(await seqs("/changes?until=0001-01-01")).toEqual([]);
   });
 
-  test("[history.parameters] invalid and repeated parameters get 400, and unknown ones are ignored", async () => {
+  test("[history.parameters] invalid, repeated and unknown parameters get 400", async () => {
     await service().addPets({ petId: 9_001n });
     const shared = [
       ...["limit=0", "limit=1001", "limit=", "limit=1&limit=1", "after=-1", "after=01", "after="],
@@ -111,10 +111,11 @@ onEveryEngine("filters of the history", (service) => {
         const [name] = query.split("=");
         expect((response.json as { message: string }).message).toContain(`'${name}'`);
       }
-      const extreme = `${path}?limit=1&after=9007199254740991&color=blue&before=0&key=key_a`;
+      expectError(await get(`${path}?limit=1&color=blue`), "invalid_request");
+      const extreme = `${path}?limit=1&after=9007199254740991&before=0`;
       expect((await get(extreme)).text).toBe("[]");
     }
-    expect((await get("/changes/head?limit=0")).status).toBe(200);
+    expectError(await get("/changes/head?limit=1"), "invalid_request");
     expectError(await get("/inventory/01/history"), "invalid_request");
   });
 });

@@ -116,4 +116,22 @@ onEveryEngine("a request that the parser rejects", (service) => {
     expect(stored.pop()).toBe(99);
     expect(quantities.filter((quantity) => stored.includes(quantity))).toEqual(stored);
   });
+
+  test("a response to an update whose end is rejected in a later packet never claims that nothing changed", async () => {
+    const [valid, trailer] = [patch(counted) + update, `${patch(chunked)}${chunk}0\r\n`];
+    for (let round = 0; round < 50; round++) {
+      const [start, end] = round % 2 ? [valid, "\r\n"] : [trailer, "X: y\r\n\r\n"];
+      const client = await connectRaw(service().baseUrl);
+      client.send(start);
+      // Long enough for some updates to be stored, and too short for others.
+      for (let turn = 0; turn < round; turn++)
+        await new Promise((resolve) => setImmediate(resolve));
+      client.send(end);
+      const received = await client.closed();
+      const [first = ""] = received.split(/(?=HTTP\/1\.1)/);
+      const [head, body] = first.split("\r\n\r\n");
+      expect(head).toMatch(/^HTTP\/1\.1 (200|400) /);
+      if (head!.includes(" 400 ")) expect(body).toBe("");
+    }
+  });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { fuzz } from "../support/contract/fuzz.ts";
 
-const seed = 20_261_115;
+const seed = 20_261_118;
 
 test("on sqlite 500 requests generated from openapi.json get only documented responses", async () => {
   const statuses = await fuzz("sqlite", 500, seed);

@@ -45,7 +45,7 @@ function startRounds(readOldPage: (after: number) => Promise<readonly NamedRow[]
   function add(seq: number) {
     const stream = {
       isWritable: true,
-      filter: { cause: undefined, keyId: undefined },
+      filter: { cause: undefined, keyId: undefined, since: undefined },
       position: positionAt(seq),
       sendChanges(chunk: FeedChunk) {
         stream.position = chunk.position;

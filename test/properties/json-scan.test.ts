@@ -57,9 +57,10 @@ test("a batch has the changes that the parser finds", () => {
   const change = fc.record({ id, delta: fc.maxSafeInteger(), extra: json });
   const property = fc.property(fc.array(change, { minLength: 1, maxLength: 5 }), (changes) => {
     const items = changes.map(
-      (one) => `{"x":${one.extra},"petId":${one.id},"delta":${one.delta},"y":${one.extra}}`,
+      (one) => `{"delta":${one.extra},"petId":${one.extra},"petId":${one.id},"delta":${one.delta}}`,
     );
-    const body = `{"changes":[${items.join()}],"z":${changes[0]!.extra}}`;
+    // Of a repeated field the last one counts.
+    const body = `{"changes":${changes[0]!.extra},"changes":[${items.join()}]}`;
     const parsed = parseJson(body);
     expect(isJsonObject(parsed) && (parsed.changes as unknown[]).length).toBe(changes.length);
     expect(parseChanges(body).map(({ petId, amount }) => [petId, amount])).toEqual(

@@ -64,6 +64,11 @@ export const operationExamples: Readonly<Record<string, Examples>> = {
       { path: "/changes", code: "invalid_request" },
       { path: "/changes", body: changes(""), code: "invalid_request" },
       { path: "/changes", body: changes('{"petId":1}'), code: "invalid_request" },
+      {
+        path: "/changes",
+        body: changes('{"petId":1,"delta":1,"expectedversion":1}'),
+        code: "invalid_request",
+      },
       { path: "/changes", body: changes('{"petId":404,"delta":1}'), code: "not_found" },
       { path: "/changes", body: changes('{"petId":2,"delta":-1}'), code: "insufficient_stock" },
       {
@@ -106,8 +111,10 @@ export const operationExamples: Readonly<Record<string, Examples>> = {
       },
     ],
   },
-  // It has no invalid request, because it has no parameter and no body.
-  getLedgerHead: { good: { path: "/changes/head" }, bad: [] },
+  getLedgerHead: {
+    good: { path: "/changes/head" },
+    bad: [{ path: "/changes/head?seq=1", code: "invalid_request" }],
+  },
   getPet: {
     good: { path: "/pets/1" },
     bad: [

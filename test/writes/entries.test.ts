@@ -39,7 +39,7 @@ onEveryEngine("one entry", (service) => {
     }
     expect((await get(key, "/inventory/3", { "If-None-Match": '"other"' })).status).toBe(200);
     expect((await get(key, "/inventory/3", { "If-Match": tag })).status).toBe(200);
-    for (const expected of ['"other"', `W/${tag}`, "nonsense"]) {
+    for (const expected of ['"other"', `W/${tag}`]) {
       const response = await get(key, "/inventory/3", { "If-Match": expected });
       expectError(response, "precondition_failed");
       expect(response.headers.get("ETag")).toBe(tag);

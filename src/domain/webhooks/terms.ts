@@ -22,7 +22,8 @@ export interface WebhookTerms {
   readonly from?: number | undefined;
 }
 
-const petsMax = 1_000;
+export const urlCharactersMax = 2_048;
+export const petsMax = 1_000;
 
 /** Checks what needs neither the network nor the store. Throws InvalidField for the first broken rule. */
 export function checkTerms(terms: WebhookTerms): Pick<Webhook, "name" | "filter"> {

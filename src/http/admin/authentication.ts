@@ -1,7 +1,6 @@
 import type { Keyring } from "../../domain/keyring.ts";
 import type { Environment } from "../../domain/keys.ts";
 import { insufficientScope, keyIn, unauthorized } from "../authentication.ts";
-import { missingOperatorKey } from "../messages.ts";
 import type { Call } from "../operation.ts";
 import type { Authenticator } from "../surface.ts";
 import { sessionTokenIn } from "./session-cookie.ts";
@@ -28,7 +27,7 @@ export function createOperatorAuthenticator(
       const token = isByCookie(request) && sessionTokenIn({ request, origin }, environment);
       return token ? sessions.lastKnown(token) : undefined;
     },
-    unauthorized: (request) => unauthorized(request, missingOperatorKey),
+    unauthorized: (request) => unauthorized(request, "operator", environment),
     insufficientScope,
   };
 }

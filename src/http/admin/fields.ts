@@ -5,24 +5,25 @@ import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts
 import { readJsonText, readOptionalText } from "../body.ts";
 import { invalidJson } from "../messages.ts";
 import type { Call } from "../operation.ts";
+import { rejectUnknownField } from "../unknown-names.ts";
 
 /** A JSON object as it was sent. Numbers are JsonNumbers, so that no digit of an id is lost. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const objectBodyRequired = "The body must be a JSON object.";
 
-/** Reads the body of an operation that requires one. Unknown fields are ignored. */
+/** Reads the body of an operation that requires one. Its contract has the known fields. */
 export async function readFields({ request, operation }: Call): Promise<Fields> {
-  return parseFields(await readJsonText(request, operation));
+  return parseFields(await readJsonText(request, operation), operation.known?.fields ?? []);
 }
 
 /** Reads the body of an operation that can do without one. */
 export async function readOptionalFields({ request, operation }: Call): Promise<Fields> {
   const text = await readOptionalText(request, operation);
-  return text === "" ? {} : parseFields(text);
+  return text === "" ? {} : parseFields(text, operation.known?.fields ?? []);
 }
 
-function parseFields(text: string): Fields {
+function parseFields(text: string, known: readonly string[]): Fields {
   let body: unknown;
   try {
     body = parseJson(text);
@@ -30,15 +31,21 @@ function parseFields(text: string): Fields {
     throw new ServiceError("invalid_request", invalidJson);
   }
   if (!isJsonObject(body)) throw new ServiceError("invalid_request", objectBodyRequired);
+  for (const name of Object.keys(body)) rejectUnknownField(name, known);
   return body;
 }
 
 /**
- * The readers return undefined for a field that is not given. A field that is null counts as not
- * given, except where the reader says otherwise.
+ * The readers return undefined for a field that is not given. They reject null, unless they say
+ * otherwise.
  */
-function given(fields: Fields, name: string): unknown {
-  return Object.hasOwn(fields, name) ? (fields[name] ?? undefined) : undefined;
+export function given(fields: Fields, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
+/** The same fields without those that are null, for a body in which null means not given. */
+export function withoutNulls(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
 export function textField(fields: Fields, name: string): string | undefined {

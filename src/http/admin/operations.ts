@@ -1,10 +1,12 @@
 import { operatorScope } from "../../domain/keys.ts";
+import { namesIn } from "../api/contract/operation.ts";
 import { jsonTypes, mergePatchTypes } from "../body.ts";
 import type { Reply } from "../operation.ts";
 import { listAudit } from "./audit.ts";
 import { compressedRead, withCompression } from "./compression.ts";
 import * as audit from "./contract/audit.ts";
 import * as keys from "./contract/keys.ts";
+import { adminSchemas } from "./contract/schemas.ts";
 import * as service from "./contract/service.ts";
 import * as session from "./contract/session.ts";
 import { changeKey, createKey, getKey, liftBan, listKeys, revokeKey, rotateKey } from "./keys.ts";
@@ -30,8 +32,9 @@ import { endSession, getSession, startSession } from "./session.ts";
  *    with src/http/api/parameters.ts. Break a rule with `InvalidField` or another ServiceError.
  * 4. Pass `actorOf(call)` to what changes something: the ledger and the audit log name the operator.
  * 5. A list is a JSON array. If more follows, add the header Link, as in src/http/admin/audit.ts.
- * 6. Describe it in src/http/admin/contract/, in the file of its noun, with new schemas in that file,
- *    which src/http/admin/contract/schemas.ts collects. Then run `bun scripts/openapi.ts`.
+ * 6. Describe it in src/http/admin/contract/, in the file of its noun: parameters and fields that are not
+ *    described there are rejected. New schemas are in the same file, and
+ *    src/http/admin/contract/schemas.ts collects them. Then run `bun scripts/openapi.ts`.
  * 7. Add an example to test/support/admin/operation-examples.ts: test/admin/operations.test.ts sends
  *    it, and every response is checked against openapi-admin.json.
  */
@@ -154,6 +157,7 @@ function guarded(row: AdminRow): AdminOperation {
     scope: operatorScope,
     stability: "beta",
     cacheControl: adminHeaders["Cache-Control"],
+    known: namesIn(row.contract, adminSchemas),
     async handle(context, call) {
       rejectOtherOrigins(call);
       const reply = notStored(await row.handle(context, call));

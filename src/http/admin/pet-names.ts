@@ -5,6 +5,8 @@ import { queryOf, singleValue } from "../api/parameters.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 
 export const namedPetsMax = 200;
+export const petIdPattern = "(0|-?[1-9][0-9]{0,18})";
+export const petIdsPattern = `^${petIdPattern}(,${petIdPattern}){0,${namedPetsMax - 1}}$`;
 export const petIdsRule = `Query parameter 'ids' is required and must be 1 to ${namedPetsMax} ids of pets, separated by commas.`;
 
 /** Returns the names of the pets with these ids. Those that do not exist are left out. */

@@ -16,7 +16,7 @@ import { queryOf, readPetId, readSeq, singleValue } from "../api/parameters.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { actorOf } from "./actor.ts";
 import { versionConflict } from "./conflicts.ts";
-import { type Fields, readFields, textField, textListField } from "./fields.ts";
+import { type Fields, given, readFields, textField, textListField } from "./fields.ts";
 
 export async function getPet(context: Context, call: Call): Promise<Reply> {
   return petReply(context, readPetId(call.request));
@@ -24,10 +24,10 @@ export async function getPet(context: Context, call: Call): Promise<Reply> {
 
 export async function createPet(context: Context, call: Call): Promise<Reply> {
   const fields = await readFields(call);
-  const given = { petId: readId(fields), ...readDetails(fields), ...readStock(fields) };
+  const pet = { petId: readId(fields), ...readDetails(fields), ...readStock(fields) };
   const reason = textField(fields, "reason") || null;
-  const pet = await lifecycle.createPet(context, actorOf(call), given, reason);
-  return { status: 201, body: petJson(pet) };
+  const created = await lifecycle.createPet(context, actorOf(call), pet, reason);
+  return { status: 201, body: petJson(created) };
 }
 
 /** A request without any known field changes nothing. */
@@ -66,7 +66,7 @@ function petJson({ petId, version, ...pet }: Pet & Entry): string {
 export const petIdFieldRule = "is required and must be a 64-bit integer";
 
 function readId(fields: Fields): bigint {
-  const value = Object.hasOwn(fields, "petId") ? fields.petId : undefined;
+  const value = given(fields, "petId");
   const id = value instanceof JsonNumber ? value.toInteger() : undefined;
   if (typeof id === "bigint" && id >= int64Min && id <= int64Max) return id;
   throw new InvalidField("petId", petIdFieldRule);
@@ -74,14 +74,14 @@ function readId(fields: Fields): bigint {
 
 /** A category that is null is removed. */
 function readDetails(fields: Fields): Partial<PetDetails> {
-  const isCategoryNull = Object.hasOwn(fields, "category") && fields.category === null;
-  const given = {
+  const isCategoryNull = given(fields, "category") === null;
+  const details = {
     name: textField(fields, "name"),
     category: isCategoryNull ? null : textField(fields, "category"),
     tags: textListField(fields, "tags"),
     photoUrls: textListField(fields, "photoUrls"),
   };
-  const sent = Object.entries(given).filter(([, value]) => value !== undefined);
+  const sent = Object.entries(details).filter(([, value]) => value !== undefined);
   return Object.fromEntries(sent) as Partial<PetDetails>;
 }
 
@@ -90,7 +90,7 @@ function readStock(fields: Fields): Partial<Stock> {
   if (status !== undefined && !isPetStatus(status)) {
     throw new InvalidField("status", `must be one of ${petStatuses.join(", ")}`);
   }
-  const sent = Object.hasOwn(fields, "quantity") ? (fields.quantity ?? undefined) : undefined;
+  const sent = given(fields, "quantity");
   const quantity = sent === undefined ? undefined : readQuantity(sent);
   if (sent !== undefined && quantity === undefined) {
     throw new InvalidField("quantity", quantityRule);

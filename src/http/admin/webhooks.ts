@@ -17,11 +17,13 @@ import type { Call, Context, Reply } from "../operation.ts";
 import { actorOf } from "./actor.ts";
 import {
   type Fields,
+  given,
   integerField,
   readFields,
   readOptionalFields,
   textField,
   textListField,
+  withoutNulls,
 } from "./fields.ts";
 import { readOverlapMs } from "./overlaps.ts";
 import { isoOrNull } from "./times.ts";
@@ -39,9 +41,10 @@ export async function getWebhook({ store }: Context, call: Call): Promise<Reply>
 }
 
 export async function createWebhook({ store, clock, admin }: Context, call: Call): Promise<Reply> {
-  const fields = await readFields(call);
-  const url = textField(fields, "url");
+  const sent = await readFields(call);
+  const url = textField(sent, "url");
   if (url === undefined) throw new InvalidField("url", urlRequired);
+  const fields = withoutNulls(sent);
   const terms = {
     url,
     name: textField(fields, "name"),
@@ -103,7 +106,7 @@ async function current(store: Context["store"], call: Call): Promise<Reply> {
 
 /** Ids of pets are integers in JSON, and may be strings for clients that cannot write 64 bits. */
 function petsField(fields: Fields): readonly string[] | undefined {
-  const value = Object.hasOwn(fields, "pets") ? (fields.pets ?? undefined) : undefined;
+  const value = given(fields, "pets");
   if (value === undefined) return undefined;
   if (!Array.isArray(value)) throw new InvalidField("pets", petsRule);
   return value.map((one) => {

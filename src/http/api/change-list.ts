@@ -19,6 +19,7 @@ import {
   skipSpace,
 } from "../../domain/values/json-scan.ts";
 import { invalidJson } from "../messages.ts";
+import { rejectUnknownField } from "../unknown-names.ts";
 
 export const changesRequired = `The body must be a JSON object with the field 'changes', an array of 1 to ${changesMax} changes.`;
 
@@ -52,7 +53,8 @@ function startsOfChanges(text: string): readonly number[] | undefined {
   if (text[body] !== "{") return undefined;
   let list = -1;
   eachField(text, body, (name, start) => {
-    if (name === "changes") list = start;
+    rejectUnknownField(name, ["changes"]);
+    list = start;
   });
   if (text[list] !== "[") return undefined;
   // One more than allowed shows that there are too many.
@@ -69,7 +71,7 @@ function checkJson(text: string): void {
 
 const fields: readonly string[] = ["petId", "quantity", "delta", "expectedVersion", "reason"];
 
-/** Of a repeated field the last one counts. Unknown fields are ignored. */
+/** Of a repeated field the last one counts. */
 function readFields(
   text: string,
   start: number,
@@ -79,7 +81,8 @@ function readFields(
   if (text[start] !== "{") throw invalid(`Change ${index} must be a JSON object.`);
   const sent: Record<string, unknown> = {};
   eachField(text, start, (name, at) => {
-    if (names.includes(name)) sent[name] = readScalar(text, at);
+    rejectUnknownField(name, names, `Change ${index}: `);
+    sent[name] = readScalar(text, at);
   });
   return sent;
 }

@@ -4,9 +4,15 @@ import type { VersionedEntry } from "../../domain/ports.ts";
 import { setQuantity } from "../../domain/shop.ts";
 import { readJsonText } from "../body.ts";
 import { errorReply } from "../errors.ts";
-import { entryTag, expectedVersions, satisfiesIfMatch, satisfiesIfNoneMatch } from "../etags.ts";
+import {
+  entryTag,
+  expectedVersions,
+  isTagList,
+  satisfiesIfMatch,
+  satisfiesIfNoneMatch,
+} from "../etags.ts";
 import { entryJson } from "../list/chunks.ts";
-import { entryChanged } from "../messages.ts";
+import { entryChanged, ifMatchInvalid } from "../messages.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { identifyRequest } from "./idempotency.ts";
 import { readPetId } from "./parameters.ts";
@@ -15,10 +21,11 @@ import { parseStockUpdate } from "./stock-update.ts";
 
 /** Reads the store, not the list in memory, because only the store knows the epoch of a version. */
 export async function getInventory({ store }: Context, { request }: Call): Promise<Reply> {
-  const current = await store.history.findEntry(readPetId(request));
+  const petId = readPetId(request);
+  const expected = readIfMatch(request.headers);
+  const current = await store.history.findEntry(petId);
   if (!current) throw new ServiceError("not_found", petNotFound);
   const tag = entryTag(current);
-  const expected = request.headers.get("if-match");
   if (expected !== null && !satisfiesIfMatch(expected, tag)) return preconditionFailed(current);
   const known = request.headers.get("if-none-match");
   if (known !== null && satisfiesIfNoneMatch(known, tag)) {
@@ -31,7 +38,7 @@ export async function updateInventory(context: Context, call: Call): Promise<Rep
   const { requestId, request, caller, operation, trace } = call;
   const petId = readPetId(request);
   const { headers, signal } = request;
-  const [ifMatch, key] = [headers.get("if-match"), headers.get("idempotency-key")];
+  const [ifMatch, key] = [readIfMatch(headers), headers.get("idempotency-key")];
   const reason = parseReason(headers.get("x-change-reason"));
   const quantity = parseStockUpdate(await readJsonText(request, operation));
   const idempotency = identifyRequest(call, key, `/inventory/${petId}`, `${quantity}`);
@@ -46,11 +53,18 @@ export async function updateInventory(context: Context, call: Call): Promise<Rep
   return isReplayed ? { ...reply, headers: replayedHeaders } : reply;
 }
 
+/** A text that is no tag is a mistake of the client, and not an entry that has changed. */
+function readIfMatch(headers: Headers): string | null {
+  const ifMatch = headers.get("if-match");
+  if (ifMatch === null || isTagList(ifMatch)) return ifMatch;
+  throw new ServiceError("invalid_request", ifMatchInvalid);
+}
+
 /** On responses that repeat the result of an earlier request with the same `Idempotency-Key`. */
 export const replayedHeaders = { "Idempotent-Replayed": "true" };
 
 /** A 412 that shows the current state, so that the client need not ask for it. */
 function preconditionFailed(current: VersionedEntry): Reply {
-  const headers = { ETag: `"${entryTag(current)}"` };
-  return errorReply("precondition_failed", entryChanged(current.entry), headers);
+  const etag = `"${entryTag(current)}"`;
+  return errorReply("precondition_failed", entryChanged(current.entry, etag), { ETag: etag });
 }

@@ -46,14 +46,17 @@ export async function openFeed(context: Context, call: Call): Promise<Reply> {
   const refused = pageParameters.find((name) => query.has(name));
   if (refused) throw new ServiceError("invalid_request", notInFeedRule(refused));
   const cursor = readCursor(request, query);
-  const filter = { cause: readCause(query), keyId: readKeyId(query) };
+  const [cause, keyId] = [readCause(query), readKeyId(query)];
   const since = readInstant(query, "since");
   if (request.method === "HEAD") return { status: 200, body: null, headers: feedHeaders };
-  const afterSeq = since === undefined ? 0 : await context.store.history.seqAt(since - 1);
+  const { history } = context.store;
+  const afterSeq = since === undefined ? 0 : await history.seqAt(since - 1);
+  // If the ledger has reached this time, so will every later change.
+  const isReached = since === undefined || (await history.readTip()).at >= since;
   const body = await context.feed.open({
     cursor: since === undefined ? cursor : (cursor ?? { epoch: undefined, seq: afterSeq }),
     afterSeq,
-    filter,
+    filter: { cause, keyId, since: isReached ? undefined : since },
     keyId: caller.keyId,
     isOperator: operation.scope === operatorScope,
     async isAuthorized() {

@@ -6,9 +6,10 @@ import { applyChanges } from "./changes.ts";
 import * as changes from "./contract/changes.ts";
 import * as history from "./contract/history.ts";
 import * as inventory from "./contract/inventory.ts";
-import type { Contract } from "./contract/operation.ts";
+import { type Contract, namesIn } from "./contract/operation.ts";
 import * as orders from "./contract/orders.ts";
 import * as pets from "./contract/pets.ts";
+import { schemas } from "./contract/schemas.ts";
 import * as snapshots from "./contract/snapshots.ts";
 import { getInventory, updateInventory } from "./entries.ts";
 import { getLedgerHead, listChanges, listHistory } from "./history.ts";
@@ -34,7 +35,7 @@ export const apiBasePath = "/v1";
 /** All operations of the API. Routes, the API description and many tests are made from this table. */
 export function apiOperations(settings: ApiSettings): ApiOperation[] {
   const { petsSunsetAt, bodyBytesMax, changesBytesMax } = settings;
-  return [
+  const table: readonly ApiOperation[] = [
     {
       id: "listInventory",
       method: "GET",
@@ -139,4 +140,11 @@ export function apiOperations(settings: ApiSettings): ApiOperation[] {
       handle: listOrders,
     },
   ];
+  return table.map(strict);
+}
+
+/** Operations that the specification does not have reject names that they do not know. */
+function strict(operation: ApiOperation): ApiOperation {
+  if (operation.stability !== "beta") return operation;
+  return { ...operation, known: namesIn(operation.contract, schemas) };
 }

@@ -8,6 +8,8 @@ import { changeEvent } from "./events.ts";
 export interface FeedFilter {
   readonly cause: Cause | undefined;
   readonly keyId: string | undefined;
+  /** Changes at this time or later. Undefined where all changes are, because times never decrease. */
+  readonly since: number | undefined;
 }
 
 /** Consecutive changes as bytes. */
@@ -70,7 +72,7 @@ export function createFeedChunks(tail: LedgerTail): FeedChunks {
 
   return {
     after(seq, filter) {
-      const name = `${seq} ${filter.cause ?? ""} ${filter.keyId ?? ""}`;
+      const name = `${seq} ${filter.cause ?? ""} ${filter.keyId ?? ""} ${filter.since ?? ""}`;
       const found = cached.get(name);
       if (found) return found;
       const before = clears;
@@ -91,8 +93,10 @@ export function createFeedChunks(tail: LedgerTail): FeedChunks {
   };
 }
 
-function matches(row: NamedRow, { cause, keyId }: FeedFilter): boolean {
+function matches(row: NamedRow, { cause, keyId, since }: FeedFilter): boolean {
   return (
-    (cause === undefined || row.cause === cause) && (keyId === undefined || row.keyId === keyId)
+    (cause === undefined || row.cause === cause) &&
+    (keyId === undefined || row.keyId === keyId) &&
+    (since === undefined || row.at >= since)
   );
 }

@@ -110,6 +110,21 @@ export const operationExamples: Readonly<Record<string, AdminExamples>> = {
   getService: { good: { path: "/service" }, bad: [] },
 };
 
+/** Makes what the requests to an operation need. Returns a function that fills in their values. */
+export async function prepareExamples(
+  service: TestService,
+  id: string,
+): Promise<(example: Example) => Example> {
+  const values = (await operationExamples[id]!.prepare?.(service)) ?? {};
+  const fill = (text: string) =>
+    Object.entries(values).reduce((so, [name, value]) => so.replaceAll(`{${name}}`, value), text);
+  return ({ path, body, ...rest }) => ({
+    ...rest,
+    path: fill(path),
+    ...(body === undefined ? {} : { body: fill(body) }),
+  });
+}
+
 /** A new API key, as `{keyId}`. */
 async function aKey(service: TestService) {
   return { keyId: (await service.issueKey()).id };

@@ -13,6 +13,9 @@ export interface DocumentedSchema {
   readonly const?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly anyOf?: readonly DocumentedSchema[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
   readonly items?: DocumentedSchema;
   readonly minItems?: number;
   readonly maxItems?: number;

@@ -30,6 +30,15 @@ const ifMatch = fc.oneof(
   { arbitrary: foreignTags.map(invalid(412)), weight: 2 },
 );
 
+/** The same on an entry, where a text that is no list of tags is an error by itself. */
+const ifMatchEntry = ifMatch.map((part) =>
+  part.value !== undefined && part.faults.length > 0 && !tagList.test(part.value)
+    ? invalid(400)<string | undefined>(part.value)
+    : part,
+);
+
+const tagList = /^[\s,]*((W\/)?"[^"]*"[\s,]*)+$/;
+
 const ifNoneMatch = fc.oneof(
   { arbitrary: absent, weight: 3 },
   { arbitrary: foreignTags.map(valid<string | undefined>), weight: 3 },
@@ -109,8 +118,12 @@ const values: Readonly<Record<string, fc.Arbitrary<HeaderPart>>> = {
 };
 
 /** A documented request header: absent, valid, or hostile. */
-export function headerValue(name: string): fc.Arbitrary<Part<Record<string, string>>> {
-  const value = values[name];
+export function headerValue(
+  name: string,
+  path: string,
+): fc.Arbitrary<Part<Record<string, string>>> {
+  const isOnEntry = name === "If-Match" && path.includes("{petId}");
+  const value = isOnEntry ? ifMatchEntry : values[name];
   if (!value) throw new Error(`the fuzzer has no values for the header ${name}`);
   return value.map(({ value: text, ...rest }) => ({
     ...rest,

@@ -45,6 +45,9 @@ export interface FuzzedRequest {
 
 export type KeyKind = "good" | "narrow" | "missing" | "unknown" | "malformed";
 
+/** Only operations of the specification ignore parameters that they do not know. */
+const rejectedStray = (text: string): Part<string> => ({ value: text, faults: text ? [400] : [] });
+
 function bodyOf(schema: DocumentedSchema): fc.Arbitrary<Part<string>> {
   const [field, property] = Object.entries(resolve(schema).properties!)[0]!;
   if (property.items) return batchOf(field, property);
@@ -105,20 +108,32 @@ function toOperation(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
       key: keyKinds,
       path: fc.tuple(...inPath.map(pathValue)),
       query: fc.tuple(...inQuery.map(queryValues)),
-      headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name))),
+      headers: fc.tuple(...inHeaders.map((one) => headerValue(one.name, path))),
       type: content.length > 0 ? contentType(acceptedTypes(method)) : fc.constant(valid(undefined)),
       body: content[0] ? bodyOf(content[0][1].schema) : fc.constant(valid(undefined)),
-      stray: fc.constantFrom("", "", "color=blue"),
+      stray: fc
+        .constantFrom("", "", "", "", "", "color=blue")
+        .map(operation["x-stability"] === "beta" ? rejectedStray : valid<string>),
       head: fc.boolean(),
     })
     .map((drawn) => {
-      const query = [...drawn.query.flatMap((part) => part.value), drawn.stray].filter(Boolean);
+      const query = [...drawn.query.flatMap((part) => part.value), drawn.stray.value].filter(
+        Boolean,
+      );
       const address = inPath.reduce(
         (text, one, at) => text.replace(`{${one.name}}`, encodeURIComponent(drawn.path[at]!.value)),
         path,
       );
       const sent = drawn.headers;
-      const parts = [drawn.key, ...drawn.path, ...drawn.query, ...sent, drawn.type, drawn.body];
+      const parts = [
+        drawn.key,
+        ...drawn.path,
+        ...drawn.query,
+        ...sent,
+        drawn.type,
+        drawn.body,
+        drawn.stray,
+      ];
       return {
         method: method === "GET" && drawn.head ? "HEAD" : method,
         path: address + (query.length > 0 ? `?${query.join("&")}` : ""),

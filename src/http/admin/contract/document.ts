@@ -42,7 +42,7 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
         unauthorized: {
           ...errors.unauthorized,
           description:
-            "Missing or invalid operator key, or the session has ended. The response is the same for a mistyped, unknown, expired or revoked key, for an API key, and for a key from the other environment.",
+            "Missing or invalid operator key, or the session has ended. `message` names what the sent text shows by itself, such as an API key or a typing error. The response is the same for an unknown, an expired and a revoked key.",
           examples: { unauthorized: missingOperatorKey },
         },
         not_found: { description: "There is nothing with this ID.", examples: {} },

@@ -1,6 +1,6 @@
 import { problemsListedMax } from "../../../domain/import-problems.ts";
 import { differencesListedMax } from "../../../domain/import-runs.ts";
-import { orderColumns, petColumns } from "../../../domain/imports.ts";
+import { fileNameCharactersMax, orderColumns, petColumns } from "../../../domain/imports.ts";
 import { formats } from "../../../files/formats.ts";
 import { exampleOrder } from "../../api/contract/examples.ts";
 import { listOrders as apiListOrders } from "../../api/contract/orders.ts";
@@ -156,7 +156,7 @@ Each instance makes one import at a time. If the connection ends before the whol
         name: "name",
         in: "query",
         description: `The name of the file, for the ledger and the audit log. By default, \`${what}\` with the extension of the format.`,
-        schema: { type: "string" },
+        schema: { type: "string", minLength: 1, maxLength: fileNameCharactersMax },
         example: `${what}.csv`,
       },
     ],

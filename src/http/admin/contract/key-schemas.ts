@@ -1,4 +1,5 @@
 import { operatorScope, scopes } from "../../../domain/keys.ts";
+import { nameCharactersMax } from "../../../domain/names.ts";
 import { planNames } from "../../../domain/plans.ts";
 import {
   boundedInteger,
@@ -80,9 +81,14 @@ const shownOnce: Schema = {
   description: "The text of the key. It is shown only now.",
 };
 
-/** What a request can say about a key. Null counts as not given, except for `expiresAt`. */
+/** What a request can say about a key. Only `expiresAt` can be null. */
 const terms: Readonly<Record<string, Schema>> = {
-  name: { type: "string", maxLength: 200, description: "A name for people." },
+  name: {
+    type: "string",
+    minLength: 1,
+    maxLength: nameCharactersMax,
+    description: "A name for people.",
+  },
   plan: { type: "string", enum: planNames, description: "The plan. Not for operator keys." },
   perMinute: {
     ...boundedInteger(1, 999_999_999_999),
@@ -144,7 +150,8 @@ export const keySchemas: Readonly<Record<string, Schema>> = {
   ),
   NewKey: {
     type: "object",
-    description: "What a new key can do. Unknown fields are ignored.",
+    description: "What a new key can do. Unknown fields are rejected.",
+    additionalProperties: false,
     required: ["name"],
     properties: {
       ...terms,
@@ -159,13 +166,15 @@ export const keySchemas: Readonly<Record<string, Schema>> = {
   },
   KeyChange: {
     type: "object",
-    description: "The fields to change. Others stay. Unknown fields are ignored.",
+    description: "The fields to change. Others stay. Unknown fields are rejected.",
+    additionalProperties: false,
     properties: terms,
     examples: [{ plan: "pro" }],
   },
   KeyRotation: {
     type: "object",
-    description: "How to rotate a key. Unknown fields are ignored.",
+    description: "How to rotate a key. Unknown fields are rejected.",
+    additionalProperties: false,
     properties: {
       overlapSeconds: {
         ...boundedInteger(0, overlapSecondsMax),

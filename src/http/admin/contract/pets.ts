@@ -5,7 +5,7 @@ import { petIdParameter } from "../../api/contract/inventory.ts";
 import { boundedInteger, reference } from "../../api/contract/schema.ts";
 import { petIdRule, seqRule } from "../../api/parameters.ts";
 import { jsonTypes, mergePatchTypes } from "../../body.ts";
-import { namedPetsMax, petIdsRule } from "../pet-names.ts";
+import { namedPetsMax, petIdsPattern, petIdsRule } from "../pet-names.ts";
 import { petIdFieldRule } from "../pets.ts";
 import { bodyErrors, bodyMessages, mediaMessages } from "./body-errors.ts";
 import { exampleConflict } from "./changes.ts";
@@ -30,7 +30,7 @@ export const listPetNames: AdminContract = {
       in: "query",
       required: true,
       description: "The IDs of the pets, separated by commas.",
-      schema: { type: "string" },
+      schema: { type: "string", pattern: petIdsPattern },
       example: "7,31",
     },
   ],

@@ -1,4 +1,5 @@
 import { changesMax } from "../../../domain/changes.ts";
+import { listItemsMax, textCharactersMax } from "../../../domain/imports.ts";
 import { quantityMax } from "../../../domain/inventory.ts";
 import { reasonCharactersMax } from "../../../domain/reasons.ts";
 import { exampleItem, examplePet } from "../../api/contract/examples.ts";
@@ -53,6 +54,19 @@ const texts = (description: string): Schema => ({
 });
 const tags = texts("Labels that the store uses to group pets.");
 const photoUrls = texts("URLs of photos, in display order.");
+/** What a request can say about a pet. */
+const textLength = { minLength: 1, maxLength: textCharactersMax };
+const shortTexts = (list: Schema): Schema => ({
+  ...list,
+  items: { ...list.items, ...textLength },
+  maxItems: listItemsMax,
+});
+const details: Readonly<Record<string, Schema>> = {
+  name: { ...name, ...textLength },
+  category: { ...category, ...textLength },
+  tags: shortTexts(tags),
+  photoUrls: shortTexts(photoUrls),
+};
 const version: Schema = {
   ...boundedInteger(1, quantityMax),
   description: "The version of the entry. Send it as `expectedVersion`.",
@@ -116,14 +130,16 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   StockUpdate: {
     type: "object",
     description:
-      "A change to the stock of one pet. It has `quantity` or `delta`, or `status`, or one of the two and `status`. Unknown fields are ignored.",
+      "A change to the stock of one pet. It has `quantity` or `delta`, or `status`, or one of the two and `status`. Unknown fields are rejected.",
+    additionalProperties: false,
     properties: { quantity: newQuantity, delta, status: newStatus, expectedVersion, reason },
     examples: [{ quantity: 12, expectedVersion: 1207, reason: "Stocktake" }],
   },
   StockChange: {
     ...schemas.StockChange,
     description:
-      "A change to the stock of one pet. It has `quantity` or `delta`, or `status`, or one of the two and `status`. Unknown fields are ignored.",
+      "A change to the stock of one pet. It has `quantity` or `delta`, or `status`, or one of the two and `status`. Unknown fields are rejected.",
+    additionalProperties: false,
     properties: { ...schemas.StockChange!.properties, status: newStatus },
     examples: [exampleStatusChange],
   },
@@ -162,14 +178,12 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   NewPet: {
     type: "object",
     description:
-      "A pet to add. Without `quantity` and `status`, it is available with a quantity of 0. Unknown fields are ignored.",
+      "A pet to add. Without `quantity` and `status`, it is available with a quantity of 0. Unknown fields are rejected.",
+    additionalProperties: false,
     required: ["petId", "name"],
     properties: {
       petId: int64("The ID of the pet."),
-      name,
-      category,
-      tags,
-      photoUrls,
+      ...details,
       quantity: quantity("The number in stock."),
       status: petStatus("The status of the pet."),
       reason,
@@ -179,13 +193,15 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   PetChange: {
     type: "object",
     description:
-      "What to change about a pet. Fields that are not given stay as they are. Unknown fields are ignored.",
-    properties: { name, category, tags, photoUrls },
+      "What to change about a pet. Fields that are not given stay as they are. Unknown fields are rejected.",
+    additionalProperties: false,
+    properties: details,
     examples: [{ name: "Pepper", category: null }],
   },
   Undo: {
     type: "object",
-    description: "How to undo a change. Unknown fields are ignored.",
+    description: "How to undo a change. Unknown fields are rejected.",
+    additionalProperties: false,
     properties: {
       reason: { ...reason, description: "Why the change is undone. The ledger keeps it." },
       force: {

@@ -1,5 +1,7 @@
 import { petStatuses, quantityMax } from "../../../domain/inventory.ts";
 import { causes } from "../../../domain/ledger.ts";
+import { nameCharactersMax } from "../../../domain/names.ts";
+import { petsMax, urlCharactersMax } from "../../../domain/webhooks/terms.ts";
 import { webhookStates } from "../../../domain/webhooks/webhook.ts";
 import {
   boundedInteger,
@@ -10,6 +12,7 @@ import {
   seq,
 } from "../../api/contract/schema.ts";
 import { overlapSecondsMax } from "../overlaps.ts";
+import { petIdPattern } from "../pet-names.ts";
 import { exampleTime } from "./examples.ts";
 
 export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";
@@ -145,14 +148,34 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
   ),
   NewWebhook: {
     type: "object",
-    description: "A webhook to create. Fields that are null count as not given.",
+    description:
+      "A webhook to create. Fields that are null count as not given. Unknown fields are rejected.",
+    additionalProperties: false,
     required: ["url"],
     properties: {
-      url: text("The address that receives the changes. It must use https and be public."),
-      name: textOrNull("The name of the webhook, for operators. By default, the host of the URL."),
-      pets: pets("Only changes of these pets."),
-      statuses: choice("Only changes after which a pet has one of these statuses.", petStatuses),
-      causes: choice("Only changes with one of these causes.", causes),
+      url: {
+        ...text("The address that receives the changes. It must use https and be public."),
+        format: "uri",
+        maxLength: urlCharactersMax,
+      },
+      name: {
+        ...textOrNull("The name of the webhook, for operators. By default, the host of the URL."),
+        minLength: 1,
+        maxLength: nameCharactersMax,
+      },
+      pets: {
+        ...pets("Only changes of these pets. An ID can be a string, to keep all its digits."),
+        items: {
+          anyOf: [int64("The ID of a pet."), { type: "string", pattern: `^${petIdPattern}$` }],
+        },
+        minItems: 1,
+        maxItems: petsMax,
+      },
+      statuses: {
+        ...choice("Only changes after which a pet has one of these statuses.", petStatuses),
+        minItems: 1,
+      },
+      causes: { ...choice("Only changes with one of these causes.", causes), minItems: 1 },
       below: {
         ...boundedInteger(1, quantityMax),
         type: ["integer", "null"],
@@ -168,7 +191,8 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
   },
   Replay: {
     type: "object",
-    description: "Where to deliver from.",
+    description: "Where to deliver from. Unknown fields are rejected.",
+    additionalProperties: false,
     required: ["from"],
     properties: {
       from: {
@@ -180,7 +204,8 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
   },
   SecretRotation: {
     type: "object",
-    description: "How long both secrets sign.",
+    description: "How long both secrets sign. Unknown fields are rejected.",
+    additionalProperties: false,
     properties: {
       overlapSeconds: {
         ...boundedInteger(0, overlapSecondsMax),

@@ -1,6 +1,7 @@
 import { statusOf } from "../../errors.ts";
 import { missingScope } from "../../messages.ts";
-import type { Operation } from "../../operation.ts";
+import type { KnownNames, Operation } from "../../operation.ts";
+import { unknownName } from "../../unknown-names.ts";
 import { feedType } from "../feed.ts";
 import type { DescribedCode, ErrorDescription } from "./errors.ts";
 import { type Header, type HeaderId, headerName, headers } from "./headers.ts";
@@ -167,7 +168,11 @@ function describeResponses(description: Description, operation: DocumentedOperat
   for (const [status, success] of Object.entries(contract.success)) {
     responses[status] = describeSuccess(success, commonHeaders, contract.headers ?? []);
   }
-  const codes = [...contract.errors, ...commonErrors(operation)];
+  const codes = new Set([
+    ...(operation.known ? (["invalid_request"] as const) : []),
+    ...contract.errors,
+    ...commonErrors(operation),
+  ]);
   const byStatus = Map.groupBy(codes, (code) => statusOf[code]);
   for (const [status, codesOfStatus] of [...byStatus].sort(([a], [b]) => a - b)) {
     responses[status] = describeErrors(description, status, codesOfStatus, operation);
@@ -200,7 +205,7 @@ function describeErrors(
   { errors, commonHeaders }: Description,
   status: number,
   codes: readonly DescribedCode[],
-  { contract, scope }: DocumentedOperation,
+  { contract, scope, known }: DocumentedOperation,
 ): DescribedResponse {
   const described = codes.map((code) => errors[code]);
   const descriptions = described.map(({ description, afterUpdate }, index) => {
@@ -208,10 +213,11 @@ function describeErrors(
     const text = `\`${code}\`: ${contract.descriptions?.[code] ?? description}`;
     return [text, contract.body && afterUpdate].filter(Boolean).join(" ");
   });
-  const messagesOf = (code: DescribedCode): Readonly<Record<string, string>> =>
-    code === "insufficient_scope"
-      ? { [code]: missingScope(scope) }
-      : (contract.messages?.[code] ?? errors[code].examples);
+  const messagesOf = (code: DescribedCode): Readonly<Record<string, string>> => {
+    if (code === "insufficient_scope") return { [code]: missingScope(scope) };
+    const messages = contract.messages?.[code] ?? errors[code].examples;
+    return code === "invalid_request" ? { ...messages, ...unknownNames(known) } : messages;
+  };
   const examples = codes.flatMap((code) =>
     Object.entries(messagesOf(code)).map(([name, message]) => [
       name,
@@ -234,6 +240,16 @@ function describeErrors(
         examples: Object.fromEntries(examples),
       },
     },
+  };
+}
+
+/** The messages for names that an operation does not know. */
+function unknownNames(known: KnownNames | undefined): Readonly<Record<string, string>> {
+  if (!known) return {};
+  const { query, fields } = known;
+  return {
+    unknown_parameter: unknownName("query parameter", "verbose", query),
+    ...(fields.length > 0 && { unknown_field: unknownName("field", "comment", fields) }),
   };
 }
 

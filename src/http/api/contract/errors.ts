@@ -24,7 +24,7 @@ export const errors = {
   },
   unauthorized: {
     description:
-      "Missing or invalid API key. The response is the same for a mistyped, unknown, expired or revoked key, and for a key from the other environment.",
+      "Missing or invalid API key. `message` names what the sent text shows by itself, such as a key of the other environment or a typing error. The response is the same for an unknown, an expired and a revoked key.",
     examples: { unauthorized: messages.missingKey },
     headers: ["WWW-Authenticate"],
   },

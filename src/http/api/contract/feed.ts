@@ -18,7 +18,7 @@ export const feedDescription = `*The feed.* With \`Accept: text/event-stream\`, 
 | \`heartbeat\` | All changes up to its \`seq\` that match the filters were sent. Its data is \`{"seq":1207}\`. It is the first event. The service sends another one when it has sent nothing for some seconds, at most 15. If you receive nothing for 30 seconds, reconnect. |
 | \`reset\` | The feed cannot continue after your cursor: the ledger no longer has the rows that you have seen, for example after a restore from a backup, or the \`seq\` does not exist yet. Its data is \`{"seq":1207}\`, and the feed continues after this \`seq\`. Discard your copy of the data, and load the inventory at this \`seq\` with \`GET /snapshots/{moment}\`. |
 
-*Start.* Without \`after\`, the feed starts with the next change. With \`after=0\`, it starts at the beginning of the ledger. With another \`seq\`, it starts after that row. With \`since\`, it starts with the first change at or after that time; with both, at the later of the two.
+*Start.* Without \`after\`, the feed starts with the next change. With \`after=0\`, it starts at the beginning of the ledger. With another \`seq\`, it starts after that row. With \`since\`, it starts with the first change at or after that time, which can be in the future; with both, at the later of the two.
 
 *Resume.* The \`id\` of every event is a cursor. When the connection ends, send the last cursor that you have received as \`Last-Event-ID\`. The feed continues after it, also after a restart of the service, on another instance and after a move to another database. Do not interpret a cursor.
 

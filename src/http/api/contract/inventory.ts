@@ -1,6 +1,6 @@
 import { unavailableMessages } from "../../../domain/errors.ts";
 import { reasonCharactersMax } from "../../../domain/reasons.ts";
-import { entryChanged } from "../../messages.ts";
+import { entryChanged, ifMatchInvalid } from "../../messages.ts";
 import { idempotencyKeyRule } from "../idempotency.ts";
 import { petIdRule } from "../parameters.ts";
 import { reasonHeaderRule } from "../reasons.ts";
@@ -19,7 +19,10 @@ export const petIdParameter: Parameter = {
 
 export const petIdMessage = { invalid_petId: petIdRule };
 
-const changedMessage = { precondition_failed: entryChanged({ quantity: 12, version: 1207 }) };
+const changedMessage = {
+  precondition_failed: entryChanged({ quantity: 12, version: 1207 }, '"k3v9x2-1207"'),
+};
+const ifMatchMessage = { invalid_if_match: ifMatchInvalid };
 
 function ifMatch(description: string, example = "*"): Parameter {
   return { name: "If-Match", in: "header", description, schema: { type: "string" }, example };
@@ -94,12 +97,12 @@ export const getInventory: Contract = {
   summary: "Get the stock of a pet",
   description: `Returns the inventory entry of one pet. The entry is never stale: it includes every update that was confirmed before you sent the request.
 
-\`ETag\` is the version of the entry. It changes with every update. Send it in \`If-Match\` with an update, so that the update fails if the entry has changed since you read it.`,
+\`ETag\` names the version of the entry. It changes with every update. Send the whole tag, quotes included, in \`If-Match\` with an update, so that the update fails if the entry has changed since you read it.`,
   parameters: [
     petIdParameter,
     ifNoneMatch("entry"),
     ifMatch(
-      "The `ETag` that the entry must have, or `*` for any. If the entry has a different `ETag`, the response is 412.",
+      "The whole `ETag` that the entry must have, quotes included, or `*` for any. If the entry has a different `ETag`, the response is 412.",
     ),
   ],
   success: {
@@ -115,7 +118,10 @@ export const getInventory: Contract = {
     },
   },
   errors: ["invalid_request", "not_found", "precondition_failed"],
-  messages: { invalid_request: petIdMessage, precondition_failed: changedMessage },
+  messages: {
+    invalid_request: { ...petIdMessage, ...ifMatchMessage },
+    precondition_failed: changedMessage,
+  },
   headers: ["X-Stability"],
 };
 
@@ -132,7 +138,7 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
   parameters: [
     petIdParameter,
     ifMatch(
-      "The `ETag` that the entry must have, or `*` for any. Separate several values with commas. If the entry has a different `ETag`, the response is 412, with the current quantity, version and `ETag`. Weak tags never match.",
+      "The whole `ETag` that the entry must have, quotes included, or `*` for any. Separate several values with commas. If the entry has a different `ETag`, the response is 412, with the current quantity, version and `ETag`. Weak tags never match.",
       '"k3v9x2-1207"',
     ),
     idempotencyKeyParameter,
@@ -168,6 +174,7 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
       invalid_quantity: quantityInvalid,
       missing_quantity: quantityMissing,
       ...petIdMessage,
+      ...ifMatchMessage,
       invalid_idempotency_key: idempotencyKeyRule,
       invalid_reason: reasonHeaderRule,
     },

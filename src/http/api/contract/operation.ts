@@ -1,3 +1,4 @@
+import type { KnownNames } from "../../operation.ts";
 import type { DescribedCode } from "./errors.ts";
 import type { HeaderId } from "./headers.ts";
 import type { Schema } from "./schema.ts";
@@ -69,6 +70,23 @@ export interface Contract<Tag extends string = "Inventory" | "History" | "Pets" 
   readonly descriptions?: Readonly<Partial<Record<DescribedCode, string>>>;
   /** Headers on every response of this operation, errors included. */
   readonly headers?: readonly HeaderId[];
+}
+
+/** The names that a contract has. `schemas` has those that it refers to. */
+export function namesIn(
+  { parameters = [], body }: Pick<Contract<string>, "parameters" | "body">,
+  schemas: Readonly<Record<string, Schema>>,
+): KnownNames {
+  const query = parameters.filter((one) => one.in === "query").map(({ name }) => name);
+  const schema = body?.schema && (findSchema(body.schema, schemas) ?? body.schema);
+  return { query, fields: Object.keys(schema?.properties ?? {}) };
+}
+
+function findSchema(
+  { $ref }: Schema,
+  schemas: Readonly<Record<string, Schema>>,
+): Schema | undefined {
+  return $ref === undefined ? undefined : schemas[$ref.slice($ref.lastIndexOf("/") + 1)];
 }
 
 /** The errors of every operation. They occur before its handler runs, or in the store below it. */

@@ -31,7 +31,7 @@ An update replaces whatever the entry was before. Two things can go wrong: a ret
 
 *Retries.* Send an \`Idempotency-Key\` with \`PATCH /inventory/{petId}\` or \`POST /changes\`. If you get no response, send the same request with the same key again until you get one. The change is made once. A repeated request returns the first result with \`Idempotent-Replayed: true\`, also from another instance or after a restart. A request that failed is not remembered. The same key with a different request returns 422. Results are kept for 7 days unless the operator sets another time.
 
-*Conditions.* Read the entry with \`GET /inventory/{petId}\`, and send its \`ETag\` in \`If-Match\`. If the entry has changed since, the response is 412 with the current quantity, version and \`ETag\`. Decide again and retry.
+*Conditions.* Read the entry with \`GET /inventory/{petId}\`, and send its whole \`ETag\`, quotes included, in \`If-Match\`. If the entry has changed since, the response is 412 with the current quantity, version and \`ETag\`. Decide again and retry.
 
 *Differences.* Send \`delta\` instead of \`quantity\` in \`POST /changes\`. Deltas of several clients add up, so they need no condition. A delta that would make the stock negative returns 409.
 
@@ -65,7 +65,7 @@ A list with several pages names the next page in \`Link\`. The last page has no 
 
 Every error has the same JSON body. \`code\` identifies the error for your program, \`message\` explains it to people, and \`status\` is the HTTP status.
 
-An unknown path returns 404. A method that the path does not support returns 405, and \`Allow\` lists the supported methods. Without a valid key, the response is 401 in both cases. A request with an invalid \`Host\` header, or with several \`Host\` headers, returns 400.
+An unknown path returns 404, and the message names a similar one. Operations that send \`X-Stability: beta\` reject query parameters and fields that they do not know; the message names the nearest one. A method that the path does not support returns 405, and \`Allow\` lists the supported methods. Without a valid key, the response is 401 in both cases. A request with an invalid \`Host\` header, or with several \`Host\` headers, returns 400.
 
 A request that is not valid HTTP gets a response without a body and without the headers of this API, or no response. All other responses have an \`X-Request-Id\`. Include it when you report a problem.
 

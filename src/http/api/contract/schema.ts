@@ -19,9 +19,12 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly minLength?: number;
   readonly maxLength?: number;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
+  /** On bodies of requests whose unknown fields are rejected. */
+  readonly additionalProperties?: false;
   readonly examples?: readonly unknown[];
   /** Error codes with their statuses. Not an enum, because later versions can add codes. */
   readonly "x-error-codes"?: Readonly<Record<string, number>>;

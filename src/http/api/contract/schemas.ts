@@ -58,7 +58,8 @@ export const schemas: Readonly<Record<string, Schema>> = {
   StockChange: {
     type: "object",
     description:
-      "A change to the stock of one pet. It has either `quantity` or `delta`. Unknown fields are ignored.",
+      "A change to the stock of one pet. It has either `quantity` or `delta`. Unknown fields are rejected.",
+    additionalProperties: false,
     required: ["petId"],
     properties: {
       petId: int64("The ID of the pet."),
@@ -83,7 +84,8 @@ export const schemas: Readonly<Record<string, Schema>> = {
   },
   StockChanges: {
     type: "object",
-    description: "Changes that are stored together or not at all. Unknown fields are ignored.",
+    description: "Changes that are stored together or not at all. Unknown fields are rejected.",
+    additionalProperties: false,
     required: ["changes"],
     properties: {
       changes: {

@@ -1,0 +1,34 @@
+import { ServiceError } from "../domain/errors.ts";
+import { findNearest } from "../domain/values/nearest.ts";
+import type { IncomingRequest, KnownNames } from "./operation.ts";
+
+type Kind = "query parameter" | "field";
+
+/** Characters of an unknown name that a message repeats. */
+const charactersShown = 40;
+
+/** Names the unknown one, and the one that the client probably meant, or else all. */
+export function unknownName(kind: Kind, name: string, known: readonly string[]): string {
+  const isLong = name.length > charactersShown;
+  const shown = isLong ? `${name.slice(0, charactersShown).toWellFormed()}…` : name;
+  const nearest = findNearest(name, known);
+  if (nearest !== undefined) return `Unknown ${kind} '${shown}'. Did you mean '${nearest}'?`;
+  if (known.length === 0) return `Unknown ${kind} '${shown}'. There is none here.`;
+  return `Unknown ${kind} '${shown}'. Known here: ${known.join(", ")}.`;
+}
+
+/** Throws if the request has a query parameter that its operation does not know. */
+export function rejectUnknownParameters({ url }: IncomingRequest, { query }: KnownNames): void {
+  const mark = url.indexOf("?");
+  if (mark < 0) return;
+  for (const name of new URLSearchParams(url.slice(mark)).keys()) {
+    if (query.includes(name)) continue;
+    throw new ServiceError("invalid_request", unknownName("query parameter", name, query));
+  }
+}
+
+/** Throws if an object of the body has a field that its operation does not know. */
+export function rejectUnknownField(name: string, known: readonly string[], place = ""): void {
+  if (known.includes(name)) return;
+  throw new ServiceError("invalid_request", place + unknownName("field", name, known));
+}
