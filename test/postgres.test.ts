@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { SQL } from "bun";
 import { type PostgresServer, sharedPostgres, startPostgres } from "./support/postgres.ts";
 import { startStandby } from "./support/postgres-standby.ts";
@@ -43,6 +43,27 @@ test("committed rows are there after the server was killed and started again", a
   await using later = new SQL(url, { max: 1 });
   expect(await later`SELECT count(*)::int AS pets FROM pets`).toEqual([{ pets: 1 }] as never);
 });
+
+test.skipIf(process.platform !== "linux")(
+  "a destroyed server leaves no shared memory, also one that was killed before (on Linux)",
+  async () => {
+    /** The second column of each line. */
+    const idsIn = (file: string) =>
+      readFileSync(file, "utf8")
+        .split("\n")
+        .map((line) => line.trim().split(/ +/)[1]);
+    const memoryOf = ({ folder }: PostgresServer) => idsIn(`${folder}/data/postmaster.pid`)[6]!;
+    const exists = (memory: string) => idsIn("/proc/sysvipc/shm").includes(memory);
+    for (const isKilled of [false, true]) {
+      const server = await startPostgres();
+      const memory = memoryOf(server);
+      expect(exists(memory)).toBe(true);
+      if (isKilled) await server.kill();
+      await server.destroy();
+      expect(exists(memory)).toBe(false);
+    }
+  },
+);
 
 test("a paused server does not respond until it is resumed", async () => {
   const server = await startOwn();

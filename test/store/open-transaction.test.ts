@@ -121,7 +121,7 @@ test("a transaction that is left open does not make counts and commits read more
   expect(after.add - before.add).toBeLessThan(morePagesMax);
   expect((await store.inventory.readHead()).seq).toBe(2 + 6 + changes);
   await open`ROLLBACK`;
-}, 60_000);
+});
 
 test("no ANALYZE makes a count, a commit of few pets or a read of one visit all row versions", async () => {
   const pets = 20;
@@ -154,4 +154,4 @@ test("no ANALYZE makes a count, a commit of few pets or a read of one visit all 
     expect(after.find - before.find).toBeLessThan(morePagesMax);
   }
   await open`ROLLBACK`;
-}, 60_000);
+});

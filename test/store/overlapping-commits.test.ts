@@ -200,7 +200,7 @@ test("a group whose callers got an error is not stored after an update that was 
   await until(async () => (await active()).length === 0, 5_000, "the server");
   const stored = await head.sql`SELECT quantity_after FROM ledger WHERE seq > ${before}`.values();
   expect(JSON.stringify(stored)).toBe('[["6"]]');
-}, 20_000);
+});
 
 test("a connection does not keep the results of work that has ended", async () => {
   const database = createDatabase(await migratedDatabase());

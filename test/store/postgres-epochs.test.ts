@@ -139,7 +139,7 @@ test("a promotion that loses updates begins an epoch where the promoted server's
   expect(await expecting(2n, { seq: 2, epoch: second.epoch })).toBe("version_mismatch");
   expect(await expecting(1n, { seq: headSeq, epoch: second.epoch })).toBe(headSeq + 1);
   expect(await expecting(2n, { seq: 2, epoch: first.epoch })).toBe(headSeq + 2);
-}, 60_000);
+});
 
 /** Waits until a standby has replayed everything that its primary has written. */
 async function replayed(primaryUrl: string, standbyUrl: string): Promise<void> {
