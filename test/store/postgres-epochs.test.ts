@@ -8,11 +8,11 @@ import { commit } from "../../src/store/postgres/commit.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { createEpochs } from "../../src/store/postgres/epochs.ts";
 import { createKeyMemory } from "../../src/store/postgres/idempotency.ts";
-import { openPostgres } from "../../src/store/postgres/store.ts";
 import { until } from "../support/instances/fleet.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, sharedPostgres, startPostgres } from "../support/postgres.ts";
 import { startStandby } from "../support/postgres-standby.ts";
+import { openConnected } from "../support/postgres-store.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { restore } from "../support/release-stores.ts";
 import { setUnit, versionOrReason } from "../support/units.ts";
@@ -24,7 +24,7 @@ afterAll(() => Promise.all(servers.map((server) => server.destroy())));
 
 async function open(url: string): Promise<Store> {
   const database = createDatabase(url);
-  const store = await openPostgres({ database, environment: "production", patienceMs: 0 });
+  const store = await openConnected({ database, environment: "production" });
   opened.push(store);
   return store;
 }

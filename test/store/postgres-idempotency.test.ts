@@ -10,11 +10,11 @@ import { createPrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { openSession } from "../../src/store/postgres/engine/session.ts";
 import { createEpochs } from "../../src/store/postgres/epochs.ts";
 import { createKeyMemory } from "../../src/store/postgres/idempotency.ts";
-import { openPostgres } from "../../src/store/postgres/store.ts";
 import { until } from "../support/instances/fleet.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { type Standby, startStandby } from "../support/postgres-standby.ts";
+import { openConnected } from "../support/postgres-store.ts";
 import { setUnit, storedEntry } from "../support/units.ts";
 
 /**
@@ -36,7 +36,7 @@ const keyed = (key: string, quantity = 1): Unit => ({
 
 async function open(hosts: string): Promise<Store> {
   const database = createDatabase(`postgres://postgres@${hosts}/${name}`);
-  const store = await openPostgres({ database, environment: "production", patienceMs: 0 });
+  const store = await openConnected({ database, environment: "production" });
   opened.push(store);
   return store;
 }

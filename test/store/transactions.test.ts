@@ -4,12 +4,12 @@ import { readConfig } from "../../src/config.ts";
 import { digestOf, generateKeyId, scopes } from "../../src/domain/keys.ts";
 import { systemClock } from "../../src/engines.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
-import { openPostgres } from "../../src/store/postgres/store.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { openStore } from "../../src/stores.ts";
 import { anEntry } from "../support/audit.ts";
 import { startFleet } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { openConnected } from "../support/postgres-store.ts";
 import { startTestService, type TestResponse, type TestService } from "../support/service.ts";
 import { createStore } from "../support/stocking.ts";
 
@@ -55,7 +55,7 @@ describe.each(["repeatable read", "serializable"])("where the default is %s", (i
     await setDefault(url, "default_transaction_isolation", isolation);
     const stores = await Promise.all(
       Array.from({ length: 4 }, () =>
-        openPostgres({ database: connectTo(url), environment: "production", patienceMs: 0 }),
+        openConnected({ database: connectTo(url), environment: "production" }),
       ),
     );
     expect(
