@@ -33,7 +33,7 @@ test("a session that the server ended for idleness fails one call, and the next 
 });
 
 test("an update whose transaction lasts longer than the server allows gets 503, and the next one 200", async () => {
-  const url = await databaseWith("transaction_timeout", "300ms");
+  const url = await databaseWith("transaction_timeout", "2s");
   const service = await startTestService("postgres", { database: url });
   try {
     await service.addPets({ petId: 1n, quantity: 5 });
