@@ -87,9 +87,9 @@ describe.each(["", "?prepare=false"])("with connections %p", (parameters) => {
       (round) => setting(1n, round + 1),
     ];
     const committed: Committed[] = [];
-    // Ten groups are done within the time of a commit, also on a busy machine.
+    // Six groups are done within the time of a commit, also on a busy machine.
     while (committed.length < 60) {
-      const groups = Array.from({ length: 10 }, (_, at) => {
+      const groups = Array.from({ length: 6 }, (_, at) => {
         const round = committed.length + at;
         return store.inventory.commit([kinds[round % kinds.length]!(round), setting(4n, round)]);
       });
