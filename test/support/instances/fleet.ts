@@ -92,7 +92,8 @@ export async function until(
   const started = performance.now();
   while (!(await isTrue())) {
     const waitedMs = performance.now() - started;
-    if (waitedMs > patienceMs * slownessMax) throw new Error(`${what}: not within ${waitedMs} ms`);
+    if (waitedMs > patienceMs * slownessMax)
+      throw new Error(`${what}: not within ${Math.round(waitedMs)} ms`);
     await Bun.sleep(Math.min(5 + waitedMs / 10, 25));
   }
   return performance.now() - started;
