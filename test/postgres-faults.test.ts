@@ -16,7 +16,7 @@ beforeAll(async () => {
   service = await startTestService(
     "postgres",
     { database: await server.freshDatabase() },
-    { failuresQuietMs: 500 },
+    { failuresQuietMs: 5_000 },
   );
   await service.addPets({ petId: 1n, quantity: 5 }, { petId: 2n });
   key = (await service.issueKey()).text;
