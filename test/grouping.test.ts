@@ -9,7 +9,7 @@ const bounds = {
   grouping: { transactionsMax: 1, overlapMin: 0, callersMax: 8, waitMsMax: 60_000 },
 };
 /** The duration of a transaction. Half of it is long enough for callers to return. */
-const lastingMs = 300;
+const lastingMs = 800;
 
 test("callers that return after their outcomes share one transaction, however they arrive", async () => {
   const store = controlledStore();

@@ -24,7 +24,7 @@ describe.each(engines)("hostile writes on %s", (engine) => {
   let service: TestService;
   let key: string;
   beforeAll(async () => {
-    service = await startTestService(engine, { "idle-timeout-seconds": "1" });
+    service = await startTestService(engine, { "idle-timeout-seconds": "5" });
     const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
     key = (await service.issueKey({ plan: "enterprise", limits })).text;
     await service.addPets({ petId: 1n, quantity: 3 }, { petId: 2n, quantity: 0 });

@@ -14,7 +14,7 @@ describe.each(engines)("a hostile client on %s", (engine) => {
   let service: TestService;
   let key: string;
   beforeAll(async () => {
-    service = await startTestService(engine, { "idle-timeout-seconds": "1" });
+    service = await startTestService(engine, { "idle-timeout-seconds": "5" });
     key = (await service.issueKey()).text;
     await service.addPets({ petId: 1n, quantity: 3 });
   });

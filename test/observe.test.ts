@@ -54,7 +54,6 @@ describe("an observer", () => {
         trace: undefined,
       });
       expect(durationMs).toBeGreaterThan(0);
-      expect(durationMs).toBeLessThan(10_000);
     }
     await service.stop();
   });

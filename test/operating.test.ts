@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { findFreePort } from "./support/ports.ts";
 
 /** A block of commands in docs/operating.md, and the output that the page shows for it. */
 interface Step {
@@ -14,15 +14,6 @@ const page = readFileSync("docs/operating.md", "utf8");
 const steps: readonly Step[] = [
   ...page.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?/gs),
 ].map(([, commands, shown]) => ({ commands: commands!, shown }));
-
-function freePort(): Promise<number> {
-  const { promise, resolve: found } = Promise.withResolvers<number>();
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as { port: number };
-    server.close(() => found(port));
-  });
-  return promise;
-}
 
 /** A pattern for the output that the page shows. `…` stands for anything. */
 function patternOf(shown: string): RegExp {
@@ -43,7 +34,7 @@ test("docs/operating.md has commands from the installation to the recovery", () 
 
 test("every command in docs/operating.md works in this order, and prints what the page shows", async () => {
   const home = mkdtempSync(join(tmpdir(), "petstore-operating-"));
-  const ports = { 8080: await freePort(), 9464: await freePort() };
+  const ports = { 8080: await findFreePort(), 9464: await findFreePort() };
   const fitted = (text: string) =>
     Object.entries(ports).reduce(
       (result, [port, free]) => result.replaceAll(port, String(free)),

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { SQL } from "bun";
 import { type PostgresServer, sharedPostgres, startPostgres } from "./support/postgres.ts";
 import { startStandby } from "./support/postgres-standby.ts";
@@ -42,6 +42,28 @@ test("committed rows are there after the server was killed and started again", a
   expect(server.pid).not.toBe(pid);
   await using later = new SQL(url, { max: 1 });
   expect(await later`SELECT count(*)::int AS pets FROM pets`).toEqual([{ pets: 1 }] as never);
+});
+
+test("a destroyed server leaves no shared memory, also one that was killed before", async () => {
+  /** The second column of each line. */
+  const idsIn = (text: string) => text.split("\n").map((line) => line.trim().split(/ +/)[1]);
+  const idOf = ({ folder }: PostgresServer) =>
+    idsIn(readFileSync(`${folder}/data/postmaster.pid`, "utf8"))[6]!;
+  const list = "/proc/sysvipc/shm";
+  const exists = (id: string) =>
+    idsIn(
+      existsSync(list)
+        ? readFileSync(list, "utf8")
+        : Bun.spawnSync(["ipcs", "-m"]).stdout.toString(),
+    ).includes(id);
+  for (const isKilled of [false, true]) {
+    const server = await startPostgres();
+    const id = idOf(server);
+    expect(exists(id)).toBe(true);
+    if (isKilled) await server.kill();
+    await server.destroy();
+    expect(exists(id)).toBe(false);
+  }
 });
 
 test("a paused server does not respond until it is resumed", async () => {

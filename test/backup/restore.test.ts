@@ -1,12 +1,14 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import type { Store } from "../../src/domain/ports.ts";
+import { anEntry } from "../support/audit.ts";
 import { pairsOf, startUpdates } from "../support/backup-trial.ts";
 import { until } from "../support/instances/fleet.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { expectUsageError, openWorkspace, petstore } from "../support/process.ts";
 import { type Engine, engines, startTestService } from "../support/service.ts";
 import { createKey, importPets, unlimited, verifyStore, withStoreAt } from "../support/stocking.ts";
+import { webhookNamed } from "../support/webhooks.ts";
 
 const place = openWorkspace();
 afterAll(() => place.leave());
@@ -96,10 +98,22 @@ test("a restore never replaces a store, and names what is in its place", async (
   // A log that was left behind would be applied to the restored file.
   writeFileSync(`${path}-wal`, "rest");
   expectUsageError(await place.runHere(["restore", file]), `${path}-wal exists`);
-  const other = await migratedDatabase();
-  await createKey(other, { name: "there", plan: "pro" });
-  const refused = await place.runHere(["restore", file, "--database", other]);
-  expectUsageError(refused, "the database is not empty: keys has rows");
+  const fill: Record<string, (database: string) => Promise<unknown>> = {
+    ledger: (other) => importPets(other, '{"petId":2,"name":"two"}'),
+    keys: (other) => createKey(other, { name: "there", plan: "pro" }),
+    orders: (other) =>
+      place.runHere(["orders", "import", "-", "--database", other], {
+        stdin: '{"id":1,"petId":2,"quantity":1,"status":"placed"}',
+      }),
+    webhooks: (other) =>
+      withStoreAt(other, ({ webhooks }) => webhooks.addWebhook(webhookNamed("wh_there"), anEntry)),
+  };
+  for (const [table, addRow] of Object.entries(fill)) {
+    const other = await migratedDatabase();
+    await addRow(other);
+    const refused = await place.runHere(["restore", file, "--database", other]);
+    expectUsageError(refused, `the database is not empty: ${table} has rows`);
+  }
   expect(existsSync(path)).toBe(false);
 });
 

@@ -74,7 +74,7 @@ describe("parsing a response", () => {
     const startMs = performance.now();
     expect(decodeInventory(parseWithLongIds(`[${entries.join(",")}]`))).toHaveLength(100_000);
     // This takes about 50 ms. A parser that copies the rest of the text at each step takes minutes.
-    expect(performance.now() - startMs).toBeLessThan(3000);
+    expect(performance.now() - startMs).toBeLessThan(30_000);
   });
 });
 

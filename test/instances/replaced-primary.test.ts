@@ -93,13 +93,20 @@ test.concurrent("of an old and a new primary that both accept writes, the new on
     await late.leave();
     far.close();
   }
-}, 120_000);
+});
 
 test.concurrent("no list is read, no update acknowledged and no request counted by an old primary that resumes once a newer one is known, over connections that a proxy kept", async () => {
   await using pair = await startPair({ synchronous: false, through: "proxy" });
   const { primary, standby, proxy, urls, keyId, patch, get, isReady } = pair;
   expect((await get()).status).toBe(200);
   expect(await patch(1)).toBe(200);
+  // A burst is counted in advance, and what is left of it is returned soon.
+  const counts = (url: string) => countedAt(url, keyId);
+  await until(
+    async () => (await counts(urls.primary)) === 2,
+    recoveryMsMax,
+    "two requests counted",
+  );
   await pair.replayed();
   primary.pause();
   await standby.promote();
@@ -108,19 +115,18 @@ test.concurrent("no list is read, no update acknowledged and no request counted 
   await untilLate(async () => !(await isReady()), recoveryMsMax, "the silence being noticed");
   await untilLate(isReady, recoveryMsMax, "readiness");
   primary.resume();
-  const countedBefore = await countedAt(urls.primary, keyId);
   expect(await patch(2)).toBe(200);
   expect(await quantityAt(urls.standby)).toBe(2);
   expect(await quantityAt(urls.primary)).toBe(1);
-  expect(await countedAt(urls.primary, keyId)).toBe(countedBefore);
-  expect(await countedAt(urls.standby, keyId)).toBe(countedBefore + 1);
+  await until(async () => (await counts(urls.standby)) === 3, recoveryMsMax, "three there");
+  expect(await counts(urls.primary)).toBe(2);
   const seen = [];
   for (let turn = 0; turn < 20; turn++) {
     const { status, quantity } = await get();
     if (status !== 503) seen.push(quantity);
   }
   expect(new Set(seen)).toEqual(new Set([2]));
-}, 120_000);
+});
 
 test.concurrent("an update running on an old primary when a newer one becomes known is not acknowledged", async () => {
   await using pair = await startPair({ synchronous: false, through: "proxy" });
@@ -144,4 +150,4 @@ test.concurrent("an update running on an old primary when a newer one becomes kn
   expect(await quantityAt(urls.standby)).toBe(1);
   expect(await patch(3)).toBe(200);
   expect(await quantityAt(urls.standby)).toBe(3);
-}, 120_000);
+});

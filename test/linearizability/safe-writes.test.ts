@@ -15,5 +15,4 @@ test.each(engines)(
     expect(figures.replayed).toBeGreaterThan(10);
     expect(figures.rejected).toBeGreaterThan(0);
   },
-  60_000,
 );

@@ -11,10 +11,10 @@ import type { LedgerRow, Tip, Unit } from "../../src/domain/ledger.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { verify } from "../../src/domain/verify.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
-import { openPostgres } from "../../src/store/postgres/store.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock } from "../support/clock.ts";
 import { petRow } from "../support/pets.ts";
+import { openConnected } from "../support/postgres-store.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { runs } from "../support/properties/runs.ts";
 import { setUnit } from "../support/units.ts";
@@ -150,7 +150,7 @@ beforeAll(async () => {
     const database = createDatabase(url);
     databases.push(database);
     const environment = "production";
-    stores.push(await openPostgres({ database, environment, clock, patienceMs: 0 }));
+    stores.push(await openConnected({ database, environment, clock }));
   }
   const { catalogue, inventory, keys } = stores[0]!;
   await catalogue.importPets(

@@ -193,10 +193,8 @@ async function checkThroughProxy(baseUrl: string, instance: TestService): Promis
 
   const feed = await openFeed(baseUrl, { key });
   for (const quantity of [3, 4, 5]) {
-    const before = performance.now();
     await update(quantity);
     expect((await feed.nextOf("change")).text).toContain(`"after":{"quantity":${quantity}`);
-    expect(performance.now() - before).toBeLessThan(2_000);
   }
   feed.leave();
 

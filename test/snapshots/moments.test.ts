@@ -108,7 +108,7 @@ onEveryEngine("the inventory of the past", (service, engine) => {
       runs(engine === "sqlite" ? 8 : 5),
     );
     expect((await service().store.checkpoints.listCheckpoints()).length).toBeGreaterThan(2);
-  }, 60_000);
+  });
 
   test("as of the last row is the current list", async () => {
     const { seq } = await service().store.inventory.readHead();

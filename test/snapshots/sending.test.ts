@@ -201,7 +201,7 @@ describe("a snapshot of many entries", () => {
     service = await startTestService("sqlite", {}, { snapshots: bounds });
     ({ text: key } = await service.issueKey());
     await service.addPets(...pets);
-  }, 30_000);
+  });
   afterAll(() => service.stop());
 
   test("stops when its client leaves, and frees the place", async () => {
@@ -214,7 +214,7 @@ describe("a snapshot of many entries", () => {
       );
     }
     expect(loggedBy(service)).toEqual([]);
-  }, 30_000);
+  });
 
   test("is cut off if its client does not read and another needs the place", async () => {
     const slow = await stall(service, `/snapshots/${entries}`, key);
@@ -227,7 +227,7 @@ describe("a snapshot of many entries", () => {
     expect(loggedBy(service)).toEqual([
       JSON.stringify({ event: "slow reader of a snapshot cut off" }),
     ]);
-  }, 30_000);
+  });
 });
 
 async function execute({ databaseUrl }: TestService, text: string): Promise<void> {

@@ -7,7 +7,6 @@ import { SQL } from "bun";
 import { commandImport } from "../../src/domain/import-preview.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
-import { openPostgres } from "../../src/store/postgres/store.ts";
 import { unavailableOr } from "../../src/store/sqlite/engine/failures.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
 import { createTestClock } from "../support/clock.ts";
@@ -15,6 +14,7 @@ import { until } from "../support/instances/fleet.ts";
 import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { petRow } from "../support/pets.ts";
 import { sharedPostgres } from "../support/postgres.ts";
+import { openConnected } from "../support/postgres-store.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { addOnce, commitTo, storedOf } from "../support/store-suite/keyed-units.ts";
 import { setUnit, unitOf } from "../support/units.ts";
@@ -86,7 +86,7 @@ test("on SQLite a commit that was written but not flushed has no known outcome, 
 
 async function openAt(url: string): Promise<Store> {
   const database = createDatabase(url);
-  return withPet(await openPostgres({ database, environment: "production", patienceMs: 0 }));
+  return withPet(await openConnected({ database, environment: "production" }));
 }
 
 test("on PostgreSQL neither rows nor keys of a failed commit are stored", async () => {
@@ -140,7 +140,7 @@ test("on PostgreSQL an instance that does not get its acknowledgement does not d
   const url = await migratedDatabase();
   const { port } = await sharedPostgres();
   const database = createDatabase(url);
-  const other = await openPostgres({ database, environment: "production", patienceMs: 0 });
+  const other = await openConnected({ database, environment: "production" });
   closing.push(() => other.close());
   let delayMs = 0;
   const proxy = openSlowProxy(port, () => delayMs);

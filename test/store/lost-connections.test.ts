@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { ServiceError } from "../../src/domain/errors.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
+import { until } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { startTestService } from "../support/service.ts";
 
@@ -20,12 +21,15 @@ async function databaseWith(setting: string, value: string): Promise<string> {
   return url;
 }
 
+/** On a busy machine a connection takes longer than a call waits for it. */
+const isConnected = () => until(() => database!.openConnections(), 10_000, "the connection");
+
 test("a session that the server ended for idleness fails one call, and the next call opens another", async () => {
-  database = createDatabase(await databaseWith("idle_session_timeout", "100ms"));
+  database = createDatabase(await databaseWith("idle_session_timeout", "500ms"));
   const { query } = database.connection(2_000);
   expect(await query("SELECT 1")).toEqual([[1]]);
   // The process is busy, so it learns of the end only with the next statement.
-  Bun.sleepSync(400);
+  Bun.sleepSync(1_500);
   const error: unknown = await query("SELECT 2").catch((failed: unknown) => failed);
   expect(error).toBeInstanceOf(ServiceError);
   expect(error).toMatchObject({ code: "unavailable" });
@@ -33,7 +37,7 @@ test("a session that the server ended for idleness fails one call, and the next 
 });
 
 test("an update whose transaction lasts longer than the server allows gets 503, and the next one 200", async () => {
-  const url = await databaseWith("transaction_timeout", "300ms");
+  const url = await databaseWith("transaction_timeout", "2s");
   const service = await startTestService("postgres", { database: url });
   try {
     await service.addPets({ petId: 1n, quantity: 5 });
@@ -63,11 +67,13 @@ test.each([
 ])("a failure with state %s is 503, not a bug", async (state) => {
   database = createDatabase(await server.freshDatabase());
   const { query } = database.connection(2_000);
+  await isConnected();
   const error: unknown = await query(
     `DO $$ BEGIN RAISE EXCEPTION 'made' USING ERRCODE = '${state}'; END $$`,
   ).catch((failed: unknown) => failed);
   expect(error).toBeInstanceOf(ServiceError);
   expect(error).toMatchObject({ code: "unavailable" });
+  await isConnected();
   expect(await query("SELECT 1")).toEqual([[1]]);
 });
 
@@ -77,6 +83,7 @@ test("a pooler that does not keep prepared statements is logged once, with the r
     logged.push([event, details]);
   });
   const { query } = database.connection(2_000);
+  await isConnected();
   await query("PREPARE kept AS SELECT 1");
   for (let time = 0; time < 2; time++) {
     // Behind such a pooler the statement was prepared on another connection.

@@ -10,10 +10,10 @@ import { createDatabase, type Database } from "../../src/store/postgres/engine/d
 import type { Session } from "../../src/store/postgres/engine/session.ts";
 import { createEpochs, type Epochs } from "../../src/store/postgres/epochs.ts";
 import { createKeyMemory } from "../../src/store/postgres/idempotency.ts";
-import { openPostgres } from "../../src/store/postgres/store.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { anEntry } from "../support/audit.ts";
 import { petRow } from "../support/pets.ts";
+import { openConnected } from "../support/postgres-store.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { setUnit, termsNow, unitOf } from "../support/units.ts";
 
@@ -30,7 +30,7 @@ let vacuuming: SQL;
 beforeEach(async () => {
   const url = await migratedDatabase();
   database = createDatabase(url);
-  store = await openPostgres({ database, environment: "production", patienceMs: 0 });
+  store = await openConnected({ database, environment: "production" });
   session = await database.connect();
   epochs = createEpochs(session.server);
   forgotten = new SQL(url, { max: 1 });
@@ -121,7 +121,7 @@ test("a transaction that is left open does not make counts and commits read more
   expect(after.add - before.add).toBeLessThan(morePagesMax);
   expect((await store.inventory.readHead()).seq).toBe(2 + 6 + changes);
   await open`ROLLBACK`;
-}, 60_000);
+});
 
 test("no ANALYZE makes a count, a commit of few pets or a read of one visit all row versions", async () => {
   const pets = 20;
@@ -159,4 +159,4 @@ test("no ANALYZE makes a count, a commit of few pets or a read of one visit all 
     expect(after.find - before.find).toBeLessThan(morePagesMax);
   }
   await open`ROLLBACK`;
-}, 60_000);
+});

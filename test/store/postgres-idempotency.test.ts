@@ -10,11 +10,11 @@ import { createPrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { openSession } from "../../src/store/postgres/engine/session.ts";
 import { createEpochs } from "../../src/store/postgres/epochs.ts";
 import { createKeyMemory } from "../../src/store/postgres/idempotency.ts";
-import { openPostgres } from "../../src/store/postgres/store.ts";
 import { until } from "../support/instances/fleet.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { type Standby, startStandby } from "../support/postgres-standby.ts";
+import { openConnected } from "../support/postgres-store.ts";
 import { setUnit, storedEntry, termsNow } from "../support/units.ts";
 
 /**
@@ -36,7 +36,7 @@ const keyed = (key: string, quantity = 1): Unit => ({
 
 async function open(hosts: string): Promise<Store> {
   const database = createDatabase(`postgres://postgres@${hosts}/${name}`);
-  const store = await openPostgres({ database, environment: "production", patienceMs: 0 });
+  const store = await openConnected({ database, environment: "production" });
   opened.push(store);
   return store;
 }
@@ -75,7 +75,7 @@ beforeAll(async () => {
   await standby.promote();
   const other = await open(hosts[1]!);
   expect(await store(keyed("new"), other)).toEqual({ rows: 1, version: 4 });
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(opened.map((one) => one.close()));
   await Promise.all([primary.destroy(), standby.destroy()]);
@@ -119,7 +119,7 @@ test("an index of keys follows calls that read it from a promoted server at the 
   before.close();
   after.close();
   await primary.kill();
-}, 30_000);
+});
 
 test("after a promotion an instance knows the keys that the new primary has, and only those", async () => {
   expect(await store(keyed("new"), running)).toEqual({ rows: 0, version: 4 });
@@ -127,7 +127,7 @@ test("after a promotion an instance knows the keys that the new primary has, and
   expect(await store(keyed("b"), running)).toEqual({ rows: 0, version: 3 });
   expect(await store(keyed("lost"), running)).toEqual({ rows: 1, version: 5 });
   expect(await store(keyed("lost"), running)).toEqual({ rows: 0, version: 5 });
-}, 30_000);
+});
 
 test("a replay of a server that was replaced meanwhile is not returned", async () => {
   const guard = createPrimaryGuard(() => {});

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
 import type { Store } from "../../src/domain/ports.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
-import { openPostgres } from "../../src/store/postgres/store.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
+import { openConnected } from "../support/postgres-store.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { webhookNamed } from "../support/webhooks.ts";
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => Promise.all(stores.map((store) => store.close())));
 
 const open = () =>
-  openPostgres({ database: createDatabase(url), environment: "production", clock, patienceMs: 0 });
+  openConnected({ database: createDatabase(url), environment: "production", clock });
 
 async function addWebhooks(...ids: string[]): Promise<void> {
   for (const id of ids) await stores[0]!.webhooks.addWebhook(webhookNamed(id), anEntry);

@@ -28,7 +28,7 @@ async function openLockable() {
 test("writes that wait for another process at the same time all fail at about the same time", async () => {
   const { stack, holder, commit } = await openLockable();
   await using _ = stack;
-  const waitMs = 1_000;
+  const waitMs = 3_000;
   const startedMs = performance.now();
   const writes = Array.from({ length: 8 }, (_, at) =>
     commit(at, waitMs).catch((error) => error.reason),

@@ -100,5 +100,6 @@ async function launch(): Promise<Browser> {
     // ends the browser.
     args: ["--no-sandbox"],
     headless: true,
+    timeout: 120_000,
   });
 }

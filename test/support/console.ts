@@ -27,7 +27,7 @@ export async function visitConsole(
   options: BrowserContextOptions = {},
 ): Promise<ConsolePage> {
   const watched = await watchedContext({ viewport: { width: 1280, height: 800 }, ...options });
-  watched.context.setDefaultTimeout(30_000);
+  watched.context.setDefaultTimeout(120_000);
   const page = await watched.context.newPage();
   await page.goto(consoleUrl(service, path));
   return { ...watched, page };

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { findFreePort } from "./ports.ts";
@@ -114,7 +114,6 @@ export async function runPostgres(
   binaries: string,
   options: PostgresOptions,
 ): Promise<PostgresServer> {
-  const data = join(folder, "data");
   const made = new Set<string>();
   const watchdog = startWatchdog(folder);
   const port = await findFreePort();
@@ -149,8 +148,7 @@ export async function runPostgres(
     resume: () => signalAll([...listChildren(process.pid), process.pid], "SIGCONT"),
     async destroy() {
       server.resume();
-      await end("SIGKILL");
-      rmSync(data, { recursive: true, force: true });
+      await end("SIGQUIT");
       watchdog.stdin.end();
       await watchdog.exited;
     },
@@ -218,13 +216,15 @@ async function readUntilReady(stream: ReadableStream<Uint8Array>): Promise<strin
 /**
  * Starts a shell that outlives this process. Its input closes when this process ends for any reason;
  * it then stops the server and deletes the data. The wait is bounded, because in a container whose
- * first process does not reap children the dead server stays visible.
+ * first process does not reap children the dead server stays visible. A server that was killed leaves
+ * its file postmaster.pid, whose line 7 ends with the id of the shared memory that it left too.
  */
 function startWatchdog(folder: string) {
   const script = `trap '' INT TERM HUP
     read -r _
-    pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -CONT "$pid" && kill -QUIT "$pid" &&
+    pid=$(head -n 1 "$1/data/postmaster.pid") && kill -CONT "$pid" && kill -QUIT "$pid" &&
       for _ in $(seq 100); do kill -0 "$pid" || break; sleep 0.05; done
+    memory=$(sed -n '7s/.* //p' "$1/data/postmaster.pid") && [ "$memory" ] && ipcrm -m "$memory"
     rm -rf "$1"`;
   const watchdog = Bun.spawn(["sh", "-c", script, "watchdog", folder], {
     stdin: "pipe",

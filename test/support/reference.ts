@@ -14,7 +14,7 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<OpenPage> {
   const watched = await watchedContext(options);
-  watched.context.setDefaultTimeout(30_000);
+  watched.context.setDefaultTimeout(120_000);
   const page = await watched.context.newPage();
   await page.goto(url);
   return { ...watched, page };

@@ -102,20 +102,20 @@ export async function startTestService(
         keys.addKey({ ...key, ...fields }, digest, anEntry);
       const terms = { name: "test", plan: "business" };
       const store = { keys: { ...keys, addKey } };
-      const { key, text } = await issueKey(
-        store,
-        config.environment,
-        clock.now(),
-        terms,
-        commandLine,
+      const { key, text } = await patiently(() =>
+        issueKey(store, config.environment, clock.now(), terms, commandLine),
       );
       return { id: key.id, text };
     },
     async addPets(...pets) {
-      await service.store.catalogue.importPets(once(pets.map(petRow)), commandImport("test"));
+      await patiently(() =>
+        service.store.catalogue.importPets(once(pets.map(petRow)), commandImport("test")),
+      );
     },
     async addOrders(...orders) {
-      await service.store.catalogue.importOrders(once(orders), commandImport("test"));
+      await patiently(() =>
+        service.store.catalogue.importOrders(once(orders), commandImport("test")),
+      );
     },
     async restart() {
       await service.stop();
@@ -126,6 +126,16 @@ export async function startTestService(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Prepares a test, also if a busy machine makes the database late a few times. */
+async function patiently<T>(work: () => Promise<T>, triesLeft = 4): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if ((error as { code?: string }).code !== "unavailable" || triesLeft === 0) throw error;
+    return patiently(work, triesLeft - 1);
+  }
 }
 
 /** Creates a database for each service, so that tests do not share rows. */

@@ -14,7 +14,7 @@ export function createSender(options: Partial<WebhookSenderOptions> = {}) {
   return createWebhookSender({
     allowInsecure: true,
     allowedNetworks: [parseNetwork("127.0.0.0/8")!],
-    timeoutMs: 5_000,
+    timeoutMs: 600_000,
     now: () => now,
     ...options,
   });

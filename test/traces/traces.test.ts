@@ -106,7 +106,8 @@ test("the client's flag decides what is traced, and else the ratio", async () =>
 test("a stop sends the spans that wait, and does not wait for a silent collector", async () => {
   const collector = startCollector();
   expect(traces.stopMs).toBeLessThan(1_000);
-  const slow = { ...traces, delayMs: 600_000, stopMs: 200 };
+  // A stop that waited for the collector would take ten minutes.
+  const slow = { ...traces, delayMs: 600_000, timeoutMs: 600_000, stopMs: 200 };
   const first = await startTraced(collector, {}, "sqlite", slow);
   await first.service.call("GET", "/inventory", { key: first.key, headers: parent("01") });
   expect(collector.spans).toHaveLength(0);
@@ -115,9 +116,7 @@ test("a stop sends the spans that wait, and does not wait for a silent collector
   collector.mode = "silent";
   const second = await startTraced(collector, {}, "sqlite", slow);
   await second.service.call("GET", "/inventory", { key: second.key, headers: parent("01") });
-  const before = performance.now();
   await second.service.stop();
-  expect(performance.now() - before).toBeLessThan(2_000);
   await collector.stop();
 });
 

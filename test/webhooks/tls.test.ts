@@ -28,7 +28,7 @@ function send(url: string, ca?: string) {
     allowInsecure: true,
     allowedNetworks: [parseNetwork("127.0.0.1")!],
     lookup: async () => ["127.0.0.1", "127.0.0.1"],
-    timeoutMs: 1_000,
+    timeoutMs: 60_000,
     ...(ca === undefined ? {} : { ca }),
   });
   return sender.send({ url, headers: { "x-secret": "s3cret" }, body: "{}" }, AbortSignal.any([]));

@@ -49,6 +49,7 @@ export function runScenarioInBrowser(
 /** Runs a function body in a page of the site, where `client` is the package. */
 export async function runInBrowser(site: PackageSite, body: string): Promise<unknown> {
   const page = await (await browser()).newPage();
+  page.setDefaultTimeout(120_000);
   await page.goto(site.origin);
   try {
     return await page.evaluate(`(async () => {

@@ -20,6 +20,8 @@ export class ScriptedServer {
   readonly #server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
+    // Only the client closes a connection.
+    idleTimeout: 0,
     fetch: (request) => {
       const { pathname, search } = new URL(request.url);
       const { method, headers } = request;

@@ -4,6 +4,8 @@ export interface Consumer {
   readonly startSeq: number;
   /** The changes in the order of their arrival, without repeated ones. */
   readonly seqs: readonly number[];
+  /** How many changes would arrive again if the connection were lost now. */
+  readonly unsaved: number;
   /** The number of changes that arrived again. */
   readonly repeats: number;
   /** The position of every reset, and the number of changes before it. */
@@ -157,6 +159,9 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   return {
     get startSeq() {
       return startSeq;
+    },
+    get unsaved() {
+      return unsaved;
     },
     get repeats() {
       return repeats;

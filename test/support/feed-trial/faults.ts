@@ -1,5 +1,5 @@
 import { type Fault, inflict } from "../instances/chaos.ts";
-import { startFleet } from "../instances/fleet.ts";
+import { startFleet, until } from "../instances/fleet.ts";
 import { openTrialDatabase } from "../instances/trial-database.ts";
 import type { Engine } from "../service.ts";
 import { type FeedFigures, feedTrialFlags, feedTrialPets, startFeedTrial } from "./trial.ts";
@@ -30,7 +30,9 @@ export async function endureFeedFaults(
   try {
     const trial = await startFeedTrial(fleet, consumers);
     await trial.changes.more(requestsBetween);
+    const someWouldRepeat = () => trial.consumers.some(({ unsaved }) => unsaved > 0);
     for (const [round, fault] of sequence.entries()) {
+      await until(someWouldRepeat, 30_000, "changes whose cursor is not stored");
       await inflict(fault, server!, fleet, round % size, async () => {});
       await trial.changes.more(requestsBetween);
     }

@@ -1,4 +1,4 @@
-import type { Fleet } from "./fleet.ts";
+import { type Fleet, slownessMax } from "./fleet.ts";
 import type { Recorder } from "./recording.ts";
 
 /** Clients that update and read until `end`. */
@@ -55,7 +55,7 @@ export function startTraffic(fleet: Fleet, recorder: Recorder, options: TrafficO
   return {
     async moreUpdates(count) {
       const enough = recorder.acknowledged() + count;
-      const giveUpAt = performance.now() + 20_000;
+      const giveUpAt = performance.now() + 20_000 * slownessMax;
       const progress = (async () => {
         while (recorder.acknowledged() < enough && !ended) {
           if (performance.now() > giveUpAt) throw new Error("updates do not come through");

@@ -1,3 +1,4 @@
+import { slownessMax } from "../instances/fleet.ts";
 import { versionIn } from "./checker.ts";
 import { type Answer, type EntryRead, isAcknowledged, type Write } from "./history.ts";
 import { type Cut, cuts, type SentRequest, sendOnce } from "./requests.ts";
@@ -138,7 +139,7 @@ export function startSafeTraffic(target: Target, clients: number, pauseMsMax = 0
     surprises,
     async more(count) {
       const enough = acknowledged + count;
-      const giveUpAt = performance.now() + 30_000;
+      const giveUpAt = performance.now() + 30_000 * slownessMax;
       const progress = (async () => {
         while (acknowledged < enough && !isEnded) {
           if (performance.now() > giveUpAt) throw new Error("writes do not come through");

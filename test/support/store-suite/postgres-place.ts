@@ -1,7 +1,7 @@
 import { SQL } from "bun";
 import { createDatabase } from "../../../src/store/postgres/engine/database.ts";
-import { openPostgres } from "../../../src/store/postgres/store.ts";
 import type { TestClock } from "../clock.ts";
+import { openConnected } from "../postgres-store.ts";
 import { migratedDatabase } from "../postgres-template.ts";
 import { createOpenedStores } from "./opened-stores.ts";
 import type { StorePlace } from "./suite.ts";
@@ -13,7 +13,7 @@ export async function enterPostgres(clock: TestClock, parameters: string): Promi
   return {
     async open(environment = "production") {
       const database = createDatabase(url);
-      const store = await openPostgres({ database, environment, clock, patienceMs: 0 });
+      const store = await openConnected({ database, environment, clock });
       return opened.add(store);
     },
     async execute(text) {

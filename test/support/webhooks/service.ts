@@ -17,7 +17,7 @@ const localWebhooks = {
 };
 
 const bounds: Config["webhooks"] = {
-  timeoutMs: 300,
+  timeoutMs: 3_000,
   leaseMs: 30_000,
   leaseLeftMinMs: 20_000,
   renewEveryMs: 50,
