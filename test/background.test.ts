@@ -66,6 +66,7 @@ const exceptions: Record<string, string> = {
   "src/http/feed/stream.ts": "ends a stream, which only removes it from collections",
   "src/http/server.ts": "resolves a promise",
   "src/http/tls/front.ts": "destroys a connection",
+  "src/http/snapshots/places.ts": "resolves a promise",
   "src/http/snapshots/responses.ts": "aborts a signal",
   "src/cli/ledger.ts": "ends the process",
   "src/cli/interruption.ts": "ends the process",

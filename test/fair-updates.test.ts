@@ -29,9 +29,17 @@ async function busyCommitter(given = bounds) {
       await store.begun(count + 1);
       return store.transactions[count]!.ids;
     },
+    /** Ends the transaction under way and those after it, until nothing waits. */
     async end(): Promise<void> {
-      store.transactions.at(-1)!.end();
-      await Promise.all(outcomes);
+      let isIdle = false;
+      const ended = Promise.all(outcomes).then(() => {
+        isIdle = true;
+      });
+      for (let count = 0; !isIdle; await turns(1)) {
+        if (count < store.transactions.length) store.transactions.at(-1)!.end();
+        count = store.transactions.length;
+      }
+      await ended;
     },
   };
 }
@@ -84,7 +92,7 @@ describe("a key may have as many changes waiting as it leaves free:", () => {
   };
 
   test("alone half of all, two such keys a third each, and others still have room", async () => {
-    const { committer, submit } = await busyCommitter({ ...bounds, queueMax: 12 });
+    const { committer, submit, end } = await busyCommitter({ ...bounds, queueMax: 12 });
     submit(2, "a1", "a2", "a3");
     await expect(committer.submit(unitOf(1, "a4", "a"))).rejects.toMatchObject(tooManyOwn);
     await turns(2);
@@ -94,6 +102,7 @@ describe("a key may have as many changes waiting as it leaves free:", () => {
     submit(1, "c1", "d1", "e1");
     await expect(committer.submit(unitOf(1, "f1", "f"))).rejects.toMatchObject(tooMany);
     expect(committer.waiting).toBe(12);
+    await end();
   });
 
   test("a batch that fills the queue is accepted from a key that has nothing waiting", async () => {
