@@ -199,8 +199,12 @@ test("updates that wait for a lock for seconds get 503 and are not stored, and f
 });
 
 test("an update that was stored but whose acknowledgement was lost gets 503 and is not stored again", async () => {
-  let delayMs = 0;
-  const way = openSlowProxy(server.port, () => delayMs);
+  let isCommitHeld = false;
+  const isCommit = (response: Uint8Array) =>
+    /(CALL|COMMIT)\0/.test(Buffer.from(response).toString("latin1"));
+  const way = openSlowProxy(server.port, (response) =>
+    isCommitHeld && isCommit(response) ? 60_000 : 0,
+  );
   const far = await startFleet(databaseUrl, {
     size: 1,
     addressOf: () => databaseUrl.replace(`${server.port}`, `${way.port}`),
@@ -212,8 +216,7 @@ test("an update that was stored but whose acknowledgement was lost gets 503 and 
         body: `{"quantity":${quantity}}`,
       });
     expect((await farPatch(1)).status).toBe(200);
-    // Longer than a busy machine takes to find the row.
-    delayMs = 1_000;
+    isCommitHeld = true;
     const pending = expectUnavailable(farPatch(2));
     await until(
       async () => (await ledgerCounts()).has(2),
@@ -221,7 +224,7 @@ test("an update that was stored but whose acknowledgement was lost gets 503 and 
       "the update in the ledger",
     );
     way.cut();
-    delayMs = 0;
+    isCommitHeld = false;
     expect((await pending).text).toContain("It is not known whether the update was stored.");
     await until(async () => (await farPatch(3)).status === 200, recoveryMsMax, "recovery");
     expect(await ledgerCounts()).toEqual(new Map([1, 2, 3].map((quantity) => [quantity, 1])));

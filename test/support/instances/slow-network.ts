@@ -38,6 +38,9 @@ interface Traveller {
   isGone: boolean;
 }
 
+/** How long a response takes. */
+export type DelayOf = (response: Uint8Array) => number;
+
 /** A random time up to this. */
 export const upTo = (ms: number) => () => ms * Math.random();
 
@@ -53,7 +56,7 @@ function deliver({ data }: Socket<Traveller>): void {
  * Delays each response of the server on this port, in order. When the server ends, the delayed
  * responses are lost: commits without an acknowledgement.
  */
-export function openSlowProxy(serverPort: number, delayMs: () => number): SlowProxy {
+export function openSlowProxy(serverPort: number, delayMs: DelayOf): SlowProxy {
   const clients = new Set<Socket<Traveller>>();
   let target = serverPort;
   const listener = Bun.listen<Traveller>({
@@ -115,7 +118,7 @@ export function openSlowProxy(serverPort: number, delayMs: () => number): SlowPr
   };
 }
 
-function connect(client: Socket<Traveller>, port: number, delayMs: () => number) {
+function connect(client: Socket<Traveller>, port: number, delayMs: DelayOf) {
   let line = Promise.resolve();
   return Bun.connect<{ client: Socket<Traveller> }>({
     hostname: "127.0.0.1",
@@ -124,7 +127,7 @@ function connect(client: Socket<Traveller>, port: number, delayMs: () => number)
     socket: {
       data(server, chunk) {
         const copy = Uint8Array.from(chunk);
-        const travel = Bun.sleep(delayMs());
+        const travel = Bun.sleep(delayMs(copy));
         // Never before an earlier response.
         line = line.then(() => travel).then(() => void server.data.client.write(copy));
       },
