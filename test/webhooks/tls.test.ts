@@ -23,12 +23,12 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([secure, expired].map((listener) => listener.close())));
 
-function send(url: string, ca?: string) {
+function send(url: string, ca?: string, timeoutMs = 60_000) {
   const sender = createWebhookSender({
     allowInsecure: true,
     allowedNetworks: [parseNetwork("127.0.0.1")!],
     lookup: async () => ["127.0.0.1", "127.0.0.1"],
-    timeoutMs: 60_000,
+    timeoutMs,
     ...(ca === undefined ? {} : { ca }),
   });
   return sender.send({ url, headers: { "x-secret": "s3cret" }, body: "{}" }, AbortSignal.any([]));
@@ -99,9 +99,10 @@ describe("an attempt over TLS", () => {
     });
     await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
     const { port } = front.address() as AddressInfo;
-    const answer = await send(`https://hooks.example:${port}/`, authority);
+    // The first address has half of the time. A handshake on a busy machine needs some of the rest.
+    const answer = await send(`https://hooks.example:${port}/`, authority, 10_000);
     expect(answer).toMatchObject({ status: 200, error: null });
-    expect(answer.durationMs).toBeGreaterThanOrEqual(499);
+    expect(answer.durationMs).toBeGreaterThanOrEqual(4_999);
     await until(() => silent[0]!.destroyed, 5_000, "the end of the silent connection");
     front.close();
   });
