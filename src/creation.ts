@@ -36,6 +36,11 @@ function hasOwnFolder(config: Config): boolean {
   return path !== undefined && dirname(resolve(path)) === dirname(resolve(backupFolder));
 }
 
+/** Whether the folder has, or will have, backups of this store. */
+export function hasOwnBackups(config: Config): boolean {
+  return config.backupEveryMs !== undefined || hasOwnFolder(config);
+}
+
 /** The full path of the newest backup of this environment in the backup folder. */
 export async function findNewestBackup({
   backupFolder,

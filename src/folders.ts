@@ -25,15 +25,20 @@ export function createFolder(path: string): void {
 /** The file system cannot flush a folder, or this user may not open it. */
 const cannotFlush: readonly string[] = ["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EISDIR", "EACCES"];
 
+/** Flushes a file, or the names in a folder. */
+export function flush(path: string): void {
+  const handle = openSync(path, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
 /** Flushes the names in a folder. Throws if the disk reports an error: a name may be lost. */
 export function flushFolder(path: string): void {
   try {
-    const folder = openSync(path, "r");
-    try {
-      fsyncSync(folder);
-    } finally {
-      closeSync(folder);
-    }
+    flush(path);
   } catch (error) {
     if (!cannotFlush.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
   }

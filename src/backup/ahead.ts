@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { ServiceError } from "../domain/errors.ts";
 import type { HistoryReader } from "../domain/ports.ts";
 import { type BackupFolder, listBackups } from "./folder.ts";
 import { readManifest } from "./reader.ts";
@@ -14,9 +15,13 @@ export async function listAhead(
 ): Promise<readonly string[]> {
   const ahead: string[] = [];
   for (const { name } of await listBackups(folder, Number.POSITIVE_INFINITY)) {
-    const manifest = await readManifest(join(folder.path, name)).catch(() => undefined);
-    // A file without a manifest cannot be restored, so nothing is lost with it.
+    const manifest = await readManifest(join(folder.path, name)).catch(ofDamaged);
     if (manifest && !(await hasRow(manifest.seq, manifest.hash))) ahead.push(name);
   }
   return ahead;
+}
+
+/** A damaged file cannot be restored, so nothing is lost with it. One that cannot be read now may be. */
+function ofDamaged(error: unknown): undefined {
+  if (!(error instanceof ServiceError)) throw error;
 }

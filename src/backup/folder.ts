@@ -2,17 +2,11 @@ import { lstat, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { BackupFile } from "../domain/backups.ts";
 import { clockErrorMsMax } from "../domain/maintenance.ts";
-import { createFolder } from "../folders.ts";
 
 /** The folder with the backups that the service makes. Several environments may share it. */
 export interface BackupFolder {
   readonly path: string;
   readonly environment: string;
-}
-
-/** Only the owner may read backups. They contain stock, key digests and webhook secrets. */
-export function prepareFolder({ path }: BackupFolder): void {
-  createFolder(path);
 }
 
 /** The path of a new backup that starts now, or a few seconds later if there is one of this second. */

@@ -3,15 +3,16 @@ import { listAhead } from "../backup/ahead.ts";
 import {
   listBackups,
   newBackupPath,
-  prepareFolder,
   removeAbandoned,
   removeOldBackups,
   removeUnfinished,
 } from "../backup/folder.ts";
 import { childVariables } from "../config.ts";
+import { hasOwnBackups } from "../creation.ts";
 import { every, inBackground, whileAvailable } from "../domain/background.ts";
 import { type BackupView, backupMsMax, startBackups } from "../domain/backups.ts";
 import type { Store } from "../domain/ports.ts";
+import { createFolder } from "../folders.ts";
 import { failureOf, runCommand, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
 
@@ -42,7 +43,7 @@ export function openBackups(
   /** Looks for backups that have ledger rows which the store does not have. */
   async function compare(): Promise<readonly string[]> {
     const found = await listAhead(folder, history.hasRow);
-    if (found.length > 0 && found.length !== ahead?.length) {
+    if (found.length > 0 && found.join() !== ahead?.join()) {
       const newest = join(resolve(folder.path), found[0]!);
       log("backups ahead of the store", { files: found.length, newest });
     }
@@ -51,7 +52,8 @@ export function openBackups(
   }
 
   async function make(stopping: AbortSignal): Promise<Record<string, unknown>> {
-    prepareFolder(folder);
+    // Only the owner may read backups. They contain stock, key digests and webhook secrets.
+    createFolder(folder.path);
     const now = clock.now();
     const path = await newBackupPath(folder, now);
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(backupMsMax)]);
@@ -60,7 +62,9 @@ export function openBackups(
       const result = await runCommand({ command: program!, variables }, words, { signal });
       if (result.ended !== 0) throw failureOf(result, signal);
       const { file, seq, bytes, durationMs } = JSON.parse(result.out) as Record<string, unknown>;
-      const removed = await removeOldBackups(folder, keep, path, await compare());
+      // Without the comparison nothing is removed. The next backup compares again.
+      const compared = await compare().catch(() => undefined);
+      const removed = compared ? await removeOldBackups(folder, keep, path, compared) : 0;
       await removeAbandoned(folder, now - backupMsMax);
       return { file, seq, bytes, durationMs, removed };
     } catch (error) {
@@ -72,8 +76,11 @@ export function openBackups(
   const options = { maintenance, clock, random: Math.random, log, everyMs, make };
   const backups = program && startBackups(options);
   const task = "comparing the backups with the store";
-  inBackground(task, log, whileAvailable(compare))();
-  const stopComparing = every(compareEveryMs, task, log, whileAvailable(compare));
+  const comparing = whileAvailable(async () => {
+    if (hasOwnBackups(config)) await compare();
+  });
+  inBackground(task, log, comparing)();
+  const stopComparing = every(compareEveryMs, task, log, comparing);
   return {
     ...{ folder: resolve(folder.path), everyMs, keep },
     countAhead: () => ahead?.length,

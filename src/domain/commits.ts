@@ -11,8 +11,8 @@ export interface CommitBounds {
   /** Changes in one transaction. A larger unit gets its own transaction. */
   readonly groupMax: number;
   /**
-   * Changes that wait for a transaction. A unit that would exceed this is rejected. A key may have as
-   * many as it leaves free.
+   * Changes that wait for a transaction. A unit that would exceed this is rejected. One key
+   * may have at most as many as are still free.
    */
   readonly queueMax: number;
   /** The longest time that a caller waits for the outcome of a unit. */
@@ -266,7 +266,7 @@ function withoutAborted(taken: readonly Waiting[]): readonly Waiting[] {
     one.reject(
       new ServiceError(
         "invalid_request",
-        "The connection was closed before the update was stored.",
+        "The connection was closed before the update was stored. Nothing was changed.",
       ),
     );
   }

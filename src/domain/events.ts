@@ -63,7 +63,7 @@ export const events = {
   "store writable again": {
     level: "info",
     meaning:
-      "Updates are stored again, after `failures` failed writes. `durationMs` is the time from the first to the last of them. The line follows with the first write that succeeds two seconds later or more.",
+      "Updates are stored again, after `failures` failed writes. `durationMs` is the time from the first to the last of them. It is logged at the first success that comes at least two seconds after the last failure.",
   },
   "commits slow": {
     level: "warn",
@@ -119,7 +119,7 @@ export const events = {
   "clock jumped": {
     level: "warn",
     meaning:
-      "The clock of the service or of the database server, named in `clock`, moved by `byMs` at once. Rate limits and bans that it started too late are corrected, and idempotency keys are kept.",
+      "The clock of the service or of the database server, named in `clock`, moved by `byMs` at once. Rate limits and bans that it started in the future are corrected, and idempotency keys are kept.",
     action: "Check the time synchronization of that machine.",
   },
   "key banned": {

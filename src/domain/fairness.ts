@@ -1,9 +1,8 @@
 /** How keys share what is bounded, so that no key keeps another from being served. */
 
 /**
- * Whether a key may take more of a bounded number of places. It may have as many as it leaves free:
- * alone half of them, beside another key that takes as much a third. The first that a key wants only
- * needs room.
+ * Whether a key may take more places. It may have at most as many as are still free: half of all if it
+ * is alone, a third if another key wants as much. The first place that a key wants only has to be free.
  */
 export function isWithinShare(own: number, taken: number, wanted: number, max: number): boolean {
   return own + taken + wanted <= max;

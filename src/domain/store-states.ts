@@ -34,7 +34,11 @@ const writableQuietMs = 2_000;
 const fastQuietMs = 5_000;
 
 /** Failures of a write that mean that the database server is lost. */
-const lostReasons: readonly (string | undefined)[] = ["unreachable", "unwritable"];
+const lostReasons: readonly (string | undefined)[] = [
+  "unreachable",
+  "unwritable",
+  "unknownOutcome",
+];
 
 /** Failures of a write that say nothing about the store: a lock was not free in time, or a conflict. */
 const passingReasons: readonly (string | undefined)[] = ["rolledBack", "timeout"];

@@ -20,7 +20,7 @@ export interface UnitQueue<T extends Queued> {
   clear(): readonly T[];
 }
 
-/** A key whose turn it is gives up to this share of a group, or one unit that is larger. */
+/** In its turn, a key adds up to this share of a group, or one larger unit. */
 const turnShare = 1 / 8;
 
 export function createUnitQueue<T extends Queued>(groupMax: number): UnitQueue<T> {

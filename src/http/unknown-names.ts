@@ -13,7 +13,7 @@ export function unknownName(kind: Kind, name: string, known: readonly string[]):
   const shown = isLong ? `${name.slice(0, charactersShown).toWellFormed()}…` : name;
   const nearest = findNearest(name, known);
   if (nearest !== undefined) return `Unknown ${kind} '${shown}'. Did you mean '${nearest}'?`;
-  if (known.length === 0) return `Unknown ${kind} '${shown}'. There is none here.`;
+  if (known.length === 0) return `Unknown ${kind} '${shown}'. This operation has no ${kind}s.`;
   return `Unknown ${kind} '${shown}'. Known here: ${known.join(", ")}.`;
 }
 

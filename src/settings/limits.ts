@@ -82,7 +82,7 @@ export const limitsSettings = {
     placeholder: "N",
     default: "10000",
     description:
-      "Changes that may wait for a transaction. Further updates get 503. A key may have as many as it leaves free, alone half of them. At least 1000.",
+      "Changes that may wait for a transaction. Further updates get 503. One key may have at most as many as are still free: half if it is alone. At least 1000.",
     unit: "changes",
     read: readChangesWaiting,
   }),

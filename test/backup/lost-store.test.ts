@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
@@ -94,6 +95,18 @@ describe("a store whose files were deleted under a running service", () => {
   });
 });
 
+test("a link whose target is gone shows that there was a store", async () => {
+  mkdirSync(place.path("data"));
+  mkdirSync(place.path("disk"));
+  symlinkSync(place.path("disk/store.db"), place.path("data/production.db"));
+  writeFileSync(place.path("disk/store.db-changes"), "");
+  expect(await place.run(createFirstKey)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("disk/store.db-changes"),
+  });
+  expect(readdirSync(place.path("disk"))).toEqual(["store.db-changes"]);
+});
+
 test("an empty file beside the lock of a service is a store whose creation was interrupted", async () => {
   mkdirSync(place.path("data"));
   writeFileSync(place.path("data/production.db"), "");
@@ -162,6 +175,9 @@ for (const engine of engines) {
     const database =
       engine === "sqlite" ? `sqlite:${place.path("elsewhere.db")}` : await missing[engine]();
     expect(await place.run([...createFirstKey, "--database", database])).toMatchObject({ code: 0 });
+    const doctor = await place.run(["doctor", "--port", "0", "--database", database]);
+    expect(doctor.out).toContain("there is none");
+    expect(doctor.out).not.toContain("ledger rows");
   });
 
   describe(`${engine}: backups with ledger rows that the store does not have`, () => {

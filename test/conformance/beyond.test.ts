@@ -117,7 +117,11 @@ onEveryEngine("beyond the specification", (service) => {
     const cases: [path: string, body: object | undefined, message: string][] = [
       ["/changes?aftr=3", undefined, "Unknown query parameter 'aftr'. Did you mean 'after'?"],
       ["/changes?from=3", undefined, "Unknown query parameter 'from'. Known here: limit, after, "],
-      ["/changes/head?seq=1", undefined, "Unknown query parameter 'seq'. There is none here."],
+      [
+        "/changes/head?seq=1",
+        undefined,
+        "Unknown query parameter 'seq'. This operation has no query parameters.",
+      ],
       [
         "/changes",
         changes({ petId: 77, delta: 1 }, { petId: 77, delta: 1, expectedversion: 1 }),

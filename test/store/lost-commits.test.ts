@@ -7,6 +7,7 @@ import { SQL } from "bun";
 import { commandImport } from "../../src/domain/import-preview.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
+import { isUnconfirmed } from "../../src/store/postgres/engine/failures.ts";
 import { unavailableOr } from "../../src/store/sqlite/engine/failures.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
 import { createTestClock } from "../support/clock.ts";
@@ -82,6 +83,13 @@ test("on SQLite a commit that was written but not flushed has no known outcome, 
     unavailableOr(Object.assign(new Error(code), { name: "SQLiteError", code, errno }));
   expect(failure("SQLITE_IOERR_FSYNC", 1034)).toMatchObject({ reason: "unknownOutcome" });
   expect(failure("SQLITE_IOERR_WRITE", 778)).toMatchObject({ reason: "unreachable" });
+});
+
+test("on PostgreSQL a commit that was cancelled has no known outcome: its procedure may have committed before", () => {
+  const failure = (errno: string) =>
+    Object.assign(new Error(errno), { code: "ERR_POSTGRES_SERVER_ERROR", errno });
+  expect(isUnconfirmed(failure("57014"))).toBe(true);
+  expect(isUnconfirmed(failure("55P03"))).toBe(false);
 });
 
 async function openAt(url: string): Promise<Store> {

@@ -1,11 +1,11 @@
 import { existsSync, lstatSync } from "node:fs";
-import { link, open, rename, rm } from "node:fs/promises";
+import { link, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Manifest } from "../../backup/manifest.ts";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { reasonOf } from "../../file-errors.ts";
-import { createFolder, flushFolder, scratchStore } from "../../folders.ts";
+import { createFolder, flush, flushFolder, scratchStore } from "../../folders.ts";
 import { filesOf } from "../../store/sqlite/engine/files.ts";
 import { isServed } from "../../store/sqlite/engine/serving-lock.ts";
 import { beginChange } from "../interruption.ts";
@@ -30,7 +30,7 @@ export async function restoreToFile(file: string, config: Config, path: string):
       const problem = "no space left on the device, or the disk reports an error";
       throw new ServiceError("unavailable", `cannot write to ${parent}: ${problem}`);
     }
-    await flush(scratch);
+    flush(scratch);
     assertFree(path);
     beginChange();
     await putInPlace(scratch, path);
@@ -76,15 +76,6 @@ async function moveTo(scratch: string, path: string): Promise<void> {
   }
   // A store must have exactly one name. A service that starts now may have removed this one.
   await rm(scratch, { force: true });
-}
-
-async function flush(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 function makeFolder(path: string): void {

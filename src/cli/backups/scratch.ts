@@ -14,7 +14,7 @@ export async function inScratchFolder<T>(
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   // Synchronous, so that no signal arrives between this and the next lines.
-  const folder = createFolder(parent);
+  const folder = createScratchFolder(parent);
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const stopListening = onInterrupt(remove);
   try {
@@ -25,7 +25,7 @@ export async function inScratchFolder<T>(
   }
 }
 
-function createFolder(parent: string): string {
+function createScratchFolder(parent: string): string {
   try {
     return mkdtempSync(join(parent, scratchPrefix));
   } catch (error) {

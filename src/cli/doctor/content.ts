@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { listAhead } from "../../backup/ahead.ts";
 import { listBackups } from "../../backup/folder.ts";
 import type { Config } from "../../config.ts";
+import { hasOwnBackups } from "../../creation.ts";
 import type { StoreInspection } from "../../domain/inspection.ts";
 import type { MaintenanceTask } from "../../domain/maintenance.ts";
 import { isInForce } from "../../domain/usage.ts";
@@ -42,11 +43,13 @@ async function findRecord(inspection: StoreInspection, task: MaintenanceTask) {
 
 async function checkBackup(
   inspection: StoreInspection,
-  { backupEveryMs, backupFolder, environment }: Config,
+  config: Config,
   { backupAgeMsMax }: Bounds,
 ): Promise<Finding> {
+  const { backupEveryMs, backupFolder, environment } = config;
   const folder = { path: resolve(backupFolder), environment };
-  const [ahead] = await listAhead(folder, inspection.hasRow);
+  const isOwn = hasOwnBackups(config);
+  const [ahead] = isOwn ? await listAhead(folder, inspection.hasRow) : [];
   if (ahead !== undefined) {
     return problem(
       "backup",
@@ -63,7 +66,7 @@ async function checkBackup(
     return warning("backup", `the last one failed at ${formatInstant(failedAt)}: ${error}`, advice);
   }
   // A restored store does not know the backups that were made before.
-  const [newest] = await listBackups(folder, 1);
+  const [newest] = isOwn ? await listBackups(folder, 1) : [];
   const lastAt = succeededAt ?? newest?.createdAt;
   if (lastAt === undefined) return warning("backup", "there is none", advice);
   const ageMs = Date.now() - lastAt;

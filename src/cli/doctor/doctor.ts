@@ -47,12 +47,13 @@ export async function examine(
   const changed = all.filter(({ origin }) => origin !== "default").length;
   const path = sqlitePath(config);
   const isMissing = path !== undefined && !existsSync(path);
+  const newest = await findNewestBackup(config).catch(() => undefined);
   const size = path === undefined || isMissing ? 0 : storeBytes(realpathSync(path));
   return [
     ok("configuration", `${all.length} settings are valid, ${changed} are not the default`),
     ...warnings.map((found) => warning("configuration", found, "Make the file private.")),
     ...(path === undefined || isMissing ? [] : await checkFiles(path, bounds)),
-    ...(await attempt("store", storeAdvice(path, await findNewestBackup(config)), async () => {
+    ...(await attempt("store", storeAdvice(path, newest), async () => {
       const inspection = await inspectStore(config, bounds.databaseMs);
       try {
         return await checkStore(inspection, config, bounds);

@@ -6,7 +6,9 @@
 export const int64Min = -9223372036854775808n;
 export const int64Max = 9223372036854775807n;
 
-const canonicalInteger = /^(?:0|-?[1-9][0-9]{0,18})$/;
+/** The canonical decimal form, without the check of the range. */
+export const int64Pattern = "(?:0|-?[1-9][0-9]{0,18})";
+const canonicalInteger = new RegExp(`^${int64Pattern}$`);
 
 /** Parses the canonical decimal form of a signed 64-bit integer: no plus, no leading zero. */
 export function parseInt64(text: string): bigint | undefined {

@@ -1,12 +1,11 @@
 import { ServiceError } from "../../domain/errors.ts";
 import type { PetName } from "../../domain/pets.ts";
-import { parseInt64 } from "../../domain/values/int64.ts";
+import { int64Pattern, parseInt64 } from "../../domain/values/int64.ts";
 import { queryOf, singleValue } from "../api/parameters.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 
 export const namedPetsMax = 200;
-export const petIdPattern = "(0|-?[1-9][0-9]{0,18})";
-export const petIdsPattern = `^${petIdPattern}(,${petIdPattern}){0,${namedPetsMax - 1}}$`;
+export const petIdsPattern = `^${int64Pattern}(,${int64Pattern}){0,${namedPetsMax - 1}}$`;
 export const petIdsRule = `Query parameter 'ids' is required and must be 1 to ${namedPetsMax} ids of pets, separated by commas.`;
 
 /** Returns the names of the pets with these ids. Those that do not exist are left out. */

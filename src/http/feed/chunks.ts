@@ -8,7 +8,7 @@ import { changeEvent } from "./events.ts";
 export interface FeedFilter {
   readonly cause: Cause | undefined;
   readonly keyId: string | undefined;
-  /** Changes at this time or later. Undefined where all changes are, because times never decrease. */
+  /** Changes at this time or later. Undefined if all further changes are late enough: times never decrease. */
   readonly since: number | undefined;
 }
 

@@ -83,7 +83,7 @@ async function tryCommit(
 ): Promise<Committed | undefined> {
   const { sql, query, confirm, clock } = session;
   const waitMs = Math.floor(giveUpAt - performance.now());
-  if (waitMs < 1) throw unavailable("timeout");
+  if (waitMs < 1) throw unavailable("busy");
   const petIds = new Set(units.flatMap(({ changes }) => changes.map(({ petId }) => petId)));
   const hasKeys = units.some(({ idempotency }) => idempotency);
   const listEpochs = async () => (await query(...epochs.listStatement)).map(toEpochStart);

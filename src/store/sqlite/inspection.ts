@@ -69,8 +69,7 @@ function createInspection(path: string, database: Database): StoreInspection {
           lastWindowAt: lastWindowAt ?? 0,
         };
       }),
-    hasRow: async (...row) =>
-      read(() => createHistoryReader(database)).then((own) => own.hasRow(...row)),
+    hasRow: (...row) => read(() => createHistoryReader(database).hasRow(...row) as boolean),
     listFacts: () => read(() => listFacts(first)),
     listKeys: () => read(() => createKeyReader(database).listKeys()),
     listEndingSecrets: (now) =>

@@ -1,6 +1,7 @@
 import { petStatuses, quantityMax } from "../../../domain/inventory.ts";
 import { causes } from "../../../domain/ledger.ts";
 import { nameCharactersMax } from "../../../domain/names.ts";
+import { int64Pattern } from "../../../domain/values/int64.ts";
 import { petsMax, urlCharactersMax } from "../../../domain/webhooks/terms.ts";
 import { webhookStates } from "../../../domain/webhooks/webhook.ts";
 import {
@@ -12,7 +13,6 @@ import {
   seq,
 } from "../../api/contract/schema.ts";
 import { overlapSecondsMax } from "../overlaps.ts";
-import { petIdPattern } from "../pet-names.ts";
 import { exampleTime } from "./examples.ts";
 
 export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";
@@ -166,7 +166,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
       pets: {
         ...pets("Only changes of these pets. An ID can be a string, to keep all its digits."),
         items: {
-          anyOf: [int64("The ID of a pet."), { type: "string", pattern: `^${petIdPattern}$` }],
+          anyOf: [int64("The ID of a pet."), { type: "string", pattern: `^${int64Pattern}$` }],
         },
         minItems: 1,
         maxItems: petsMax,

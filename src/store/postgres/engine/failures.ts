@@ -91,9 +91,13 @@ export function isLost(error: unknown): boolean {
   return lostStates.test(sqlState(error) ?? "");
 }
 
-/** Whether a statement that failed so may have been committed. All other errors roll it back. */
+/**
+ * Whether a statement that failed so may have been committed. A cancellation can arrive after the commit
+ * of a procedure. All other errors roll it back.
+ */
 export function isUnconfirmed(error: unknown): boolean {
-  return isConnectionFailure(error) || /^(08...|57P0[1-5]|25P0[34])$/.test(sqlState(error) ?? "");
+  const states = /^(08...|57014|57P0[1-5]|25P0[34])$/;
+  return isConnectionFailure(error) || states.test(sqlState(error) ?? "");
 }
 
 /** Whether a lock was not free in time. */

@@ -3,11 +3,13 @@ import {
   closeSync,
   constants,
   existsSync,
+  lstatSync,
   openSync,
+  readlinkSync,
   realpathSync,
   statSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { ServiceError } from "../../../domain/errors.ts";
 import { createFolder, flushFolder } from "../../../folders.ts";
 
@@ -90,7 +92,7 @@ export function hasContent(path: string): boolean {
 
 /** Returns the paths of a store's files without touching them. */
 export function filesOf(path: string): StoreFiles {
-  const real = existsSync(path) ? realpathSync(path) : path;
+  const real = existsSync(path) ? realpathSync(path) : targetOf(path);
   return {
     database: path,
     wal: `${real}-wal`,
@@ -99,6 +101,12 @@ export function filesOf(path: string): StoreFiles {
     servingLock: `${real}-serving`,
     changes: `${real}-changes`,
   };
+}
+
+/** Where a link leads whose target is gone. The other files of the store are beside the target. */
+function targetOf(path: string): string {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? resolve(dirname(path), readlinkSync(path)) : path;
 }
 
 /** Creates a file that only its owner can open. An existing file keeps its content. */

@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
+import { renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { ServiceError } from "../../../domain/errors.ts";
 import type { Environment } from "../../../domain/keys.ts";
 import type { Migration, MigrationBackup } from "../../../domain/upgrades.ts";
-import { flushFolder } from "../../../folders.ts";
+import { flush, flushFolder } from "../../../folders.ts";
 import { schemaOf } from "../../schema-versions.ts";
 import { applySteps, assertEnvironment, assertOurs, versionOf } from "../migrations.ts";
 import { steps } from "../schema/steps.ts";
@@ -80,7 +80,7 @@ function backUp(path: string, now: number): MigrationBackup {
     copyFile(path, temporary);
     const different = findDifference(path, temporary);
     if (different) throw new Error(`the copy is wrong: ${different}`);
-    flushFile(temporary);
+    flush(temporary);
     const file = freeName(
       folder,
       `${nameOf(path)}.before-${steps.at(-1)!.release}-${timestamp(now)}`,
@@ -150,10 +150,4 @@ function findDifference(path: string, copy: string): string | undefined {
   return tables
     .map(([name]) => String(name))
     .find((name) => !same(`SELECT count(*) FROM "${name}"`));
-}
-
-function flushFile(path: string): void {
-  const handle = openSync(path, "r");
-  fsyncSync(handle);
-  closeSync(handle);
 }

@@ -48,7 +48,7 @@ export const busyWaitMs = 8_000;
 
 const undecidedWaitMs = 20;
 
-/** A caller waits at least this much longer for the outcome of a commit than the commit for the lock. */
+/** A commit may get the lock this much later than it waits for it. Its caller waits longer still. */
 const graceMs = 500;
 
 /** How long a stranded log waits for readers of an older state before its checkpoint. */
