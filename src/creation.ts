@@ -1,7 +1,9 @@
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { listBackups } from "./backup/folder.ts";
 import type { Config } from "./config.ts";
+import type { BackupFile } from "./domain/backups.ts";
 import { ServiceError } from "./domain/errors.ts";
+import { clockErrorMsMax } from "./domain/maintenance.ts";
 import { settings } from "./settings.ts";
 import { sqlitePath } from "./store-file.ts";
 
@@ -26,14 +28,14 @@ export async function openOrCreate<T>(
 }
 
 /**
- * Whether the backups in the folder are those of this store: somebody chose the folder, or the store is
- * beside it. The default folder may have backups of another store that was started in the same place.
+ * Whether the backups in the folder are those of this store: somebody chose the folder, or both are the
+ * default. The default folder may have backups of another store that was started in the same place.
  */
 function hasOwnFolder(config: Config): boolean {
-  const { backupFolder } = config;
+  const { backupFolder, databaseUrl, environment } = config;
   if (backupFolder !== settings.backupFolder.default) return true;
-  const path = sqlitePath(config);
-  return path !== undefined && dirname(resolve(path)) === dirname(resolve(backupFolder));
+  const usual = settings.databaseUrl.default.replace("<env>", environment);
+  return sqlitePath({ databaseUrl }) === sqlitePath({ databaseUrl: usual });
 }
 
 /** Whether the folder has, or will have, backups of this store. */
@@ -47,6 +49,9 @@ export async function findNewestBackup({
   environment,
 }: Config): Promise<string | undefined> {
   const path = resolve(backupFolder);
-  const [newest] = await listBackups({ path, environment }, 1);
+  const backups = await listBackups({ path, environment }, Number.POSITIVE_INFINITY);
+  // A name in the future was given by a wrong clock, and such a backup may be an old one.
+  const isPast = ({ createdAt }: BackupFile) => createdAt <= Date.now() + clockErrorMsMax;
+  const newest = backups.find(isPast) ?? backups[0];
   return newest && join(path, newest.name);
 }

@@ -4,7 +4,7 @@ import { ServiceError } from "./domain/errors.ts";
 import { isFileError, reasonOf } from "./file-errors.ts";
 
 /** The file that a database address names; undefined for a database server. */
-export function sqlitePath({ databaseUrl }: Config): string | undefined {
+export function sqlitePath({ databaseUrl }: Pick<Config, "databaseUrl">): string | undefined {
   if (!databaseUrl.startsWith("sqlite:")) return undefined;
   return resolve(databaseUrl.slice("sqlite:".length).replace(/^\/\/(?=\/)/, ""));
 }

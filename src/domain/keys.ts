@@ -118,14 +118,14 @@ export function findKeyFault(
   environment: Environment,
   kind: KeyKind,
 ): KeyFault | undefined {
-  const expected = prefixes[kind][environment];
-  const isOf = (one: KeyKind) =>
-    environments.find((place) => text.startsWith(prefixes[one][place]));
-  if (isOf(kind === "api" ? "operator" : "api")) return { kind: "other kind" };
-  const sent = isOf(kind);
-  if (sent === undefined) return { kind: "prefix", expected };
-  if (sent !== environment) return { kind: "other environment", environment: sent };
-  return isKeyText(text, environment, kind) ? undefined : { kind: "checksum" };
+  for (const sentKind of ["api", "operator"] as const) {
+    const place = environments.find((one) => text.startsWith(prefixes[sentKind][one]));
+    if (place === undefined) continue;
+    if (!isKeyText(text, place, sentKind)) return { kind: "checksum" };
+    if (place !== environment) return { kind: "other environment", environment: place };
+    return sentKind === kind ? undefined : { kind: "other kind" };
+  }
+  return { kind: "prefix", expected: prefixes[kind][environment] };
 }
 
 export function digestOf(text: string): string {

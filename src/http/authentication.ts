@@ -65,7 +65,7 @@ function faultOf(request: Request, kind: KeyKind, environment: Environment): str
 }
 
 /** Parameters by the names that other services use, and keys of this service by any name. */
-const keyInQuery = /[?&](?:api[-_]?key|access[-_]?token|[^=&]*=ps[ko]_(?:live|test)_)/i;
+const keyInQuery = /[?&](?:(?:api[-_]?key|access[-_]?token)=|[^=&]*=ps[ko]_(?:live|test)_)/i;
 
 /** RFC 6750 3.1: the challenge names the scope that is required. */
 export function insufficientScope(scope: GrantedScope): Reply {

@@ -10,7 +10,9 @@ const charactersShown = 40;
 /** Names the unknown one, and the one that the client probably meant, or else all. */
 export function unknownName(kind: Kind, name: string, known: readonly string[]): string {
   const isLong = name.length > charactersShown;
-  const shown = isLong ? `${name.slice(0, charactersShown).toWellFormed()}…` : name;
+  const start = isLong ? `${name.slice(0, charactersShown).toWellFormed()}…` : name;
+  // Control characters could change what a terminal or a log shows.
+  const shown = start.replace(/\p{C}/gu, "\ufffd");
   const nearest = findNearest(name, known);
   if (nearest !== undefined) return `Unknown ${kind} '${shown}'. Did you mean '${nearest}'?`;
   if (known.length === 0) return `Unknown ${kind} '${shown}'. This operation has no ${kind}s.`;

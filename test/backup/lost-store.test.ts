@@ -128,6 +128,8 @@ for (const engine of engines) {
         place.path("data/backups"),
         "production-20261116T100000Z.petstore",
       );
+      // A clock that was ahead gave this name.
+      await makeBackup(place.path("data/backups"), "production-29991231T000000Z.petstore");
       const folder = ["--backup-folder", place.path("data/backups")];
       for (const words of creating()) {
         const ran = await place.run([...words, "--database", database, ...folder]);
@@ -173,7 +175,7 @@ for (const engine of engines) {
   test(`${engine}: a store elsewhere is created, whatever the default folder has`, async () => {
     await makeBackup(place.path("data/backups"));
     const database =
-      engine === "sqlite" ? `sqlite:${place.path("elsewhere.db")}` : await missing[engine]();
+      engine === "sqlite" ? `sqlite:${place.path("data/second.db")}` : await missing[engine]();
     expect(await place.run([...createFirstKey, "--database", database])).toMatchObject({ code: 0 });
     const doctor = await place.run(["doctor", "--port", "0", "--database", database]);
     expect(doctor.out).toContain("there is none");

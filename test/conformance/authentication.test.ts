@@ -64,6 +64,8 @@ onEveryEngine("authentication", (service) => {
       ["/inventory", bearer(text.slice(0, -7)), "incomplete or mistyped"],
       ["/inventory", bearer(generateKeyText("staging")), `belongs to staging, ${production}`],
       ["/inventory", bearer(generateKeyText("production", "operator")), "is an operator key"],
+      ["/inventory", bearer(generateKeyText("staging", "operator")), `staging, ${production}`],
+      ["/inventory", bearer("psk_test_abc"), "incomplete or mistyped"],
       ["/inventory", bearer("eyJhbGciOiJIUzI1NiJ9.e30.x"), "which starts with psk_live_."],
       ["/inventory", bearer(`${text} ${text}`), "A key has no spaces."],
       ["/inventory", { Authorization: text }, "does not use the scheme Bearer."],
@@ -81,7 +83,11 @@ onEveryEngine("authentication", (service) => {
       expect(response.text).not.toContain(text);
     }
     const plain = (await service().call("GET", "/inventory")).text;
-    for (const path of ["/inventory?limit=1", "/changes?key=key_1"]) {
+    for (const path of [
+      "/inventory?limit=1",
+      "/changes?key=key_1",
+      "/changes?access_tokenizer=5",
+    ]) {
       expect((await service().call("GET", path)).text).toBe(plain);
     }
   });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { anEntry } from "../support/audit.ts";
 import { onEveryEngine, statusesOf } from "../support/conformance.ts";
+import { until } from "../support/instances/fleet.ts";
 import { expectError, limitsOf } from "../support/responses.ts";
 
 onEveryEngine("bans", (service) => {
@@ -76,6 +77,9 @@ onEveryEngine("bans", (service) => {
     const { clock, store } = service();
     const { id, text: key } = await issue(2, 1_000);
     await provoke(key);
+    // The service saves a ban without making its requests wait.
+    const isSaved = async () => (await store.usage.loadBans()).some(({ keyId }) => keyId === id);
+    await until(isSaved, 5_000, "the ban in the store");
     expect(await store.usage.liftBan(id, clock.now(), anEntry)).toBe(true);
     expect(await codeOf(key)).toBe("rate_limit_exceeded");
     await provoke(key);

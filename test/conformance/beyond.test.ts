@@ -117,6 +117,7 @@ onEveryEngine("beyond the specification", (service) => {
     const cases: [path: string, body: object | undefined, message: string][] = [
       ["/changes?aftr=3", undefined, "Unknown query parameter 'aftr'. Did you mean 'after'?"],
       ["/changes?from=3", undefined, "Unknown query parameter 'from'. Known here: limit, after, "],
+      ["/changes?from%1b%0a=3", undefined, "Unknown query parameter 'from\ufffd\ufffd'."],
       [
         "/changes/head?seq=1",
         undefined,

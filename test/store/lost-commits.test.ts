@@ -8,7 +8,7 @@ import { commandImport } from "../../src/domain/import-preview.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { isUnconfirmed } from "../../src/store/postgres/engine/failures.ts";
-import { unavailableOr } from "../../src/store/sqlite/engine/failures.ts";
+import { unavailableOr, unknownOutcomeOr } from "../../src/store/sqlite/engine/failures.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
 import { createTestClock } from "../support/clock.ts";
 import { until } from "../support/instances/fleet.ts";
@@ -79,9 +79,14 @@ test.each([true, false])(
 );
 
 test("on SQLite a commit that was written but not flushed has no known outcome, and any other error of the disk has", () => {
+  const thrown = (code: string, errno: number) =>
+    Object.assign(new Error(code), { name: "SQLiteError", code, errno });
   const failure = (code: string, errno: number) =>
-    unavailableOr(Object.assign(new Error(code), { name: "SQLiteError", code, errno }));
+    unavailableOr(unknownOutcomeOr(thrown(code, errno)));
   expect(failure("SQLITE_IOERR_FSYNC", 1034)).toMatchObject({ reason: "unknownOutcome" });
+  // The index of the log is written after the log.
+  expect(failure("SQLITE_IOERR_SHMSIZE", 4874)).toMatchObject({ reason: "unknownOutcome" });
+  expect(failure("SQLITE_IOERR_SHMMAP", 5386)).toMatchObject({ reason: "unknownOutcome" });
   expect(failure("SQLITE_IOERR_WRITE", 778)).toMatchObject({ reason: "unreachable" });
 });
 

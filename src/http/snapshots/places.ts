@@ -51,6 +51,7 @@ export function createPlaces(placesMax: number, waitingMax: number): Places {
     if (!isWithinShare(countOf(visitors, visitor.keyId), visitors.length, 1, waitingMax)) {
       throw unavailable("tooManyOwnRequests");
     }
+    if (signal.aborted) throw unavailable("tooManyRequests");
     const { promise, resolve } = Promise.withResolvers<void>();
     const one = { visitor, enter: resolve };
     queues[name] = inTurns([...queues[name], one], keyOf, () => 1, 1);

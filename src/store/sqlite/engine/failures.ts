@@ -24,6 +24,19 @@ const notFlushed = 1034;
 /** SQLITE_IOERR_SHMSIZE: the `-shm` file cannot grow. A full disk causes it when a store is opened. */
 const indexTooSmall = 4874;
 
+/** SQLITE_IOERR_SHMMAP: the `-shm` file cannot be mapped. */
+const indexNotMapped = 5386;
+
+/**
+ * Converts a failure of a commit whose rows are in the log already. SQLite adds them to the index of the
+ * log last, and takes the commit back if that fails, but a crash may bring it to light again.
+ */
+export function unknownOutcomeOr(error: unknown): unknown {
+  const errno = error instanceof SQLiteError ? error.errno : 0;
+  const isLogged = errno === indexTooSmall || errno === indexNotMapped;
+  return isLogged ? unavailable("unknownOutcome", "the -shm file cannot grow") : error;
+}
+
 /** Result codes that only a person can act on, in the words of the command line. */
 const fileMessages: Readonly<Record<number, string>> = {
   11: "the store's file is damaged; restore a backup", // SQLITE_CORRUPT

@@ -14,7 +14,7 @@ import { createUsageHistoryWriter } from "../usage-history.ts";
 import { createDeliveryWriter, createWebhookWriter } from "../webhooks.ts";
 import { openForWriting } from "./connection.ts";
 import { createDamageCheck, type Damage, describeDamage } from "./damage.ts";
-import { guarded, wrapMethods } from "./failures.ts";
+import { guarded, unknownOutcomeOr, wrapMethods } from "./failures.ts";
 import { filesOf, prepareFiles } from "./files.ts";
 import { isServed } from "./serving-lock.ts";
 
@@ -149,7 +149,11 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
     commit: checked((units: readonly Unit[], now: number, withinMs: number): Committed => {
       waitForLock(withinMs);
       const giveUpAt = (sentAt ?? Number.POSITIVE_INFINITY) + withinMs + graceMs;
-      return ledger.commit(units, now, giveUpAt);
+      try {
+        return ledger.commit(units, now, giveUpAt);
+      } catch (error) {
+        throw unknownOutcomeOr(error);
+      }
     }),
     methods: {
       ...waiting(busyWaitMs, { ...createKeyWriter(database), liftBan, beginEpoch, loadKeys }),
