@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { copyFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { inventory, ledger, pets } from "../fixtures/expected.ts";
 import { readParts, writeParts } from "../support/backup-files.ts";
@@ -11,7 +12,9 @@ import { verifyStore, withStoreAt } from "../support/stocking.ts";
 const place = openWorkspace();
 afterAll(() => place.leave());
 
-const file = resolve(import.meta.dir, "../fixtures/backup-0.6.0.petstore");
+// A copy: a restore to a database server works in a folder beside the file.
+const file = place.path("backup-0.6.0.petstore");
+copyFileSync(resolve(import.meta.dir, "../fixtures/backup-0.6.0.petstore"), file);
 
 const targets: Record<Engine, () => Promise<string>> = {
   sqlite: async () => `sqlite:${place.path("restored.db")}`,
