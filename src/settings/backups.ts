@@ -28,7 +28,7 @@ export const backupsSettings = {
     placeholder: "FOLDER",
     default: "./data/backups",
     description:
-      "Folder for the backups that the service makes. While a folder that you chose has some, a missing store is not created: it was lost.",
+      "Folder for the backups that the service makes. While it has backups of a missing store, that store is not created: it was lost.",
     read: readNonEmpty,
   }),
 } as const;
