@@ -38,7 +38,7 @@ export async function startFeedTrial(
   const pickInstance = () => fleet.instance(Math.floor(Math.random() * fleet.size)).baseUrl;
   const consumers = Array.from({ length: consumersCount }, (_, number) => {
     // Each stores its cursor after another number of changes, so that not all have just done it.
-    const sometimes = { savesEvery: Math.floor(savesEvery * (1 + number / 100)) };
+    const sometimes = { savesEvery: savesEvery + Math.floor(((savesEvery - 1) * number) / 100) };
     const ofOneKey = { query: { key: second!.id } };
     const kinds: Pick<ConsumerOptions, "savesEvery" | "query">[] = [
       {},
