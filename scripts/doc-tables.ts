@@ -1,5 +1,5 @@
 /**
- * Writes tables into pages of docs/, between HTML comments that name them. With --check it writes
+ * Writes tables into pages, between HTML comments that name them. With --check it writes
  * nothing and fails if a table differs from the code.
  */
 
@@ -7,13 +7,15 @@ import { topics } from "../src/cli/command.ts";
 import { commands } from "../src/cli/commands.ts";
 import { exitCodes } from "../src/cli/exit-codes.ts";
 import { synopsisOf } from "../src/cli/help.ts";
-import { type EventKind, events } from "../src/domain/events.ts";
+import { type EventKind, events } from "../src/domain/running/events.ts";
 import { metrics } from "../src/metrics/table.ts";
 import type { Setting } from "../src/settings/setting.ts";
 import { settingGroups } from "../src/settings.ts";
+import { drawRooms } from "./layers.ts";
 
 /** The tables of each page, by the name in its comments. */
 export const docTables: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  "ARCHITECTURE.md": { rooms: () => `\`\`\`\n${drawRooms()}\n\`\`\`` },
   "docs/commands.md": { commands: commandTables, "exit codes": exitCodeTable },
   "docs/configuration.md": { settings: settingTables },
   "docs/logs.md": { events: eventTable },

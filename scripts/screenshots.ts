@@ -4,7 +4,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { Cookie, Page } from "playwright-core";
 import { sampleOrders, samplePets } from "../src/cli/sample.ts";
-import { commandImport } from "../src/domain/import-preview.ts";
+import { commandImport } from "../src/domain/catalogue/import-preview.ts";
 import { issueOperator } from "../test/support/admin/operators.ts";
 import { browser, closeBrowser } from "../test/support/browser.ts";
 import { createTestClock } from "../test/support/clock.ts";

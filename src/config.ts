@@ -1,6 +1,6 @@
 import { type Flags, type ReadSettings, readSettings, type Variables } from "./config/reading.ts";
-import { ServiceError } from "./domain/errors.ts";
-import { type BanRules, dayMs } from "./domain/limits.ts";
+import { type BanRules, dayMs } from "./domain/limits/limits.ts";
+import { ServiceError } from "./domain/running/errors.ts";
 import { printWarning } from "./output.ts";
 import { type SettingValues, settings } from "./settings.ts";
 

@@ -1,9 +1,9 @@
 import { join, resolve } from "node:path";
 import { listBackups } from "./backup/folder.ts";
 import type { Config } from "./config.ts";
-import type { BackupFile } from "./domain/backups.ts";
-import { ServiceError } from "./domain/errors.ts";
-import { clockErrorMsMax } from "./domain/maintenance.ts";
+import type { BackupFile } from "./domain/operations/backups.ts";
+import { clockErrorMsMax } from "./domain/operations/maintenance.ts";
+import { ServiceError } from "./domain/running/errors.ts";
 import { settings } from "./settings.ts";
 import { sqlitePath } from "./store-file.ts";
 

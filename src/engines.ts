@@ -1,12 +1,18 @@
 import type { Config } from "./config.ts";
 import { openOrCreate } from "./creation.ts";
-import { type ClockWatchOptions, createClockWatch, watchClock } from "./domain/clock-watch.ts";
-import { isUnavailable } from "./domain/conditions.ts";
-import type { Log } from "./domain/events.ts";
-import type { GroupingBounds } from "./domain/grouping.ts";
-import type { Clock, Limiter, Store } from "./domain/ports.ts";
-import { createStoreStates, type StoreStates } from "./domain/store-states.ts";
-import type { Migration } from "./domain/upgrades.ts";
+import type { GroupingBounds } from "./domain/commits/grouping.ts";
+import type { Limiter } from "./domain/limits/limiter.ts";
+import { createStoreStates, type StoreStates } from "./domain/operations/store-states.ts";
+import type { Migration } from "./domain/operations/upgrades.ts";
+import type { Clock } from "./domain/running/clock.ts";
+import { isUnavailable } from "./domain/running/conditions.ts";
+import type { Log } from "./domain/running/events.ts";
+import type { Store } from "./domain/store.ts";
+import {
+  type ClockWatchOptions,
+  createClockWatch,
+  watchClock,
+} from "./domain/usage/clock-watch.ts";
 import { createLocalLimiter } from "./limits/local.ts";
 import { createSharedLimiter } from "./limits/shared.ts";
 import type { Database } from "./store/postgres/engine/database.ts";

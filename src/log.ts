@@ -1,4 +1,10 @@
-import { type EventName, events, type Log, type LogLevel, logLevels } from "./domain/events.ts";
+import {
+  type EventName,
+  events,
+  type Log,
+  type LogLevel,
+  logLevels,
+} from "./domain/running/events.ts";
 import { createLineWriter, type LineFormat } from "./log/lines.ts";
 import { createLogWriter } from "./log/writer.ts";
 import { createScrubber } from "./output.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Config } from "./config.ts";
-import { ServiceError } from "./domain/errors.ts";
+import { ServiceError } from "./domain/running/errors.ts";
 import { isFileError, reasonOf } from "./file-errors.ts";
 
 /** The file that a database address names; undefined for a database server. */

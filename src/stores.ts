@@ -1,9 +1,10 @@
 import type { Config } from "./config.ts";
 import { openOrCreate } from "./creation.ts";
-import { ServiceError } from "./domain/errors.ts";
-import type { ImportPreview } from "./domain/import-preview.ts";
-import type { Clock, Store } from "./domain/ports.ts";
-import type { Migration, UpgradeCheck } from "./domain/upgrades.ts";
+import type { ImportPreview } from "./domain/catalogue/import-preview.ts";
+import type { Migration, UpgradeCheck } from "./domain/operations/upgrades.ts";
+import type { Clock } from "./domain/running/clock.ts";
+import { ServiceError } from "./domain/running/errors.ts";
+import type { Store } from "./domain/store.ts";
 import { loadPostgres, loadSqlite, systemClock } from "./engines.ts";
 import { printError } from "./output.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
+import { rooms } from "../scripts/layers.ts";
 import { settings } from "../src/settings.ts";
 
 /** The rules of this repository that a test can check, over every file that is not generated. */
@@ -94,6 +95,27 @@ test("no layer imports what it may not", () => {
       .map(({ from, to }) => `${from} imports ${to}`);
   });
   expect(broken).toEqual([]);
+});
+
+/** The room of a file: the first folder below its layer, or the file itself. */
+function roomOf(layer: string, path: string): string {
+  return path.slice(layer.length).split("/")[0]!;
+}
+
+test("inside a layer, no file imports from a room above its own", () => {
+  for (const [layer, list] of Object.entries(rooms)) {
+    const order = list.map(([room]) => room);
+    const files = codeFiles.filter((path) => path.startsWith(layer));
+    const unlisted = files.filter((path) => !order.includes(roomOf(layer, path)));
+    expect(unlisted).toEqual([]);
+    expect(order.filter((room) => !files.some((path) => roomOf(layer, path) === room))).toEqual([]);
+    const floor = (path: string) => order.indexOf(roomOf(layer, path));
+    const upward = files
+      .flatMap(importsOf)
+      .filter(({ from, to }) => to.startsWith(layer) && floor(to) > floor(from))
+      .map(({ from, to }) => `${from} imports ${to}`);
+    expect(upward).toEqual([]);
+  }
 });
 
 test("the import pattern sees imports, exports, types, dynamic imports and workers", () => {

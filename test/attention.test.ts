@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { listAttention, type ServiceState } from "../src/domain/attention.ts";
-import type { KeyStatus } from "../src/domain/key-lifecycle.ts";
+import type { KeyStatus } from "../src/domain/keys/lifecycle.ts";
+import { listAttention, type ServiceState } from "../src/domain/operations/attention.ts";
 import type { Webhook } from "../src/domain/webhooks/webhook.ts";
 
 const now = Date.UTC(2026, 10, 15, 12);

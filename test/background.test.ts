@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { every, inBackground } from "../src/domain/background.ts";
+import { every, inBackground } from "../src/domain/running/background.ts";
 import { openWorkspace } from "./support/process.ts";
 
 test("work in the background that fails is logged once, counted, and logged again when it succeeds", async () => {
@@ -59,9 +59,10 @@ test("work at an interval never runs twice at once, and logs nothing once it is 
 
 /** Timers and listeners outside background.ts, each with the reason why no failure is lost. */
 const exceptions: Record<string, string> = {
-  "src/domain/background.ts": "the place for them",
-  "src/domain/commits.ts": "rejects promises",
-  "src/domain/follower.ts": "rejections are caught; the next request meets the same failure",
+  "src/domain/running/background.ts": "the place for them",
+  "src/domain/commits/commits.ts": "rejects promises",
+  "src/domain/inventory/follower.ts":
+    "rejections are caught; the next request meets the same failure",
   "src/compose/imports.ts": "resolves a promise",
   "src/http/feed/stream.ts": "ends a stream, which only removes it from collections",
   "src/http/server.ts": "resolves a promise",
@@ -92,7 +93,7 @@ test("every timer and every listener catches what it throws", () => {
   );
   expect(found.sort()).toEqual(Object.keys(exceptions).sort());
   const intervals = found.filter((path) => readFileSync(path, "utf8").includes("setInterval("));
-  expect(intervals).toEqual(["src/domain/background.ts"]);
+  expect(intervals).toEqual(["src/domain/running/background.ts"]);
 });
 
 test("a service that cannot save usage for ten seconds logs one line of JSON, and another when it can again", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createClockWatch, watchClock } from "../src/domain/clock-watch.ts";
-import { expiredBefore } from "../src/domain/key-keeping.ts";
-import { dayMs } from "../src/domain/limits.ts";
+import { expiredBefore } from "../src/domain/ledger/idempotency-keeping.ts";
+import { dayMs } from "../src/domain/limits/limits.ts";
+import { createClockWatch, watchClock } from "../src/domain/usage/clock-watch.ts";
 import { createTestClock, testStart } from "./support/clock.ts";
 import { runs } from "./support/properties/runs.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createCommitter } from "../src/domain/commits.ts";
-import type { Committed, LedgerRow, Unit } from "../src/domain/ledger.ts";
+import { createCommitter } from "../src/domain/commits/commits.ts";
+import type { Committed, LedgerRow, Unit } from "../src/domain/ledger/ledger.ts";
 import { controlledStore, oneAtATime, turns, unitOf, unknown } from "./support/committing.ts";
 import { setUnit } from "./support/units.ts";
 

@@ -3,9 +3,14 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { type EpochStart, epochOf, isInHistory, type Position } from "../src/domain/epochs.ts";
-import { commandImport } from "../src/domain/import-preview.ts";
-import type { Store } from "../src/domain/ports.ts";
+import { commandImport } from "../src/domain/catalogue/import-preview.ts";
+import {
+  type EpochStart,
+  epochOf,
+  isInHistory,
+  type Position,
+} from "../src/domain/ledger/epochs.ts";
+import type { Store } from "../src/domain/store.ts";
 import { openSqlite } from "../src/store/sqlite/store.ts";
 import { createTestClock } from "./support/clock.ts";
 import { petRow } from "./support/pets.ts";

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { verify } from "../src/domain/verify.ts";
+import { verify } from "../src/domain/verification/verify.ts";
 import { expectError } from "./support/responses.ts";
 import { startTestService } from "./support/service.ts";
 

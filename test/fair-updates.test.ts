@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createCommitter } from "../src/domain/commits.ts";
+import { createCommitter } from "../src/domain/commits/commits.ts";
 import { controlledStore, oneAtATime, turns, unitOf } from "./support/committing.ts";
 
 /** No key keeps the updates of another from being stored. */

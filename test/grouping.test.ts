@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createCommitter } from "../src/domain/commits.ts";
+import { createCommitter } from "../src/domain/commits/commits.ts";
 import { controlledStore, turns, unitOf } from "./support/committing.ts";
 
 const bounds = {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { unavailable } from "../src/domain/errors.ts";
-import { announceKeyChanges, createHeadWatcher } from "../src/domain/head.ts";
-import type { LedgerRow } from "../src/domain/ledger.ts";
-import type { Head, Store } from "../src/domain/ports.ts";
+import { createHeadWatcher } from "../src/domain/ledger/head.ts";
+import type { LedgerRow } from "../src/domain/ledger/ledger.ts";
+import type { Head } from "../src/domain/ledger/store.ts";
+import { unavailable } from "../src/domain/running/errors.ts";
+import { announceKeyChanges } from "../src/domain/shop/key-announcements.ts";
+import type { Store } from "../src/domain/store.ts";
 import { anEntry } from "./support/audit.ts";
 
 const headAt = (seq: number, keysVersion = 0, epoch = "first"): Head => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { verify } from "../src/domain/verify.ts";
+import { verify } from "../src/domain/verification/verify.ts";
 import { expectError, expectUnchanged } from "./support/responses.ts";
 import {
   engines,

@@ -3,9 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../src/config.ts";
-import { commandLine } from "../src/domain/audit.ts";
-import { ServiceError } from "../src/domain/errors.ts";
-import { InvalidField } from "../src/domain/invalid-field.ts";
+import { commandLine } from "../src/domain/audit/audit.ts";
+import { callerOf, defaultScopes, digestOf, isKeyText } from "../src/domain/keys/keys.ts";
 import {
   defaultOverlapMs,
   getKeyStatus,
@@ -14,11 +13,12 @@ import {
   listKeyStatuses,
   revokeKey,
   rotateKey,
-} from "../src/domain/key-lifecycle.ts";
-import type { KeyTerms } from "../src/domain/key-terms.ts";
-import { callerOf, defaultScopes, digestOf, isKeyText } from "../src/domain/keys.ts";
-import { newUsage } from "../src/domain/limits.ts";
-import type { Store } from "../src/domain/ports.ts";
+} from "../src/domain/keys/lifecycle.ts";
+import type { KeyTerms } from "../src/domain/keys/terms.ts";
+import { newUsage } from "../src/domain/limits/limits.ts";
+import { ServiceError } from "../src/domain/running/errors.ts";
+import { InvalidField } from "../src/domain/running/invalid-field.ts";
+import type { Store } from "../src/domain/store.ts";
 import { openStore } from "../src/stores.ts";
 import { createTestClock } from "./support/clock.ts";
 
@@ -111,14 +111,14 @@ describe("a new key", () => {
 });
 
 test("a scope that is added to the list of scopes is not added to the default scopes", async () => {
-  const source = readFileSync(new URL("../src/domain/keys.ts", import.meta.url), "utf8");
+  const source = readFileSync(new URL("../src/domain/keys/keys.ts", import.meta.url), "utf8");
   const domain = new URL("../src/domain/", import.meta.url).pathname;
   const extended = source
     .replace(/(export const scopes = \[)/, '$1"admin:write", ')
     .replaceAll('from "./', `from "${domain}`);
   const file = join(folder, "keys-with-one-more-scope.ts");
   writeFileSync(file, extended);
-  const changed = (await import(file)) as typeof import("../src/domain/keys.ts");
+  const changed = (await import(file)) as typeof import("../src/domain/keys/keys.ts");
   expect(changed.scopes as readonly string[]).toContain("admin:write");
   expect(changed.defaultScopes).toEqual(defaultScopes);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { environments, generateKeyText, isKeyText } from "../src/domain/keys.ts";
+import { environments, generateKeyText, isKeyText } from "../src/domain/keys/keys.ts";
 
 /** Made by version 0.2.0, which computed the checksum with its own code. */
 const live = "psk_live_dfc22tQeinXEwK2WhrkWXRswGIpS62N24IS2xM16u543Bw6Lp";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { ErrorCode } from "../src/domain/errors.ts";
-import { generateKeyText, scopes } from "../src/domain/keys.ts";
+import { generateKeyText, scopes } from "../src/domain/keys/keys.ts";
+import type { ErrorCode } from "../src/domain/running/errors.ts";
 import type { Operation } from "../src/http/operation.ts";
 import { anEntry } from "./support/audit.ts";
 import { type Example, operationExamples as examples } from "./support/operation-examples.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createCommitter } from "../src/domain/commits.ts";
-import { createGrouping } from "../src/domain/grouping.ts";
+import { createCommitter } from "../src/domain/commits/commits.ts";
+import { createGrouping } from "../src/domain/commits/grouping.ts";
 import { controlledStore, turns, unitOf } from "./support/committing.ts";
 
 /** Groups that are sent before the ones before them have ended. */

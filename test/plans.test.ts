@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { commands } from "../src/cli/commands.ts";
 import { commandHelp } from "../src/cli/help.ts";
-import { type Limits, plans } from "../src/domain/plans.ts";
+import { type Limits, plans } from "../src/domain/limits/plans.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 /** A plan that is added, renamed or has new limits must be changed in every list of plans. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { isReady } from "../src/compose/readiness.ts";
-import { createCommitter } from "../src/domain/commits.ts";
-import { unavailable } from "../src/domain/errors.ts";
-import { createFollower } from "../src/domain/follower.ts";
+import { createCommitter } from "../src/domain/commits/commits.ts";
+import { createFollower } from "../src/domain/inventory/follower.ts";
+import { unavailable } from "../src/domain/running/errors.ts";
 import { createInventoryList } from "../src/http/list/list.ts";
 import { oneAtATime } from "./support/committing.ts";
 import { boundless, startFleet, until } from "./support/instances/fleet.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { apiErrorCodes } from "../src/domain/errors.ts";
+import { apiErrorCodes } from "../src/domain/running/errors.ts";
 import { closeBrowser } from "./support/browser.ts";
 import { apiDocument, documentedOperations } from "./support/contract/document.ts";
 import {

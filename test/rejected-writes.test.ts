@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Scope, scopes } from "../src/domain/keys.ts";
+import { type Scope, scopes } from "../src/domain/keys/keys.ts";
 import type { Operation } from "../src/http/operation.ts";
 import {
   operationExamples as adminExamples,

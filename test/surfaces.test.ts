@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { ServiceError } from "../src/domain/errors.ts";
-import type { Caller } from "../src/domain/keys.ts";
+import type { Caller } from "../src/domain/keys/keys.ts";
+import { ServiceError } from "../src/domain/running/errors.ts";
 import { readJsonText } from "../src/http/body.ts";
 import { errorReply } from "../src/http/errors.ts";
 import type { Call, Context, Operation, Reply } from "../src/http/operation.ts";

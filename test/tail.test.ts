@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Cursor } from "../src/domain/cursors.ts";
-import { createHeadWatcher, type HeadWatcher } from "../src/domain/head.ts";
-import type { Store } from "../src/domain/ports.ts";
-import { followTail, type LedgerTail, pageRows } from "../src/domain/tail.ts";
+import type { Cursor } from "../src/domain/ledger/cursors.ts";
+import { createHeadWatcher, type HeadWatcher } from "../src/domain/ledger/head.ts";
+import { followTail, type LedgerTail, pageRows } from "../src/domain/ledger/tail.ts";
+import type { Store } from "../src/domain/store.ts";
 import { openSqlite } from "../src/store/sqlite/store.ts";
 import { upTo } from "./support/history.ts";
 import { until } from "./support/instances/fleet.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ServiceError, unavailable } from "../src/domain/errors.ts";
+import { ServiceError, unavailable } from "../src/domain/running/errors.ts";
 import {
   allKeys,
   emptyCounts,
@@ -17,8 +17,8 @@ import {
   type UsageHistoryStore,
   unpackCounts,
   withoutKey,
-} from "../src/domain/usage-history.ts";
-import { createUsageRecorder } from "../src/domain/usage-recorder.ts";
+} from "../src/domain/usage/usage-history.ts";
+import { createUsageRecorder } from "../src/domain/usage/usage-recorder.ts";
 import { createTestClock, testStart } from "./support/clock.ts";
 import { runs } from "./support/properties/runs.ts";
 

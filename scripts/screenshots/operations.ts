@@ -3,8 +3,8 @@
 import { copyFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../src/config.ts";
-import { auditEntry, commandLine } from "../../src/domain/audit.ts";
-import { toSpanCounts, type UsageCount } from "../../src/domain/usage-history.ts";
+import { auditEntry, commandLine } from "../../src/domain/audit/audit.ts";
+import { toSpanCounts, type UsageCount } from "../../src/domain/usage/usage-history.ts";
 import { withoutSecrets } from "../../src/domain/webhooks/terms.ts";
 import type { WebhookAttempt } from "../../src/domain/webhooks/webhook.ts";
 import type { TestService } from "../../test/support/service.ts";

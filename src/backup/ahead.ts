@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { ServiceError } from "../domain/errors.ts";
-import type { HistoryReader } from "../domain/ports.ts";
+import type { HistoryReader } from "../domain/ledger/store.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { type BackupFolder, listBackups } from "./folder.ts";
 import { readManifest } from "./reader.ts";
 

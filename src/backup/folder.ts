@@ -1,7 +1,7 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { BackupFile } from "../domain/backups.ts";
-import { clockErrorMsMax } from "../domain/maintenance.ts";
+import type { BackupFile } from "../domain/operations/backups.ts";
+import { clockErrorMsMax } from "../domain/operations/maintenance.ts";
 
 /** The folder with the backups that the service makes. Several environments may share it. */
 export interface BackupFolder {

@@ -1,5 +1,5 @@
-import { ServiceError } from "../domain/errors.ts";
-import { environments } from "../domain/keys.ts";
+import { environments } from "../domain/keys/keys.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { tables } from "../store/tables.ts";
 
 /** The version of the file format. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import type { RowsOf, StoredRow } from "../domain/ports.ts";
+import type { RowsOf, StoredRow } from "../domain/verification/store.ts";
 import { readLines } from "./content.ts";
 import {
   damagedBackup,

@@ -1,5 +1,5 @@
-import type { StoredRow } from "../domain/ports.ts";
 import { int64Max, int64Min } from "../domain/values/int64.ts";
+import type { StoredRow } from "../domain/verification/store.ts";
 import { type Table, tables } from "../store/tables.ts";
 
 /** A table as a backup has it. */

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress } from "node:zlib";
-import type { Clock, Snapshot } from "../domain/ports.ts";
+import type { Clock } from "../domain/running/clock.ts";
+import type { Snapshot } from "../domain/verification/store.ts";
 import { firstLine, format, type Manifest, manifestEnd, manifestStart } from "./manifest.ts";
 import { backupTables, endLine, rowLine, tableLine } from "./rows.ts";
 

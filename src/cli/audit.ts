@@ -1,5 +1,5 @@
-import type { AuditRow } from "../domain/audit.ts";
-import type { Store } from "../domain/ports.ts";
+import type { AuditRow } from "../domain/audit/audit.ts";
+import type { Store } from "../domain/store.ts";
 import { parseInteger } from "./flag-values.ts";
 import { type Listing, printRows } from "./listing.ts";
 import type { StoreInput } from "./with-store.ts";

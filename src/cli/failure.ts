@@ -1,4 +1,4 @@
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 
 /** The one line that a command prints if it fails with this error. */
 export function messageOf(error: unknown): string {

@@ -1,7 +1,7 @@
 import { createWriteStream } from "node:fs";
 import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { creationReasonOf } from "../file-errors.ts";
 import { type Format, findFormat, formats } from "../files/formats.ts";
 import { printableLines, ReaderGone } from "../output.ts";

@@ -1,4 +1,4 @@
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { parseDuration as parseDurationMs } from "../domain/values/durations.ts";
 import { parseInstant } from "../domain/values/instants.ts";
 

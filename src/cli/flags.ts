@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 import type { Setting } from "../settings/setting.ts";
 import { settings } from "../settings.ts";

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isInHistory } from "../domain/epochs.ts";
-import { ServiceError, unavailable } from "../domain/errors.ts";
-import { rowsPerPageMax } from "../domain/history.ts";
-import type { Head, NamedRow, Store } from "../domain/ports.ts";
+import { rowsPerPageMax } from "../domain/history/history.ts";
+import { isInHistory } from "../domain/ledger/epochs.ts";
+import type { Head, NamedRow } from "../domain/ledger/store.ts";
+import { ServiceError, unavailable } from "../domain/running/errors.ts";
+import type { Store } from "../domain/store.ts";
 import { printError } from "../output.ts";
 
 /** How late a row may be printed. Only SQLite knows without a query that nothing was written. */

@@ -1,6 +1,6 @@
-import { defaultOverlapMs } from "../domain/key-lifecycle.ts";
-import { defaultScopes, scopes } from "../domain/keys.ts";
-import { planNames, plans } from "../domain/plans.ts";
+import { defaultScopes, scopes } from "../domain/keys/keys.ts";
+import { defaultOverlapMs } from "../domain/keys/lifecycle.ts";
+import { planNames, plans } from "../domain/limits/plans.ts";
 import { type Command, command, creatingSettings, json, storeSettings } from "./command.ts";
 import { createKey, listKeys, revoke, rotate, showKey, unban } from "./keys.ts";
 import { withExistingStore, withStore } from "./with-store.ts";

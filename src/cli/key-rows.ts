@@ -1,5 +1,5 @@
-import type { KeyStatus } from "../domain/key-lifecycle.ts";
-import type { Key } from "../domain/keys.ts";
+import type { Key } from "../domain/keys/keys.ts";
+import type { KeyStatus } from "../domain/keys/lifecycle.ts";
 import type { Column } from "./table.ts";
 
 export const listColumns: readonly Column<KeyStatus>[] = [

@@ -1,5 +1,4 @@
-import { commandLine } from "../domain/audit.ts";
-import { InvalidField } from "../domain/invalid-field.ts";
+import { commandLine } from "../domain/audit/audit.ts";
 import {
   getKeyStatus,
   type IssuedKey,
@@ -9,7 +8,8 @@ import {
   listKeyStatuses,
   revokeKey,
   rotateKey,
-} from "../domain/key-lifecycle.ts";
+} from "../domain/keys/lifecycle.ts";
+import { InvalidField } from "../domain/running/invalid-field.ts";
 import { print } from "../output.ts";
 import { parseCount, parseDuration, parseList, parseTime } from "./flag-values.ts";
 import { describe, fieldsOf, isoOrNull, listColumns } from "./key-rows.ts";

@@ -1,4 +1,4 @@
-import type { RowsOf, Snapshot } from "../domain/ports.ts";
+import type { RowsOf, Snapshot } from "../domain/verification/store.ts";
 import { createProgress } from "./progress.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { Stock } from "../domain/inventory.ts";
-import type { NamedRow } from "../domain/ports.ts";
-import { ledgerRowJson } from "../domain/row-json.ts";
+import type { Stock } from "../domain/ledger/inventory.ts";
+import { ledgerRowJson } from "../domain/ledger/row-json.ts";
+import type { NamedRow } from "../domain/ledger/store.ts";
 import type { Listing } from "./listing.ts";
 import type { Column } from "./table.ts";
 

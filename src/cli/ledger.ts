@@ -1,6 +1,12 @@
-import { ServiceError } from "../domain/errors.ts";
-import { type ChangesPage, listChanges, listHistory, rowsPerPageMax } from "../domain/history.ts";
-import type { NamedRow, Store } from "../domain/ports.ts";
+import {
+  type ChangesPage,
+  listChanges,
+  listHistory,
+  rowsPerPageMax,
+} from "../domain/history/history.ts";
+import type { NamedRow } from "../domain/ledger/store.ts";
+import { ServiceError } from "../domain/running/errors.ts";
+import type { Store } from "../domain/store.ts";
 import { parseInt64 } from "../domain/values/int64.ts";
 import { parseInteger } from "./flag-values.ts";
 import { followLedger } from "./follow.ts";

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { readConfig } from "../config.ts";
-import { ServiceError } from "../domain/errors.ts";
-import type { RowsOf, Store } from "../domain/ports.ts";
-import type { Verification } from "../domain/verify.ts";
+import { ServiceError } from "../domain/running/errors.ts";
+import type { Store } from "../domain/store.ts";
+import type { RowsOf } from "../domain/verification/store.ts";
+import type { Verification } from "../domain/verification/verify.ts";
 import { systemClock } from "../engines.ts";
 import { print } from "../output.ts";
 import { tables } from "../store/tables.ts";

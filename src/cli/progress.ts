@@ -1,4 +1,4 @@
-import type { RowsOf } from "../domain/ports.ts";
+import type { RowsOf } from "../domain/verification/store.ts";
 import { beforePrinting, printable } from "../output.ts";
 import { isCapable } from "../terminal.ts";
 

@@ -1,5 +1,5 @@
-import { ServiceError } from "../domain/errors.ts";
-import { InvalidField } from "../domain/invalid-field.ts";
+import { ServiceError } from "../domain/running/errors.ts";
+import { InvalidField } from "../domain/running/invalid-field.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 import { print } from "../output.ts";
 import { packageVersion } from "../version.ts";

@@ -1,10 +1,10 @@
 import type { Config } from "../config.ts";
-import { commandLine } from "../domain/audit.ts";
-import { commandImport } from "../domain/import-preview.ts";
-import { issueKey, issueOperatorKey } from "../domain/key-lifecycle.ts";
-import type { OrderRecord } from "../domain/orders.ts";
-import type { PetRecord } from "../domain/pets.ts";
-import type { Store } from "../domain/ports.ts";
+import { commandLine } from "../domain/audit/audit.ts";
+import { commandImport } from "../domain/catalogue/import-preview.ts";
+import type { OrderRecord } from "../domain/catalogue/orders.ts";
+import type { PetRecord } from "../domain/catalogue/pets.ts";
+import { issueKey, issueOperatorKey } from "../domain/keys/lifecycle.ts";
+import type { Store } from "../domain/store.ts";
 
 export const samplePlan = "business";
 

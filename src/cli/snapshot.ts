@@ -1,10 +1,10 @@
-import { ServiceError } from "../domain/errors.ts";
-import type { Entry, Stock } from "../domain/inventory.ts";
-import { type Moment, momentRule, parseMoment, resolveMoments } from "../domain/moments.ts";
-import { stockJson } from "../domain/row-json.ts";
+import type { Entry, Stock } from "../domain/ledger/inventory.ts";
+import { type Moment, momentRule, parseMoment, resolveMoments } from "../domain/ledger/moments.ts";
+import { stockJson } from "../domain/ledger/row-json.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { entriesOf } from "../domain/snapshots/columns.ts";
 import { type DifferenceColumns, stocksAt } from "../domain/snapshots/differences.ts";
-import { differencesBetween, inventoryAt } from "../domain/snapshots.ts";
+import { differencesBetween, inventoryAt } from "../domain/snapshots/snapshots.ts";
 import { systemClock } from "../engines.ts";
 import { petColumn, stockColumns } from "./ledger-rows.ts";
 import { type Listing, printRows } from "./listing.ts";

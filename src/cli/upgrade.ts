@@ -1,6 +1,6 @@
 import { readConfig } from "../config.ts";
-import { ServiceError } from "../domain/errors.ts";
-import type { UpgradePlan, UpgradeTrial } from "../domain/upgrades.ts";
+import type { UpgradePlan, UpgradeTrial } from "../domain/operations/upgrades.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { print } from "../output.ts";
 import { openUpgradeCheck } from "../stores.ts";
 import type { Input } from "./command.ts";

@@ -1,7 +1,7 @@
-import { ServiceError } from "../domain/errors.ts";
-import type { Snapshot } from "../domain/ports.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import type { KeptHash } from "../domain/verification/chain.ts";
-import { type Verification, verify } from "../domain/verify.ts";
+import type { Snapshot } from "../domain/verification/store.ts";
+import { type Verification, verify } from "../domain/verification/verify.ts";
 import { print } from "../output.ts";
 import { counted } from "./counted.ts";
 import { withLedgerProgress } from "./ledger-progress.ts";

@@ -1,5 +1,5 @@
-import { petStatuses } from "../domain/inventory.ts";
-import { causes } from "../domain/ledger.ts";
+import { petStatuses } from "../domain/ledger/inventory.ts";
+import { causes } from "../domain/ledger/ledger.ts";
 import { defaultOverlapMs } from "../domain/webhooks/lifecycle.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
 import { create, list, pause, remove, replay, resume, rotate, show } from "./webhooks.ts";

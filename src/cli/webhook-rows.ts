@@ -1,4 +1,4 @@
-import { formatCursor } from "../domain/cursors.ts";
+import { formatCursor } from "../domain/ledger/cursors.ts";
 import { resultOf } from "../domain/webhooks/attempts.ts";
 import type { WebhookStatus } from "../domain/webhooks/lifecycle.ts";
 import type { Webhook, WebhookAttempt, WebhookFilter } from "../domain/webhooks/webhook.ts";

@@ -1,4 +1,4 @@
-import { commandLine } from "../domain/audit.ts";
+import { commandLine } from "../domain/audit/audit.ts";
 import {
   createWebhook,
   deleteWebhook,

@@ -1,5 +1,5 @@
 import { type Config, readConfig } from "../config.ts";
-import type { Store } from "../domain/ports.ts";
+import type { Store } from "../domain/store.ts";
 import { systemClock } from "../engines.ts";
 import { printNote } from "../output.ts";
 import { openExistingStore, openOrCreateStore, withStorePath } from "../stores.ts";

@@ -1,5 +1,5 @@
-import { createChangeCounts } from "../domain/change-counts.ts";
-import type { Store } from "../domain/ports.ts";
+import type { Store } from "../domain/store.ts";
+import { createChangeCounts } from "../domain/usage/change-counts.ts";
 import type { Engine } from "../engines.ts";
 import type { AdminParts } from "../http/admin/parts.ts";
 import type { Certificate } from "../http/tls/certificate.ts";

@@ -9,9 +9,9 @@ import {
 } from "../backup/folder.ts";
 import { childVariables } from "../config.ts";
 import { hasOwnBackups } from "../creation.ts";
-import { every, inBackground, whileAvailable } from "../domain/background.ts";
-import { type BackupView, backupMsMax, startBackups } from "../domain/backups.ts";
-import type { Store } from "../domain/ports.ts";
+import { type BackupView, backupMsMax, startBackups } from "../domain/operations/backups.ts";
+import { every, inBackground, whileAvailable } from "../domain/running/background.ts";
+import type { Store } from "../domain/store.ts";
 import { createFolder } from "../folders.ts";
 import { failureOf, runCommand, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";

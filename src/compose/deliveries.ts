@@ -1,4 +1,4 @@
-import type { LedgerTail } from "../domain/tail.ts";
+import type { LedgerTail } from "../domain/ledger/tail.ts";
 import { type Deliveries, startDeliveries } from "../domain/webhooks/deliveries.ts";
 import type { Engine } from "../engines.ts";
 import { packageVersion } from "../version.ts";

@@ -1,6 +1,6 @@
-import type { Store } from "../domain/ports.ts";
-import type { LedgerTail } from "../domain/tail.ts";
-import { isInForce } from "../domain/usage.ts";
+import type { LedgerTail } from "../domain/ledger/tail.ts";
+import type { Store } from "../domain/store.ts";
+import { isInForce } from "../domain/usage/usage.ts";
 import { createFeed, type Feed } from "../http/feed/feed.ts";
 import { monotonicMs, type ServiceOptions } from "./options.ts";
 

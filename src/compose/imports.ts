@@ -1,14 +1,14 @@
 import { childVariables } from "../config.ts";
-import { unavailable } from "../domain/errors.ts";
-import type { Imported } from "../domain/import-preview.ts";
-import type { Problem } from "../domain/import-problems.ts";
+import type { Imported } from "../domain/catalogue/import-preview.ts";
+import type { Problem } from "../domain/catalogue/import-problems.ts";
 import {
   differencesListedMax,
   type ImportOutcome,
   type ImportRun,
   type ImportRunner,
   type ListedDifference,
-} from "../domain/import-runs.ts";
+} from "../domain/catalogue/import-runs.ts";
+import { unavailable } from "../domain/running/errors.ts";
 import { spool } from "../files/spool.ts";
 import { failureOf, runCommand, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";

@@ -1,5 +1,5 @@
-import { ServiceError } from "../domain/errors.ts";
-import type { MaybePromise } from "../domain/ports.ts";
+import type { MaybePromise } from "../domain/running/clock.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: "another process uses the port; stop it, or choose another port",

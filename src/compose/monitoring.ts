@@ -1,4 +1,4 @@
-import type { CommittedGroup } from "../domain/commits.ts";
+import type { CommittedGroup } from "../domain/commits/commits.ts";
 import type { Engine } from "../engines.ts";
 import { createFailingRequests } from "../http/failing-requests.ts";
 import type { Observers } from "../http/observe.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
-import type { Log } from "../domain/events.ts";
-import type { Clock } from "../domain/ports.ts";
+import type { Clock } from "../domain/running/clock.ts";
+import type { Log } from "../domain/running/events.ts";
 import type { Observer } from "../http/observe.ts";
 import type { RequestLines } from "../http/request-log.ts";
 import type { Surface } from "../http/surface.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Shop } from "../domain/shop.ts";
+import type { Shop } from "../domain/shop/shop.ts";
 import type { Engine } from "../engines.ts";
 
 /** A follower that is still catching up after this time is busy, not damaged. */

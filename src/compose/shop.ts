@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createCommitter } from "../domain/commits.ts";
-import { ServiceError } from "../domain/errors.ts";
-import { createFollower, type Follower } from "../domain/follower.ts";
-import type { HeadWatcher } from "../domain/head.ts";
-import type { Store } from "../domain/ports.ts";
+import { createCommitter } from "../domain/commits/commits.ts";
+import { createFollower, type Follower } from "../domain/inventory/follower.ts";
+import type { HeadWatcher } from "../domain/ledger/head.ts";
+import { ServiceError } from "../domain/running/errors.ts";
+import type { Store } from "../domain/store.ts";
 import type { Engine } from "../engines.ts";
 import { createListBodies } from "../http/list/body.ts";
 import { createListEncodings } from "../http/list/encodings.ts";

@@ -1,4 +1,4 @@
-import type { UsageRecorder } from "../domain/usage-recorder.ts";
+import type { UsageRecorder } from "../domain/usage/usage-recorder.ts";
 import type { Engine } from "../engines.ts";
 import { createCors } from "../http/cors.ts";
 import { createObservation } from "../http/observe.ts";

@@ -1,6 +1,6 @@
-import type { HeadWatcher } from "../domain/head.ts";
-import { createKeyring, createSessionKeyring } from "../domain/keyring.ts";
-import type { Store } from "../domain/ports.ts";
+import { createKeyring, createSessionKeyring } from "../domain/keys/keyring.ts";
+import type { HeadWatcher } from "../domain/ledger/head.ts";
+import type { Store } from "../domain/store.ts";
 import { createOperatorAuthenticator } from "../http/admin/authentication.ts";
 import { adminBasePath, adminHeaders, adminOperations } from "../http/admin/operations.ts";
 import { apiBasePath, apiOperations } from "../http/api/operations.ts";

@@ -1,4 +1,4 @@
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { type Certificate, openCertificate } from "../http/tls/certificate.ts";
 import type { ServiceOptions } from "./options.ts";
 

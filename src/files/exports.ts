@@ -1,7 +1,7 @@
-import type { CatalogueReader } from "../domain/catalogue-store.ts";
-import { orderColumns, petColumns } from "../domain/imports.ts";
-import type { Order } from "../domain/orders.ts";
-import type { Pet } from "../domain/pets.ts";
+import { orderColumns, petColumns } from "../domain/catalogue/imports.ts";
+import type { Order } from "../domain/catalogue/orders.ts";
+import type { Pet } from "../domain/catalogue/pets.ts";
+import type { CatalogueReader } from "../domain/catalogue/store.ts";
 import { csvCell, csvId } from "./csv.ts";
 import type { Format } from "./formats.ts";
 

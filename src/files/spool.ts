@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { isFileError, reasonOf } from "../file-errors.ts";
 
 /** Bytes that can be read several times. */

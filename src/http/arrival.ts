@@ -1,4 +1,4 @@
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { connectionClosed } from "./messages.ts";
 
 /** A request that waits for the end of this turn of the event loop. */

@@ -1,5 +1,10 @@
-import type { Keyring } from "../domain/keyring.ts";
-import { type Environment, findKeyFault, type GrantedScope, type KeyKind } from "../domain/keys.ts";
+import type { Keyring } from "../domain/keys/keyring.ts";
+import {
+  type Environment,
+  findKeyFault,
+  type GrantedScope,
+  type KeyKind,
+} from "../domain/keys/keys.ts";
 import { errorReply } from "./errors.ts";
 import * as messages from "./messages.ts";
 import type { Reply } from "./operation.ts";

@@ -1,4 +1,4 @@
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { untilAccepted } from "./arrival.ts";
 import {
   bodyRequired,

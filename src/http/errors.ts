@@ -1,4 +1,4 @@
-import { type ErrorCode, ServiceError } from "../domain/errors.ts";
+import { type ErrorCode, ServiceError } from "../domain/running/errors.ts";
 import { UnsupportedEncoding } from "./body.ts";
 import { internalError } from "./messages.ts";
 import type { Reply } from "./operation.ts";

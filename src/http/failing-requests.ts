@@ -1,7 +1,7 @@
-import { every } from "../domain/background.ts";
-import { type Condition, createCondition, failureDetails } from "../domain/conditions.ts";
-import { ServiceError } from "../domain/errors.ts";
-import type { Log } from "../domain/events.ts";
+import { every } from "../domain/running/background.ts";
+import { type Condition, createCondition, failureDetails } from "../domain/running/conditions.ts";
+import { ServiceError } from "../domain/running/errors.ts";
+import type { Log } from "../domain/running/events.ts";
 import { traceIdOf } from "../domain/values/traceparent.ts";
 import type { FinishedRequest } from "./observe.ts";
 

@@ -1,7 +1,8 @@
-import type { ErrorCode } from "../domain/errors.ts";
-import type { Caller, GrantedScope } from "../domain/keys.ts";
-import type { Head, MaybePromise, Trace } from "../domain/ports.ts";
-import type { Shop } from "../domain/shop.ts";
+import type { Caller, GrantedScope } from "../domain/keys/keys.ts";
+import type { Head } from "../domain/ledger/store.ts";
+import type { MaybePromise, Trace } from "../domain/running/clock.ts";
+import type { ErrorCode } from "../domain/running/errors.ts";
+import type { Shop } from "../domain/shop/shop.ts";
 import type { AdminParts } from "./admin/parts.ts";
 import type { Feed } from "./feed/feed.ts";
 import type { HeaderTemplate } from "./headers.ts";

@@ -1,4 +1,4 @@
-import type { MaybePromise } from "../domain/ports.ts";
+import type { MaybePromise } from "../domain/running/clock.ts";
 import { errorReply } from "./errors.ts";
 import { hasValidHost } from "./host.ts";
 import { invalidHost, methodNotAllowed } from "./messages.ts";

@@ -1,8 +1,10 @@
-import { ServiceError } from "../domain/errors.ts";
-import type { Caller } from "../domain/keys.ts";
-import type { LimitDecision } from "../domain/limits.ts";
-import type { Head, Limiter, MaybePromise, Trace } from "../domain/ports.ts";
-import type { UsageRecorder } from "../domain/usage-recorder.ts";
+import type { Caller } from "../domain/keys/keys.ts";
+import type { Head } from "../domain/ledger/store.ts";
+import type { Limiter } from "../domain/limits/limiter.ts";
+import type { LimitDecision } from "../domain/limits/limits.ts";
+import type { MaybePromise, Trace } from "../domain/running/clock.ts";
+import { ServiceError } from "../domain/running/errors.ts";
+import type { UsageRecorder } from "../domain/usage/usage-recorder.ts";
 import { untilAccepted } from "./arrival.ts";
 import type { Cors } from "./cors.ts";
 import { errorReply, replyFor } from "./errors.ts";

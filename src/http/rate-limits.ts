@@ -1,4 +1,4 @@
-import type { LimitDecision } from "../domain/limits.ts";
+import type { LimitDecision } from "../domain/limits/limits.ts";
 import { formatInstant } from "../domain/values/instants.ts";
 import { errorReply } from "./errors.ts";
 import { secondsUntil } from "./headers.ts";

@@ -1,5 +1,5 @@
-import type { Caller, GrantedScope } from "../domain/keys.ts";
-import type { MaybePromise } from "../domain/ports.ts";
+import type { Caller, GrantedScope } from "../domain/keys/keys.ts";
+import type { MaybePromise } from "../domain/running/clock.ts";
 import type { Operation, Reply } from "./operation.ts";
 import type { PublicOrigin } from "./public-origin.ts";
 import type { AddressLimiter } from "./rate-limits.ts";

@@ -1,4 +1,4 @@
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 import type { IncomingRequest, KnownNames } from "./operation.ts";
 

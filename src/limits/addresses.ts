@@ -1,5 +1,10 @@
-import { type LimitDecision, minuteMs, setBackMsMax, type Window } from "../domain/limits.ts";
-import type { Clock } from "../domain/ports.ts";
+import {
+  type LimitDecision,
+  minuteMs,
+  setBackMsMax,
+  type Window,
+} from "../domain/limits/limits.ts";
+import type { Clock } from "../domain/running/clock.ts";
 
 export interface AddressLimiter {
   take(address: string): LimitDecision;

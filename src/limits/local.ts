@@ -1,6 +1,4 @@
-import { every } from "../domain/background.ts";
-import { failureDetails, isUnavailable } from "../domain/conditions.ts";
-import type { Log } from "../domain/events.ts";
+import type { Limiter } from "../domain/limits/limiter.ts";
 import {
   type BanRules,
   correct,
@@ -10,10 +8,13 @@ import {
   newUsage,
   take,
   type Usage,
-} from "../domain/limits.ts";
-import type { Limits } from "../domain/plans.ts";
-import type { Clock, Limiter } from "../domain/ports.ts";
-import type { Ban, SavedUsage, UsageStore } from "../domain/usage.ts";
+} from "../domain/limits/limits.ts";
+import type { Limits } from "../domain/limits/plans.ts";
+import { every } from "../domain/running/background.ts";
+import type { Clock } from "../domain/running/clock.ts";
+import { failureDetails, isUnavailable } from "../domain/running/conditions.ts";
+import type { Log } from "../domain/running/events.ts";
+import type { Ban, SavedUsage, UsageStore } from "../domain/usage/usage.ts";
 
 /** How often counts are saved. A crash loses at most this much. */
 const saveEveryMs = 1_000;

@@ -1,9 +1,8 @@
-import { every, inBackground, whileAvailable } from "../domain/background.ts";
-import type { Log } from "../domain/events.ts";
-import { dayMs, minuteMs, type Usage } from "../domain/limits.ts";
-import type { Limits } from "../domain/plans.ts";
-import type { SharedUsageStore } from "../domain/ports.ts";
-import type { ReturnedRequests } from "../domain/usage.ts";
+import { dayMs, minuteMs, type Usage } from "../domain/limits/limits.ts";
+import type { Limits } from "../domain/limits/plans.ts";
+import { every, inBackground, whileAvailable } from "../domain/running/background.ts";
+import type { Log } from "../domain/running/events.ts";
+import type { ReturnedRequests, SharedUsageStore } from "../domain/usage/usage.ts";
 
 /**
  * Requests of busy keys that the database has counted in advance for this process. A request that

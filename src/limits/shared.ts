@@ -1,6 +1,4 @@
-import type { ClockWatch } from "../domain/clock-watch.ts";
-import { unavailable } from "../domain/errors.ts";
-import type { Log } from "../domain/events.ts";
+import type { Limiter } from "../domain/limits/limiter.ts";
 import {
   type BanRules,
   isAhead,
@@ -10,10 +8,13 @@ import {
   newUsage,
   take,
   type Usage,
-} from "../domain/limits.ts";
-import type { Limits } from "../domain/plans.ts";
-import type { Limiter, MaybePromise, SharedUsageStore } from "../domain/ports.ts";
-import type { CountedUsage, TakeRequest } from "../domain/usage.ts";
+} from "../domain/limits/limits.ts";
+import type { Limits } from "../domain/limits/plans.ts";
+import type { MaybePromise } from "../domain/running/clock.ts";
+import { unavailable } from "../domain/running/errors.ts";
+import type { Log } from "../domain/running/events.ts";
+import type { ClockWatch } from "../domain/usage/clock-watch.ts";
+import type { CountedUsage, SharedUsageStore, TakeRequest } from "../domain/usage/usage.ts";
 import { createReserves } from "./reserves.ts";
 import { createStrikes } from "./strikes.ts";
 

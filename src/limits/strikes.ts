@@ -1,9 +1,14 @@
-import { inBackground, whileAvailable } from "../domain/background.ts";
-import type { Log } from "../domain/events.ts";
-import { type BanRules, minuteMs, strike, strikesForBan, type Usage } from "../domain/limits.ts";
-import type { Limits } from "../domain/plans.ts";
-import type { SharedUsageStore } from "../domain/ports.ts";
-import type { CountedUsage } from "../domain/usage.ts";
+import {
+  type BanRules,
+  minuteMs,
+  strike,
+  strikesForBan,
+  type Usage,
+} from "../domain/limits/limits.ts";
+import type { Limits } from "../domain/limits/plans.ts";
+import { inBackground, whileAvailable } from "../domain/running/background.ts";
+import type { Log } from "../domain/running/events.ts";
+import type { CountedUsage, SharedUsageStore } from "../domain/usage/usage.ts";
 
 export interface StrikesOptions {
   readonly usage: Pick<SharedUsageStore, "addStrikes" | "startBan">;

@@ -1,4 +1,4 @@
-import { type EventName, events } from "../domain/events.ts";
+import { type EventName, events } from "../domain/running/events.ts";
 import { printable } from "../output.ts";
 
 export type LineFormat = "json" | "text";

@@ -1,4 +1,4 @@
-import type { CommittedGroup } from "../domain/commits.ts";
+import type { CommittedGroup } from "../domain/commits/commits.ts";
 import type { Registry } from "./registry.ts";
 import { unavailableReason, unavailableReasons } from "./requests.ts";
 import { metrics } from "./table.ts";

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
-import { every } from "../domain/background.ts";
-import type { Log } from "../domain/events.ts";
+import { every } from "../domain/running/background.ts";
+import type { Log } from "../domain/running/events.ts";
 import type { Registry } from "./registry.ts";
 import { metrics } from "./table.ts";
 

@@ -1,4 +1,9 @@
-import { type ErrorCode, errorCodes, ServiceError, unavailableMessages } from "../domain/errors.ts";
+import {
+  type ErrorCode,
+  errorCodes,
+  ServiceError,
+  unavailableMessages,
+} from "../domain/running/errors.ts";
 import type { Counter, Histogram, Registry } from "./registry.ts";
 import { metrics } from "./table.ts";
 

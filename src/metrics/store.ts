@@ -2,7 +2,7 @@ import {
   durationMsOf,
   type MaintenanceRecord,
   type MaintenanceTask,
-} from "../domain/maintenance.ts";
+} from "../domain/operations/maintenance.ts";
 import { type Webhook, webhookStates } from "../domain/webhooks/webhook.ts";
 import type { Registry } from "./registry.ts";
 import { metrics } from "./table.ts";

@@ -1,8 +1,8 @@
-import { changesMax } from "../domain/changes.ts";
-import { type LogLevel, logLevels } from "../domain/events.ts";
-import { type Environment, environments } from "../domain/keys.ts";
-import { dayMs, minuteMs } from "../domain/limits.ts";
-import { petsDeprecatedAt } from "../domain/pets.ts";
+import { petsDeprecatedAt } from "../domain/catalogue/pets.ts";
+import { type Environment, environments } from "../domain/keys/keys.ts";
+import { changesMax } from "../domain/ledger/changes.ts";
+import { dayMs, minuteMs } from "../domain/limits/limits.ts";
+import { type LogLevel, logLevels } from "../domain/running/events.ts";
 import { parseDuration } from "../domain/values/durations.ts";
 import { formatInstant, parseInstant } from "../domain/values/instants.ts";
 import { type Network, parseNetwork } from "../domain/values/networks.ts";

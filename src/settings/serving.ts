@@ -1,4 +1,4 @@
-import { environments } from "../domain/keys.ts";
+import { environments } from "../domain/keys/keys.ts";
 import {
   readDatabaseUrl,
   readDrain,

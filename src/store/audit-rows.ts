@@ -1,5 +1,5 @@
-import type { AuditAction, AuditEntry, AuditFilter, AuditRow } from "../domain/audit.ts";
-import { seqMax } from "../domain/history.ts";
+import type { AuditAction, AuditEntry, AuditFilter, AuditRow } from "../domain/audit/audit.ts";
+import { seqMax } from "../domain/ledger/ledger.ts";
 import { type Row, toNumber } from "./rows.ts";
 
 /** The columns of an entry that is added. The engine chooses `seq`. */

@@ -1,4 +1,8 @@
-import type { ImportDifference, Imported, TakeDifferences } from "../domain/import-preview.ts";
+import type {
+  ImportDifference,
+  Imported,
+  TakeDifferences,
+} from "../domain/catalogue/import-preview.ts";
 
 /** What an import would change, read from the staged rows. Both engines run the same statements. */
 

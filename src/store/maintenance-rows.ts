@@ -1,4 +1,4 @@
-import type { MaintenanceRecord, MaintenanceTask } from "../domain/maintenance.ts";
+import type { MaintenanceRecord, MaintenanceTask } from "../domain/operations/maintenance.ts";
 import { type Row, toNumber } from "./rows.ts";
 
 export const maintenanceColumns = "task, started_at, succeeded_at, failed_at, result, error";

@@ -1,15 +1,21 @@
-import type { EpochStart } from "../domain/epochs.ts";
-import type { StoredKeys } from "../domain/idempotency.ts";
-import type { EndingSecret } from "../domain/inspection.ts";
-import type { Entry, PetStatus, Stock } from "../domain/inventory.ts";
-import type { GrantedScope, Key, SecretTimes } from "../domain/keys.ts";
-import type { Cause, LedgerRow, StockRow, Tip, UndoRow } from "../domain/ledger.ts";
-import type { Order, OrderStatus } from "../domain/orders.ts";
-import type { NamedEntry, Pet, PetDetails, PetName } from "../domain/pets.ts";
-import type { Checkpoint, CheckpointPart, NamedRow, VersionedEntry } from "../domain/ports.ts";
-import type { FoundSession } from "../domain/sessions.ts";
-import type { Ban, SavedUsage } from "../domain/usage.ts";
-import { emptyCounts, type Span, type SpanCounts, unpackCounts } from "../domain/usage-history.ts";
+import type { Order, OrderStatus } from "../domain/catalogue/orders.ts";
+import type { NamedEntry, Pet, PetDetails, PetName } from "../domain/catalogue/pets.ts";
+import type { GrantedScope, Key, SecretTimes } from "../domain/keys/keys.ts";
+import type { FoundSession } from "../domain/keys/sessions.ts";
+import type { EpochStart } from "../domain/ledger/epochs.ts";
+import type { StoredKeys } from "../domain/ledger/idempotency.ts";
+import type { Entry, PetStatus, Stock } from "../domain/ledger/inventory.ts";
+import type { Cause, LedgerRow, StockRow, Tip, UndoRow } from "../domain/ledger/ledger.ts";
+import type { NamedRow, VersionedEntry } from "../domain/ledger/store.ts";
+import type { EndingSecret } from "../domain/operations/inspection.ts";
+import type { Checkpoint, CheckpointPart } from "../domain/snapshots/store.ts";
+import type { Ban, SavedUsage } from "../domain/usage/usage.ts";
+import {
+  emptyCounts,
+  type Span,
+  type SpanCounts,
+  unpackCounts,
+} from "../domain/usage/usage-history.ts";
 import { int64Min } from "../domain/values/int64.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { ServiceError } from "../domain/errors.ts";
-import type { Schema } from "../domain/upgrades.ts";
+import type { Schema } from "../domain/operations/upgrades.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 
 /** What operators are told about a step of the schema. */
 export interface StepTerms {

@@ -1,5 +1,5 @@
-import type { PetStatus } from "../domain/inventory.ts";
-import type { Cause } from "../domain/ledger.ts";
+import type { PetStatus } from "../domain/ledger/inventory.ts";
+import type { Cause } from "../domain/ledger/ledger.ts";
 import type { Delivered } from "../domain/webhooks/store.ts";
 import {
   attemptsKept,

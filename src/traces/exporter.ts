@@ -1,6 +1,6 @@
-import { createAlarm } from "../domain/background.ts";
-import { createTaskCondition, failureDetails } from "../domain/conditions.ts";
-import type { Log } from "../domain/events.ts";
+import { createAlarm } from "../domain/running/background.ts";
+import { createTaskCondition, failureDetails } from "../domain/running/conditions.ts";
+import type { Log } from "../domain/running/events.ts";
 import { encodeSpans } from "./otlp.ts";
 import type { Resource, Span } from "./span.ts";
 

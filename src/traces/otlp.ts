@@ -1,4 +1,4 @@
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import type { Resource, Span } from "./span.ts";
 
 /** The path for traces is appended to the path of the endpoint, as OpenTelemetry prescribes. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Trace } from "../domain/ports.ts";
+import type { Trace } from "../domain/running/clock.ts";
 import { parseTraceParent } from "../domain/values/traceparent.ts";
 import type { Span } from "./span.ts";
 

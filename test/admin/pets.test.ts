@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { verify } from "../../src/domain/verify.ts";
+import { verify } from "../../src/domain/verification/verify.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { openFeed } from "../support/feed.ts";
 import { expectError, expectUnchanged } from "../support/responses.ts";

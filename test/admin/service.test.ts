@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { PetStatus } from "../../src/domain/inventory.ts";
+import type { PetStatus } from "../../src/domain/ledger/inventory.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
-import type { Store } from "../../src/domain/ports.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { anEntry } from "../support/audit.ts";
 import { pairsOf, startUpdates } from "../support/backup-trial.ts";
 import { until } from "../support/instances/fleet.ts";

@@ -1,9 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { backupDueAt, backupMsMax, startBackups } from "../../src/domain/backups.ts";
-import { clockErrorMsMax, type MaintenanceRecord } from "../../src/domain/maintenance.ts";
-import type { Store } from "../../src/domain/ports.ts";
+import { backupDueAt, backupMsMax, startBackups } from "../../src/domain/operations/backups.ts";
+import {
+  clockErrorMsMax,
+  type MaintenanceRecord,
+} from "../../src/domain/operations/maintenance.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { createTestClock, testStart } from "../support/clock.ts";
 import { until } from "../support/instances/fleet.ts";
 import { openWorkspace } from "../support/process.ts";

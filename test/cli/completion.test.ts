@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { commands } from "../../src/cli/commands.ts";
 import { completionScript, shells } from "../../src/cli/completion/completion.ts";
-import { planNames } from "../../src/domain/plans.ts";
+import { planNames } from "../../src/domain/limits/plans.ts";
 import { settings } from "../../src/settings.ts";
 import { expectUsageError, openWorkspace } from "../support/process.ts";
 

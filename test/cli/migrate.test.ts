@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readConfig } from "../../src/config.ts";
-import { digestOfTexts } from "../../src/domain/idempotency.ts";
-import type { Store } from "../../src/domain/ports.ts";
+import { digestOfTexts } from "../../src/domain/ledger/idempotency.ts";
+import type { Store } from "../../src/domain/store.ts";
 import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
 import { systemClock } from "../../src/engines.ts";
 import { openStore } from "../../src/stores.ts";

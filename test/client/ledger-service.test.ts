@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import assert from "node:assert/strict";
 import { isApiError, isConflictError, type LedgerRow } from "../../client/src/index.ts";
-import { plans } from "../../src/domain/plans.ts";
+import { plans } from "../../src/domain/limits/plans.ts";
 import { rejectionOf } from "../support/client/rejection.ts";
 import { highestId, StockedService } from "../support/client/stocked-service.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import assert from "node:assert/strict";
 import { isApiError, jsonReplacer, PetstoreClient } from "../../client/src/index.ts";
-import { apiErrorCodes } from "../../src/domain/errors.ts";
+import { apiErrorCodes } from "../../src/domain/running/errors.ts";
 import { rejectionOf } from "../support/client/rejection.ts";
 import { apiKey, errorResponse, ScriptedServer } from "../support/client/scripted-server.ts";
 import { highestId, StockedService } from "../support/client/stocked-service.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isApiError, PetstoreClient, type Watch, type WatchEvent } from "../../client/src/index.ts";
-import { commandLine } from "../../src/domain/audit.ts";
-import { revokeKey } from "../../src/domain/key-lifecycle.ts";
+import { commandLine } from "../../src/domain/audit/audit.ts";
+import { revokeKey } from "../../src/domain/keys/lifecycle.ts";
 import { rejectionOf } from "../support/client/rejection.ts";
 import { highestId, StockedService } from "../support/client/stocked-service.ts";
 import { take } from "../support/client/watching.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { readLimitUpdate, readRetryAfterSeconds } from "../../client/src/limits.ts";
 import { type Permit, WindowTracker } from "../../client/src/window.ts";
 import { readConfig } from "../../src/config.ts";
-import { newUsage, take } from "../../src/domain/limits.ts";
+import { newUsage, take } from "../../src/domain/limits/limits.ts";
 import { createTemplate, fillTemplate } from "../../src/http/headers.ts";
 
 interface SimulatedRequest {

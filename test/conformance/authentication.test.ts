@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { generateKeyText } from "../../src/domain/keys.ts";
+import { generateKeyText } from "../../src/domain/keys/keys.ts";
 import { anEntry } from "../support/audit.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { operations } from "../support/operations.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ErrorCode } from "../../src/domain/errors.ts";
+import type { ErrorCode } from "../../src/domain/running/errors.ts";
 import { statusOf } from "../../src/http/errors.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { apiDocument } from "../support/contract/document.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { commandLine } from "../../src/domain/audit.ts";
-import { revokeKey, rotateKey } from "../../src/domain/key-lifecycle.ts";
+import { commandLine } from "../../src/domain/audit/audit.ts";
+import { revokeKey, rotateKey } from "../../src/domain/keys/lifecycle.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
 import { openFeed, requestFeed } from "../support/feed.ts";
 import { upTo } from "../support/history.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { rowsExaminedMax } from "../../src/domain/history.ts";
-import type { Unit } from "../../src/domain/ledger.ts";
+import type { Unit } from "../../src/domain/ledger/ledger.ts";
+import { rowsExaminedMax } from "../../src/domain/ledger/store.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { nextOf, pagesFrom, seqsOf, upTo } from "../support/history.ts";
 import { expectError } from "../support/responses.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { genesisHash, hashRow } from "../../src/domain/chain.ts";
-import type { Unit } from "../../src/domain/ledger.ts";
+import { genesisHash, hashRow } from "../../src/domain/ledger/chain.ts";
+import type { Unit } from "../../src/domain/ledger/ledger.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
 import { openFeed } from "../support/feed.ts";
 import { nextOf, pagesFrom, rowsOf, seqsOf, upTo } from "../support/history.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { petStatuses } from "../../src/domain/inventory.ts";
+import { petStatuses } from "../../src/domain/ledger/inventory.ts";
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import {

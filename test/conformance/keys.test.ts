@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { digestOf, generateKeyText, isKeyText } from "../../src/domain/keys.ts";
+import { digestOf, generateKeyText, isKeyText } from "../../src/domain/keys/keys.ts";
 import { anEntry } from "../support/audit.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { expectError } from "../support/responses.ts";

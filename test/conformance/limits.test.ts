@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Plan, plans } from "../../src/domain/plans.ts";
+import { type Plan, plans } from "../../src/domain/limits/plans.ts";
 import { testStart } from "../support/clock.ts";
 import { onEveryEngine, statusesOf } from "../support/conformance.ts";
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { OrderRecord } from "../../src/domain/orders.ts";
+import type { OrderRecord } from "../../src/domain/catalogue/orders.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { expectCommonHeaders, expectError, expectUnchanged } from "../support/responses.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { verify } from "../../src/domain/verify.ts";
+import { verify } from "../../src/domain/verification/verify.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { scopes } from "../../src/domain/keys.ts";
+import { scopes } from "../../src/domain/keys/keys.ts";
 import { onEveryEngine, statusesOf, withService } from "../support/conformance.ts";
 import { operations } from "../support/operations.ts";
 import { expectError, expectUnchanged } from "../support/responses.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { generateKeyText } from "../../src/domain/keys.ts";
+import { generateKeyText } from "../../src/domain/keys/keys.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
 import { type ApiDocument, operationsOf } from "../support/contract/document.ts";
 import { operations } from "../support/operations.ts";

@@ -3,10 +3,10 @@ import type { Page } from "playwright-core";
 import { actionTexts } from "../../src/console/audit/actions.ts";
 import { planChoices, scopeChoices } from "../../src/console/keys/terms.ts";
 import { causeChoices } from "../../src/console/webhooks/types.ts";
-import { auditActions } from "../../src/domain/audit.ts";
-import { scopes } from "../../src/domain/keys.ts";
-import { causes } from "../../src/domain/ledger.ts";
-import { plans } from "../../src/domain/plans.ts";
+import { auditActions } from "../../src/domain/audit/audit.ts";
+import { scopes } from "../../src/domain/keys/keys.ts";
+import { causes } from "../../src/domain/ledger/ledger.ts";
+import { plans } from "../../src/domain/limits/plans.ts";
 import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { apiErrorCodes } from "../../src/domain/errors.ts";
+import { apiErrorCodes } from "../../src/domain/running/errors.ts";
 import { statusOf } from "../../src/http/errors.ts";
 import {
   type ApiDocument,

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { formatCursor, parseCursor } from "../../src/domain/cursors.ts";
-import { createHeadWatcher } from "../../src/domain/head.ts";
-import type { NamedRow } from "../../src/domain/ports.ts";
-import { followTail, type LedgerTail } from "../../src/domain/tail.ts";
+import { formatCursor, parseCursor } from "../../src/domain/ledger/cursors.ts";
+import { createHeadWatcher } from "../../src/domain/ledger/head.ts";
+import type { NamedRow } from "../../src/domain/ledger/store.ts";
+import { followTail, type LedgerTail } from "../../src/domain/ledger/tail.ts";
 import { prefers } from "../../src/http/accept.ts";
 import { createFeedChunks } from "../../src/http/feed/chunks.ts";
 import { changeEvent, positionEvent, retryField } from "../../src/http/feed/events.ts";

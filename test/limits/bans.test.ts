@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { plans } from "../../src/domain/plans.ts";
+import { plans } from "../../src/domain/limits/plans.ts";
 import { anEntry } from "../support/audit.ts";
 import { testStart } from "../support/clock.ts";
 import { until } from "../support/instances/fleet.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { getKeyStatus } from "../../src/domain/key-lifecycle.ts";
-import { dayMs, minuteMs } from "../../src/domain/limits.ts";
+import { getKeyStatus } from "../../src/domain/keys/lifecycle.ts";
+import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
 import { anEntry } from "../support/audit.ts";
 import { until } from "../support/instances/fleet.ts";
 import {

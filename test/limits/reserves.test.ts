@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { readConfig } from "../../src/config.ts";
-import { digestOf, generateKeyId, scopes } from "../../src/domain/keys.ts";
-import type { BanRules, LimitDecision } from "../../src/domain/limits.ts";
-import type { Limits } from "../../src/domain/plans.ts";
-import type { Limiter, SharedUsageStore, Store } from "../../src/domain/ports.ts";
+import { digestOf, generateKeyId, scopes } from "../../src/domain/keys/keys.ts";
+import type { Limiter } from "../../src/domain/limits/limiter.ts";
+import type { BanRules, LimitDecision } from "../../src/domain/limits/limits.ts";
+import type { Limits } from "../../src/domain/limits/plans.ts";
+import type { Store } from "../../src/domain/store.ts";
+import type { SharedUsageStore } from "../../src/domain/usage/usage.ts";
 import { systemClock } from "../../src/engines.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";

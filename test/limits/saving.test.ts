@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readConfig } from "../../src/config.ts";
-import type { Limiter } from "../../src/domain/ports.ts";
-import type { UsageStore } from "../../src/domain/usage.ts";
+import type { Limiter } from "../../src/domain/limits/limiter.ts";
+import type { UsageStore } from "../../src/domain/usage/usage.ts";
 import { createLocalLimiter } from "../../src/limits/local.ts";
 import { until } from "../support/instances/fleet.ts";
 import { startTestService, type TestService } from "../support/service.ts";

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { digestOf, generateKeyId, scopes } from "../../src/domain/keys.ts";
-import type { BanRules, LimitDecision } from "../../src/domain/limits.ts";
-import type { Limits } from "../../src/domain/plans.ts";
-import type { Limiter, Store } from "../../src/domain/ports.ts";
+import { digestOf, generateKeyId, scopes } from "../../src/domain/keys/keys.ts";
+import type { Limiter } from "../../src/domain/limits/limiter.ts";
+import type { BanRules, LimitDecision } from "../../src/domain/limits/limits.ts";
+import type { Limits } from "../../src/domain/limits/plans.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { plans } from "../../src/domain/plans.ts";
+import { plans } from "../../src/domain/limits/plans.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;

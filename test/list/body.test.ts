@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Entry } from "../../src/domain/inventory.ts";
+import type { Entry } from "../../src/domain/ledger/inventory.ts";
 import { createListBodies } from "../../src/http/list/body.ts";
 import { createListEncodings } from "../../src/http/list/encodings.ts";
 import { createInventoryList } from "../../src/http/list/list.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createFollower } from "../../src/domain/follower.ts";
-import type { InventoryReader } from "../../src/domain/ports.ts";
+import { createFollower } from "../../src/domain/inventory/follower.ts";
+import type { InventoryReader } from "../../src/domain/ledger/store.ts";
 import { createLedger, createReplica } from "../support/follower.ts";
 
 describe("a follower of a store that is replaced", () => {

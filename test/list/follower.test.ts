@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { ServiceError } from "../../src/domain/errors.ts";
-import { createFollower } from "../../src/domain/follower.ts";
-import type { InventoryReader } from "../../src/domain/ports.ts";
+import { createFollower } from "../../src/domain/inventory/follower.ts";
+import type { InventoryReader } from "../../src/domain/ledger/store.ts";
+import { ServiceError } from "../../src/domain/running/errors.ts";
 import { createLedger, createReplica, startFollowing } from "../support/follower.ts";
 
 /** Waits until everything that can run has run. */

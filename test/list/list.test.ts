@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Entry, petStatuses, type Stock } from "../../src/domain/inventory.ts";
+import { type Entry, petStatuses, type Stock } from "../../src/domain/ledger/inventory.ts";
 import { type Chunk, entryJson } from "../../src/http/list/chunks.ts";
 import { createInventoryList, type ListVersion } from "../../src/http/list/list.ts";
 

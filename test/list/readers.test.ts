@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Entry } from "../../src/domain/inventory.ts";
+import type { Entry } from "../../src/domain/ledger/inventory.ts";
 import { createInventoryList } from "../../src/http/list/list.ts";
 import { createReaders, type ListReader } from "../../src/http/list/readers.ts";
 

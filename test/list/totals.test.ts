@@ -5,7 +5,7 @@ import {
   petStatuses,
   quantityMax,
   type Stock,
-} from "../../src/domain/inventory.ts";
+} from "../../src/domain/ledger/inventory.ts";
 import { createInventoryList } from "../../src/http/list/list.ts";
 import { stockTotals } from "../../src/http/list/totals.ts";
 

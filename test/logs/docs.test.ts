@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { unavailableMessages } from "../../src/domain/errors.ts";
-import { events } from "../../src/domain/events.ts";
+import { unavailableMessages } from "../../src/domain/running/errors.ts";
+import { events } from "../../src/domain/running/events.ts";
 
 const page = readFileSync(new URL("../../docs/logs.md", import.meta.url), "utf8");
 

@@ -1,7 +1,7 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { renameSync } from "node:fs";
-import { createStoreStates } from "../../src/domain/store-states.ts";
+import { createStoreStates } from "../../src/domain/operations/store-states.ts";
 import { unavailableOr } from "../../src/store/sqlite/engine/failures.ts";
 import { startTestService } from "../support/service.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync } from "node:fs";
-import { errorCodes } from "../../src/domain/errors.ts";
+import { errorCodes } from "../../src/domain/running/errors.ts";
 import { metrics } from "../../src/metrics/table.ts";
 import { anEntry } from "../support/audit.ts";
 import { until } from "../support/instances/fleet.ts";

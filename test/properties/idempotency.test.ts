@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { append, type Remembered } from "../../src/domain/append.ts";
-import { genesisHash } from "../../src/domain/chain.ts";
-import { storedKeysOf, unpackKeys } from "../../src/domain/idempotency.ts";
-import { type Entry, petStatuses } from "../../src/domain/inventory.ts";
-import type { Outcome, Unit } from "../../src/domain/ledger.ts";
+import { append, type Remembered } from "../../src/domain/ledger/append.ts";
+import { genesisHash } from "../../src/domain/ledger/chain.ts";
+import { storedKeysOf, unpackKeys } from "../../src/domain/ledger/idempotency.ts";
+import { type Entry, petStatuses } from "../../src/domain/ledger/inventory.ts";
+import type { Outcome, Unit } from "../../src/domain/ledger/ledger.ts";
 import { runs } from "../support/properties/runs.ts";
 
 const keptMs = 100;

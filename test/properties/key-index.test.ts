@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { UsedKey } from "../../src/domain/append.ts";
+import type { UsedKey } from "../../src/domain/ledger/append.ts";
 import {
   createKeyIndex,
   digestOfTexts,
@@ -9,7 +9,7 @@ import {
   packKeys,
   pageRowsMin,
   unpackKeys,
-} from "../../src/domain/idempotency.ts";
+} from "../../src/domain/ledger/idempotency.ts";
 import { runs } from "../support/properties/runs.ts";
 
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0");

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { nextCheckpointSeq, startCheckpoints } from "../../src/domain/checkpoints.ts";
-import { petStatuses } from "../../src/domain/inventory.ts";
+import { petStatuses } from "../../src/domain/ledger/inventory.ts";
 import { createStockChanges } from "../../src/domain/snapshots/changes.ts";
+import { nextCheckpointSeq, startCheckpoints } from "../../src/domain/snapshots/checkpoints.ts";
 import { entriesOf, stockAt } from "../../src/domain/snapshots/columns.ts";
 import { packPart, unpackPart } from "../../src/domain/snapshots/parts.ts";
-import { inventoryAt } from "../../src/domain/snapshots.ts";
+import { inventoryAt } from "../../src/domain/snapshots/snapshots.ts";
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
 import { sortedIndexes } from "../../src/domain/values/int64-arrays.ts";
 import { runs } from "../support/properties/runs.ts";

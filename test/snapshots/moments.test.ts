@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { startCheckpoints } from "../../src/domain/checkpoints.ts";
-import type { LedgerRow } from "../../src/domain/ledger.ts";
+import type { LedgerRow } from "../../src/domain/ledger/ledger.ts";
+import { startCheckpoints } from "../../src/domain/snapshots/checkpoints.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { runs } from "../support/properties/runs.ts";
 import { expectError } from "../support/responses.ts";

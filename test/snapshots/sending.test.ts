@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { SQL } from "bun";
-import { startCheckpoints } from "../../src/domain/checkpoints.ts";
-import type { GrantedScope } from "../../src/domain/keys.ts";
+import type { GrantedScope } from "../../src/domain/keys/keys.ts";
+import { startCheckpoints } from "../../src/domain/snapshots/checkpoints.ts";
 import {
   createSnapshotResponses,
   type SnapshotBounds,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { ServiceError } from "../../src/domain/errors.ts";
+import { ServiceError } from "../../src/domain/running/errors.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import { until } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";

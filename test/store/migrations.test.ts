@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
-import { commandImport } from "../../src/domain/import-preview.ts";
-import { digestOf } from "../../src/domain/keys.ts";
-import type { Store } from "../../src/domain/ports.ts";
-import { verify } from "../../src/domain/verify.ts";
+import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
+import { digestOf } from "../../src/domain/keys/keys.ts";
+import type { Store } from "../../src/domain/store.ts";
+import { verify } from "../../src/domain/verification/verify.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { steps } from "../../src/store/postgres/schema/steps.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";

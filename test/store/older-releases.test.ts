@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { verify } from "../../src/domain/verify.ts";
+import { verify } from "../../src/domain/verification/verify.ts";
 import { inventory, ledger, orders, pets } from "../fixtures/expected.ts";
 import { createTestClock } from "../support/clock.ts";
 import { jsonHere, runHere } from "../support/commands.ts";

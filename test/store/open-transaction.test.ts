@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { commandImport } from "../../src/domain/import-preview.ts";
-import { digestOf, scopes } from "../../src/domain/keys.ts";
-import type { Unit } from "../../src/domain/ledger.ts";
-import type { Store } from "../../src/domain/ports.ts";
+import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
+import { digestOf, scopes } from "../../src/domain/keys/keys.ts";
+import type { Unit } from "../../src/domain/ledger/ledger.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { createCatalogueReader } from "../../src/store/postgres/catalogue.ts";
 import { commit } from "../../src/store/postgres/commit.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";

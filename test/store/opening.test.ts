@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { commandImport } from "../../src/domain/import-preview.ts";
+import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { petRow } from "../support/pets.ts";

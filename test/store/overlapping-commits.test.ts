@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { commandImport } from "../../src/domain/import-preview.ts";
-import { digestOf } from "../../src/domain/keys.ts";
-import type { Committed, Unit } from "../../src/domain/ledger.ts";
-import type { Store } from "../../src/domain/ports.ts";
+import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
+import { digestOf } from "../../src/domain/keys/keys.ts";
+import type { Committed, Unit } from "../../src/domain/ledger/ledger.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { callMsMax } from "../../src/store/postgres/plain-updates.ts";
 import { anEntry } from "../support/audit.ts";

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { isInHistory } from "../../src/domain/epochs.ts";
-import { commandImport } from "../../src/domain/import-preview.ts";
-import type { Change, ExpectedVersion } from "../../src/domain/ledger.ts";
-import type { Store } from "../../src/domain/ports.ts";
+import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
+import { isInHistory } from "../../src/domain/ledger/epochs.ts";
+import type { Change, ExpectedVersion } from "../../src/domain/ledger/ledger.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { commit } from "../../src/store/postgres/commit.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { createEpochs } from "../../src/store/postgres/epochs.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { digestOfTexts } from "../../src/domain/idempotency.ts";
-import { commandImport } from "../../src/domain/import-preview.ts";
-import type { Unit } from "../../src/domain/ledger.ts";
-import type { Store } from "../../src/domain/ports.ts";
+import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
+import { digestOfTexts } from "../../src/domain/ledger/idempotency.ts";
+import type { Unit } from "../../src/domain/ledger/ledger.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { commit } from "../../src/store/postgres/commit.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { createPrimaryGuard } from "../../src/store/postgres/engine/primary.ts";

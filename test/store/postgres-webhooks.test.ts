@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
-import type { Store } from "../../src/domain/ports.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";

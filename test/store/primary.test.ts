@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { readConfig } from "../../src/config.ts";
-import { commandImport } from "../../src/domain/import-preview.ts";
+import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import { systemClock } from "../../src/engines.ts";
 import { commit } from "../../src/store/postgres/commit.ts";
 import { createPrimaryGuard, type PrimaryGuard } from "../../src/store/postgres/engine/primary.ts";

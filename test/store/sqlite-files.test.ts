@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { commandImport } from "../../src/domain/import-preview.ts";
+import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import { openForWriting, setPragma } from "../../src/store/sqlite/engine/connection.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
 import { createTestClock } from "../support/clock.ts";

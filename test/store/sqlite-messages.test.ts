@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { append } from "../../src/domain/append.ts";
-import { genesisHash } from "../../src/domain/chain.ts";
-import type { Committed, Unit } from "../../src/domain/ledger.ts";
+import { append } from "../../src/domain/ledger/append.ts";
+import { genesisHash } from "../../src/domain/ledger/chain.ts";
+import type { Committed, Unit } from "../../src/domain/ledger/ledger.ts";
 
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
 import {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { commandImport } from "../../src/domain/import-preview.ts";
+import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import { commit } from "../../src/store/postgres/commit.ts";
 import { createServerClock, serverTimeMs } from "../../src/store/postgres/engine/clock.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";

@@ -1,4 +1,4 @@
-import type { AuditEntry } from "../../src/domain/audit.ts";
+import type { AuditEntry } from "../../src/domain/audit/audit.ts";
 
 /** For tests to which the audit log does not matter. */
 export const anEntry: AuditEntry = {

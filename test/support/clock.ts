@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/domain/ports.ts";
+import type { Clock } from "../../src/domain/running/clock.ts";
 
 /** A clock that moves only when the test moves it, in either direction. */
 export interface TestClock extends Clock {

@@ -1,5 +1,5 @@
-import type { GroupingBounds } from "../../src/domain/grouping.ts";
-import type { Committed, LedgerRow, Unit } from "../../src/domain/ledger.ts";
+import type { GroupingBounds } from "../../src/domain/commits/grouping.ts";
+import type { Committed, LedgerRow, Unit } from "../../src/domain/ledger/ledger.ts";
 import { setUnit } from "./units.ts";
 
 export const oneAtATime: GroupingBounds = {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { defaultBounds } from "../../src/cli/doctor/bounds.ts";
 import { examine } from "../../src/cli/doctor/doctor.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
-import type { Store } from "../../src/domain/ports.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { createKey, withStoreAt } from "./stocking.ts";
 
 /** The disk of a test machine may be slow at times. */

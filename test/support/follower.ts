@@ -1,9 +1,9 @@
-import type { Position } from "../../src/domain/epochs.ts";
-import { createFollower } from "../../src/domain/follower.ts";
-import type { Entry, Stock } from "../../src/domain/inventory.ts";
-import type { LedgerRow } from "../../src/domain/ledger.ts";
-import type { Head, InventoryReader } from "../../src/domain/ports.ts";
-import type { Replica } from "../../src/domain/replica.ts";
+import { createFollower } from "../../src/domain/inventory/follower.ts";
+import type { Replica } from "../../src/domain/inventory/replica.ts";
+import type { Position } from "../../src/domain/ledger/epochs.ts";
+import type { Entry, Stock } from "../../src/domain/ledger/inventory.ts";
+import type { LedgerRow } from "../../src/domain/ledger/ledger.ts";
+import type { Head, InventoryReader } from "../../src/domain/ledger/store.ts";
 
 /** A ledger in memory. Its reads of the head can be delayed, to end them in any order. */
 export function createLedger() {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../src/domain/errors.ts";
+import type { ErrorCode } from "../../src/domain/running/errors.ts";
 
 /** A valid request of an operation, and invalid ones, by operation id. */
 export interface Examples {

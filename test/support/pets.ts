@@ -1,4 +1,4 @@
-import type { PetRecord } from "../../src/domain/pets.ts";
+import type { PetRecord } from "../../src/domain/catalogue/pets.ts";
 
 /** A row of an import, with a name and the given fields. */
 export function petRow(pet: Partial<PetRecord> & { petId: bigint }, at = 0): PetRecord {

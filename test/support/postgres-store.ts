@@ -1,4 +1,4 @@
-import type { Store } from "../../src/domain/ports.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { openPostgres, type PostgresOptions } from "../../src/store/postgres/store.ts";
 import { until } from "./instances/fleet.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
-import type { ErrorCode } from "../../src/domain/errors.ts";
-import type { Store } from "../../src/domain/ports.ts";
+import type { ErrorCode } from "../../src/domain/running/errors.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { statusOf } from "../../src/http/errors.ts";
 import type { TestResponse } from "./service.ts";
 

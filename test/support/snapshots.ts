@@ -1,7 +1,7 @@
-import type { Position } from "../../src/domain/epochs.ts";
-import type { Entry, Stock } from "../../src/domain/inventory.ts";
-import type { LedgerRow } from "../../src/domain/ledger.ts";
-import type { CheckpointPart, Head, Store } from "../../src/domain/ports.ts";
+import type { Position } from "../../src/domain/ledger/epochs.ts";
+import type { Entry, Stock } from "../../src/domain/ledger/inventory.ts";
+import type { LedgerRow } from "../../src/domain/ledger/ledger.ts";
+import type { Head } from "../../src/domain/ledger/store.ts";
 import { type EntryColumns, entriesOf, statusCode } from "../../src/domain/snapshots/columns.ts";
 import {
   type DifferenceColumns,
@@ -11,7 +11,9 @@ import {
   differencesBetween,
   inventoryAt,
   type SnapshotSource,
-} from "../../src/domain/snapshots.ts";
+} from "../../src/domain/snapshots/snapshots.ts";
+import type { CheckpointPart } from "../../src/domain/snapshots/store.ts";
+import type { Store } from "../../src/domain/store.ts";
 
 type FoldedRow = Pick<LedgerRow, "seq" | "petId" | "after">;
 

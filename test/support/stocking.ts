@@ -2,15 +2,15 @@
 
 import { readRows } from "../../src/cli/imports/rows.ts";
 import { readConfig } from "../../src/config.ts";
-import { commandLine } from "../../src/domain/audit.ts";
-import { commandImport } from "../../src/domain/import-preview.ts";
-import { createProblems } from "../../src/domain/import-problems.ts";
-import { petColumns, toPetRecord } from "../../src/domain/imports.ts";
-import { issueKey } from "../../src/domain/key-lifecycle.ts";
-import type { KeyTerms } from "../../src/domain/key-terms.ts";
-import type { Store } from "../../src/domain/ports.ts";
+import { commandLine } from "../../src/domain/audit/audit.ts";
+import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
+import { createProblems } from "../../src/domain/catalogue/import-problems.ts";
+import { petColumns, toPetRecord } from "../../src/domain/catalogue/imports.ts";
+import { issueKey } from "../../src/domain/keys/lifecycle.ts";
+import type { KeyTerms } from "../../src/domain/keys/terms.ts";
+import type { Store } from "../../src/domain/store.ts";
 import type { KeptHash } from "../../src/domain/verification/chain.ts";
-import { type Verification, verify } from "../../src/domain/verify.ts";
+import { type Verification, verify } from "../../src/domain/verification/verify.ts";
 import { systemClock } from "../../src/engines.ts";
 import { openStore } from "../../src/stores.ts";
 

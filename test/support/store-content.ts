@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { Store } from "../../src/domain/ports.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { tables } from "../../src/store/tables.ts";
 
 /** Requests are counted there, also those that are rejected. */

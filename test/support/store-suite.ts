@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect } from "bun:test";
-import { commandImport } from "../../src/domain/import-preview.ts";
-import { digestOf } from "../../src/domain/keys.ts";
-import type { Store } from "../../src/domain/ports.ts";
-import { verify } from "../../src/domain/verify.ts";
+import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
+import { digestOf } from "../../src/domain/keys/keys.ts";
+import type { Store } from "../../src/domain/store.ts";
+import { verify } from "../../src/domain/verification/verify.ts";
 import { anEntry } from "./audit.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { petRow } from "./pets.ts";

@@ -1,4 +1,4 @@
-import type { Change, Outcome, Stored, Unit } from "../../src/domain/ledger.ts";
+import type { Change, Outcome, Stored, Unit } from "../../src/domain/ledger/ledger.ts";
 import type { CommitTerms } from "../../src/store/postgres/plain-updates.ts";
 
 /** A unit of one change that sets a quantity, as a PATCH request does. */

@@ -1,4 +1,4 @@
-import type { Store } from "../../src/domain/ports.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { migratedDatabase } from "./postgres-template.ts";
 import { openWorkspace, petstore, type Workspace } from "./process.ts";
 import type { Engine } from "./service.ts";

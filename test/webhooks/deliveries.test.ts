@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { commandLine } from "../../src/domain/audit.ts";
+import { commandLine } from "../../src/domain/audit/audit.ts";
 import { pauseWebhook, replayWebhook, resumeWebhook } from "../../src/domain/webhooks/lifecycle.ts";
 import { anEntry } from "../support/audit.ts";
 import { engines } from "../support/service.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { createHeadWatcher } from "../../src/domain/head.ts";
-import { followTail, type LedgerTail } from "../../src/domain/tail.ts";
+import { createHeadWatcher } from "../../src/domain/ledger/head.ts";
+import { followTail, type LedgerTail } from "../../src/domain/ledger/tail.ts";
 import { type Delivery, startDelivery } from "../../src/domain/webhooks/delivery.ts";
 import { createPace } from "../../src/domain/webhooks/pace.ts";
 import type { Webhook } from "../../src/domain/webhooks/webhook.ts";

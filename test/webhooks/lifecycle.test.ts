@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
-import { commandLine } from "../../src/domain/audit.ts";
-import { ServiceError } from "../../src/domain/errors.ts";
-import { commandImport } from "../../src/domain/import-preview.ts";
-import { InvalidField } from "../../src/domain/invalid-field.ts";
-import type { Store } from "../../src/domain/ports.ts";
+import { commandLine } from "../../src/domain/audit/audit.ts";
+import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
+import { ServiceError } from "../../src/domain/running/errors.ts";
+import { InvalidField } from "../../src/domain/running/invalid-field.ts";
+import type { Store } from "../../src/domain/store.ts";
 import {
   createWebhook,
   defaultOverlapMs,

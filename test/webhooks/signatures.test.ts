@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { commandLine } from "../../src/domain/audit.ts";
+import { commandLine } from "../../src/domain/audit/audit.ts";
 import { rotateSecret } from "../../src/domain/webhooks/lifecycle.ts";
 import { type Receiver, startReceiver } from "../support/webhooks/receiver.ts";
 import { startWebhookService, type WebhookService } from "../support/webhooks/service.ts";

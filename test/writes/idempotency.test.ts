@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { commandLine } from "../../src/domain/audit.ts";
-import { rotateKey } from "../../src/domain/key-lifecycle.ts";
-import { dayMs, minuteMs } from "../../src/domain/limits.ts";
+import { commandLine } from "../../src/domain/audit/audit.ts";
+import { rotateKey } from "../../src/domain/keys/lifecycle.ts";
+import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { expectError, expectUnchanged } from "../support/responses.ts";
 import { startTestService, type TestResponse } from "../support/service.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { dayMs } from "../../src/domain/limits.ts";
+import { dayMs } from "../../src/domain/limits/limits.ts";
 import { until } from "../support/instances/fleet.ts";
 import {
   engines,

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Config, readConfig } from "../../config.ts";
-import { ServiceError } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { systemClock } from "../../engines.ts";
 import { scratchStore } from "../../folders.ts";
 import { print, printError, printWarning } from "../../output.ts";

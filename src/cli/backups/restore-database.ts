@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { countAllRows, type Manifest } from "../../backup/manifest.ts";
 import type { Config } from "../../config.ts";
-import { ServiceError } from "../../domain/errors.ts";
-import type { Store } from "../../domain/ports.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import type { Store } from "../../domain/store.ts";
 import { systemClock } from "../../engines.ts";
 import { scratchStore } from "../../folders.ts";
 import { openExistingStore, openStore } from "../../stores.ts";

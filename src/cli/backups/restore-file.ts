@@ -3,7 +3,7 @@ import { link, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Manifest } from "../../backup/manifest.ts";
 import type { Config } from "../../config.ts";
-import { ServiceError } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { reasonOf } from "../../file-errors.ts";
 import { createFolder, flush, flushFolder, scratchStore } from "../../folders.ts";
 import { filesOf } from "../../store/sqlite/engine/files.ts";

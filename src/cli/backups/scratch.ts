@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ServiceError } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { creationReasonOf } from "../../file-errors.ts";
 import { scratchPrefix } from "../../folders.ts";
 import { onInterrupt } from "../interruption.ts";

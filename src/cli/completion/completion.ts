@@ -1,4 +1,4 @@
-import { ServiceError } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import type { Command, Input } from "../command.ts";
 import { bashScript } from "./bash.ts";
 import { fishScript } from "./fish.ts";

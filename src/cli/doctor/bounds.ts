@@ -1,4 +1,4 @@
-import { dayMs } from "../../domain/limits.ts";
+import { dayMs } from "../../domain/limits/limits.ts";
 
 /** The thresholds of the checks. */
 export const defaultBounds = {

@@ -3,9 +3,9 @@ import { listAhead } from "../../backup/ahead.ts";
 import { listBackups } from "../../backup/folder.ts";
 import type { Config } from "../../config.ts";
 import { hasOwnBackups } from "../../creation.ts";
-import type { StoreInspection } from "../../domain/inspection.ts";
-import type { MaintenanceTask } from "../../domain/maintenance.ts";
-import { isInForce } from "../../domain/usage.ts";
+import type { StoreInspection } from "../../domain/operations/inspection.ts";
+import type { MaintenanceTask } from "../../domain/operations/maintenance.ts";
+import { isInForce } from "../../domain/usage/usage.ts";
 import { formatInstant } from "../../domain/values/instants.ts";
 import type { Bounds } from "./bounds.ts";
 import {

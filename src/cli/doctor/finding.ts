@@ -1,5 +1,5 @@
-import type { EngineFact } from "../../domain/inspection.ts";
-import type { MaybePromise } from "../../domain/ports.ts";
+import type { EngineFact } from "../../domain/operations/inspection.ts";
+import type { MaybePromise } from "../../domain/running/clock.ts";
 import { formatInstant } from "../../domain/values/instants.ts";
 
 /** What one check found. Advice says what to do about a warning or a problem. */

@@ -1,5 +1,5 @@
 import type { Config } from "../../config.ts";
-import type { StoreInspection } from "../../domain/inspection.ts";
+import type { StoreInspection } from "../../domain/operations/inspection.ts";
 import { filesOf } from "../../store/sqlite/engine/files.ts";
 import { isServed } from "../../store/sqlite/engine/serving-lock.ts";
 import { sqlitePath } from "../../store-file.ts";

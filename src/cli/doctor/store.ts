@@ -1,6 +1,6 @@
 import type { Config } from "../../config.ts";
 import { findNewestBackup } from "../../creation.ts";
-import type { StoreInspection } from "../../domain/inspection.ts";
+import type { StoreInspection } from "../../domain/operations/inspection.ts";
 import { formatInstant } from "../../domain/values/instants.ts";
 import type { Bounds } from "./bounds.ts";
 import { contentChecks } from "./content.ts";

@@ -1,9 +1,9 @@
-import { type Actor, commandLine } from "../../domain/audit.ts";
-import { ServiceError } from "../../domain/errors.ts";
-import { fileNameRule, importReasonOf } from "../../domain/imports.ts";
-import { InvalidField } from "../../domain/invalid-field.ts";
-import { kindOf } from "../../domain/keys.ts";
-import type { Store } from "../../domain/ports.ts";
+import { type Actor, commandLine } from "../../domain/audit/audit.ts";
+import { fileNameRule, importReasonOf } from "../../domain/catalogue/imports.ts";
+import { kindOf } from "../../domain/keys/keys.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import { InvalidField } from "../../domain/running/invalid-field.ts";
+import type { Store } from "../../domain/store.ts";
 
 export interface AttributionFlags {
   readonly as: string | undefined;

@@ -1,8 +1,12 @@
 import { statSync } from "node:fs";
 import { type Config, readConfig } from "../../config.ts";
-import type { Batches, Imported, ImportOrigin } from "../../domain/import-preview.ts";
-import { createProblems, type Problems, RejectedImport } from "../../domain/import-problems.ts";
-import type { Store } from "../../domain/ports.ts";
+import type { Batches, Imported, ImportOrigin } from "../../domain/catalogue/import-preview.ts";
+import {
+  createProblems,
+  type Problems,
+  RejectedImport,
+} from "../../domain/catalogue/import-problems.ts";
+import type { Store } from "../../domain/store.ts";
 import { systemClock } from "../../engines.ts";
 import { spool } from "../../files/spool.ts";
 import { print, printError } from "../../output.ts";

@@ -1,21 +1,21 @@
-import type { CatalogueStore } from "../../domain/catalogue-store.ts";
 import type {
   Batches,
   Imported,
   ImportOrigin,
   ImportPreview,
   TakeDifferences,
-} from "../../domain/import-preview.ts";
-import type { Problems } from "../../domain/import-problems.ts";
+} from "../../domain/catalogue/import-preview.ts";
+import type { Problems } from "../../domain/catalogue/import-problems.ts";
 import {
   type Fields,
   orderColumns,
   petColumns,
   toOrderRecord,
   toPetRecord,
-} from "../../domain/imports.ts";
-import type { OrderRecord } from "../../domain/orders.ts";
-import type { PetRecord } from "../../domain/pets.ts";
+} from "../../domain/catalogue/imports.ts";
+import type { OrderRecord } from "../../domain/catalogue/orders.ts";
+import type { PetRecord } from "../../domain/catalogue/pets.ts";
+import type { CatalogueStore } from "../../domain/catalogue/store.ts";
 
 /** What differs between imports of pets and of orders. */
 export interface ImportKind<T> {

@@ -1,4 +1,4 @@
-import { ServiceError } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import type { Format } from "../../files/formats.ts";
 
 /** The text of one record of an import file, and the line on which it starts. */

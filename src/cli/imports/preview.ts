@@ -1,5 +1,9 @@
-import type { ImportDifference, Imported, TakeDifferences } from "../../domain/import-preview.ts";
-import { shownValue } from "../../domain/import-problems.ts";
+import type {
+  ImportDifference,
+  Imported,
+  TakeDifferences,
+} from "../../domain/catalogue/import-preview.ts";
+import { shownValue } from "../../domain/catalogue/import-problems.ts";
 import { print, printable } from "../../output.ts";
 import { writeText, writeToStdout } from "../files.ts";
 import type { Column } from "../table.ts";

@@ -1,4 +1,8 @@
-import { type Problem, type Problems, problemText } from "../../domain/import-problems.ts";
+import {
+  type Problem,
+  type Problems,
+  problemText,
+} from "../../domain/catalogue/import-problems.ts";
 import { print, printDetail, printError } from "../../output.ts";
 import { counted } from "../counted.ts";
 

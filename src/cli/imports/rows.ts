@@ -1,5 +1,5 @@
-import { type Problems, shownValue } from "../../domain/import-problems.ts";
-import type { Fields } from "../../domain/imports.ts";
+import { type Problems, shownValue } from "../../domain/catalogue/import-problems.ts";
+import type { Fields } from "../../domain/catalogue/imports.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
 import { findNearest } from "../../domain/values/nearest.ts";
 import { readCsvId } from "../../files/csv.ts";

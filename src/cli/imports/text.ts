@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { ServiceError } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { reasonOf } from "../../file-errors.ts";
 import { BrokenText } from "./lines.ts";
 

@@ -1,5 +1,5 @@
-import { yieldToEventLoop } from "../event-loop.ts";
-import type { Stock } from "../inventory.ts";
+import type { Stock } from "../ledger/inventory.ts";
+import { yieldToEventLoop } from "../running/event-loop.ts";
 import { compareIds, halvesOf, sortedIndexes } from "../values/int64-arrays.ts";
 import {
   copyEntry,

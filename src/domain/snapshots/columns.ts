@@ -1,4 +1,4 @@
-import { type Entry, type PetStatus, petStatuses, type Stock } from "../inventory.ts";
+import { type Entry, type PetStatus, petStatuses, type Stock } from "../ledger/inventory.ts";
 
 /**
  * Entries in typed arrays, by ascending pet id. A million entries take 25 MB and no work of the

@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { petStatuses } from "../inventory.ts";
+import { petStatuses } from "../ledger/inventory.ts";
 import { isLittleEndian } from "../values/int64-arrays.ts";
 import { type EntryColumns, emptyColumns } from "./columns.ts";
 

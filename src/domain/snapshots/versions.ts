@@ -1,5 +1,5 @@
-import type { CheckpointReader } from "../ports.ts";
 import { UnreadablePart, unpackPart } from "./parts.ts";
+import type { CheckpointReader } from "./store.ts";
 
 /**
  * The version of a pet's entry at the first checkpoint at or after a row. Undefined if there is no

@@ -1,7 +1,7 @@
-import type { RowsOf, StoredRow } from "../ports.ts";
 import { checkColumns } from "./columns.ts";
 import type { Faults } from "./faults.ts";
 import { checkKey } from "./keys.ts";
+import type { RowsOf, StoredRow } from "./store.ts";
 
 const where = ([seq]: StoredRow) => `audit row ${seq}`;
 

@@ -1,8 +1,8 @@
-import type { RowsOf, StoredRow } from "../ports.ts";
 import { checkColumns } from "./columns.ts";
 import type { Faults } from "./faults.ts";
 import { toNumber } from "./ledger.ts";
 import { type PetStates, stockText } from "./states.ts";
+import type { RowsOf, StoredRow } from "./store.ts";
 
 const entryLabel = ([petId]: StoredRow) => `entry of pet ${petId}`;
 const petLabel = ([petId]: StoredRow) => `pet ${petId}`;

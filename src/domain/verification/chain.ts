@@ -1,7 +1,7 @@
-import { genesisHash, hashText, joinFields, originText } from "../chain.ts";
-import type { RowsOf, StoredRow } from "../ports.ts";
+import { genesisHash, hashText, joinFields, originText } from "../ledger/chain.ts";
 import { checkColumns } from "./columns.ts";
 import type { Faults } from "./faults.ts";
+import type { RowsOf, StoredRow } from "./store.ts";
 
 /** Recomputes the hash chain, row by row in the order of the ledger. */
 export interface ChainCheck {

@@ -1,6 +1,6 @@
-import type { Checkpoint, CheckpointReader } from "../ports.ts";
 import { type EntryColumns, stockAt } from "../snapshots/columns.ts";
 import { UnreadablePart, unpackPart } from "../snapshots/parts.ts";
+import type { Checkpoint, CheckpointReader } from "../snapshots/store.ts";
 import type { Faults } from "./faults.ts";
 import { type PetStates, stockText } from "./states.ts";
 

@@ -1,15 +1,15 @@
-import { recordBytes } from "../idempotency.ts";
-import { listRule, textRule } from "../imports.ts";
-import { petStatuses, quantityMax } from "../inventory.ts";
-import { operatorPlan, operatorScope, scopes } from "../keys.ts";
-import { causes } from "../ledger.ts";
-import { orderStatuses } from "../orders.ts";
-import { plans } from "../plans.ts";
-import type { StoredRow } from "../ports.ts";
-import { slotsOf } from "../usage-history.ts";
+import { listRule, textRule } from "../catalogue/imports.ts";
+import { orderStatuses } from "../catalogue/orders.ts";
+import { operatorPlan, operatorScope, scopes } from "../keys/keys.ts";
+import { recordBytes } from "../ledger/idempotency.ts";
+import { petStatuses, quantityMax } from "../ledger/inventory.ts";
+import { causes } from "../ledger/ledger.ts";
+import { plans } from "../limits/plans.ts";
+import { slotsOf } from "../usage/usage-history.ts";
 import { int64Max, int64Min, parseInt64 } from "../values/int64.ts";
 import { webhookStates } from "../webhooks/webhook.ts";
 import { type Faults, shown } from "./faults.ts";
+import type { StoredRow } from "./store.ts";
 
 const digestRule = "64 hexadecimal digits";
 

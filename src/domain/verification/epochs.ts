@@ -1,6 +1,6 @@
-import type { RowsOf, StoredRow } from "../ports.ts";
 import { checkColumns } from "./columns.ts";
 import { type Faults, shown } from "./faults.ts";
+import type { RowsOf, StoredRow } from "./store.ts";
 
 const where = ([number]: StoredRow) => `epoch ${number}`;
 

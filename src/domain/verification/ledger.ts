@@ -1,5 +1,4 @@
-import type { Cause } from "../ledger.ts";
-import type { RowsOf, StoredRow } from "../ports.ts";
+import type { Cause } from "../ledger/ledger.ts";
 import type { ChainCheck } from "./chain.ts";
 import type { CheckpointsCheck } from "./checkpoints.ts";
 import { checkColumns } from "./columns.ts";
@@ -7,6 +6,7 @@ import type { Faults } from "./faults.ts";
 import { checkKey } from "./keys.ts";
 import type { RememberedKeysCheck } from "./remembered-keys.ts";
 import { type PetStates, stockText } from "./states.ts";
+import type { RowsOf, StoredRow } from "./store.ts";
 
 export interface LedgerEnd {
   readonly rows: number;

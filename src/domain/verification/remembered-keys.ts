@@ -1,7 +1,7 @@
-import { unpackKeys } from "../idempotency.ts";
-import type { RowsOf, StoredRow } from "../ports.ts";
+import { unpackKeys } from "../ledger/idempotency.ts";
 import { checkColumns } from "./columns.ts";
 import type { Faults } from "./faults.ts";
+import type { RowsOf, StoredRow } from "./store.ts";
 
 /**
  * Compares remembered idempotency keys with the ledger. Both are read in order, side by side: one

@@ -1,4 +1,4 @@
-import { type PetStatus, petStatuses } from "../inventory.ts";
+import { type PetStatus, petStatuses } from "../ledger/inventory.ts";
 import { createSlots } from "./slots.ts";
 
 /**

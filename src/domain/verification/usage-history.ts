@@ -1,8 +1,15 @@
-import type { RowsOf, StoredRow } from "../ports.ts";
-import { allKeys, type Span, slotAt, slotsOf, unpackCounts, withoutKey } from "../usage-history.ts";
+import {
+  allKeys,
+  type Span,
+  slotAt,
+  slotsOf,
+  unpackCounts,
+  withoutKey,
+} from "../usage/usage-history.ts";
 import { checkColumns } from "./columns.ts";
 import type { Faults } from "./faults.ts";
 import { checkKey } from "./keys.ts";
+import type { RowsOf, StoredRow } from "./store.ts";
 
 const where = ([keyId, span, start]: StoredRow) => `usage of key ${keyId}, ${span} ${start}`;
 

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createAlarm, every, inBackground, whileAvailable } from "../background.ts";
-import type { Log } from "../events.ts";
-import type { Clock, Store } from "../ports.ts";
-import type { LedgerTail } from "../tail.ts";
+import type { LedgerParts } from "../ledger/store.ts";
+import type { LedgerTail } from "../ledger/tail.ts";
+import { createAlarm, every, inBackground, whileAvailable } from "../running/background.ts";
+import type { Clock } from "../running/clock.ts";
+import type { Log } from "../running/events.ts";
 import { type Delivery, startDelivery } from "./delivery.ts";
 import { createPace } from "./pace.ts";
 import type { WebhookSender } from "./sender.ts";
-import type { Delivered } from "./store.ts";
+import type { Delivered, WebhookStore } from "./store.ts";
 
 /**
  * Delivers all webhooks whose lease this process has. With several processes on one database, each
@@ -19,7 +20,7 @@ export interface Deliveries {
 }
 
 export interface DeliveriesOptions {
-  readonly store: Pick<Store, "webhooks" | "inventory">;
+  readonly store: Pick<LedgerParts, "inventory"> & { readonly webhooks: WebhookStore };
   readonly tail: LedgerTail;
   readonly sender: Pick<WebhookSender, "send">;
   readonly clock: Clock;

@@ -1,10 +1,10 @@
-import { createAlarm } from "../background.ts";
-import { createTaskCondition, failureDetails, isUnavailable } from "../conditions.ts";
-import { formatCursor } from "../cursors.ts";
-import { type EpochStart, lastCommonSeq, type Position } from "../epochs.ts";
-import type { Log } from "../events.ts";
-import type { Clock, MaybePromise } from "../ports.ts";
-import type { LedgerTail } from "../tail.ts";
+import { formatCursor } from "../ledger/cursors.ts";
+import { type EpochStart, lastCommonSeq, type Position } from "../ledger/epochs.ts";
+import type { LedgerTail } from "../ledger/tail.ts";
+import { createAlarm } from "../running/background.ts";
+import type { Clock, MaybePromise } from "../running/clock.ts";
+import { createTaskCondition, failureDetails, isUnavailable } from "../running/conditions.ts";
+import type { Log } from "../running/events.ts";
 import { attemptOf, isSuccess, resultOf, type SendParts, sendMessage } from "./attempts.ts";
 import { matcherOf } from "./filter.ts";
 import type { Message } from "./message.ts";

@@ -1,4 +1,4 @@
-import type { LedgerRow } from "../ledger.ts";
+import type { LedgerRow } from "../ledger/ledger.ts";
 import type { WebhookFilter } from "./webhook.ts";
 
 type FilteredRow = Pick<LedgerRow, "petId" | "before" | "after" | "cause">;

@@ -1,19 +1,19 @@
-import { type Actor, type AuditAction, auditEntry } from "../audit.ts";
-import { type Position, positionOf } from "../epochs.ts";
-import { ServiceError, unavailable } from "../errors.ts";
-import { InvalidField } from "../invalid-field.ts";
-import type { Store } from "../ports.ts";
+import { type Actor, type AuditAction, auditEntry } from "../audit/audit.ts";
+import { type Position, positionOf } from "../ledger/epochs.ts";
+import type { LedgerParts } from "../ledger/store.ts";
+import { ServiceError, unavailable } from "../running/errors.ts";
+import { InvalidField } from "../running/invalid-field.ts";
 import { randomId } from "../values/base62.ts";
 import { generateSecret } from "./secrets.ts";
 import type { WebhookSender } from "./sender.ts";
-import type { WebhookChange } from "./store.ts";
+import type { WebhookChange, WebhookStore } from "./store.ts";
 import { checkFrom, checkTerms, type WebhookTerms, withoutSecrets } from "./terms.ts";
 import { attemptsKept, type Webhook, type WebhookAttempt } from "./webhook.ts";
 
 /** What an operator can do with webhooks. Every function checks its rules before it writes. */
 
-type Webhooks = Pick<Store, "webhooks">;
-type WebhooksAndLedger = Pick<Store, "webhooks" | "inventory">;
+type Webhooks = { readonly webhooks: WebhookStore };
+type WebhooksAndLedger = Webhooks & Pick<LedgerParts, "inventory">;
 
 export interface CreatedWebhook {
   readonly webhook: Webhook;
@@ -173,7 +173,7 @@ const notFailing = { failures: 0, failingSince: null, nextAttemptAt: 0 } as cons
 
 /** The position before the change `from`, or at the end of the ledger. */
 async function positionBefore(
-  { inventory }: Pick<Store, "inventory">,
+  { inventory }: Pick<LedgerParts, "inventory">,
   from: number | undefined,
 ): Promise<Position> {
   const head = await inventory.readHead();

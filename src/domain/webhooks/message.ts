@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import { formatCursor } from "../cursors.ts";
-import type { Position } from "../epochs.ts";
-import type { NamedRow } from "../ports.ts";
-import { ledgerRowJson } from "../row-json.ts";
+import { formatCursor } from "../ledger/cursors.ts";
+import type { Position } from "../ledger/epochs.ts";
+import { ledgerRowJson } from "../ledger/row-json.ts";
+import type { NamedRow } from "../ledger/store.ts";
 import { sign, signingSecrets } from "./secrets.ts";
 import type { Webhook } from "./webhook.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { measureChangeRate } from "../change-rate.ts";
-import { yieldToEventLoop } from "../event-loop.ts";
+import { measureChangeRate } from "../ledger/change-rate.ts";
+import { yieldToEventLoop } from "../running/event-loop.ts";
 
 /**
  * Limits how much of the event loop all deliveries together take, however many webhooks there are

@@ -1,5 +1,5 @@
-import type { NamedRow } from "../ports.ts";
-import type { LedgerTail } from "../tail.ts";
+import type { NamedRow } from "../ledger/store.ts";
+import type { LedgerTail } from "../ledger/tail.ts";
 import { createBatch, type Message } from "./message.ts";
 import type { Pace } from "./pace.ts";
 import type { Webhook } from "./webhook.ts";

@@ -1,4 +1,4 @@
-import type { AuditEntry } from "../audit.ts";
+import type { AuditEntry } from "../audit/audit.ts";
 import type { Webhook, WebhookAttempt, WebhookProgress, WebhookState } from "./webhook.ts";
 
 /** The fields that an operator can change. Fields that are not given stay. */

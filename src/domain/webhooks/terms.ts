@@ -1,8 +1,8 @@
-import { InvalidField } from "../invalid-field.ts";
-import { petStatuses, quantityMax } from "../inventory.ts";
-import { causes } from "../ledger.ts";
-import { checkName } from "../names.ts";
+import { petStatuses, quantityMax } from "../ledger/inventory.ts";
+import { causes } from "../ledger/ledger.ts";
+import { InvalidField } from "../running/invalid-field.ts";
 import { parseInt64 } from "../values/int64.ts";
+import { checkName } from "../values/names.ts";
 import type { Webhook, WebhookFilter } from "./webhook.ts";
 
 /**

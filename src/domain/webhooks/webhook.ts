@@ -1,6 +1,6 @@
-import type { Position } from "../epochs.ts";
-import type { PetStatus } from "../inventory.ts";
-import type { Cause } from "../ledger.ts";
+import type { Position } from "../ledger/epochs.ts";
+import type { PetStatus } from "../ledger/inventory.ts";
+import type { Cause } from "../ledger/ledger.ts";
 
 export const webhookStates = ["active", "paused", "disabled"] as const;
 /**

@@ -1,4 +1,4 @@
-import type { Actor } from "../../domain/audit.ts";
+import type { Actor } from "../../domain/audit/audit.ts";
 import type { Call } from "../operation.ts";
 
 /** Whom the ledger and the audit log name for what a request changes. */

@@ -1,6 +1,5 @@
-import { type AuditRow, auditActions } from "../../domain/audit.ts";
-import { listAudit as listPage } from "../../domain/audit-pages.ts";
-import { ServiceError } from "../../domain/errors.ts";
+import { type AuditRow, auditActions, listAudit as listPage } from "../../domain/audit/audit.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { keyIdPattern, queryOf, readLimit, readSeq, singleValue } from "../api/parameters.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 

@@ -1,5 +1,5 @@
-import type { Keyring } from "../../domain/keyring.ts";
-import type { Environment } from "../../domain/keys.ts";
+import type { Keyring } from "../../domain/keys/keyring.ts";
+import type { Environment } from "../../domain/keys/keys.ts";
 import { insufficientScope, keyIn, unauthorized } from "../authentication.ts";
 import type { Call } from "../operation.ts";
 import type { Authenticator } from "../surface.ts";

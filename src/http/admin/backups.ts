@@ -1,7 +1,7 @@
 import { basename } from "node:path";
-import { auditEntry } from "../../domain/audit.ts";
-import { ServiceError } from "../../domain/errors.ts";
-import type { MaintenanceRecord, MaintenanceTask } from "../../domain/maintenance.ts";
+import { auditEntry } from "../../domain/audit/audit.ts";
+import type { MaintenanceRecord, MaintenanceTask } from "../../domain/operations/maintenance.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { actorOf } from "./actor.ts";
 import { isoOrNull } from "./times.ts";

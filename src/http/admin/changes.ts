@@ -1,7 +1,7 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { seqMax } from "../../domain/history.ts";
-import { ledgerRowJson } from "../../domain/row-json.ts";
-import { undoRow } from "../../domain/undo.ts";
+import { undoRow } from "../../domain/history/undo.ts";
+import { seqMax } from "../../domain/ledger/ledger.ts";
+import { ledgerRowJson } from "../../domain/ledger/row-json.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { changesHandler } from "../api/changes.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { actorOf } from "./actor.ts";

@@ -1,6 +1,6 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { petNotFound } from "../../domain/pets.ts";
-import type { NamedRow } from "../../domain/ports.ts";
+import { petNotFound } from "../../domain/ledger/inventory.ts";
+import type { NamedRow } from "../../domain/ledger/store.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import type { Context } from "../operation.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { InvalidField } from "../../domain/invalid-field.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import { InvalidField } from "../../domain/running/invalid-field.ts";
 import { parseInstant } from "../../domain/values/instants.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
 import { readJsonText, readOptionalText } from "../body.ts";

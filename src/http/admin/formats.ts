@@ -1,5 +1,5 @@
 import { extname } from "node:path";
-import { ServiceError } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { type Format, findFormat, formats } from "../../files/formats.ts";
 import { singleValue } from "../api/parameters.ts";
 

@@ -1,7 +1,7 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { type Problem, problemText } from "../../domain/import-problems.ts";
-import type { ImportOutcome, ImportRun } from "../../domain/import-runs.ts";
-import { fileNameRule, importReasonOf } from "../../domain/imports.ts";
+import { type Problem, problemText } from "../../domain/catalogue/import-problems.ts";
+import type { ImportOutcome, ImportRun } from "../../domain/catalogue/import-runs.ts";
+import { fileNameRule, importReasonOf } from "../../domain/catalogue/imports.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { queryOf, singleValue } from "../api/parameters.ts";
 import { readChunks } from "../body.ts";
 import type { Call, Context, Reply } from "../operation.ts";

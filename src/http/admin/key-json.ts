@@ -1,6 +1,6 @@
-import type { KeyStatus } from "../../domain/key-lifecycle.ts";
-import { kindOf } from "../../domain/keys.ts";
-import { dayMs, minuteMs } from "../../domain/limits.ts";
+import { kindOf } from "../../domain/keys/keys.ts";
+import type { KeyStatus } from "../../domain/keys/lifecycle.ts";
+import { dayMs, minuteMs } from "../../domain/limits/limits.ts";
 import { isoOrNull } from "./times.ts";
 
 /** A key as operators see it at `now`. */

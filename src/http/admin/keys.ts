@@ -1,7 +1,7 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { InvalidField } from "../../domain/invalid-field.ts";
-import * as lifecycle from "../../domain/key-lifecycle.ts";
-import { type KeyChange, rejectFixedTerms } from "../../domain/key-terms.ts";
+import * as lifecycle from "../../domain/keys/lifecycle.ts";
+import { type KeyChange, rejectFixedTerms } from "../../domain/keys/terms.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import { InvalidField } from "../../domain/running/invalid-field.ts";
 import { keyIdPattern } from "../api/parameters.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { actorOf } from "./actor.ts";

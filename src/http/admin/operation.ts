@@ -1,4 +1,4 @@
-import type { operatorScope } from "../../domain/keys.ts";
+import type { operatorScope } from "../../domain/keys/keys.ts";
 import type { Operation } from "../operation.ts";
 import type { AdminContract } from "./contract/operation.ts";
 

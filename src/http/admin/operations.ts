@@ -1,4 +1,4 @@
-import { operatorScope } from "../../domain/keys.ts";
+import { operatorScope } from "../../domain/keys/keys.ts";
 import { namesIn } from "../api/contract/operation.ts";
 import { jsonTypes, mergePatchTypes } from "../body.ts";
 import type { Reply } from "../operation.ts";

@@ -1,9 +1,9 @@
-import type { BackupView } from "../../domain/backups.ts";
-import type { ChangeCounts } from "../../domain/change-counts.ts";
-import type { ImportRunner } from "../../domain/import-runs.ts";
-import type { FindUsage } from "../../domain/key-lifecycle.ts";
-import type { Environment } from "../../domain/keys.ts";
-import type { UsageRecorder } from "../../domain/usage-recorder.ts";
+import type { ImportRunner } from "../../domain/catalogue/import-runs.ts";
+import type { Environment } from "../../domain/keys/keys.ts";
+import type { FindUsage } from "../../domain/keys/lifecycle.ts";
+import type { BackupView } from "../../domain/operations/backups.ts";
+import type { ChangeCounts } from "../../domain/usage/change-counts.ts";
+import type { UsageRecorder } from "../../domain/usage/usage-recorder.ts";
 import type { WebhookSender } from "../../domain/webhooks/sender.ts";
 
 /**

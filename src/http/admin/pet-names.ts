@@ -1,5 +1,5 @@
-import { ServiceError } from "../../domain/errors.ts";
-import type { PetName } from "../../domain/pets.ts";
+import type { PetName } from "../../domain/catalogue/pets.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { int64Pattern, parseInt64 } from "../../domain/values/int64.ts";
 import { queryOf, singleValue } from "../api/parameters.ts";
 import type { Call, Context, Reply } from "../operation.ts";

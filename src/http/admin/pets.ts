@@ -1,15 +1,16 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { InvalidField } from "../../domain/invalid-field.ts";
+import type { Pet, PetDetails } from "../../domain/catalogue/pets.ts";
 import {
   type Entry,
   isPetStatus,
+  petNotFound,
   petStatuses,
   quantityRule,
   readQuantity,
   type Stock,
-} from "../../domain/inventory.ts";
-import * as lifecycle from "../../domain/pet-lifecycle.ts";
-import { type Pet, type PetDetails, petNotFound } from "../../domain/pets.ts";
+} from "../../domain/ledger/inventory.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import { InvalidField } from "../../domain/running/invalid-field.ts";
+import * as lifecycle from "../../domain/shop/pet-lifecycle.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
 import { queryOf, readPetId, readSeq, singleValue } from "../api/parameters.ts";

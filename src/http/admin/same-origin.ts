@@ -1,4 +1,4 @@
-import { ServiceError } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { crossOrigin } from "../messages.ts";
 import type { Call } from "../operation.ts";
 import { isByCookie } from "./authentication.ts";

@@ -1,5 +1,5 @@
-import { type Attention, listAttention } from "../../domain/attention.ts";
-import { listKeyStatuses } from "../../domain/key-lifecycle.ts";
+import { listKeyStatuses } from "../../domain/keys/lifecycle.ts";
+import { type Attention, listAttention } from "../../domain/operations/attention.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
 import { stockTotals } from "../list/totals.ts";
 import type { Call, Context, Reply } from "../operation.ts";

@@ -1,5 +1,5 @@
-import type { Environment } from "../../domain/keys.ts";
-import { sessionMs } from "../../domain/sessions.ts";
+import type { Environment } from "../../domain/keys/keys.ts";
+import { sessionMs } from "../../domain/keys/sessions.ts";
 import { readCookie } from "../cookies.ts";
 import type { Call } from "../operation.ts";
 

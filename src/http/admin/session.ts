@@ -1,5 +1,5 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { endSession as end, startSession as start } from "../../domain/session-lifecycle.ts";
+import { endSession as end, startSession as start } from "../../domain/keys/session-lifecycle.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { keyIn } from "../authentication.ts";
 import { signInWithKey } from "../messages.ts";
 import type { Call, Context, Reply } from "../operation.ts";

@@ -1,11 +1,11 @@
-import { ServiceError } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import {
   allKeys,
   type Step,
   steps,
   type UsageSeries,
   withoutKey,
-} from "../../domain/usage-history.ts";
+} from "../../domain/usage/usage-history.ts";
 import { queryOf, singleValue } from "../api/parameters.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { keyNotFound, readKeyId } from "./keys.ts";

@@ -1,5 +1,5 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { InvalidField } from "../../domain/invalid-field.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import { InvalidField } from "../../domain/running/invalid-field.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
 import {
   createWebhook as create,

@@ -4,11 +4,15 @@ import {
   deltaRule,
   readDelta,
   versionRule,
-} from "../../domain/changes.ts";
-import { ServiceError } from "../../domain/errors.ts";
-import { isPetStatus, petStatuses, quantityRule, readQuantity } from "../../domain/inventory.ts";
-import type { Change } from "../../domain/ledger.ts";
-import { isReason, reasonRule } from "../../domain/reasons.ts";
+} from "../../domain/ledger/changes.ts";
+import {
+  isPetStatus,
+  petStatuses,
+  quantityRule,
+  readQuantity,
+} from "../../domain/ledger/inventory.ts";
+import type { Change } from "../../domain/ledger/ledger.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
 import {
@@ -18,6 +22,7 @@ import {
   readString,
   skipSpace,
 } from "../../domain/values/json-scan.ts";
+import { isReason, reasonRule } from "../../domain/values/reasons.ts";
 import { invalidJson } from "../messages.ts";
 import { rejectUnknownField } from "../unknown-names.ts";
 

@@ -1,7 +1,7 @@
-import { ServiceError } from "../../domain/errors.ts";
-import type { Entry } from "../../domain/inventory.ts";
-import type { Cause } from "../../domain/ledger.ts";
-import { applyChanges as storeChanges } from "../../domain/shop.ts";
+import type { Entry } from "../../domain/ledger/inventory.ts";
+import type { Cause } from "../../domain/ledger/ledger.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import { applyChanges as storeChanges } from "../../domain/shop/shop.ts";
 import { readJsonText } from "../body.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { canonicalText, parseChanges } from "./change-list.ts";

@@ -1,7 +1,7 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { petNotFound } from "../../domain/pets.ts";
-import type { VersionedEntry } from "../../domain/ports.ts";
-import { setQuantity } from "../../domain/shop.ts";
+import { petNotFound } from "../../domain/ledger/inventory.ts";
+import type { VersionedEntry } from "../../domain/ledger/store.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import { setQuantity } from "../../domain/shop/shop.ts";
 import { readJsonText } from "../body.ts";
 import { errorReply } from "../errors.ts";
 import {

@@ -1,5 +1,5 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { operatorScope } from "../../domain/keys.ts";
+import { operatorScope } from "../../domain/keys/keys.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { prefers } from "../accept.ts";
 import { errorReply } from "../errors.ts";
 import { tooManyStreams } from "../messages.ts";

@@ -1,6 +1,6 @@
-import * as history from "../../domain/history.ts";
-import type { NamedRow } from "../../domain/ports.ts";
-import { ledgerRowJson } from "../../domain/row-json.ts";
+import * as history from "../../domain/history/history.ts";
+import { ledgerRowJson } from "../../domain/ledger/row-json.ts";
+import type { NamedRow } from "../../domain/ledger/store.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { openFeed, wantsFeed } from "./feed.ts";
 import {

@@ -1,6 +1,6 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { digestOfTexts } from "../../domain/idempotency.ts";
-import type { WriteRequest } from "../../domain/shop.ts";
+import { digestOfTexts } from "../../domain/ledger/idempotency.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import type { WriteRequest } from "../../domain/shop/shop.ts";
 import type { Call } from "../operation.ts";
 
 const keyCharactersMax = 255;

@@ -1,4 +1,4 @@
-import type { MaybePromise } from "../../domain/ports.ts";
+import type { MaybePromise } from "../../domain/running/clock.ts";
 import { preferredEncoding } from "../encodings.ts";
 import { errorReply } from "../errors.ts";
 import { satisfiesIfMatch, satisfiesIfNoneMatch } from "../etags.ts";

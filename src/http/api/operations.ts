@@ -1,5 +1,5 @@
-import type { Scope } from "../../domain/keys.ts";
-import { petsDeprecatedAt } from "../../domain/pets.ts";
+import { petsDeprecatedAt } from "../../domain/catalogue/pets.ts";
+import type { Scope } from "../../domain/keys/keys.ts";
 import { jsonTypes, mergePatchTypes } from "../body.ts";
 import type { Operation } from "../operation.ts";
 import { applyChanges } from "./changes.ts";

@@ -1,4 +1,8 @@
-import { type Order, ordersPerPageDefault, ordersPerPageMax } from "../../domain/orders.ts";
+import {
+  type Order,
+  ordersPerPageDefault,
+  ordersPerPageMax,
+} from "../../domain/catalogue/orders.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { queryOf, readAfter, readLimit } from "./parameters.ts";
 

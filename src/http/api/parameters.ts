@@ -1,8 +1,7 @@
-import { type Cursor, parseCursor } from "../../domain/cursors.ts";
-import { ServiceError } from "../../domain/errors.ts";
-import { seqMax } from "../../domain/history.ts";
-import { type Cause, causes } from "../../domain/ledger.ts";
-import { momentRule } from "../../domain/moments.ts";
+import { type Cursor, parseCursor } from "../../domain/ledger/cursors.ts";
+import { type Cause, causes, seqMax } from "../../domain/ledger/ledger.ts";
+import { momentRule } from "../../domain/ledger/moments.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { parseInstant } from "../../domain/values/instants.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import type { IncomingRequest } from "../operation.ts";

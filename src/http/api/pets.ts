@@ -1,5 +1,5 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { petNotFound } from "../../domain/pets.ts";
+import { petNotFound } from "../../domain/ledger/inventory.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { readPetId } from "./parameters.ts";
 

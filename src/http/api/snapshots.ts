@@ -1,11 +1,11 @@
-import { ServiceError } from "../../domain/errors.ts";
 import {
   type Moment,
   parseMoment,
   type ResolvedMoment,
   resolveMoments,
-} from "../../domain/moments.ts";
-import { differencesBetween, inventoryAt } from "../../domain/snapshots.ts";
+} from "../../domain/ledger/moments.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import { differencesBetween, inventoryAt } from "../../domain/snapshots/snapshots.ts";
 import { satisfiesIfNoneMatch } from "../etags.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { encodeDifferences, encodeEntries, jsonArray } from "../snapshots/json.ts";

@@ -1,5 +1,5 @@
-import { ServiceError } from "../../domain/errors.ts";
-import { quantityRule, readQuantity } from "../../domain/inventory.ts";
+import { quantityRule, readQuantity } from "../../domain/ledger/inventory.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { isJsonObject, parseJson } from "../../domain/values/json.ts";
 import { invalidJson } from "../messages.ts";
 

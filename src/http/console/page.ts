@@ -1,4 +1,4 @@
-import type { Environment } from "../../domain/keys.ts";
+import type { Environment } from "../../domain/keys/keys.ts";
 import { type Html, html } from "../html.ts";
 
 const productName = "Pet Store Inventory";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Environment } from "../../domain/keys.ts";
+import type { Environment } from "../../domain/keys/keys.ts";
 import { hasSessionCookie } from "../admin/session-cookie.ts";
 import { errorReply } from "../errors.ts";
 import { createFile } from "../files.ts";

@@ -1,4 +1,4 @@
-import { apiErrorCodes, type ErrorCode } from "../../domain/errors.ts";
+import { apiErrorCodes, type ErrorCode } from "../../domain/running/errors.ts";
 import type { ApiDocument } from "../api/contract/document.ts";
 import { errors, unlistedErrors } from "../api/contract/errors.ts";
 import { statusOf } from "../errors.ts";

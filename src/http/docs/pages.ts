@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Environment } from "../../domain/keys.ts";
+import type { Environment } from "../../domain/keys/keys.ts";
 import { kitStyles } from "../../kit/styles.ts";
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";

@@ -1,7 +1,8 @@
-import type { Position } from "../../domain/epochs.ts";
-import type { Cause } from "../../domain/ledger.ts";
-import type { MaybePromise, NamedRow } from "../../domain/ports.ts";
-import type { LedgerTail } from "../../domain/tail.ts";
+import type { Position } from "../../domain/ledger/epochs.ts";
+import type { Cause } from "../../domain/ledger/ledger.ts";
+import type { NamedRow } from "../../domain/ledger/store.ts";
+import type { LedgerTail } from "../../domain/ledger/tail.ts";
+import type { MaybePromise } from "../../domain/running/clock.ts";
 import { changeEvent } from "./events.ts";
 
 /** Which changes a stream sends. Undefined fields match every change. */

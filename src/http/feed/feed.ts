@@ -1,9 +1,9 @@
-import { every, whileAvailable } from "../../domain/background.ts";
-import type { Cursor } from "../../domain/cursors.ts";
-import { unavailable } from "../../domain/errors.ts";
-import type { Log } from "../../domain/events.ts";
-import type { MaybePromise } from "../../domain/ports.ts";
-import type { LedgerTail } from "../../domain/tail.ts";
+import type { Cursor } from "../../domain/ledger/cursors.ts";
+import type { LedgerTail } from "../../domain/ledger/tail.ts";
+import { every, whileAvailable } from "../../domain/running/background.ts";
+import type { MaybePromise } from "../../domain/running/clock.ts";
+import { unavailable } from "../../domain/running/errors.ts";
+import type { Log } from "../../domain/running/events.ts";
 import type { FeedFilter } from "./chunks.ts";
 import { createPacer } from "./pace.ts";
 import { createRounds } from "./rounds.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { measureChangeRate } from "../../domain/change-rate.ts";
-import { yieldToEventLoop } from "../../domain/event-loop.ts";
+import { measureChangeRate } from "../../domain/ledger/change-rate.ts";
+import { yieldToEventLoop } from "../../domain/running/event-loop.ts";
 
 /**
  * Limits how much of the event loop the feed takes. Its work is cut into slices, and other work runs

@@ -1,8 +1,8 @@
-import { inBackground, whileAvailable } from "../../domain/background.ts";
-import { yieldToEventLoop } from "../../domain/event-loop.ts";
-import type { Log } from "../../domain/events.ts";
-import type { MaybePromise } from "../../domain/ports.ts";
-import { type LedgerTail, pageRows } from "../../domain/tail.ts";
+import { type LedgerTail, pageRows } from "../../domain/ledger/tail.ts";
+import { inBackground, whileAvailable } from "../../domain/running/background.ts";
+import type { MaybePromise } from "../../domain/running/clock.ts";
+import { yieldToEventLoop } from "../../domain/running/event-loop.ts";
+import type { Log } from "../../domain/running/events.ts";
 import { createFeedChunks } from "./chunks.ts";
 import { createPacer } from "./pace.ts";
 import type { FeedStream } from "./stream.ts";

@@ -1,4 +1,4 @@
-import type { Position } from "../../domain/epochs.ts";
+import type { Position } from "../../domain/ledger/epochs.ts";
 import type { FeedChunk, FeedFilter } from "./chunks.ts";
 import { positionEvent, retryField } from "./events.ts";
 

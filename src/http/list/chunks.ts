@@ -1,4 +1,4 @@
-import type { Stock } from "../../domain/inventory.ts";
+import type { Stock } from "../../domain/ledger/inventory.ts";
 
 /** Consecutive entries. Each starts with a comma, and the first of the list with a bracket. */
 export interface Chunk {

@@ -1,7 +1,7 @@
-import { yieldToEventLoop } from "../../domain/event-loop.ts";
-import type { Stock } from "../../domain/inventory.ts";
-import type { MaybePromise } from "../../domain/ports.ts";
-import type { Replica } from "../../domain/replica.ts";
+import type { Replica } from "../../domain/inventory/replica.ts";
+import type { Stock } from "../../domain/ledger/inventory.ts";
+import type { MaybePromise } from "../../domain/running/clock.ts";
+import { yieldToEventLoop } from "../../domain/running/event-loop.ts";
 import {
   asFirst,
   type Changes,

@@ -1,4 +1,4 @@
-import type { Log } from "../../domain/events.ts";
+import type { Log } from "../../domain/running/events.ts";
 import type { Chunk } from "./chunks.ts";
 import type { ListVersion } from "./list.ts";
 

@@ -1,4 +1,4 @@
-import { petStatuses } from "../../domain/inventory.ts";
+import { petStatuses } from "../../domain/ledger/inventory.ts";
 import type { EntryColumns, StockColumns } from "../../domain/snapshots/columns.ts";
 import type { DifferenceColumns } from "../../domain/snapshots/differences.ts";
 import { halvesOf, highHalf, lowHalf } from "../../domain/values/int64-arrays.ts";

@@ -1,6 +1,6 @@
-import { unavailable } from "../../domain/errors.ts";
-import { inTurns, isWithinShare } from "../../domain/fairness.ts";
-import { type Caller, operatorScope } from "../../domain/keys.ts";
+import { inTurns, isWithinShare } from "../../domain/commits/fairness.ts";
+import { type Caller, operatorScope } from "../../domain/keys/keys.ts";
+import { unavailable } from "../../domain/running/errors.ts";
 
 /** Whose request it is. */
 export type Visitor = Pick<Caller, "keyId" | "scopes">;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { failureDetails } from "../../domain/conditions.ts";
-import { unavailable } from "../../domain/errors.ts";
-import type { Log } from "../../domain/events.ts";
-import { isWithinShare } from "../../domain/fairness.ts";
+import { isWithinShare } from "../../domain/commits/fairness.ts";
+import { failureDetails } from "../../domain/running/conditions.ts";
+import { unavailable } from "../../domain/running/errors.ts";
+import type { Log } from "../../domain/running/events.ts";
 import { createPlaces, type Visitor } from "./places.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { every } from "../../domain/background.ts";
-import type { Log } from "../../domain/events.ts";
+import { every } from "../../domain/running/background.ts";
+import type { Log } from "../../domain/running/events.ts";
 import {
   type CertificateInfo,
   checkKeyPair,

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import { ServiceError } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 
 export interface KeyPairFiles {
   readonly certFile: string;

@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditStore } from "../../domain/audit.ts";
+import type { AuditEntry, AuditStore } from "../../domain/audit/audit.ts";
 import {
   auditColumns,
   auditValues,

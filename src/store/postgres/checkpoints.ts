@@ -1,4 +1,4 @@
-import type { CheckpointReader, CheckpointStore } from "../../domain/ports.ts";
+import type { CheckpointReader, CheckpointStore } from "../../domain/snapshots/store.ts";
 import { int64Max } from "../../domain/values/int64.ts";
 import { firstIdAfter, toCheckpoint, toCheckpointPart } from "../rows.ts";
 import { nowMs } from "./engine/clock.ts";

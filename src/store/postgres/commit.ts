@@ -1,10 +1,10 @@
-import { append } from "../../domain/append.ts";
-import { genesisHash } from "../../domain/chain.ts";
-import { epochOf } from "../../domain/epochs.ts";
-import { unavailable } from "../../domain/errors.ts";
-import { storedKeysOf } from "../../domain/idempotency.ts";
-import type { Entry } from "../../domain/inventory.ts";
-import type { Committed, LedgerRow, Tip, Unit } from "../../domain/ledger.ts";
+import { append } from "../../domain/ledger/append.ts";
+import { genesisHash } from "../../domain/ledger/chain.ts";
+import { epochOf } from "../../domain/ledger/epochs.ts";
+import { storedKeysOf } from "../../domain/ledger/idempotency.ts";
+import type { Entry } from "../../domain/ledger/inventory.ts";
+import type { Committed, LedgerRow, Tip, Unit } from "../../domain/ledger/ledger.ts";
+import { unavailable } from "../../domain/running/errors.ts";
 import { entryColumns, storedLedgerColumns, toEntry, toEpochStart } from "../rows.ts";
 import { bytesArray, integerArray, textArray } from "./engine/arrays.ts";
 import { lockHeadForGroup, readTip } from "./engine/head-lock.ts";

@@ -1,5 +1,5 @@
-import { unavailable } from "../../domain/errors.ts";
-import type { HistoryReader } from "../../domain/ports.ts";
+import type { HistoryReader } from "../../domain/ledger/store.ts";
+import { unavailable } from "../../domain/running/errors.ts";
 import { namedRowColumns, toNamedRow, toTip, toVersionedEntry } from "../rows.ts";
 import { readTip } from "./engine/head-lock.ts";
 import { type PrimaryGuard, timelineNow } from "./engine/primary.ts";

@@ -1,5 +1,5 @@
-import type { Remembered, UsedKey } from "../../domain/append.ts";
-import { type EpochStart, epochOf } from "../../domain/epochs.ts";
+import type { Remembered, UsedKey } from "../../domain/ledger/append.ts";
+import { type EpochStart, epochOf } from "../../domain/ledger/epochs.ts";
 import {
   createKeyIndex,
   findUsedKey,
@@ -8,8 +8,8 @@ import {
   packKeys,
   pageRowsMin,
   type StoredKeys,
-} from "../../domain/idempotency.ts";
-import type { Unit } from "../../domain/ledger.ts";
+} from "../../domain/ledger/idempotency.ts";
+import type { Unit } from "../../domain/ledger/ledger.ts";
 import { rememberedColumns, stockColumns, toStockRow, toStoredKeys } from "../rows.ts";
 import { bytesText, integerArray } from "./engine/arrays.ts";
 import { timelineNow } from "./engine/primary.ts";

@@ -1,9 +1,9 @@
-import { auditEntry } from "../../domain/audit.ts";
-import type { Batches, Imported, ImportOrigin } from "../../domain/import-preview.ts";
-import { type Problems, rejectProblems } from "../../domain/import-problems.ts";
-import type { Tip } from "../../domain/ledger.ts";
-import type { OrderRecord } from "../../domain/orders.ts";
-import { newPetStock, type PetRecord } from "../../domain/pets.ts";
+import { auditEntry } from "../../domain/audit/audit.ts";
+import type { Batches, Imported, ImportOrigin } from "../../domain/catalogue/import-preview.ts";
+import { type Problems, rejectProblems } from "../../domain/catalogue/import-problems.ts";
+import type { OrderRecord } from "../../domain/catalogue/orders.ts";
+import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
+import type { Tip } from "../../domain/ledger/ledger.ts";
 import { orderDiffers, petDiffers, stockDiffers } from "../import-differences.ts";
 import { entryColumns, storedLedgerColumns } from "../rows.ts";
 import { addEntry } from "./audit.ts";

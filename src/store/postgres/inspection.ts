@@ -1,5 +1,5 @@
-import { ServiceError } from "../../domain/errors.ts";
-import type { EngineFact, StoreInspection } from "../../domain/inspection.ts";
+import type { EngineFact, StoreInspection } from "../../domain/operations/inspection.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { endingSecretsFrom, toEndingSecret } from "../rows.ts";
 import { createDatabase } from "./engine/database.ts";
 import { describeFailure } from "./engine/failures.ts";

@@ -1,4 +1,4 @@
-import type { InventoryReader } from "../../domain/ports.ts";
+import type { InventoryReader } from "../../domain/ledger/store.ts";
 import { int64Max } from "../../domain/values/int64.ts";
 import {
   entryColumns,

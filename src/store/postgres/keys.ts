@@ -1,5 +1,5 @@
-import type { KeyStore } from "../../domain/key-store.ts";
-import type { Key } from "../../domain/keys.ts";
+import type { Key } from "../../domain/keys/keys.ts";
+import type { KeyStore } from "../../domain/keys/store.ts";
 import { auditValues } from "../audit-rows.ts";
 import { keyColumns, secretTimesColumns, toKey, toNumber, toSecretTimes } from "../rows.ts";
 import { addingEntry } from "./audit.ts";

@@ -1,4 +1,4 @@
-import { clockErrorMsMax, type MaintenanceStore } from "../../domain/maintenance.ts";
+import { clockErrorMsMax, type MaintenanceStore } from "../../domain/operations/maintenance.ts";
 import { maintenanceColumns, toMaintenanceRecord } from "../maintenance-rows.ts";
 import type { Query } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { ServiceError } from "../../domain/errors.ts";
-import type { Environment } from "../../domain/keys.ts";
-import type { Migration } from "../../domain/upgrades.ts";
+import type { Environment } from "../../domain/keys/keys.ts";
+import type { Migration } from "../../domain/operations/upgrades.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { madeByNewer, schemaOf } from "../schema-versions.ts";
 import { textArray } from "./engine/arrays.ts";
 import type { Session } from "./engine/session.ts";

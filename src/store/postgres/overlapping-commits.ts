@@ -1,5 +1,5 @@
-import type { Committed, Unit } from "../../domain/ledger.ts";
-import type { InventoryStore } from "../../domain/ports.ts";
+import type { Committed, Unit } from "../../domain/ledger/ledger.ts";
+import type { InventoryStore } from "../../domain/ledger/store.ts";
 import { commit } from "./commit.ts";
 import { UnknownOutcome } from "./engine/failures.ts";
 import type { ReconnectingConnection } from "./engine/reconnecting-connection.ts";

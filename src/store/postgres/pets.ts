@@ -1,7 +1,7 @@
-import { appendRow, type RowContent } from "../../domain/append.ts";
-import type { CatalogueStore } from "../../domain/catalogue-store.ts";
-import type { LedgerRow } from "../../domain/ledger.ts";
-import type { AddedRow } from "../../domain/pets.ts";
+import type { AddedRow } from "../../domain/catalogue/pets.ts";
+import type { CatalogueStore } from "../../domain/catalogue/store.ts";
+import { appendRow, type RowContent } from "../../domain/ledger/append.ts";
+import type { LedgerRow } from "../../domain/ledger/ledger.ts";
 import { auditValues } from "../audit-rows.ts";
 import { detailValues, entryColumns, storedLedgerColumns, toEntry } from "../rows.ts";
 import { addingEntry } from "./audit.ts";

@@ -1,8 +1,8 @@
-import { applyUnits } from "../../domain/append.ts";
-import { sourceText } from "../../domain/chain.ts";
-import { storedKeysOf } from "../../domain/idempotency.ts";
-import { type Entry, isQuantity, type PetStatus } from "../../domain/inventory.ts";
-import type { Committed, Outcome, Unit } from "../../domain/ledger.ts";
+import { applyUnits } from "../../domain/ledger/append.ts";
+import { sourceText } from "../../domain/ledger/chain.ts";
+import { storedKeysOf } from "../../domain/ledger/idempotency.ts";
+import { type Entry, isQuantity, type PetStatus } from "../../domain/ledger/inventory.ts";
+import type { Committed, Outcome, Unit } from "../../domain/ledger/ledger.ts";
 import { integerArray } from "./engine/arrays.ts";
 import { isLockTimeout, isUnconfirmed, UnknownOutcome } from "./engine/failures.ts";
 import type { Rows, Session } from "./engine/session.ts";

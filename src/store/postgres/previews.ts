@@ -1,5 +1,5 @@
-import type { ImportPreview } from "../../domain/import-preview.ts";
-import { rejectProblems } from "../../domain/import-problems.ts";
+import type { ImportPreview } from "../../domain/catalogue/import-preview.ts";
+import { rejectProblems } from "../../domain/catalogue/import-problems.ts";
 import { differentOrders, differentPets, takeDifferences } from "../import-differences.ts";
 import { batchRows } from "../tables.ts";
 import type { Session } from "./engine/session.ts";

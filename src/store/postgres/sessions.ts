@@ -1,4 +1,4 @@
-import type { SessionStore } from "../../domain/key-store.ts";
+import type { SessionStore } from "../../domain/keys/store.ts";
 import { auditValues } from "../audit-rows.ts";
 import { keyColumns, sessionColumns, toFoundSession } from "../rows.ts";
 import { addingEntry } from "./audit.ts";

@@ -1,9 +1,13 @@
-import { ServiceError } from "../../domain/errors.ts";
-import type { Batches } from "../../domain/import-preview.ts";
-import { type Problems, problemsListedMax, rejectProblems } from "../../domain/import-problems.ts";
-import { namelessPet, repeatedId } from "../../domain/imports.ts";
-import type { OrderRecord } from "../../domain/orders.ts";
-import type { PetRecord } from "../../domain/pets.ts";
+import type { Batches } from "../../domain/catalogue/import-preview.ts";
+import {
+  type Problems,
+  problemsListedMax,
+  rejectProblems,
+} from "../../domain/catalogue/import-problems.ts";
+import { namelessPet, repeatedId } from "../../domain/catalogue/imports.ts";
+import type { OrderRecord } from "../../domain/catalogue/orders.ts";
+import type { PetRecord } from "../../domain/catalogue/pets.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { copyIn } from "./engine/copy.ts";
 import type { Session } from "./engine/session.ts";
 import { begin, waitForDisk } from "./engine/transaction.ts";

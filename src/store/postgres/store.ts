@@ -1,10 +1,11 @@
-import { createCondition } from "../../domain/conditions.ts";
-import { ServiceError } from "../../domain/errors.ts";
-import type { Log } from "../../domain/events.ts";
-import { createProblems } from "../../domain/import-problems.ts";
-import type { Environment } from "../../domain/keys.ts";
-import type { Clock, Store } from "../../domain/ports.ts";
-import type { Migration } from "../../domain/upgrades.ts";
+import { createProblems } from "../../domain/catalogue/import-problems.ts";
+import type { Environment } from "../../domain/keys/keys.ts";
+import type { Migration } from "../../domain/operations/upgrades.ts";
+import type { Clock } from "../../domain/running/clock.ts";
+import { createCondition } from "../../domain/running/conditions.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import type { Log } from "../../domain/running/events.ts";
+import type { Store } from "../../domain/store.ts";
 import { createAudit } from "./audit.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpoints } from "./checkpoints.ts";

@@ -1,4 +1,4 @@
-import type { Fault } from "../../domain/ports.ts";
+import type { Fault } from "../../domain/verification/store.ts";
 import { expectedDefinition } from "../tables.ts";
 import { textArray } from "./engine/arrays.ts";
 import type { Session } from "./engine/session.ts";

@@ -1,5 +1,5 @@
-import { ServiceError } from "../../domain/errors.ts";
-import type { RowsOf, Snapshot } from "../../domain/ports.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import type { RowsOf, Snapshot } from "../../domain/verification/store.ts";
 import { anyRow, batchRows, selectAll, tables } from "../tables.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";

@@ -1,7 +1,7 @@
-import { ServiceError } from "../../domain/errors.ts";
-import type { Environment } from "../../domain/keys.ts";
-import type { PendingStep, UpgradeCheck, UpgradeTrial } from "../../domain/upgrades.ts";
-import { verify } from "../../domain/verify.ts";
+import type { Environment } from "../../domain/keys/keys.ts";
+import type { PendingStep, UpgradeCheck, UpgradeTrial } from "../../domain/operations/upgrades.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import { verify } from "../../domain/verification/verify.ts";
 import { madeByNewer, schemaOf } from "../schema-versions.ts";
 import type { Database } from "./engine/database.ts";
 import { describeFailure } from "./engine/failures.ts";

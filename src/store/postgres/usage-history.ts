@@ -2,7 +2,7 @@ import {
   mergeCounts,
   type SpanCounts,
   type UsageHistoryStore,
-} from "../../domain/usage-history.ts";
+} from "../../domain/usage/usage-history.ts";
 import { type Row, spanColumns, toSpanCounts } from "../rows.ts";
 import { bytesArray, integerArray, textArray } from "./engine/arrays.ts";
 import type { Query } from "./engine/session.ts";

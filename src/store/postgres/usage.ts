@@ -1,6 +1,6 @@
-import { dayMs, isAhead, minuteMs, setBackMsMax, type Usage } from "../../domain/limits.ts";
-import type { Clock, SharedUsageStore } from "../../domain/ports.ts";
-import type { CountedUsage, UsageStore } from "../../domain/usage.ts";
+import { dayMs, isAhead, minuteMs, setBackMsMax, type Usage } from "../../domain/limits/limits.ts";
+import type { Clock } from "../../domain/running/clock.ts";
+import type { CountedUsage, SharedUsageStore, UsageStore } from "../../domain/usage/usage.ts";
 import { auditValues } from "../audit-rows.ts";
 import { banColumns, type Row, toBan, toUsage, usageColumns } from "../rows.ts";
 import { addingEntry } from "./audit.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { AuditEntry, AuditFilter, AuditRow } from "../../domain/audit.ts";
+import type { AuditEntry, AuditFilter, AuditRow } from "../../domain/audit/audit.ts";
 import {
   auditColumns,
   auditValues,

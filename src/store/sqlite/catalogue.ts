@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { CatalogueReader } from "../../domain/catalogue-store.ts";
+import type { CatalogueReader } from "../../domain/catalogue/store.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
 import {
   firstIdAfter,

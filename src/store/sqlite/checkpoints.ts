@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { Position } from "../../domain/epochs.ts";
-import type { Checkpoint, CheckpointPart } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ledger/epochs.ts";
+import type { Checkpoint, CheckpointPart } from "../../domain/snapshots/store.ts";
 import { int64Max } from "../../domain/values/int64.ts";
 import { firstIdAfter, toCheckpoint, toCheckpointPart } from "../rows.ts";
 

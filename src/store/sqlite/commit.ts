@@ -1,10 +1,10 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { append, appendRow, type RowContent } from "../../domain/append.ts";
-import { unavailable } from "../../domain/errors.ts";
-import type { Entry, PetStatus } from "../../domain/inventory.ts";
-import type { Committed, LedgerRow, Unit } from "../../domain/ledger.ts";
-import type { AddedRow } from "../../domain/pets.ts";
+import type { AddedRow } from "../../domain/catalogue/pets.ts";
+import { append, appendRow, type RowContent } from "../../domain/ledger/append.ts";
+import type { Entry, PetStatus } from "../../domain/ledger/inventory.ts";
+import type { Committed, LedgerRow, Unit } from "../../domain/ledger/ledger.ts";
+import { unavailable } from "../../domain/running/errors.ts";
 import { storedLedgerColumns, tipColumns, toTip } from "../rows.ts";
 import { placeholders } from "../tables.ts";
 import { inTransaction } from "./engine/connection.ts";

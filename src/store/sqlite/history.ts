@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { unavailable } from "../../domain/errors.ts";
-import type { HistoryReader } from "../../domain/ports.ts";
+import type { HistoryReader } from "../../domain/ledger/store.ts";
+import { unavailable } from "../../domain/running/errors.ts";
 import {
   entryColumns,
   namedRowColumns,

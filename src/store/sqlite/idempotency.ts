@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Appended, Remembered } from "../../domain/append.ts";
+import type { Appended, Remembered } from "../../domain/ledger/append.ts";
 import {
   createKeyIndex,
   findUsedKey,
@@ -7,8 +7,8 @@ import {
   pageRowsMin,
   type StoredKeys,
   storedKeysOf,
-} from "../../domain/idempotency.ts";
-import type { Unit } from "../../domain/ledger.ts";
+} from "../../domain/ledger/idempotency.ts";
+import type { Unit } from "../../domain/ledger/ledger.ts";
 import { rememberedColumns, stockColumns, toStockRow, toStoredKeys } from "../rows.ts";
 
 /** Stores and finds idempotency keys, on the connection that commits. */

@@ -1,11 +1,11 @@
 import type { Database } from "bun:sqlite";
-import { auditEntry } from "../../domain/audit.ts";
-import { hashText, joinFields, originText } from "../../domain/chain.ts";
-import type { Batches, Imported, ImportOrigin } from "../../domain/import-preview.ts";
-import { type Problems, rejectProblems } from "../../domain/import-problems.ts";
-import type { Tip } from "../../domain/ledger.ts";
-import type { OrderRecord } from "../../domain/orders.ts";
-import { newPetStock, type PetRecord } from "../../domain/pets.ts";
+import { auditEntry } from "../../domain/audit/audit.ts";
+import type { Batches, Imported, ImportOrigin } from "../../domain/catalogue/import-preview.ts";
+import { type Problems, rejectProblems } from "../../domain/catalogue/import-problems.ts";
+import type { OrderRecord } from "../../domain/catalogue/orders.ts";
+import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
+import { hashText, joinFields, originText } from "../../domain/ledger/chain.ts";
+import type { Tip } from "../../domain/ledger/ledger.ts";
 import { orderDiffers, petDiffers, stockDiffers } from "../import-differences.ts";
 import { tipColumns, toTip } from "../rows.ts";
 import { createEntryInserter } from "./audit.ts";

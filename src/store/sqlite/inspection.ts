@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import type { EngineFact, StoreInspection } from "../../domain/inspection.ts";
+import type { EngineFact, StoreInspection } from "../../domain/operations/inspection.ts";
 import { endingSecretsFrom, toEndingSecret } from "../rows.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
 import { unavailableOr } from "./engine/failures.ts";

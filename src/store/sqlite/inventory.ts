@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
-import type { EpochStart } from "../../domain/epochs.ts";
-import type { Entry } from "../../domain/inventory.ts";
-import type { Head, InventoryReader } from "../../domain/ports.ts";
+import type { EpochStart } from "../../domain/ledger/epochs.ts";
+import type { Entry } from "../../domain/ledger/inventory.ts";
+import type { Head, InventoryReader } from "../../domain/ledger/store.ts";
 import { int64Max } from "../../domain/values/int64.ts";
 import {
   entryColumns,

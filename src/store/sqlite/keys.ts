@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { AuditEntry } from "../../domain/audit.ts";
-import type { Key, Secret, SecretTimes } from "../../domain/keys.ts";
+import type { AuditEntry } from "../../domain/audit/audit.ts";
+import type { Key, Secret, SecretTimes } from "../../domain/keys/keys.ts";
 import { keyColumns, secretTimesColumns, toKey, toNumber, toSecretTimes } from "../rows.ts";
 import { createEntryInserter } from "./audit.ts";
 import { inTransaction } from "./engine/connection.ts";

@@ -3,7 +3,7 @@ import {
   clockErrorMsMax,
   type MaintenanceRecord,
   type MaintenanceTask,
-} from "../../domain/maintenance.ts";
+} from "../../domain/operations/maintenance.ts";
 import { maintenanceColumns, toMaintenanceRecord } from "../maintenance-rows.ts";
 import { inTransaction } from "./engine/connection.ts";
 

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { ServiceError } from "../../domain/errors.ts";
-import type { Environment } from "../../domain/keys.ts";
+import type { Environment } from "../../domain/keys/keys.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { madeByNewer } from "../schema-versions.ts";
 import { completeEpochs } from "./epochs.ts";
 import { steps } from "./schema/steps.ts";

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
-import type { AuditEntry } from "../../domain/audit.ts";
-import type { PetStatus } from "../../domain/inventory.ts";
-import type { RowOrigin } from "../../domain/ledger.ts";
-import type { Pet, PetCreation, PetDetails, PetRemoval } from "../../domain/pets.ts";
+import type { AuditEntry } from "../../domain/audit/audit.ts";
+import type { Pet, PetCreation, PetDetails, PetRemoval } from "../../domain/catalogue/pets.ts";
+import type { PetStatus } from "../../domain/ledger/inventory.ts";
+import type { RowOrigin } from "../../domain/ledger/ledger.ts";
 import { detailValues } from "../rows.ts";
 import { createEntryInserter } from "./audit.ts";
 import type { LedgerWriter } from "./commit.ts";

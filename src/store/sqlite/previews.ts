@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { ImportPreview } from "../../domain/import-preview.ts";
-import { rejectProblems } from "../../domain/import-problems.ts";
+import type { ImportPreview } from "../../domain/catalogue/import-preview.ts";
+import { rejectProblems } from "../../domain/catalogue/import-problems.ts";
 import { differentOrders, differentPets, takeDifferences } from "../import-differences.ts";
 import { batchRows } from "../tables.ts";
 import { checkPets, stageOrders, stagePets } from "./staging.ts";

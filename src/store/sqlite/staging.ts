@@ -1,9 +1,13 @@
 import type { Database } from "bun:sqlite";
-import type { Batches } from "../../domain/import-preview.ts";
-import { type Problems, problemsListedMax, rejectProblems } from "../../domain/import-problems.ts";
-import { namelessPet, repeatedId } from "../../domain/imports.ts";
-import type { OrderRecord } from "../../domain/orders.ts";
-import type { PetRecord } from "../../domain/pets.ts";
+import type { Batches } from "../../domain/catalogue/import-preview.ts";
+import {
+  type Problems,
+  problemsListedMax,
+  rejectProblems,
+} from "../../domain/catalogue/import-problems.ts";
+import { namelessPet, repeatedId } from "../../domain/catalogue/imports.ts";
+import type { OrderRecord } from "../../domain/catalogue/orders.ts";
+import type { PetRecord } from "../../domain/catalogue/pets.ts";
 
 /**
  * Temporary tables with the rows of an import. They need no lock on the database file, and end with

@@ -1,15 +1,11 @@
-import type { CatalogueStore } from "../../domain/catalogue-store.ts";
-import type { ImportPreview } from "../../domain/import-preview.ts";
-import { createProblems } from "../../domain/import-problems.ts";
-import type { MaintenanceStore } from "../../domain/maintenance.ts";
-import type {
-  CheckpointStore,
-  Head,
-  IdempotencyStore,
-  InventoryStore,
-  Store,
-  TransferStore,
-} from "../../domain/ports.ts";
+import type { ImportPreview } from "../../domain/catalogue/import-preview.ts";
+import { createProblems } from "../../domain/catalogue/import-problems.ts";
+import type { CatalogueStore } from "../../domain/catalogue/store.ts";
+import type { Head, IdempotencyStore, InventoryStore } from "../../domain/ledger/store.ts";
+import type { MaintenanceStore } from "../../domain/operations/maintenance.ts";
+import type { CheckpointStore } from "../../domain/snapshots/store.ts";
+import type { Store } from "../../domain/store.ts";
+import type { TransferStore } from "../../domain/verification/store.ts";
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";

@@ -1,5 +1,5 @@
 import { Database, SQLiteError } from "bun:sqlite";
-import type { Fault } from "../../domain/ports.ts";
+import type { Fault } from "../../domain/verification/store.ts";
 import { expectedDefinition } from "../tables.ts";
 import { migrate } from "./migrations.ts";
 

@@ -1,6 +1,6 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
-import { ServiceError } from "../../domain/errors.ts";
-import type { RowsOf } from "../../domain/ports.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import type { RowsOf } from "../../domain/verification/store.ts";
 import { anyRow, batchRows, placeholders, selectAll, type Table, tables } from "../tables.ts";
 
 /** Reads whole tables. The connection must be in a read transaction. */

@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Environment } from "../../domain/keys.ts";
-import type { Clock } from "../../domain/ports.ts";
-import type { UpgradeCheck, UpgradePlan, UpgradeTrial } from "../../domain/upgrades.ts";
-import { verify } from "../../domain/verify.ts";
+import type { Environment } from "../../domain/keys/keys.ts";
+import type { UpgradeCheck, UpgradePlan, UpgradeTrial } from "../../domain/operations/upgrades.ts";
+import type { Clock } from "../../domain/running/clock.ts";
+import { verify } from "../../domain/verification/verify.ts";
 import { madeByNewer, schemaOf } from "../schema-versions.ts";
 import { openForReading } from "./engine/connection.ts";
 import { guarded, unavailableOr } from "./engine/failures.ts";

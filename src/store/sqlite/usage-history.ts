@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { mergeCounts, type Span, type SpanCounts } from "../../domain/usage-history.ts";
+import { mergeCounts, type Span, type SpanCounts } from "../../domain/usage/usage-history.ts";
 import { spanColumns, toSpanCounts } from "../rows.ts";
 import { inTransaction } from "./engine/connection.ts";
 

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
-import type { AuditEntry } from "../../domain/audit.ts";
-import { setBackMsMax } from "../../domain/limits.ts";
-import type { Ban, SavedUsage } from "../../domain/usage.ts";
+import type { AuditEntry } from "../../domain/audit/audit.ts";
+import { setBackMsMax } from "../../domain/limits/limits.ts";
+import type { Ban, SavedUsage } from "../../domain/usage/usage.ts";
 import { banColumns, toBan, toUsage, usageColumns } from "../rows.ts";
 import { createEntryInserter } from "./audit.ts";
 import { inTransaction } from "./engine/connection.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { AuditEntry } from "../../domain/audit.ts";
+import type { AuditEntry } from "../../domain/audit/audit.ts";
 import type { Delivered, WebhookChange, WebhookStore } from "../../domain/webhooks/store.ts";
 import { attemptsKept, type Webhook, type WebhookAttempt } from "../../domain/webhooks/webhook.ts";
 import { placeholders } from "../tables.ts";

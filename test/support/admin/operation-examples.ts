@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../../src/domain/errors.ts";
+import type { ErrorCode } from "../../../src/domain/running/errors.ts";
 import type { Example } from "../operation-examples.ts";
 import type { TestService } from "../service.ts";
 import { fileExamples } from "./file-examples.ts";

@@ -1,6 +1,6 @@
-import { commandLine } from "../../../src/domain/audit.ts";
-import { issueOperatorKey } from "../../../src/domain/key-lifecycle.ts";
-import type { Environment } from "../../../src/domain/keys.ts";
+import { commandLine } from "../../../src/domain/audit/audit.ts";
+import type { Environment } from "../../../src/domain/keys/keys.ts";
+import { issueOperatorKey } from "../../../src/domain/keys/lifecycle.ts";
 import type { TestService } from "../service.ts";
 
 type Shop = Pick<TestService, "store" | "clock">;

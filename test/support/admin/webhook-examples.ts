@@ -1,4 +1,4 @@
-import { commandLine } from "../../../src/domain/audit.ts";
+import { commandLine } from "../../../src/domain/audit/audit.ts";
 import { createWebhook, pauseWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
 import type { TestService } from "../service.ts";
 import type { AdminExamples } from "./operation-examples.ts";

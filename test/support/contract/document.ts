@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { ErrorCode } from "../../../src/domain/errors.ts";
+import type { ErrorCode } from "../../../src/domain/running/errors.ts";
 
 /** The parts of the committed API description that the tests read. */
 export interface DocumentedSchema {

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import fc from "fast-check";
-import { generateKeyText } from "../../../src/domain/keys.ts";
-import { verify } from "../../../src/domain/verify.ts";
+import { generateKeyText } from "../../../src/domain/keys/keys.ts";
+import { verify } from "../../../src/domain/verification/verify.ts";
 import { type Engine, startTestService, type TestService } from "../service.ts";
 import { feedRequest } from "./feed-requests.ts";
 import { anyRequest, type FuzzedRequest, type KeyKind } from "./requests.ts";

@@ -1,11 +1,11 @@
 import { expect } from "bun:test";
 import fc from "fast-check";
-import { listHistory } from "../../../src/domain/history.ts";
-import { type PetStatus, petStatuses, type Stock } from "../../../src/domain/inventory.ts";
-import type { InventoryReader } from "../../../src/domain/ports.ts";
+import { listHistory } from "../../../src/domain/history/history.ts";
+import { type PetStatus, petStatuses, type Stock } from "../../../src/domain/ledger/inventory.ts";
+import type { InventoryReader } from "../../../src/domain/ledger/store.ts";
 import { entriesOf } from "../../../src/domain/snapshots/columns.ts";
-import { inventoryAt } from "../../../src/domain/snapshots.ts";
-import { verify } from "../../../src/domain/verify.ts";
+import { inventoryAt } from "../../../src/domain/snapshots/snapshots.ts";
+import { verify } from "../../../src/domain/verification/verify.ts";
 import { issueOperator } from "../admin/operators.ts";
 import { type Engine, startTestService, type TestService } from "../service.ts";
 import { foldedAt } from "../snapshots.ts";

@@ -1,6 +1,6 @@
-import type { BanRules } from "../../../src/domain/limits.ts";
-import type { Limits } from "../../../src/domain/plans.ts";
-import type { SavedUsage } from "../../../src/domain/usage.ts";
+import type { BanRules } from "../../../src/domain/limits/limits.ts";
+import type { Limits } from "../../../src/domain/limits/plans.ts";
+import type { SavedUsage } from "../../../src/domain/usage/usage.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { startCheckpoints } from "../../../src/domain/checkpoints.ts";
-import { listHistory } from "../../../src/domain/history.ts";
-import type { Entry } from "../../../src/domain/inventory.ts";
-import type { Store } from "../../../src/domain/ports.ts";
+import { listHistory } from "../../../src/domain/history/history.ts";
+import type { Entry } from "../../../src/domain/ledger/inventory.ts";
+import { startCheckpoints } from "../../../src/domain/snapshots/checkpoints.ts";
 import { sliceEntries } from "../../../src/domain/snapshots/columns.ts";
 import { packPart } from "../../../src/domain/snapshots/parts.ts";
+import type { Store } from "../../../src/domain/store.ts";
 import { int64Max, int64Min } from "../../../src/domain/values/int64.ts";
-import { verify } from "../../../src/domain/verify.ts";
+import { verify } from "../../../src/domain/verification/verify.ts";
 import {
   columnsOf,
   foldedAt,

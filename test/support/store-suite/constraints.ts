@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { commandImport } from "../../../src/domain/import-preview.ts";
+import { commandImport } from "../../../src/domain/catalogue/import-preview.ts";
 import { batchesOf, orderRow, type StoreSuite } from "./suite.ts";
 
 export function describeConstraints(suite: StoreSuite): void {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { epochOf, isInHistory } from "../../../src/domain/epochs.ts";
+import { epochOf, isInHistory } from "../../../src/domain/ledger/epochs.ts";
 import { unitOf, versionOrReason } from "../units.ts";
 import type { StoreSuite } from "./suite.ts";
 

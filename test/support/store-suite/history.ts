@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { genesisHash, hashRow } from "../../../src/domain/chain.ts";
-import { epochOf } from "../../../src/domain/epochs.ts";
-import { digestOf } from "../../../src/domain/keys.ts";
-import type { Unit } from "../../../src/domain/ledger.ts";
-import type { RowFilter } from "../../../src/domain/ports.ts";
+import { digestOf } from "../../../src/domain/keys/keys.ts";
+import { genesisHash, hashRow } from "../../../src/domain/ledger/chain.ts";
+import { epochOf } from "../../../src/domain/ledger/epochs.ts";
+import type { Unit } from "../../../src/domain/ledger/ledger.ts";
+import type { RowFilter } from "../../../src/domain/ledger/store.ts";
 import { int64Max, int64Min } from "../../../src/domain/values/int64.ts";
 import { anEntry } from "../audit.ts";
 import { testStart } from "../clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Outcome, Unit } from "../../../src/domain/ledger.ts";
+import type { Outcome, Unit } from "../../../src/domain/ledger/ledger.ts";
 import { unitOf, versionOrReason } from "../units.ts";
 import {
   adding,

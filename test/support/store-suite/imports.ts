@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { ImportDifference } from "../../../src/domain/import-preview.ts";
-import { commandImport } from "../../../src/domain/import-preview.ts";
-import { createProblems } from "../../../src/domain/import-problems.ts";
-import type { OrderRecord } from "../../../src/domain/orders.ts";
-import type { PetRecord } from "../../../src/domain/pets.ts";
+import type { ImportDifference } from "../../../src/domain/catalogue/import-preview.ts";
+import { commandImport } from "../../../src/domain/catalogue/import-preview.ts";
+import { createProblems } from "../../../src/domain/catalogue/import-problems.ts";
+import type { OrderRecord } from "../../../src/domain/catalogue/orders.ts";
+import type { PetRecord } from "../../../src/domain/catalogue/pets.ts";
 import { int64Max } from "../../../src/domain/values/int64.ts";
 import { petRow } from "../pets.ts";
 import { batchesOf, brokenOff, orderRow, type StoreSuite } from "./suite.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { pageRowsMin } from "../../../src/domain/idempotency.ts";
-import type { Unit } from "../../../src/domain/ledger.ts";
-import type { Store } from "../../../src/domain/ports.ts";
+import { pageRowsMin } from "../../../src/domain/ledger/idempotency.ts";
+import type { Unit } from "../../../src/domain/ledger/ledger.ts";
+import type { Store } from "../../../src/domain/store.ts";
 import { versionOrReason } from "../units.ts";
 import { addOnce, commitTo, countKeys, expectReplay, keptMs, storedOf } from "./keyed-units.ts";
 import type { StoreSuite } from "./suite.ts";

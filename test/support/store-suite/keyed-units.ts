@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
-import { digestOfTexts } from "../../../src/domain/idempotency.ts";
-import type { Outcome, Stored, Unit } from "../../../src/domain/ledger.ts";
-import type { Store } from "../../../src/domain/ports.ts";
+import { digestOfTexts } from "../../../src/domain/ledger/idempotency.ts";
+import type { Outcome, Stored, Unit } from "../../../src/domain/ledger/ledger.ts";
+import type { Store } from "../../../src/domain/store.ts";
 import { unitOf } from "../units.ts";
 
 export const keptMs = 60_000;

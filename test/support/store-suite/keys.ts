@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { Key } from "../../../src/domain/keys.ts";
+import type { Key } from "../../../src/domain/keys/keys.ts";
 import { anEntry } from "../audit.ts";
 import { testStart } from "../clock.ts";
 import { banOf, keyNamed, type StoreSuite } from "./suite.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { clockErrorMsMax } from "../../../src/domain/maintenance.ts";
+import { clockErrorMsMax } from "../../../src/domain/operations/maintenance.ts";
 import type { StoreSuite } from "./suite.ts";
 
 const hourMs = 3_600_000;

@@ -1,4 +1,4 @@
-import type { Store } from "../../../src/domain/ports.ts";
+import type { Store } from "../../../src/domain/store.ts";
 
 /** The open stores of a test. What the test does not close is closed at its end. */
 export function createOpenedStores() {

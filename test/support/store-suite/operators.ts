@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { type AuditAction, type AuditEntry, auditEntry } from "../../../src/domain/audit.ts";
-import { listAudit } from "../../../src/domain/audit-pages.ts";
-import { digestOf } from "../../../src/domain/keys.ts";
-import type { Session } from "../../../src/domain/sessions.ts";
-import { verify } from "../../../src/domain/verify.ts";
+import {
+  type AuditAction,
+  type AuditEntry,
+  auditEntry,
+  listAudit,
+} from "../../../src/domain/audit/audit.ts";
+import { digestOf } from "../../../src/domain/keys/keys.ts";
+import type { Session } from "../../../src/domain/keys/sessions.ts";
+import { verify } from "../../../src/domain/verification/verify.ts";
 import { anEntry } from "../audit.ts";
 import { testStart } from "../clock.ts";
 import { webhookNamed } from "../webhooks.ts";

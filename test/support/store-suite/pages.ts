@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { commandImport } from "../../../src/domain/import-preview.ts";
+import { commandImport } from "../../../src/domain/catalogue/import-preview.ts";
 import { int64Max, int64Min } from "../../../src/domain/values/int64.ts";
 import { batchesOf, orderRow, type StoreSuite } from "./suite.ts";
 

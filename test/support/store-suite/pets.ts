@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { listHistory } from "../../../src/domain/history.ts";
-import type { RowOrigin } from "../../../src/domain/ledger.ts";
-import { type Pet, petNotFound } from "../../../src/domain/pets.ts";
-import { undoRow, undoStore } from "../../../src/domain/undo.ts";
+import type { Pet } from "../../../src/domain/catalogue/pets.ts";
+import { listHistory } from "../../../src/domain/history/history.ts";
+import { undoRow, undoStore } from "../../../src/domain/history/undo.ts";
+import { petNotFound } from "../../../src/domain/ledger/inventory.ts";
+import type { RowOrigin } from "../../../src/domain/ledger/ledger.ts";
 import { int64Max, int64Min } from "../../../src/domain/values/int64.ts";
 import { anEntry } from "../audit.ts";
 import { rejectionOf } from "../client/rejection.ts";

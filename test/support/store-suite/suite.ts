@@ -1,10 +1,10 @@
-import type { Imported } from "../../../src/domain/import-preview.ts";
-import type { Entry } from "../../../src/domain/inventory.ts";
-import { type Environment, type Key, scopes } from "../../../src/domain/keys.ts";
-import type { LedgerRow, Unit } from "../../../src/domain/ledger.ts";
-import type { OrderRecord } from "../../../src/domain/orders.ts";
-import type { PetRecord } from "../../../src/domain/pets.ts";
-import type { Store } from "../../../src/domain/ports.ts";
+import type { Imported } from "../../../src/domain/catalogue/import-preview.ts";
+import type { OrderRecord } from "../../../src/domain/catalogue/orders.ts";
+import type { PetRecord } from "../../../src/domain/catalogue/pets.ts";
+import { type Environment, type Key, scopes } from "../../../src/domain/keys/keys.ts";
+import type { Entry } from "../../../src/domain/ledger/inventory.ts";
+import type { LedgerRow, Unit } from "../../../src/domain/ledger/ledger.ts";
+import type { Store } from "../../../src/domain/store.ts";
 import { type TestClock, testStart } from "../clock.ts";
 
 /** A database of one engine, empty at first, on which any number of stores can be opened. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { epochOf, isInHistory } from "../../../src/domain/epochs.ts";
-import type { Store } from "../../../src/domain/ports.ts";
-import { undoRow, undoStore } from "../../../src/domain/undo.ts";
+import { undoRow, undoStore } from "../../../src/domain/history/undo.ts";
+import { epochOf, isInHistory } from "../../../src/domain/ledger/epochs.ts";
+import type { Store } from "../../../src/domain/store.ts";
 import { anEntry } from "../audit.ts";
 import { testStart } from "../clock.ts";
 import { keyNamed, type StoreSuite } from "./suite.ts";

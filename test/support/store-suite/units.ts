@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { quantityMax } from "../../../src/domain/inventory.ts";
-import type { Committed, Unit } from "../../../src/domain/ledger.ts";
+import { quantityMax } from "../../../src/domain/ledger/inventory.ts";
+import type { Committed, Unit } from "../../../src/domain/ledger/ledger.ts";
 import { unitOf, versionOrReason } from "../units.ts";
 import type { StoreSuite } from "./suite.ts";
 

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { allKeys, slotAt, toSpanCounts, withoutKey } from "../../../src/domain/usage-history.ts";
+import {
+  allKeys,
+  slotAt,
+  toSpanCounts,
+  withoutKey,
+} from "../../../src/domain/usage/usage-history.ts";
 import { testStart } from "../clock.ts";
 import type { StoreSuite } from "./suite.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Store } from "../../../src/domain/ports.ts";
+import type { Store } from "../../../src/domain/store.ts";
 import type { Delivered, WebhookChange } from "../../../src/domain/webhooks/store.ts";
 import { attemptsKept, type WebhookAttempt } from "../../../src/domain/webhooks/webhook.ts";
 import { anEntry } from "../audit.ts";

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { commandLine } from "../../../src/domain/audit.ts";
+import { commandLine } from "../../../src/domain/audit/audit.ts";
 import { parseNetwork } from "../../../src/domain/values/networks.ts";
 import { createWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
 import type { WebhookTerms } from "../../../src/domain/webhooks/terms.ts";

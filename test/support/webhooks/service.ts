@@ -1,5 +1,5 @@
 import type { Config } from "../../../src/config.ts";
-import { commandLine } from "../../../src/domain/audit.ts";
+import { commandLine } from "../../../src/domain/audit/audit.ts";
 import { parseNetwork } from "../../../src/domain/values/networks.ts";
 import { createWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
 import type { WebhookTerms } from "../../../src/domain/webhooks/terms.ts";

@@ -1,5 +1,6 @@
-import { auditActions } from "../../../domain/audit.ts";
-import { rowsExaminedMax, seqMax } from "../../../domain/history.ts";
+import { auditActions } from "../../../domain/audit/audit.ts";
+import { seqMax } from "../../../domain/ledger/ledger.ts";
+import { rowsExaminedMax } from "../../../domain/ledger/store.ts";
 import {
   boundedInteger,
   reference,

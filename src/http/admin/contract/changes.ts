@@ -1,4 +1,4 @@
-import { petNotFound } from "../../../domain/pets.ts";
+import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import { statusRule } from "../../api/change-list.ts";
 import * as apiChanges from "../../api/contract/changes.ts";
 import { exampleRow } from "../../api/contract/examples.ts";

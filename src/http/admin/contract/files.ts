@@ -1,6 +1,10 @@
-import { problemsListedMax } from "../../../domain/import-problems.ts";
-import { differencesListedMax } from "../../../domain/import-runs.ts";
-import { fileNameCharactersMax, orderColumns, petColumns } from "../../../domain/imports.ts";
+import { problemsListedMax } from "../../../domain/catalogue/import-problems.ts";
+import { differencesListedMax } from "../../../domain/catalogue/import-runs.ts";
+import {
+  fileNameCharactersMax,
+  orderColumns,
+  petColumns,
+} from "../../../domain/catalogue/imports.ts";
 import { formats } from "../../../files/formats.ts";
 import { exampleOrder } from "../../api/contract/examples.ts";
 import { listOrders as apiListOrders } from "../../api/contract/orders.ts";

@@ -1,4 +1,4 @@
-import { fixedForOperators } from "../../../domain/key-terms.ts";
+import { fixedForOperators } from "../../../domain/keys/terms.ts";
 import type { Parameter } from "../../api/contract/operation.ts";
 import { reference } from "../../api/contract/schema.ts";
 import { keyIdPattern } from "../../api/parameters.ts";

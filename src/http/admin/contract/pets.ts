@@ -1,6 +1,6 @@
-import { petExists } from "../../../domain/pet-lifecycle.ts";
-import { petNotFound } from "../../../domain/pets.ts";
-import { reasonCharactersMax } from "../../../domain/reasons.ts";
+import { petNotFound } from "../../../domain/ledger/inventory.ts";
+import { petExists } from "../../../domain/shop/pet-lifecycle.ts";
+import { reasonCharactersMax } from "../../../domain/values/reasons.ts";
 import { petIdParameter } from "../../api/contract/inventory.ts";
 import { boundedInteger, reference } from "../../api/contract/schema.ts";
 import { petIdRule, seqRule } from "../../api/parameters.ts";

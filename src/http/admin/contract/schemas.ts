@@ -1,4 +1,4 @@
-import { errorCodes } from "../../../domain/errors.ts";
+import { errorCodes } from "../../../domain/running/errors.ts";
 import { errorSchema } from "../../api/contract/error-schema.ts";
 import type { Schema } from "../../api/contract/schema.ts";
 import { schemas as apiSchemas } from "../../api/contract/schemas.ts";

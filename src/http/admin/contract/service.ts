@@ -1,6 +1,6 @@
-import { minutesCounted } from "../../../domain/change-counts.ts";
-import { petStatuses } from "../../../domain/inventory.ts";
-import { environments } from "../../../domain/keys.ts";
+import { environments } from "../../../domain/keys/keys.ts";
+import { petStatuses } from "../../../domain/ledger/inventory.ts";
+import { minutesCounted } from "../../../domain/usage/change-counts.ts";
 import { nullable, reference, responseObject, type Schema } from "../../api/contract/schema.ts";
 import { exampleTime } from "./examples.ts";
 import { count, time } from "./fields.ts";

@@ -1,4 +1,4 @@
-import { environments } from "../../../domain/keys.ts";
+import { environments } from "../../../domain/keys/keys.ts";
 import { reference, responseObject, type Schema } from "../../api/contract/schema.ts";
 import { signInWithKey } from "../../messages.ts";
 import { exampleOperatorId } from "./examples.ts";

@@ -1,6 +1,6 @@
-import { outOfRangeMessage } from "../../../domain/changes.ts";
-import { petNotFound } from "../../../domain/pets.ts";
-import { keyReused } from "../../../domain/shop.ts";
+import { outOfRangeMessage } from "../../../domain/ledger/changes.ts";
+import { petNotFound } from "../../../domain/ledger/inventory.ts";
+import { keyReused } from "../../../domain/shop/shop.ts";
 import { oneAmountRule, statusRule } from "../../api/change-list.ts";
 import * as apiHistory from "../../api/contract/history.ts";
 import { idempotencyKeyParameter, petIdParameter } from "../../api/contract/inventory.ts";

@@ -1,4 +1,4 @@
-import { unavailableMessages } from "../../../domain/errors.ts";
+import { unavailableMessages } from "../../../domain/running/errors.ts";
 import { reference } from "../../api/contract/schema.ts";
 import { jsonTypes } from "../../body.ts";
 import { bodyTooLarge, compressedBody, unsupportedMediaType } from "../../messages.ts";

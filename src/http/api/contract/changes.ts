@@ -2,10 +2,10 @@ import {
   changeMessage,
   outOfRangeMessage,
   versionConflictMessage,
-} from "../../../domain/changes.ts";
-import { unavailableMessages } from "../../../domain/errors.ts";
-import type { Change, Rejected } from "../../../domain/ledger.ts";
-import { petNotFound } from "../../../domain/pets.ts";
+} from "../../../domain/ledger/changes.ts";
+import { petNotFound } from "../../../domain/ledger/inventory.ts";
+import type { Change, Rejected } from "../../../domain/ledger/ledger.ts";
+import { unavailableMessages } from "../../../domain/running/errors.ts";
 import { jsonTypes } from "../../body.ts";
 import * as messages from "../../messages.ts";
 import { changesRequired, oneAmountRule, petIdFieldRule } from "../change-list.ts";

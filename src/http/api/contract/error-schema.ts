@@ -1,5 +1,5 @@
-import type { ErrorCode } from "../../../domain/errors.ts";
-import { petNotFound } from "../../../domain/pets.ts";
+import { petNotFound } from "../../../domain/ledger/inventory.ts";
+import type { ErrorCode } from "../../../domain/running/errors.ts";
 import { statusOf } from "../../errors.ts";
 import { responseObject, type Schema } from "./schema.ts";
 

@@ -1,6 +1,6 @@
-import { type ErrorCode, unavailableMessages } from "../../../domain/errors.ts";
-import { petNotFound } from "../../../domain/pets.ts";
-import { keyReused } from "../../../domain/shop.ts";
+import { petNotFound } from "../../../domain/ledger/inventory.ts";
+import { type ErrorCode, unavailableMessages } from "../../../domain/running/errors.ts";
+import { keyReused } from "../../../domain/shop/shop.ts";
 import { mergePatchTypes } from "../../body.ts";
 import * as messages from "../../messages.ts";
 import type { HeaderId } from "./headers.ts";

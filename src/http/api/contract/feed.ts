@@ -1,4 +1,4 @@
-import { formatCursor } from "../../../domain/cursors.ts";
+import { formatCursor } from "../../../domain/ledger/cursors.ts";
 import { tooManyStreams } from "../../messages.ts";
 import { cursorRule, lastEventIdRule, notInFeedRule } from "../parameters.ts";
 import { exampleRow } from "./examples.ts";

@@ -1,11 +1,7 @@
-import { genesisHash } from "../../../domain/chain.ts";
-import {
-  rowsExaminedMax,
-  rowsPerPageDefault,
-  rowsPerPageMax,
-  seqMax,
-} from "../../../domain/history.ts";
-import { causes } from "../../../domain/ledger.ts";
+import { rowsPerPageDefault, rowsPerPageMax } from "../../../domain/history/history.ts";
+import { genesisHash } from "../../../domain/ledger/chain.ts";
+import { causes, seqMax } from "../../../domain/ledger/ledger.ts";
+import { rowsExaminedMax } from "../../../domain/ledger/store.ts";
 import {
   causeRule,
   instantRule,

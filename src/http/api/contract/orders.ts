@@ -1,4 +1,4 @@
-import { ordersPerPageDefault, ordersPerPageMax } from "../../../domain/orders.ts";
+import { ordersPerPageDefault, ordersPerPageMax } from "../../../domain/catalogue/orders.ts";
 import { afterRule, limitRule } from "../parameters.ts";
 import { exampleOrder } from "./examples.ts";
 import type { Contract } from "./operation.ts";

@@ -1,4 +1,4 @@
-import { planNames, plans } from "../../../domain/plans.ts";
+import { planNames, plans } from "../../../domain/limits/plans.ts";
 
 /** The introduction of the API description: what all operations have in common. */
 export const overview = `This API reads and updates the stock levels of a pet store over HTTP, in JSON. One request reads the whole inventory. Others set the stock count of one pet, or change many at once.

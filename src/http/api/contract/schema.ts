@@ -1,5 +1,5 @@
-import { seqMax } from "../../../domain/history.ts";
-import { quantityMax } from "../../../domain/inventory.ts";
+import { quantityMax } from "../../../domain/ledger/inventory.ts";
+import { seqMax } from "../../../domain/ledger/ledger.ts";
 import { int64Max, int64Min } from "../../../domain/values/int64.ts";
 
 /** The part of JSON Schema 2020-12 that the API uses. Plain data, serialized as is. */

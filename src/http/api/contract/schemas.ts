@@ -1,8 +1,8 @@
-import { changesMax } from "../../../domain/changes.ts";
-import { apiErrorCodes } from "../../../domain/errors.ts";
-import { petStatuses, quantityMax } from "../../../domain/inventory.ts";
-import { orderStatuses } from "../../../domain/orders.ts";
-import { reasonCharactersMax } from "../../../domain/reasons.ts";
+import { orderStatuses } from "../../../domain/catalogue/orders.ts";
+import { changesMax } from "../../../domain/ledger/changes.ts";
+import { petStatuses, quantityMax } from "../../../domain/ledger/inventory.ts";
+import { apiErrorCodes } from "../../../domain/running/errors.ts";
+import { reasonCharactersMax } from "../../../domain/values/reasons.ts";
 import { errorSchema } from "./error-schema.ts";
 import {
   exampleChanged,

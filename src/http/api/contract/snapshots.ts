@@ -1,4 +1,4 @@
-import { inFuture, rowNotFound } from "../../../domain/moments.ts";
+import { inFuture, rowNotFound } from "../../../domain/ledger/moments.ts";
 import { momentInvalid, toInvalid } from "../parameters.ts";
 import { exampleDifference, exampleItem } from "./examples.ts";
 import type { Contract, Parameter } from "./operation.ts";

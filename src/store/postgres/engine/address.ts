@@ -1,4 +1,4 @@
-import { ServiceError } from "../../../domain/errors.ts";
+import { ServiceError } from "../../../domain/running/errors.ts";
 
 /** A parsed connection string. */
 export interface Address {

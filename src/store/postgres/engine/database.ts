@@ -1,6 +1,6 @@
-import { every, inBackground } from "../../../domain/background.ts";
-import { createCondition } from "../../../domain/conditions.ts";
-import type { Log } from "../../../domain/events.ts";
+import { every, inBackground } from "../../../domain/running/background.ts";
+import { createCondition } from "../../../domain/running/conditions.ts";
+import type { Log } from "../../../domain/running/events.ts";
 import { parseAddress } from "./address.ts";
 import { describeFailure } from "./failures.ts";
 import { createHosts } from "./hosts.ts";

@@ -1,4 +1,4 @@
-import { ServiceError, unavailable, unavailableMessages } from "../../../domain/errors.ts";
+import { ServiceError, unavailable, unavailableMessages } from "../../../domain/running/errors.ts";
 
 /** The SQLSTATE of an error from the server. Connection failures have none. */
 function sqlState(error: unknown): string | undefined {

@@ -1,4 +1,4 @@
-import type { Log } from "../../../domain/events.ts";
+import type { Log } from "../../../domain/running/events.ts";
 import { createServerClock, type ServerClock } from "./clock.ts";
 import { UnwritableServer } from "./failures.ts";
 

@@ -1,4 +1,4 @@
-import { unavailable } from "../../../domain/errors.ts";
+import { unavailable } from "../../../domain/running/errors.ts";
 import { isLost, isOutdated, isUnprepared, toUnavailable, unreachable } from "./failures.ts";
 import { WrongServer } from "./primary.ts";
 import { type Rows, type Session, withinDeadline } from "./session.ts";

@@ -1,5 +1,5 @@
 import type { ReservedSQL } from "bun";
-import { unavailable } from "../../../domain/errors.ts";
+import { unavailable } from "../../../domain/running/errors.ts";
 import { isConflict, isUnconfirmed, UnknownOutcome } from "./failures.ts";
 import type { Rows, Session } from "./session.ts";
 

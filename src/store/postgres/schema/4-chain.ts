@@ -1,4 +1,4 @@
-import { genesisHash } from "../../../domain/chain.ts";
+import { genesisHash } from "../../../domain/ledger/chain.ts";
 
 /**
  * Step 4: the hash chain. Rows of earlier versions have no hash, because rows are never changed. The

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
-import { every } from "../../../domain/background.ts";
-import { ServiceError, unavailable } from "../../../domain/errors.ts";
-import type { Log } from "../../../domain/events.ts";
+import { every } from "../../../domain/running/background.ts";
+import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
+import type { Log } from "../../../domain/running/events.ts";
 import { type ChangeReceiver, createChangeReceiver, createChangeSender } from "./change-signal.ts";
 import { createDataVersionReader } from "./connection.ts";
 import { createDamageCheck, type Damage, type DamageCheck, describeDamage } from "./damage.ts";

@@ -9,7 +9,7 @@ import {
   readSync,
   writeSync,
 } from "node:fs";
-import { ServiceError } from "../../../domain/errors.ts";
+import { ServiceError } from "../../../domain/running/errors.ts";
 import { createDataVersionReader } from "./connection.ts";
 import { createPrivate, type StoreFiles } from "./files.ts";
 import { isServed } from "./serving-lock.ts";

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import type { Environment } from "../../../domain/keys.ts";
+import type { Environment } from "../../../domain/keys/keys.ts";
 import { migrate } from "../migrations.ts";
 import { guarded, unavailableOr } from "./failures.ts";
 import { prepareFiles } from "./files.ts";

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import { ServiceError } from "../../../domain/errors.ts";
+import { ServiceError } from "../../../domain/running/errors.ts";
 import { needsMigration } from "../migrations.ts";
 import { openForReading } from "./connection.ts";
 import { guarded } from "./failures.ts";

@@ -1,6 +1,10 @@
 import { SQLiteError } from "bun:sqlite";
-import { ServiceError, type UnavailableReason, unavailable } from "../../../domain/errors.ts";
-import type { Log } from "../../../domain/events.ts";
+import {
+  ServiceError,
+  type UnavailableReason,
+  unavailable,
+} from "../../../domain/running/errors.ts";
+import type { Log } from "../../../domain/running/events.ts";
 
 /**
  * SQLite's primary result codes for a missing lock, missing disk space and disk errors, each with

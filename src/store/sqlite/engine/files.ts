@@ -10,7 +10,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { ServiceError } from "../../../domain/errors.ts";
+import { ServiceError } from "../../../domain/running/errors.ts";
 import { createFolder, flushFolder } from "../../../folders.ts";
 
 /** The files of a store. Side files are beside the database, with links resolved, as SQLite does. */

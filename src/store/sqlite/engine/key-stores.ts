@@ -1,7 +1,7 @@
-import type { AuditStore } from "../../../domain/audit.ts";
-import type { KeyStore, SessionStore } from "../../../domain/key-store.ts";
-import type { UsageStore } from "../../../domain/usage.ts";
-import type { UsageHistoryStore } from "../../../domain/usage-history.ts";
+import type { AuditStore } from "../../../domain/audit/audit.ts";
+import type { KeyStore, SessionStore } from "../../../domain/keys/store.ts";
+import type { UsageStore } from "../../../domain/usage/usage.ts";
+import type { UsageHistoryStore } from "../../../domain/usage/usage-history.ts";
 import { createAuditReader } from "../audit.ts";
 import { createKeyReader } from "../keys.ts";
 import { createSessionReader } from "../sessions.ts";

@@ -1,6 +1,5 @@
-import type { ErrorCode, UnavailableReason } from "../../../domain/errors.ts";
-import { type Entry, type PetStatus, petStatuses } from "../../../domain/inventory.ts";
-import type { Environment } from "../../../domain/keys.ts";
+import type { Environment } from "../../../domain/keys/keys.ts";
+import { type Entry, type PetStatus, petStatuses } from "../../../domain/ledger/inventory.ts";
 import type {
   Change,
   Committed,
@@ -8,7 +7,8 @@ import type {
   LedgerRow,
   Outcome,
   Unit,
-} from "../../../domain/ledger.ts";
+} from "../../../domain/ledger/ledger.ts";
+import type { ErrorCode, UnavailableReason } from "../../../domain/running/errors.ts";
 import type { Damage } from "./damage.ts";
 import type { WriterArgs, WriterMethod } from "./writer.ts";
 

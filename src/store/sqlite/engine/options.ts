@@ -1,7 +1,7 @@
-import type { Log } from "../../../domain/events.ts";
-import type { Environment } from "../../../domain/keys.ts";
-import type { Clock } from "../../../domain/ports.ts";
-import type { Migration } from "../../../domain/upgrades.ts";
+import type { Environment } from "../../../domain/keys/keys.ts";
+import type { Migration } from "../../../domain/operations/upgrades.ts";
+import type { Clock } from "../../../domain/running/clock.ts";
+import type { Log } from "../../../domain/running/events.ts";
 
 export interface SqliteOptions {
   readonly path: string;

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ServiceError } from "../../../domain/errors.ts";
+import { ServiceError } from "../../../domain/running/errors.ts";
 import { flushFolder, scratchPrefix, scratchStore } from "../../../folders.ts";
 import { filesOf } from "./files.ts";
 

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { existsSync, truncateSync } from "node:fs";
-import { ServiceError } from "../../../domain/errors.ts";
+import { ServiceError } from "../../../domain/running/errors.ts";
 import { createPrivate, filesOf, prepareFiles, type StoreFiles } from "./files.ts";
 import { assertOneName } from "./second-name.ts";
 

@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { ServiceError } from "../../../domain/errors.ts";
-import type { Environment } from "../../../domain/keys.ts";
-import type { Migration, MigrationBackup } from "../../../domain/upgrades.ts";
+import type { Environment } from "../../../domain/keys/keys.ts";
+import type { Migration, MigrationBackup } from "../../../domain/operations/upgrades.ts";
+import { ServiceError } from "../../../domain/running/errors.ts";
 import { flush, flushFolder } from "../../../folders.ts";
 import { schemaOf } from "../../schema-versions.ts";
 import { applySteps, assertEnvironment, assertOurs, versionOf } from "../migrations.ts";

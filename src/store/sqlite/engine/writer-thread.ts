@@ -1,7 +1,7 @@
-import { inBackground } from "../../../domain/background.ts";
-import { ServiceError, unavailable } from "../../../domain/errors.ts";
-import type { Log } from "../../../domain/events.ts";
-import type { Environment } from "../../../domain/keys.ts";
+import type { Environment } from "../../../domain/keys/keys.ts";
+import { inBackground } from "../../../domain/running/background.ts";
+import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
+import type { Log } from "../../../domain/running/events.ts";
 import type { Damage } from "./damage.ts";
 import {
   type PackedCommit,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { ServiceError, unavailable } from "../../../domain/errors.ts";
-import type { Environment } from "../../../domain/keys.ts";
-import type { Committed, Unit } from "../../../domain/ledger.ts";
+import type { Environment } from "../../../domain/keys/keys.ts";
+import type { Committed, Unit } from "../../../domain/ledger/ledger.ts";
+import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
 import { createAuditWriter } from "../audit.ts";
 import { createCheckpointWriter } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";

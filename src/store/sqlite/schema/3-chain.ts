@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { genesisHash, hashRow } from "../../../domain/chain.ts";
+import { genesisHash, hashRow } from "../../../domain/ledger/chain.ts";
 import { toLedgerRow } from "../../rows.ts";
 
 /**

@@ -1,0 +1,41 @@
+/**
+ * The rooms of each layer, from the bottom up. A file imports only from its own room and from rooms
+ * earlier in the list. `test/architecture.test.ts` checks this, and `scripts/doc-tables.ts` draws the
+ * list in ARCHITECTURE.md.
+ */
+export const rooms: Readonly<
+  Record<string, readonly (readonly [room: string, contents: string])[]>
+> = {
+  "src/domain/": [
+    ["running", "errors, log events, background work, the clock"],
+    ["values", "numbers, times, texts and JSON, parsed and written"],
+    ["ledger", "entries, rows, hashes, epochs and cursors, idempotency keys, the head"],
+    ["commits", "units queued and grouped into transactions"],
+    ["inventory", "a copy of the inventory that follows the ledger"],
+    ["snapshots", "the inventory at a moment, and checkpoints"],
+    ["audit", "who changed what, apart from stock"],
+    ["history", "the rows of a pet, and undo"],
+    ["limits", "plans, windows and bans"],
+    ["usage", "what was counted, now and over time"],
+    ["keys", "API keys, operator keys and sessions"],
+    ["catalogue", "pets, orders and their import"],
+    ["webhooks", "webhooks and their deliveries"],
+    ["operations", "backups, upgrades, and what operators should look at"],
+    ["verification", "a whole store, checked"],
+    ["store.ts", "everything that a store keeps"],
+    ["shop", "the use cases that change stock and pets"],
+  ],
+};
+
+/** The layers of the service as a drawing, the highest room first. */
+export function drawRooms(): string {
+  return Object.entries(rooms)
+    .map(([folder, list]) => {
+      const width = Math.max(...list.map(([room]) => room.length));
+      const lines = list
+        .toReversed()
+        .map(([room, contents]) => `  ${room.padEnd(width)}  ${contents}`);
+      return [folder, ...lines].join("\n");
+    })
+    .join("\n\n");
+}

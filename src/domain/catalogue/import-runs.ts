@@ -1,0 +1,62 @@
+import type { Actor } from "../audit/audit.ts";
+import type { Imported } from "./import-preview.ts";
+import type { Problem } from "./import-problems.ts";
+
+/** An import that the service makes for an operator. */
+export interface ImportRun {
+  readonly what: "pets" | "orders";
+  readonly format: string;
+  /** Shows what would change, and changes nothing. */
+  readonly isDryRun: boolean;
+  /** What the ledger and the audit log call the file. */
+  readonly name: string;
+  readonly actor: Actor;
+}
+
+export type ImportOutcome =
+  | {
+      readonly kind: "imported";
+      readonly counts: Imported;
+      /** Only of a dry run. */
+      readonly differences: ListedDifferences | undefined;
+    }
+  | {
+      /** Nothing was imported. The first problems, and how many there are. */
+      readonly kind: "rejected";
+      readonly problems: readonly Problem[];
+      readonly total: number;
+    }
+  | { readonly kind: "failed"; readonly reason: string }
+  /** Another import is being made. */
+  | { readonly kind: "running" };
+
+/** The first differences, and how many there are. */
+export interface ListedDifferences {
+  readonly total: number;
+  readonly rows: readonly ListedDifference[];
+}
+
+/** Values of JSON. Numbers are kept as they are written, so that no digit of an id is lost. */
+export interface ListedDifference {
+  readonly id: unknown;
+  readonly field: unknown;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** How many differences a dry run lists. */
+export const differencesListedMax = 1_000;
+
+export interface ImportRunner {
+  /**
+   * Imports a file, if no other import is being made. Nothing is imported unless `bytes` ends without
+   * an error. `onReceived` is called then: what follows takes as long as the file is large. An import
+   * that is aborted changes nothing, unless its transaction was about to end.
+   */
+  run(
+    request: ImportRun,
+    bytes: AsyncIterable<Uint8Array>,
+    onReceived: () => void,
+    signal: AbortSignal,
+  ): Promise<ImportOutcome>;
+}

@@ -1,0 +1,69 @@
+import type { AuditEntry } from "../audit/audit.ts";
+import type { RowOrigin } from "../ledger/ledger.ts";
+import type { Batches, Imported, ImportOrigin, ImportPreview } from "./import-preview.ts";
+import type { Problems } from "./import-problems.ts";
+import type { Order, OrderPage, OrderRecord } from "./orders.ts";
+import type {
+  NamedEntry,
+  Pet,
+  PetCreation,
+  PetDetails,
+  PetName,
+  PetRecord,
+  PetRemoval,
+} from "./pets.ts";
+
+/** A value, or a promise of it where a server has to be asked. */
+type Read<T> = T | Promise<T>;
+
+export interface CatalogueReader {
+  petsAfter(petId: bigint | null, rowsMax: number): Read<readonly Pet[]>;
+  findPet(petId: bigint): Read<Pet | undefined>;
+  /** Entries with a larger petId (null: from the first) and their names, ascending. */
+  namedEntriesAfter(petId: bigint | null, rowsMax: number): Read<readonly NamedEntry[]>;
+  /** The names of these pets, ascending by id. Pets that do not exist are left out. */
+  namesOf(petIds: readonly bigint[]): Read<readonly PetName[]>;
+  /** Orders by descending id. */
+  listOrders(page: OrderPage): Read<readonly Order[]>;
+}
+
+export interface CatalogueStore extends CatalogueReader, ImportPreview {
+  /**
+   * Inserts or updates pets by id, all or none. Rows are staged as they arrive and applied in one
+   * short transaction. Fields that a record does not give keep their value. Each entry that is
+   * created or changed gets a ledger row. Adds its own problems to those of reading the records, and
+   * rejects with `RejectedImport` if there are any. Every import adds a row to the audit log.
+   */
+  importPets(
+    records: Batches<PetRecord>,
+    origin: ImportOrigin,
+    problems?: Problems,
+  ): Promise<Imported>;
+  importOrders(
+    records: Batches<OrderRecord>,
+    origin: ImportOrigin,
+    problems?: Problems,
+  ): Promise<Imported>;
+  /** Adds a pet with its entry, and the ledger row that creates it. */
+  createPet(pet: Pet, origin: RowOrigin): Promise<PetCreation>;
+  /**
+   * Removes a pet with its entry, and adds the ledger row that says so. If `expectedVersion` is given,
+   * the entry must be at that version. The pet's rows stay, and a pet that is created again with the
+   * same id continues them.
+   */
+  removePet(
+    petId: bigint,
+    expectedVersion: number | undefined,
+    origin: RowOrigin,
+  ): Promise<PetRemoval>;
+  /**
+   * Stores the details of a pet. Returns false, changes nothing and adds no entry, if the pet does not
+   * have those of `before` any more, or was removed.
+   */
+  changePet(
+    petId: bigint,
+    before: PetDetails,
+    after: PetDetails,
+    entry: AuditEntry,
+  ): Promise<boolean>;
+}

@@ -1,0 +1,141 @@
+import { petNotFound } from "../ledger/inventory.ts";
+import type { Cause } from "../ledger/ledger.ts";
+import { seqMax } from "../ledger/ledger.ts";
+import type { LedgerParts, NamedRow } from "../ledger/store.ts";
+import { rowsExaminedMax } from "../ledger/store.ts";
+import { ServiceError, unavailable } from "../running/errors.ts";
+import { yieldToEventLoop } from "../running/event-loop.ts";
+import type { CheckpointReader } from "../snapshots/store.ts";
+import { versionAtCheckpoint } from "../snapshots/versions.ts";
+
+/** What is needed to find earlier rows of a pet. */
+type PastParts = Pick<LedgerParts, "history"> & { readonly checkpoints: CheckpointReader };
+
+export const rowsPerPageDefault = 100;
+export const rowsPerPageMax = 1_000;
+
+/** Which changes to list, and how many. Times are in milliseconds since 1970. */
+interface Range {
+  /** Rows with a larger `seq`. */
+  readonly after?: number | undefined;
+  /** Rows with a smaller `seq`. */
+  readonly before?: number | undefined;
+  /** Rows at this time or later. */
+  readonly since?: number | undefined;
+  /** Rows before this time. */
+  readonly until?: number | undefined;
+  readonly limit: number;
+}
+
+export interface ChangesRequest extends Range {
+  readonly cause?: Cause | undefined;
+  readonly keyId?: string | undefined;
+}
+
+export interface ChangesPage {
+  readonly rows: readonly NamedRow[];
+  /** Where the next page starts. Undefined after the last row. */
+  readonly nextAfter: number | undefined;
+}
+
+/** One page of the ledger, the oldest row first. Without a cause or key it is full, except the last. */
+export async function listChanges(
+  { store: { history } }: { readonly store: Pick<LedgerParts, "history"> },
+  { after: asked = 0, before, since, until, cause, keyId, limit }: ChangesRequest,
+): Promise<ChangesPage> {
+  const isFiltered = cause !== undefined || keyId !== undefined;
+  const isBounded = isFiltered || since !== undefined || until !== undefined;
+  // Read before the bounds: a row that is added later may be on the wrong side of a bound.
+  const last = isBounded ? (await history.readTip()).seq : seqMax;
+  const after = since === undefined ? asked : Math.max(asked, await history.seqAt(since - 1));
+  const bound = before === undefined ? last : Math.min(last, before - 1);
+  const end = until === undefined ? bound : Math.min(bound, await history.seqAt(until - 1));
+  const upTo = isFiltered ? Math.min(end, after + rowsExaminedMax) : end;
+  if (after >= upTo) return { rows: [], nextAfter: undefined };
+  // One more than requested shows whether there is a next page.
+  const found = await history.listRows({ after, upTo, cause, keyId }, limit + 1);
+  const rows = found.slice(0, limit);
+  if (found.length > limit) return { rows, nextAfter: rows.at(-1)!.seq };
+  return { rows, nextAfter: upTo < end ? upTo : undefined };
+}
+
+export interface HistoryRequest extends Range {
+  /** Aborted when nobody waits for the page any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface HistoryPage {
+  readonly rows: readonly NamedRow[];
+  /** Where the next page starts. Undefined after the pet's first row in the range. */
+  readonly nextBefore: number | undefined;
+}
+
+/**
+ * Rows that are read in one turn of the event loop. The rows of a pet are spread over the whole
+ * ledger, so each may need a read from the disk.
+ */
+const rowsAtOnce = 250;
+
+/** One page of a pet's changes, the newest first. Throws `not_found` for an unknown pet. */
+export async function listHistory(
+  { store }: { readonly store: PastParts },
+  petId: bigint,
+  request: HistoryRequest,
+): Promise<HistoryPage> {
+  const { history } = store;
+  const { since, until, limit, signal } = request;
+  // Read before the bounds: a row that is added later may be on the wrong side of a bound.
+  const found = await history.findEntry(petId);
+  // A pet that was removed still has its history.
+  const version = found?.entry.version ?? (await history.findRemoval(petId));
+  if (version === undefined) throw new ServiceError("not_found", petNotFound);
+  const after = Math.max(
+    request.after ?? 0,
+    since === undefined ? 0 : await history.seqAt(since - 1),
+  );
+  const before = Math.min(
+    request.before ?? seqMax,
+    until === undefined ? seqMax : (await history.seqAt(until - 1)) + 1,
+  );
+  const pet = { petId, version };
+  let next =
+    before - 1 > after ? await findRowBefore(store, pet, request.before, before, signal) : 0;
+  const rows: NamedRow[] = [];
+  while (next > after && rows.length < limit) {
+    if (rows.length > 0) await yieldToEventLoop();
+    const some = await history.petRows(petId, next, Math.min(rowsAtOnce, limit - rows.length));
+    if (some.length === 0) throw unavailable("damaged");
+    const wanted = some.findIndex(({ seq }) => seq <= after);
+    rows.push(...(wanted < 0 ? some : some.slice(0, wanted)));
+    next = wanted < 0 ? (some.at(-1)!.previous ?? 0) : 0;
+  }
+  return { rows, nextBefore: next > after ? rows.at(-1)!.seq : undefined };
+}
+
+/** References that are followed in one turn of the event loop. */
+const stepsAtOnce = 1_000;
+
+/**
+ * The pet's last row before `before`, or 0. Each row refers to the pet's previous one, so the search
+ * starts at a row that is known to belong to the pet: `hint` if it is one, as when a client follows
+ * the pages. Otherwise the pet's row at the next checkpoint, or its last row.
+ */
+async function findRowBefore(
+  { history, checkpoints }: PastParts,
+  { petId, version }: { readonly petId: bigint; readonly version: number },
+  hint: number | undefined,
+  before: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  if (version < before) return version;
+  const [hinted] = hint === undefined ? [] : await history.petRows(petId, hint, 1);
+  let seq = hinted
+    ? (hinted.previous ?? 0)
+    : ((await versionAtCheckpoint(checkpoints, petId, before)) ?? version);
+  while (seq >= before) {
+    seq = await history.petRowBefore(petId, seq, before, stepsAtOnce);
+    if (signal?.aborted) return 0;
+    await yieldToEventLoop();
+  }
+  return seq;
+}

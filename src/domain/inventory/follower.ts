@@ -1,0 +1,181 @@
+import type { Position } from "../ledger/epochs.ts";
+import type { LedgerRow } from "../ledger/ledger.ts";
+import type { Head, InventoryReader } from "../ledger/store.ts";
+import type { MaybePromise } from "../running/clock.ts";
+import { type ServiceError, unavailable } from "../running/errors.ts";
+import type { Log } from "../running/events.ts";
+import { createReplay, LedgerGap, nowhere } from "./replay.ts";
+import type { Replica } from "./replica.ts";
+
+export interface Follower {
+  /**
+   * Makes the replica show a head that was read after this call began, or the given one, which the
+   * caller has read for this request. Returns without a promise when there is little to do.
+   */
+  catchUp(head?: Head): MaybePromise<void>;
+  /** Applies rows that this process committed, which saves reading them from the store. */
+  committed(rows: readonly LedgerRow[], epoch: string): void;
+  /** Catches up in the background if the replica is behind this head. */
+  headMoved(head: Head): void;
+  /** Describes the damage to the ledger, for the operator. */
+  readonly fault: string | undefined;
+  /** The last row that the replica contains. It is shown at the latest when it is read. */
+  readonly applied: Position;
+  /** How often the whole store was loaded. */
+  readonly loads: number;
+}
+
+/** How long the replica may stay behind when no request reads it. */
+const behindMs = 100;
+
+/**
+ * Keeps a replica up to date with the ledger. A request reads the store's head first and applies
+ * the rows that are newer, so no response is stale. The store was replaced, and the replica loads
+ * it again, if the head has another epoch or is behind what the replica had when the read began.
+ *
+ * Rows are applied in slices, and only the state after the last slice is shown. A request never
+ * sees half of a commit, however many rows it has.
+ */
+export function createFollower(reader: InventoryReader, replica: Replica, log: Log): Follower {
+  const replay = createReplay(reader, replica);
+  let shown = nowhere;
+  /** Replays and long publications run one after the other: the end of the last, and their number. */
+  let queue: Promise<void> = Promise.resolve();
+  let queued = 0;
+  /** True from the start of a replay until one succeeds: what was applied may be half a commit. */
+  let isReplaying = false;
+  let fault: string | undefined;
+  let isBehind = false;
+  let lastRead: Promise<void> = Promise.resolve();
+  /** The read of the head that has not begun yet. Only this one may be shared by new callers. */
+  let nextRead: Promise<void> | undefined;
+
+  /** Shows the head. `replaced` is the number of the load whose store was replaced. */
+  function reach(head: Head, replaced: number | undefined): MaybePromise<void> {
+    if (replaced === undefined) {
+      if (covers(shown, head)) return;
+      if (queued === 0 && !isReplaying && covers(replay.applied, head)) return showNow();
+    }
+    return enqueue(() => advance(head, replaced));
+  }
+
+  function enqueue(work: () => MaybePromise<void>): Promise<void> {
+    queued += 1;
+    const done = queue.then(work).finally(() => {
+      queued -= 1;
+    });
+    queue = done.catch(() => {});
+    return done;
+  }
+
+  /** Shows what was applied, without a wait if that is little. Only when nothing is queued. */
+  function showNow(): MaybePromise<void> {
+    const showing = show();
+    return showing && enqueue(() => showing);
+  }
+
+  function show(): MaybePromise<void> {
+    const position = replay.applied;
+    const showing = replica.publish(position);
+    if (!showing) {
+      shown = position;
+      return;
+    }
+    return showing.then(() => {
+      shown = position;
+    });
+  }
+
+  async function advance(head: Head, replaced: number | undefined): Promise<void> {
+    if (replaced === undefined && covers(shown, head)) return;
+    isReplaying = true;
+    const { applied, loads } = replay;
+    try {
+      await replay.advance(head, replaced);
+    } catch (error) {
+      throw error instanceof LedgerGap ? damaged(error.message) : error;
+    }
+    isReplaying = false;
+    if (fault !== undefined) log("ledger repaired");
+    else if (loads > 0 && replay.loads > loads) {
+      const isSame = applied.epoch === head.epoch && replaced === undefined;
+      log("list reloaded", { why: isSame ? "many changes" : "another history", seq: head.seq });
+    }
+    fault = undefined;
+    await show();
+  }
+
+  /** Nothing is shown until the gap is closed. Logged once, however many requests fail. */
+  function damaged(found: string): ServiceError {
+    if (found !== fault) log("ledger damaged", { error: found });
+    fault = found;
+    shown = nowhere;
+    return unavailable("damaged", found);
+  }
+
+  /** Reads the head and shows it. Callers that arrive before the read begins share it. */
+  function readAndReach(): Promise<void> {
+    nextRead ??= readAfter(lastRead);
+    return nextRead;
+  }
+
+  async function readAfter(before: Promise<void>): Promise<void> {
+    await before.catch(() => {});
+    nextRead = undefined;
+    const { applied, loads } = replay;
+    lastRead = Promise.resolve(reader.readHead()).then((head) =>
+      reach(head, wentBack(head, applied) ? loads : undefined),
+    );
+    await lastRead;
+  }
+
+  /**
+   * Catches up after a short time. Where several instances write, nearly every commit finds rows of
+   * others before its own, and following each of them at once would cost as much as writing. Reads
+   * catch up anyway; this only limits how much the next one has to apply.
+   */
+  function catchUpSoon(): void {
+    if (isBehind) return;
+    isBehind = true;
+    setTimeout(() => {
+      isBehind = false;
+      readAndReach().catch(() => {});
+    }, behindMs).unref();
+  }
+
+  return {
+    catchUp(head) {
+      // The caller may have waited since it read this head. A new read shows whether the store
+      // went back or this process committed in the meantime.
+      if (!head || wentBack(head, replay.applied)) return readAndReach();
+      return reach(head, undefined);
+    },
+    headMoved(head) {
+      if (!covers(replay.applied, head)) catchUpSoon();
+    },
+    committed(rows, epoch) {
+      // A running replay reads these rows anyway. Rows that do not follow directly mean that
+      // another process wrote in between.
+      if (isReplaying || !replay.append(rows, epoch)) catchUpSoon();
+      // Without requests that read the list, changes would otherwise accumulate.
+      else if (replica.isFull && queued === 0) enqueue(show).catch(() => {});
+    },
+    get fault() {
+      return fault;
+    },
+    get applied() {
+      return replay.applied;
+    },
+    get loads() {
+      return replay.loads;
+    },
+  };
+}
+
+function covers(position: Position, head: Position): boolean {
+  return position.epoch === head.epoch && position.seq >= head.seq;
+}
+
+function wentBack(head: Position, applied: Position): boolean {
+  return head.epoch === applied.epoch && head.seq < applied.seq;
+}

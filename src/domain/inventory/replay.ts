@@ -1,0 +1,157 @@
+import type { Position } from "../ledger/epochs.ts";
+import type { StockRow } from "../ledger/ledger.ts";
+import type { Head, InventoryReader } from "../ledger/store.ts";
+import { yieldToEventLoop } from "../running/event-loop.ts";
+import type { Replica } from "./replica.ts";
+
+/** Applies the ledger to a replica. Only one call may run at a time. */
+export interface Replay {
+  /** The last row that the replica contains. */
+  readonly applied: Position;
+  /** Counts full loads, so that requests that notice the same replacement load it once. */
+  readonly loads: number;
+  /**
+   * Brings the replica to this head. `replaced` is the number of the load whose store was replaced.
+   * If a row is missing, throws a LedgerGap, and the next call loads everything again.
+   */
+  advance(head: Head, replaced: number | undefined): Promise<void>;
+  /** Applies rows if they follow directly. Otherwise returns false and changes nothing. */
+  append(rows: readonly StockRow[], epoch: string): boolean;
+}
+
+/** The position of a replica that has not been loaded. */
+export const nowhere: Position = { epoch: "", seq: 0 };
+
+/** The ledger lacks a row that the head includes. Only an operator can repair that. */
+export class LedgerGap extends Error {
+  readonly row: number;
+  readonly epoch: string;
+
+  constructor(row: number, { epoch, seq }: Position) {
+    super(`the ledger has no row ${row}, but its head is ${seq}; run petstore verify`);
+    this.row = row;
+    this.epoch = epoch;
+  }
+}
+
+/** How much is read and applied in one turn of the event loop: about five milliseconds of work. */
+const sliceEntries = 4_096;
+const sliceRows = 2_048;
+
+export function createReplay(reader: InventoryReader, replica: Replica): Replay {
+  let applied = nowhere;
+  let loads = 0;
+  let gap: LedgerGap | undefined;
+
+  async function advance(head: Head, replaced: number | undefined): Promise<void> {
+    if (gap) await assertClosed(gap, head);
+    if (head.epoch !== applied.epoch || replaced === loads || isFarBehind(head)) await load();
+    while (head.epoch === applied.epoch && applied.seq < head.seq) {
+      const next = applied.seq + 1;
+      if (!(await applySlice())) return await reloadWithout(next, head);
+      if (applied.seq < head.seq) await yieldToEventLoop();
+    }
+  }
+
+  /** Loading an entry costs less than applying a row, so a long replay is replaced by a load. */
+  function isFarBehind(head: Head): boolean {
+    return head.seq - applied.seq > Math.max(sliceRows, replica.size / 4);
+  }
+
+  /** Rows up to the head are missing: the store was replaced since, or it is damaged. */
+  async function reloadWithout(row: number, head: Head): Promise<void> {
+    await load();
+    if (applied.epoch === head.epoch && applied.seq >= row) await assertRow(row, applied);
+  }
+
+  /**
+   * Loads every entry. Writes continue while pages are read, so pages may show different states.
+   * Rows contain absolute values: applying the ledger from where it ended before the first page
+   * gives the correct result, whatever the pages already contained.
+   */
+  async function load(): Promise<void> {
+    const start = await reader.readHead();
+    loads += 1;
+    applied = nowhere;
+    if (start.seq > 0) await assertRow(start.seq, start);
+    replica.clear();
+    let after: bigint | null = null;
+    for (;;) {
+      const entries = await reader.entriesAfter(after, sliceEntries);
+      replica.load(entries);
+      if (entries.length < sliceEntries) break;
+      after = entries.at(-1)!.petId;
+      await yieldToEventLoop();
+    }
+    const end = await reader.readHead();
+    // The store was replaced in the meantime, so the pages may be of two stores.
+    if (end.epoch !== start.epoch) return await load();
+    applied = { epoch: start.epoch, seq: start.seq };
+    while (applied.seq < end.seq) {
+      if (!(await applySlice())) {
+        if (isOutdated(applied)) return await load();
+        throw new LedgerGap(applied.seq + 1, end);
+      }
+      await yieldToEventLoop();
+    }
+  }
+
+  /** True if rows that were just read may belong to the next epoch. */
+  function isOutdated({ epoch }: Position): boolean {
+    return reader.isOutdated(epoch);
+  }
+
+  /** Applies the next rows. Returns false if there is none in this epoch. */
+  async function applySlice(): Promise<boolean> {
+    let { epoch, seq } = applied;
+    const rows = await reader.stockAfter(seq, sliceRows);
+    if (isOutdated(applied)) return false;
+    for (const row of rows) {
+      if (row.seq !== seq + 1) break;
+      replica.apply(row.petId, row.after);
+      seq = row.seq;
+    }
+    const moved = seq > applied.seq;
+    if (moved) applied = { epoch, seq };
+    if (replica.isFull) await replica.write();
+    return moved;
+  }
+
+  async function assertRow(row: number, head: Position): Promise<void> {
+    const [found] = await reader.stockAfter(row - 1, 1);
+    if (found?.seq !== row && !isOutdated(head)) throw new LedgerGap(row, head);
+  }
+
+  /** Checks only the row that was missing, because a full load at every request would be costly. */
+  async function assertClosed({ epoch, row }: LedgerGap, head: Head): Promise<void> {
+    if (head.epoch === epoch && head.seq >= row) await assertRow(row, head);
+  }
+
+  return {
+    async advance(head, replaced) {
+      try {
+        await advance(head, replaced);
+        gap = undefined;
+      } catch (error) {
+        if (error instanceof LedgerGap) {
+          gap = error;
+          applied = nowhere;
+        }
+        throw error;
+      }
+    },
+    append(rows, epoch) {
+      const follows = applied.epoch === epoch && rows[0]!.seq === applied.seq + 1;
+      if (!follows || isOutdated(applied)) return false;
+      for (const { petId, after } of rows) replica.apply(petId, after);
+      applied = { epoch, seq: applied.seq + rows.length };
+      return true;
+    },
+    get applied() {
+      return applied;
+    },
+    get loads() {
+      return loads;
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import { hash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import type { Limits, Plan } from "../limits/plans.ts";
+import { randomBase62, randomId, toBase62 } from "../values/base62.ts";
+
+export const environments = ["production", "staging"] as const;
+export type Environment = (typeof environments)[number];
+
+export const scopes = [
+  "inventory:read",
+  "inventory:write",
+  "pets:read",
+  "orders:read",
+  "history:read",
+] as const;
+
+/**
+ * The scopes of a key that is issued without a list of scopes. The list is explicit, so a scope that
+ * is added to `scopes` later is not granted unless an operator names it.
+ */
+export const defaultScopes: readonly Scope[] = [
+  "inventory:read",
+  "inventory:write",
+  "pets:read",
+  "orders:read",
+  "history:read",
+];
+
+export type Scope = (typeof scopes)[number];
+
+/** The one scope of an operator's key. No API key has it. */
+export const operatorScope = "operator";
+
+/** What an operation can require of a caller. */
+export type GrantedScope = Scope | typeof operatorScope;
+
+/** API keys are for clients of the API. Operator keys are for the operator API and the console. */
+export type KeyKind = "api" | "operator";
+
+/** The plan of every operator key, and of no API key. */
+export const operatorPlan = "operator";
+
+/** A key as it is stored. The text of the key is not stored, only a digest. */
+export interface Key {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: Plan | typeof operatorPlan;
+  readonly limits: Limits;
+  readonly scopes: readonly GrantedScope[];
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+/**
+ * The digest of one text of a key. A key has one, or two during a rotation. Both count against the
+ * same limits, so a rotation does not double them.
+ */
+export interface Secret {
+  readonly digest: string;
+  readonly expiresAt: number | null;
+}
+
+/** One text of a key, for operators. */
+export interface SecretTimes {
+  readonly keyId: string;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
+/** The client of a request, after authentication. */
+export interface Caller {
+  readonly keyId: string;
+  readonly limits: Limits;
+  readonly scopes: readonly GrantedScope[];
+  /** When the key or the secret expires; Infinity for never. */
+  readonly expiresAt: number;
+}
+
+/** Enough for several open pages of the console, and for scripts. */
+export const operatorLimits: Limits = { perMinute: 3_000, perDay: 1_000_000 };
+
+export function kindOf({ plan }: Pick<Key, "plan">): KeyKind {
+  return plan === operatorPlan ? "operator" : "api";
+}
+
+const prefixes: Record<KeyKind, Record<Environment, string>> = {
+  api: { production: "psk_live_", staging: "psk_test_" },
+  operator: { production: "pso_live_", staging: "pso_test_" },
+};
+/** 62^43 is slightly more than 2^256. */
+const randomLength = 43;
+const checksumLength = 6;
+const keyText = new RegExp(`^ps[ko]_(live|test)_[0-9A-Za-z]{${randomLength + checksumLength}}$`);
+
+/** Makes a key: its kind and the environment, 256 random bits, and a checksum of all. */
+export function generateKeyText(environment: Environment, kind: KeyKind = "api"): string {
+  const body = prefixes[kind][environment] + randomBase62(32, randomLength);
+  return body + checksum(body);
+}
+
+/** Checks prefix, length and checksum, so that a typing error costs no query. */
+export function isKeyText(text: string, environment: Environment, kind: KeyKind = "api"): boolean {
+  if (!text.startsWith(prefixes[kind][environment]) || !keyText.test(text)) return false;
+  const body = text.slice(0, -checksumLength);
+  return text.endsWith(checksum(body));
+}
+
+/** What a text shows by itself about why it cannot be a key of this kind and environment. */
+export type KeyFault =
+  | { readonly kind: "prefix"; readonly expected: string }
+  | { readonly kind: "other kind" | "checksum" }
+  | { readonly kind: "other environment"; readonly environment: Environment };
+
+/** Undefined for a text that can be such a key. Whether that key exists makes no difference. */
+export function findKeyFault(
+  text: string,
+  environment: Environment,
+  kind: KeyKind,
+): KeyFault | undefined {
+  for (const sentKind of ["api", "operator"] as const) {
+    const place = environments.find((one) => text.startsWith(prefixes[sentKind][one]));
+    if (place === undefined) continue;
+    if (!isKeyText(text, place, sentKind)) return { kind: "checksum" };
+    if (place !== environment) return { kind: "other environment", environment: place };
+    return sentKind === kind ? undefined : { kind: "other kind" };
+  }
+  return { kind: "prefix", expected: prefixes[kind][environment] };
+}
+
+export function digestOf(text: string): string {
+  return hash("sha256", text);
+}
+
+export function generateKeyId(): string {
+  return randomId("key_");
+}
+
+/** The caller for a key and one of its secrets, or undefined if either has expired or was revoked. */
+export function callerOf(key: Key, secret: Secret, now: number): Caller | undefined {
+  if (key.revokedAt !== null) return undefined;
+  const expiresAt = Math.min(key.expiresAt ?? Infinity, secret.expiresAt ?? Infinity);
+  if (now >= expiresAt) return undefined;
+  return { keyId: key.id, limits: key.limits, scopes: key.scopes, expiresAt };
+}
+
+/** CRC-32 of the text in six base-62 digits. */
+function checksum(text: string): string {
+  return toBase62(BigInt(crc32(text)), checksumLength);
+}

@@ -1,0 +1,248 @@
+import { type Actor, auditEntry } from "../audit/audit.ts";
+import { dayMs, minuteMs, type Usage } from "../limits/limits.ts";
+import { ServiceError, unavailable } from "../running/errors.ts";
+import { InvalidField } from "../running/invalid-field.ts";
+import type { UsageStore } from "../usage/usage.ts";
+import { type Ban, isInForce } from "../usage/usage.ts";
+import {
+  callerOf,
+  digestOf,
+  type Environment,
+  generateKeyId,
+  generateKeyText,
+  type Key,
+  type KeyKind,
+  kindOf,
+  type SecretTimes,
+} from "./keys.ts";
+import type { KeyStore } from "./store.ts";
+import {
+  checkChange,
+  checkOperatorTerms,
+  checkTerms,
+  type KeyChange,
+  type KeyTerms,
+  type OperatorTerms,
+} from "./terms.ts";
+
+/** What an operator can do with keys. Every function checks its rules before it writes. */
+
+type Keys = { readonly keys: KeyStore };
+type KeysAndUsage = Keys & { readonly usage: UsageStore };
+
+export interface IssuedKey {
+  readonly key: Key;
+  /** The secret that clients send. The store has only its digest, so it cannot be shown again. */
+  readonly text: string;
+}
+
+export interface RotatedKey extends IssuedKey {
+  /** The time at which the key's earlier secrets expire. */
+  readonly oldValidUntil: number;
+}
+
+export interface KeyStatus {
+  readonly key: Key;
+  readonly state: "active" | "banned" | "expired" | "revoked";
+  readonly lastUsedAt: number | null;
+  /** Requests that were counted in this UTC minute and this UTC day. */
+  readonly usedThisMinute: number;
+  readonly usedToday: number;
+  /** The secrets that can still be used, the oldest first. */
+  readonly secrets: readonly SecretTimes[];
+  /** The end of the ban that is in force; null if there is none. */
+  readonly bannedUntil: number | null;
+}
+
+/** How long an old secret stays valid after a rotation, unless the operator chooses a time. */
+export const defaultOverlapMs = 86_400_000;
+
+/** Issues an API key. */
+export async function issueKey(
+  store: Keys,
+  environment: Environment,
+  now: number,
+  terms: KeyTerms,
+  actor: Actor,
+): Promise<IssuedKey> {
+  return issue(store, environment, now, checkTerms(terms, now), "api", actor);
+}
+
+export async function issueOperatorKey(
+  store: Keys,
+  environment: Environment,
+  now: number,
+  terms: OperatorTerms,
+  actor: Actor,
+): Promise<IssuedKey> {
+  return issue(store, environment, now, checkOperatorTerms(terms, now), "operator", actor);
+}
+
+async function issue(
+  { keys }: Keys,
+  environment: Environment,
+  now: number,
+  terms: ReturnType<typeof checkTerms>,
+  kind: KeyKind,
+  actor: Actor,
+): Promise<IssuedKey> {
+  const key = { id: generateKeyId(), ...terms, createdAt: now, revokedAt: null };
+  const text = generateKeyText(environment, kind);
+  const entry = auditEntry(actor, now, "key.created", key.id, { ...terms });
+  await keys.addKey(key, digestOf(text), entry);
+  return { key, text };
+}
+
+/** Changes the given fields of a key. They take effect on the next request. */
+export async function changeKey(
+  { keys }: Keys,
+  now: number,
+  id: string,
+  change: KeyChange,
+  actor: Actor,
+): Promise<Key> {
+  const entry = auditEntry(actor, now, "key.changed", id, { ...change });
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const key = await getKey({ keys }, id);
+    if (key.revokedAt !== null) throw revoked(id);
+    const changed = { ...key, ...checkChange(key, change, now) };
+    // Another operator may have changed another field in the meantime.
+    if (await keys.changeKey(key, changed, entry)) return changed;
+  }
+  throw unavailable("busy");
+}
+
+/** Changes of one key at the same time. Each attempt fails only if another change succeeded. */
+const attemptsMax = 20;
+
+function revoked(id: string): ServiceError {
+  return new ServiceError("invalid_request", `Key ${id} is revoked; issue a new one.`);
+}
+
+/** Adds a secret to a key. The old secrets stay valid for `overlapMs`. */
+export async function rotateKey(
+  { keys }: Keys,
+  environment: Environment,
+  now: number,
+  id: string,
+  actor: Actor,
+  overlapMs = defaultOverlapMs,
+): Promise<RotatedKey> {
+  const key = await getKey({ keys }, id);
+  if (key.revokedAt !== null) throw revoked(id);
+  if (!(overlapMs >= 0)) throw new InvalidField("overlap", "must not be negative");
+  const text = generateKeyText(environment, kindOf(key));
+  const oldValidUntil = now + overlapMs;
+  const entry = auditEntry(actor, now, "key.rotated", id, { oldValidUntil });
+  await keys.addSecret(id, digestOf(text), now, oldValidUntil, entry);
+  return { key, text, oldValidUntil };
+}
+
+/** Revokes a key. A key that is already revoked keeps the time of its first revocation. */
+export async function revokeKey(
+  { keys }: Keys,
+  now: number,
+  id: string,
+  actor: Actor,
+): Promise<Key> {
+  await getKey({ keys }, id);
+  await keys.revokeKey(id, now, auditEntry(actor, now, "key.revoked", id));
+  return getKey({ keys }, id);
+}
+
+/** Ends a key's ban. Returns false if none was in force. */
+export async function liftBan(
+  { keys, usage }: KeysAndUsage,
+  now: number,
+  id: string,
+  actor: Actor,
+): Promise<boolean> {
+  await getKey({ keys }, id);
+  return usage.liftBan(id, now, auditEntry(actor, now, "ban.lifted", id));
+}
+
+/**
+ * What the rate limiter of this process knows of a key. A service on SQLite stores its counts each
+ * second, so the limiter may know more. On PostgreSQL, other instances may have counted more.
+ */
+export type FindUsage = (keyId: string) => Readonly<Usage> | undefined;
+
+export async function listKeyStatuses(
+  { keys, usage }: KeysAndUsage,
+  now: number,
+  findUsage?: FindUsage,
+): Promise<readonly KeyStatus[]> {
+  const statusOf = await loadStatus({ keys, usage }, now, findUsage);
+  return (await keys.listKeys()).map(statusOf);
+}
+
+export async function getKeyStatus(
+  { keys, usage }: KeysAndUsage,
+  now: number,
+  id: string,
+  findUsage?: FindUsage,
+): Promise<KeyStatus> {
+  const key = await getKey({ keys }, id);
+  return (await loadStatus({ keys, usage }, now, findUsage))(key);
+}
+
+async function getKey({ keys }: Keys, id: string): Promise<Key> {
+  const key = await keys.findKey(id);
+  if (!key) throw new ServiceError("not_found", `There is no key ${id}.`);
+  return key;
+}
+
+async function loadStatus(
+  { keys, usage }: KeysAndUsage,
+  now: number,
+  findUsage: FindUsage = () => undefined,
+): Promise<(key: Key) => KeyStatus> {
+  const used = new Map((await usage.loadUsage()).map((row) => [row.keyId, row]));
+  const bans = new Map((await usage.loadBans()).map((ban) => [ban.keyId, ban]));
+  const secrets = Map.groupBy(await keys.listSecrets(), ({ keyId }) => keyId);
+  return (key) => {
+    const known = findUsage(key.id);
+    const bannedUntil = endOfBan(bans.get(key.id), known, now);
+    const counts = [used.get(key.id), known].filter((one) => one !== undefined);
+    // Counts of a window only grow, so the larger one is the newer one.
+    const largest = (numbers: readonly number[]) => Math.max(0, ...numbers);
+    return {
+      key,
+      state: stateOf(key, bannedUntil !== null, now),
+      // Stored as 0 if the key was never used.
+      lastUsedAt: largest(counts.map(({ lastUsedAt }) => lastUsedAt)) || null,
+      usedThisMinute: largest(
+        counts.map(({ minuteStart, minuteCount }) =>
+          now - minuteStart < minuteMs ? minuteCount : 0,
+        ),
+      ),
+      usedToday: largest(
+        counts.map(({ dayStart, dayCount }) => (now - dayStart < dayMs ? dayCount : 0)),
+      ),
+      secrets: (secrets.get(key.id) ?? []).filter((secret) => isUsable(key, secret, now)),
+      bannedUntil,
+    };
+  };
+}
+
+/** The end of the ban that is in force. The limiter may know one that is not stored yet. */
+function endOfBan(
+  stored: Ban | undefined,
+  known: Readonly<Usage> | undefined,
+  now: number,
+): number | null {
+  const isNewer = known !== undefined && known.banStartedAt > (stored?.startedAt ?? 0);
+  if (isNewer) return known.bannedUntil > now ? known.bannedUntil : null;
+  return stored && isInForce(stored, now) ? stored.until : null;
+}
+
+function isUsable(key: Key, { expiresAt }: SecretTimes, now: number): boolean {
+  return callerOf(key, { digest: "", expiresAt }, now) !== undefined;
+}
+
+/** A key that is banned and also revoked or expired is refused as such. */
+function stateOf(key: Key, isBanned: boolean, now: number): KeyStatus["state"] {
+  if (key.revokedAt !== null) return "revoked";
+  if (key.expiresAt !== null && now >= key.expiresAt) return "expired";
+  return isBanned ? "banned" : "active";
+}

@@ -1,0 +1,35 @@
+import { type Actor, auditEntry } from "../audit/audit.ts";
+import { digestOf } from "./keys.ts";
+import { generateToken, sessionMs, sessionsMax } from "./sessions.ts";
+import type { SessionStore } from "./store.ts";
+
+export interface StartedSession {
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+/** Opens a session for the key with this text, which must be valid. Every session has a new token. */
+export async function startSession(
+  sessions: Pick<SessionStore, "addSession">,
+  now: number,
+  actor: Actor,
+  keyText: string,
+): Promise<StartedSession> {
+  const token = generateToken();
+  const expiresAt = now + sessionMs;
+  const digests = { digest: digestOf(token), secretDigest: digestOf(keyText) };
+  const entry = auditEntry(actor, now, "session.started", actor.keyId);
+  const session = { ...digests, createdAt: now, expiresAt };
+  await sessions.addSession(session, sessionsMax - 1, entry);
+  return { token, expiresAt };
+}
+
+export async function endSession(
+  sessions: Pick<SessionStore, "removeSession">,
+  now: number,
+  actor: Actor,
+  token: string,
+): Promise<void> {
+  const entry = auditEntry(actor, now, "session.ended", actor.keyId);
+  await sessions.removeSession(digestOf(token), entry);
+}

@@ -1,0 +1,39 @@
+import { safeIntegerAsWritten } from "../values/int64.ts";
+import { JsonNumber } from "../values/json.ts";
+import { quantityMax } from "./inventory.ts";
+import type { Change, Rejected } from "./ledger.ts";
+
+/** The rules and messages of a batch: several changes that are stored together or not at all. */
+
+/** Changes in one batch. */
+export const changesMax = 1_000;
+
+export const deltaRule = `must be an integer from -${quantityMax} to ${quantityMax}`;
+
+/** Returns the delta that a JSON value denotes, or undefined if it breaks the rule. */
+export function readDelta(value: unknown): number | undefined {
+  return value instanceof JsonNumber ? safeIntegerAsWritten(value.source) : undefined;
+}
+
+export const versionRule = `must be an integer from 1 to ${quantityMax}`;
+
+/** Names a change by its index in the batch. */
+export function changeMessage(index: number, petId: bigint, sentence: string): string {
+  return `Change ${index} (pet ${petId}): ${sentence}`;
+}
+
+/** Why a delta was rejected. `current` is the entry as it is stored. */
+export function outOfRangeMessage({ amount }: Change, { current }: Rejected): string {
+  const stored = `The stored quantity is ${current!.quantity}.`;
+  return amount < 0
+    ? `A delta of ${amount} would make the quantity negative. ${stored}`
+    : `A delta of ${amount} would make the quantity larger than ${quantityMax}. ${stored}`;
+}
+
+/** Why an expected version was rejected. */
+export function versionConflictMessage({ expected }: Change, { current }: Rejected): string {
+  const { version, quantity } = current!;
+  return expected!.some(({ seq }) => seq === version)
+    ? `An earlier change in this request changes the entry, so its version is no longer ${version}.`
+    : `The version is ${version}, not ${expected!.map(({ seq }) => seq).join()}. The stored quantity is ${quantity}.`;
+}

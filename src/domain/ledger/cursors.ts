@@ -1,0 +1,28 @@
+import type { Position } from "./epochs.ts";
+import { seqMax } from "./ledger.ts";
+
+/**
+ * A cursor is the text of a position in the ledger. Clients keep it and send it back to continue
+ * there. They must not interpret it.
+ */
+export function formatCursor({ epoch, seq }: Position): string {
+  return `${epoch}-${seq}`;
+}
+
+/** A position that a client sent. A plain `seq` has no epoch and refers to the current history. */
+export interface Cursor {
+  readonly epoch: string | undefined;
+  readonly seq: number;
+}
+
+/** No real cursor is longer. Bounds the work for text that a client made up. */
+const charactersMax = 200;
+
+/** Parses a cursor, or the plain number of a ledger row. */
+export function parseCursor(text: string): Cursor | undefined {
+  if (text.length > charactersMax) return undefined;
+  const [, epoch, digits] =
+    /^(?:([0-9A-Za-z][0-9A-Za-z.-]*)-)?(0|[1-9][0-9]{0,15})$/.exec(text) ?? [];
+  const seq = digits === undefined ? Number.NaN : Number(digits);
+  return seq <= seqMax ? { epoch, seq } : undefined;
+}

@@ -1,0 +1,128 @@
+import type { MaybePromise } from "../running/clock.ts";
+import type { EpochStart } from "./epochs.ts";
+import type { Entry } from "./inventory.ts";
+import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
+
+/** Where the store's ledger ends. */
+export interface Head {
+  /** Two stores with the same epoch and the same `seq` have the same ledger. */
+  readonly epoch: string;
+  /** The `seq` of the last ledger row; 0 when there is none. */
+  readonly seq: number;
+  /** Grows with every change to keys and bans. */
+  readonly keysVersion: number;
+}
+
+/** Reads the inventory and its ledger, in pages, so that nothing has to fit into memory at once. */
+export interface InventoryReader {
+  /** Reads the head. It includes every commit that returned before the call. */
+  readHead(): MaybePromise<Head>;
+  /**
+   * True once the store is known to have left this epoch. Rows that were read after a head of this
+   * epoch may belong to the next one. Always false where the server cannot be replaced.
+   */
+  isOutdated(epoch: string): boolean;
+  /** Ledger rows after `seq`, in order, at most `rowsMax`. */
+  ledgerAfter(seq: number, rowsMax: number): MaybePromise<readonly LedgerRow[]>;
+  /** The same rows with only the fields that a copy of the inventory needs. */
+  stockAfter(seq: number, rowsMax: number): MaybePromise<readonly StockRow[]>;
+  /** Rows up to `seq`, the last one first, with the fields that are needed to undo them. */
+  undoFrom(seq: number, rowsMax: number): MaybePromise<readonly UndoRow[]>;
+  /** Entries with a larger petId (null: from the first), ascending, at most `rowsMax`. */
+  entriesAfter(petId: bigint | null, rowsMax: number): MaybePromise<readonly Entry[]>;
+  /** Every epoch of the store, in the order in which they began. */
+  listEpochs(): MaybePromise<readonly EpochStart[]>;
+}
+
+export interface InventoryStore extends InventoryReader {
+  /**
+   * The head without a wait, or undefined where only the database server knows it. It includes
+   * every commit that returned before the call.
+   */
+  cachedHead(): Head | undefined;
+  /**
+   * Stores units in one transaction. Each unit is stored whole or not at all; a rejected unit does
+   * not affect the others. Waits for other writers for at most `withinMs`, or the engine's bound.
+   */
+  commit(units: readonly Unit[], withinMs?: number): Promise<Committed>;
+  /**
+   * Whether these units may be committed while others are under way for which this is also true.
+   * Never if an engine does not have it.
+   */
+  mayOverlap?(units: readonly Unit[]): boolean;
+  /** False once no write can succeed until the process restarts. */
+  canWrite(): boolean;
+}
+
+/** An entry, and the epoch in which the ledger row of its version was written. */
+export interface VersionedEntry {
+  readonly entry: Entry;
+  readonly epoch: string;
+}
+
+/** A ledger row with the name of the API key that caused it. */
+export interface NamedRow extends LedgerRow {
+  readonly keyName: string | null;
+}
+
+/** Which rows of the ledger to read. */
+export interface RowFilter {
+  /** Rows with a larger `seq`. */
+  readonly after: number;
+  /** Rows up to this `seq`. */
+  readonly upTo: number;
+  readonly cause?: Cause | undefined;
+  readonly keyId?: string | undefined;
+}
+
+/** Reads the ledger for clients and operators. Every read includes commits that returned before it. */
+export interface HistoryReader {
+  findEntry(petId: bigint): MaybePromise<VersionedEntry | undefined>;
+  /** The `seq` of the row that last removed a pet, even if the pet was created again later. */
+  findRemoval(petId: bigint): MaybePromise<number | undefined>;
+  /** Where the ledger ends, with the hash of its last row. */
+  readTip(): MaybePromise<Tip>;
+  /** Whether the ledger has this row with this hash. Every ledger has row 0, which is its start. */
+  hasRow(seq: number, hash: string): MaybePromise<boolean>;
+  /** The `seq` of the last row at or before a time, or 0. Costs a few reads in any ledger. */
+  seqAt(time: number): MaybePromise<number>;
+  /** Rows in order, at most `rowsMax`. Reads every row between `after` and `upTo`. */
+  listRows(filter: RowFilter, rowsMax: number): MaybePromise<readonly NamedRow[]>;
+  /**
+   * Rows of one pet, the newest first, starting with its row `fromSeq`: each row refers to the one
+   * before it. At most `rowsMax`. Empty if row `fromSeq` does not belong to the pet.
+   */
+  petRows(petId: bigint, fromSeq: number, rowsMax: number): MaybePromise<readonly NamedRow[]>;
+  /**
+   * The first row of a pet with a `seq` less than `before`, starting with its row `fromSeq` and
+   * following at most `stepsMax` references. Returns the `seq` where the search ended, which may
+   * still be `before` or more, or 0 after the pet's first row.
+   */
+  petRowBefore(
+    petId: bigint,
+    fromSeq: number,
+    before: number,
+    stepsMax: number,
+  ): MaybePromise<number>;
+}
+
+/** Forgets idempotency keys. `commit` stores and finds them. */
+export interface IdempotencyStore {
+  /** Reads stored keys into memory before the first request needs them. */
+  prepare(): Promise<void>;
+  /** Deletes keys stored before a time, at most `commitsMax` commits' worth. Returns that number. */
+  prune(before: number, commitsMax: number): Promise<number>;
+}
+
+/** The parts of a store that keep the inventory and its ledger. */
+export interface LedgerParts {
+  readonly inventory: InventoryStore;
+  readonly history: HistoryReader;
+  readonly idempotency: IdempotencyStore;
+}
+
+/**
+ * How many rows a page with a filter examines. No index finds rows by cause or key, so such a page
+ * may have few rows or none although more follow.
+ */
+export const rowsExaminedMax = 10_000;

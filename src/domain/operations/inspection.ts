@@ -1,0 +1,66 @@
+import type { Key } from "../keys/keys.ts";
+import type { Ban } from "../usage/usage.ts";
+import type { Webhook } from "../webhooks/webhook.ts";
+import type { MaintenanceRecord } from "./maintenance.ts";
+
+/** The version of a store's schema, as a number of steps. */
+export interface SchemaState {
+  /** 0 if the database is empty. */
+  readonly version: number;
+  /** The version that this code uses. */
+  readonly current: number;
+  /** Whether the store was made for newer code. This code cannot open it. */
+  readonly isTooNew: boolean;
+}
+
+/** The times of a store, to compare with the clock of this machine. Milliseconds since 1970. */
+export interface StoreTimes {
+  /** The clock of the database server. Undefined where there is no server. */
+  readonly serverNow: number | undefined;
+  /** The last ledger row; 0 when there is none. */
+  readonly lastRowAt: number;
+  /** The latest window in which requests were counted; 0 when there is none. */
+  readonly lastWindowAt: number;
+}
+
+/** A secret of a key that was rotated, and stays valid until its time. */
+export interface EndingSecret {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly expiresAt: number;
+}
+
+/** A value of the database that affects safety or capacity. */
+export interface EngineFact {
+  readonly name: string;
+  readonly result: "ok" | "warning" | "problem";
+  readonly found: string;
+  readonly advice?: string;
+}
+
+/**
+ * Looks at a store without creating, migrating or changing anything. Every method may throw, because
+ * the store may be broken in any way. `readSchema` works on every store that can be opened, the others on
+ * one that has the current schema.
+ */
+export interface StoreInspection {
+  /** Which database this is, without a password. */
+  readonly label: string;
+  /** False once the connection was lost. Nothing else can be read then. */
+  readonly isOpen: boolean;
+  readSchema(): Promise<SchemaState>;
+  /** The environment that the store belongs to. */
+  findEnvironment(): Promise<string | undefined>;
+  /** Throws if the store cannot be written at the moment. */
+  checkWritable(): Promise<void>;
+  readTimes(): Promise<StoreTimes>;
+  /** Whether the ledger has this row with this hash. */
+  hasRow(seq: number, hash: string): Promise<boolean>;
+  listFacts(): Promise<readonly EngineFact[]>;
+  listKeys(): Promise<readonly Key[]>;
+  listEndingSecrets(now: number): Promise<readonly EndingSecret[]>;
+  listBans(now: number): Promise<readonly Ban[]>;
+  listWebhooks(): Promise<readonly Webhook[]>;
+  listMaintenance(): Promise<readonly MaintenanceRecord[]>;
+  close(): void;
+}

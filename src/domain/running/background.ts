@@ -1,0 +1,108 @@
+import type { MaybePromise } from "./clock.ts";
+import { createTaskCondition, failureDetails, isUnavailable } from "./conditions.ts";
+import type { Log } from "./events.ts";
+
+/**
+ * Wraps a callback whose caller neither awaits nor catches, such as that of a timer or a listener.
+ * An exception would otherwise reach the runtime, which may end the process. Logs one line when the
+ * work starts to fail, and one with the number of failures when it succeeds again.
+ */
+export function inBackground<A extends unknown[]>(
+  name: string,
+  log: Log,
+  work: (...args: A) => MaybePromise<unknown>,
+): (...args: A) => void {
+  const condition = createTaskCondition(log, { task: name });
+  const failed = (error: unknown) => condition.failed(() => failureDetails(error));
+
+  return (...args) => {
+    try {
+      const result = work(...args);
+      if (result instanceof Promise) result.then(condition.succeeded, failed);
+      else condition.succeeded();
+    } catch (error) {
+      failed(error);
+    }
+  };
+}
+
+/**
+ * Returns the same work. It ends without an error while the store is unavailable, for a task that is
+ * tried again later. `StoreStates` logs that the store is unavailable.
+ */
+export function whileAvailable(work: () => Promise<unknown>): () => Promise<void> {
+  return async () => {
+    try {
+      await work();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+    }
+  };
+}
+
+/**
+ * Runs `work` at an interval, never twice at once, without keeping the process alive. Returns a
+ * function that stops it. A run that fails after that logs nothing, because what it uses may have
+ * been closed. The only place that starts an interval.
+ */
+export function every(
+  intervalMs: number,
+  name: string,
+  log: Log,
+  work: () => MaybePromise<unknown>,
+): () => void {
+  let isRunning = false;
+  let isStopped = false;
+  const logUntilStopped: Log = (event, details) => {
+    if (!isStopped) log(event, details);
+  };
+  const run = inBackground(name, logUntilStopped, () => {
+    const result = work();
+    if (!(result instanceof Promise)) return undefined;
+    isRunning = true;
+    return result.finally(() => {
+      isRunning = false;
+    });
+  });
+  const timer = setInterval(() => {
+    if (!isRunning) run();
+  }, intervalMs);
+  timer.unref();
+  return () => {
+    isStopped = true;
+    clearInterval(timer);
+  };
+}
+
+/** Lets one loop wait for a time, or until somebody wakes it. */
+export interface Alarm {
+  /** Ends the wait. If nobody waits, the next wait ends at once. */
+  wake(): void;
+  /** Does not keep the process alive. `Infinity` waits until `wake`. */
+  wait(delayMs: number): Promise<void>;
+}
+
+/** A timer with a longer delay would fire at once. */
+const timerDelayMaxMs = 2 ** 31 - 1;
+
+export function createAlarm(): Alarm {
+  let isSet = false;
+  let wakeUp: (() => void) | undefined;
+  return {
+    wake() {
+      isSet = true;
+      wakeUp?.();
+    },
+    async wait(delayMs) {
+      if (!isSet && delayMs > 0) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wakeUp = resolve;
+        const timer = delayMs < timerDelayMaxMs ? setTimeout(resolve, delayMs).unref() : undefined;
+        await promise;
+        clearTimeout(timer);
+        wakeUp = undefined;
+      }
+      isSet = false;
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import type { Committer } from "../commits/commits.ts";
+import type { Follower } from "../inventory/follower.ts";
+import type { Caller } from "../keys/keys.ts";
+import { changeMessage, outOfRangeMessage, versionConflictMessage } from "../ledger/changes.ts";
+import type { HeadWatcher } from "../ledger/head.ts";
+import { petNotFound } from "../ledger/inventory.ts";
+import type {
+  Cause,
+  Change,
+  ExpectedVersion,
+  IdempotentRequest,
+  Outcome,
+  Rejected,
+  Stored,
+} from "../ledger/ledger.ts";
+import type { VersionedEntry } from "../ledger/store.ts";
+import type { Clock, Trace } from "../running/clock.ts";
+import { ServiceError } from "../running/errors.ts";
+import type { Store } from "../store.ts";
+
+/** Everything that the operations of a running service use. */
+export interface Shop {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly head: HeadWatcher;
+  readonly committer: Committer;
+  readonly follower: Follower;
+  /** How old a result that a request with an idempotency key gets again may be. */
+  idempotencyReachMs(): number;
+}
+
+/** What a write needs of the shop. */
+export type WriteShop = Pick<Shop, "committer" | "idempotencyReachMs">;
+
+/** The request that a write belongs to. */
+export interface WriteRequest {
+  readonly requestId: string;
+  /** Aborted when the client's connection is gone. */
+  readonly signal: AbortSignal;
+  readonly trace?: Trace | undefined;
+  /** The cause of the ledger rows. `api` unless given. */
+  readonly cause?: Cause | undefined;
+  /** Set if the client may send the request again. */
+  readonly idempotency?: Omit<IdempotentRequest, "keptMs"> | undefined;
+}
+
+export interface StockUpdate extends WriteRequest {
+  readonly petId: bigint;
+  readonly quantity: number;
+  /** The entry must be at one of these versions. Undefined accepts any version. */
+  readonly expected?: readonly ExpectedVersion[] | undefined;
+  readonly reason: string | null;
+}
+
+/** The entry was at none of the expected versions. Nothing was stored. */
+export interface VersionMismatch {
+  readonly kind: "mismatch";
+  readonly current: VersionedEntry;
+}
+
+/** Sets a pet's quantity. Resolves once the change is durable. */
+export async function setQuantity(
+  shop: WriteShop,
+  caller: Caller,
+  update: StockUpdate,
+): Promise<Stored | VersionMismatch> {
+  const { petId, quantity, expected, reason } = update;
+  const change = { petId, kind: "set", amount: quantity, expected, reason } as const;
+  const outcome = await submit(shop, caller, [change], update);
+  if (outcome.kind === "stored") return outcome;
+  if (outcome.reason === "not_found") throw new ServiceError("not_found", petNotFound);
+  if (outcome.reason === "version_mismatch") {
+    return { kind: "mismatch", current: { entry: outcome.current!, epoch: outcome.epoch! } };
+  }
+  if (outcome.reason === "key_reused") throw reusedKey();
+  throw new Error(`an absolute change was rejected: ${outcome.reason}`);
+}
+
+/** Stores one change. Resolves once it is durable, or with the rule that it breaks. */
+export async function changeStock(
+  shop: WriteShop,
+  caller: Caller,
+  change: Change,
+  request: WriteRequest,
+): Promise<Outcome> {
+  const outcome = await submit(shop, caller, [change], request);
+  if (outcome.kind === "rejected" && outcome.reason === "key_reused") throw reusedKey();
+  return outcome;
+}
+
+/** Stores all changes or none. Resolves once they are durable. */
+export async function applyChanges(
+  shop: WriteShop,
+  caller: Caller,
+  changes: readonly Change[],
+  request: WriteRequest,
+): Promise<Stored> {
+  const outcome = await submit(shop, caller, changes, request);
+  if (outcome.kind === "stored") return outcome;
+  if (outcome.reason === "key_reused") throw reusedKey();
+  throw rejectedChange(changes[outcome.index]!, outcome);
+}
+
+function submit(
+  { committer, idempotencyReachMs }: WriteShop,
+  { keyId }: Caller,
+  changes: readonly Change[],
+  { requestId, signal, trace, cause = "api", idempotency }: WriteRequest,
+): Promise<Outcome> {
+  const unit = { changes, cause, keyId, requestId };
+  if (!idempotency) return committer.submit(unit, signal, trace);
+  const { key, request } = idempotency;
+  const remembered = { key, request, keptMs: idempotencyReachMs() };
+  return committer.submit({ ...unit, idempotency: remembered }, signal, trace);
+}
+
+export const keyReused =
+  "This Idempotency-Key belongs to an earlier request with another method, path or body.";
+
+function reusedKey(): ServiceError {
+  return new ServiceError("idempotency_key_reused", keyReused);
+}
+
+/** The error for a whole batch. It names the change that broke a rule. */
+function rejectedChange(change: Change, rejected: Rejected): ServiceError {
+  const { index, reason } = rejected;
+  const error = (code: "not_found" | "insufficient_stock" | "version_conflict", text: string) =>
+    new ServiceError(code, changeMessage(index, change.petId, text));
+  if (reason === "not_found") return error("not_found", petNotFound);
+  if (reason === "version_mismatch") {
+    return error("version_conflict", versionConflictMessage(change, rejected));
+  }
+  return error("insufficient_stock", outOfRangeMessage(change, rejected));
+}

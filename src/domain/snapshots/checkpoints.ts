@@ -1,0 +1,93 @@
+import { randomUUID } from "node:crypto";
+import type { LedgerParts } from "../ledger/store.ts";
+import { every, whileAvailable } from "../running/background.ts";
+import type { Log } from "../running/events.ts";
+import { packPart } from "./parts.ts";
+import { inventoryAt } from "./snapshots.ts";
+import type { Checkpoint, CheckpointStore } from "./store.ts";
+
+/**
+ * Adds checkpoints in the background. The inventory of any moment is then the last checkpoint
+ * before it and the rows in between, however long the ledger is.
+ */
+export interface CheckpointTask {
+  /** Adds every checkpoint that is due. Does nothing while another process adds them. */
+  run(): Promise<void>;
+  /** Stops after the step that is running. */
+  stop(): Promise<void>;
+}
+
+export interface CheckpointOptions {
+  readonly store: Pick<LedgerParts, "inventory"> & { readonly checkpoints: CheckpointStore };
+  readonly log: Log;
+  /** The least number of rows between two checkpoints. */
+  readonly rowsMin: number;
+}
+
+/** Often enough: a checkpoint that is late only means that more rows are read. */
+const everyMs = 5_000;
+
+/** Removed in one transaction: a few megabytes. */
+const partsRemovedMax = 16;
+
+/**
+ * The row of the next checkpoint. The distance grows with the inventory, so that checkpoints take
+ * less space than the ledger. It depends only on the last one, so that every process chooses the
+ * same rows.
+ */
+export function nextCheckpointSeq(last: Checkpoint | undefined, rowsMin: number): number {
+  const { seq, entries } = last ?? { seq: 0, entries: 0 };
+  return seq + Math.max(rowsMin, Math.ceil(entries / 2));
+}
+
+export function startCheckpoints({ store, log, rowsMin }: CheckpointOptions): CheckpointTask {
+  const { inventory, checkpoints } = store;
+  const writer = randomUUID();
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+
+  async function addDue(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const head = await inventory.readHead();
+      const seq = nextCheckpointSeq(await checkpoints.findCheckpoint(head.seq), rowsMin);
+      if (seq > head.seq || !(await checkpoints.claim(writer))) return;
+      if (!(await removeUnfinished()) || !(await add({ epoch: head.epoch, seq }))) return;
+    }
+  }
+
+  /** Removes what a process left behind that was killed or lost its connection. */
+  async function removeUnfinished(): Promise<boolean> {
+    let removed: number | false;
+    do removed = await checkpoints.removeUnfinished(writer, partsRemovedMax);
+    while (removed === partsRemovedMax);
+    return removed !== false;
+  }
+
+  async function add(position: { epoch: string; seq: number }): Promise<boolean> {
+    let entries = 0;
+    for await (const slice of await inventoryAt(store, position, stopping.signal)) {
+      if (stopping.signal.aborted) return false;
+      const part = { firstPetId: slice.petIds[0]!, data: packPart(slice) };
+      if (!(await checkpoints.addPart(writer, position.seq, part))) return false;
+      entries += slice.count;
+    }
+    return checkpoints.complete(writer, position, entries);
+  }
+
+  function run(): Promise<void> {
+    running ??= addDue().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  const stopTimer = every(everyMs, "adding checkpoints", log, whileAvailable(run));
+  return {
+    run,
+    async stop() {
+      stopTimer();
+      stopping.abort();
+      await running?.catch(() => {});
+    },
+  };
+}

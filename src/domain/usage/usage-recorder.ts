@@ -1,0 +1,151 @@
+import { type LimitDecision, minuteMs } from "../limits/limits.ts";
+import { every, whileAvailable } from "../running/background.ts";
+import type { Clock } from "../running/clock.ts";
+import type { Log } from "../running/events.ts";
+import {
+  allKeys,
+  oldestKept,
+  rowsForSeries,
+  type Span,
+  type Step,
+  toSeries,
+  toSpanCounts,
+  type UsageCount,
+  type UsageHistoryStore,
+  type UsageSeries,
+  withoutKey,
+} from "./usage-history.ts";
+
+/** Counts requests for the charts of the operator. */
+export interface UsageRecorder {
+  /** Counts one request in the minute of its decision. Undefined stands for no valid key. */
+  count(keyId: string | undefined, decision: Pick<LimitDecision, "outcome" | "now">): void;
+  /** The chart of a key. It includes what this process has not saved yet. */
+  chart(keyId: string, step: Step, now: number): Promise<UsageSeries>;
+  /** Saves everything. */
+  save(): Promise<void>;
+  /** Stops the timer, and saves everything if the store can be written. */
+  stop(): Promise<void>;
+}
+
+const saveEveryMs = 10_000;
+const pruneEveryMs = 3_600_000;
+
+/** Counts that are stored in one transaction, which takes a few milliseconds. */
+const batchCounts = 100;
+
+/** More than this is not kept while the store cannot be written. The oldest counts are dropped. */
+const unsavedMax = 100_000;
+
+interface Count {
+  admitted: number;
+  refused: number;
+}
+
+/**
+ * Counts in memory and saves every ten seconds. A count whose write fails is saved again later. If the
+ * store did write it, but its answer was lost, it counts twice.
+ */
+export function createUsageRecorder(
+  store: UsageHistoryStore,
+  clock: Clock,
+  log: Log,
+): UsageRecorder {
+  /** The counts of one minute, by key. */
+  let current = new Map<string, Count>();
+  let minute = 0;
+  /** Counts of earlier minutes, and those that are being saved. */
+  let unsaved: UsageCount[] = [];
+  let saving = Promise.resolve();
+  /** Grows when a save begins and when it ends, so it is odd during a save. */
+  let saves = 0;
+  let prunedAt = Number.NEGATIVE_INFINITY;
+
+  function closeMinute(): void {
+    for (const [keyId, { admitted, refused }] of current) {
+      unsaved.push({ keyId, at: minute, admitted, refused });
+    }
+    current = new Map();
+    if (unsaved.length > unsavedMax) unsaved = unsaved.slice(-unsavedMax);
+  }
+
+  function save(): Promise<void> {
+    saving = saving.catch(() => {}).then(saveNow);
+    return saving;
+  }
+
+  async function saveNow(): Promise<void> {
+    saves += 1;
+    try {
+      await saveCounts();
+    } finally {
+      saves += 1;
+    }
+    await prune();
+  }
+
+  async function saveCounts(): Promise<void> {
+    closeMinute();
+    while (unsaved.length > 0) {
+      const batch = unsaved.slice(0, batchCounts);
+      await store.addCounts(toSpanCounts(batch));
+      const saved = new Set(batch);
+      unsaved = unsaved.filter((count) => !saved.has(count));
+    }
+  }
+
+  /** Stored rows that include nothing of `unsaved`: those that are read while nothing is saved. */
+  async function readStored(keyId: string, span: Span, from: number) {
+    for (;;) {
+      await saving.catch(() => {});
+      const before = saves;
+      const stored = await store.readCounts(keyId, span, from);
+      if (before % 2 === 0 && saves === before) return stored;
+    }
+  }
+
+  async function prune(): Promise<void> {
+    const now = clock.now();
+    if (Math.abs(now - prunedAt) < pruneEveryMs) return;
+    const { hour, month } = oldestKept(now);
+    await store.pruneCounts(hour, month);
+    prunedAt = now;
+  }
+
+  const stopSaving = every(saveEveryMs, "saving usage for charts", log, whileAvailable(save));
+
+  return {
+    count(keyId = withoutKey, { outcome, now }) {
+      const counted = Math.max(0, now - (now % minuteMs));
+      if (counted !== minute) {
+        closeMinute();
+        minute = counted;
+      }
+      let count = current.get(keyId);
+      if (!count) {
+        count = { admitted: 0, refused: 0 };
+        current.set(keyId, count);
+      }
+      if (outcome === "admitted") count.admitted += 1;
+      else count.refused += 1;
+    },
+    async chart(keyId, step, now) {
+      const { span, from } = rowsForSeries(step, now);
+      const stored = await readStored(keyId, span, from);
+      closeMinute();
+      const isCounted =
+        keyId === allKeys
+          ? (count: UsageCount) => count.keyId !== withoutKey
+          : (count: UsageCount) => count.keyId === keyId;
+      const added = toSpanCounts(unsaved.filter(isCounted)).filter(
+        (row) => row.keyId === keyId && row.span === span,
+      );
+      return toSeries([...stored, ...added], step, now);
+    },
+    save,
+    async stop() {
+      stopSaving();
+      await whileAvailable(save)();
+    },
+  };
+}

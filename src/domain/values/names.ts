@@ -1,0 +1,17 @@
+import { InvalidField } from "../running/invalid-field.ts";
+
+export const nameCharactersMax = 200;
+
+/** Checks the name that an operator gives to a key or a webhook. Returns it without outer spaces. */
+export function checkName(value: string): string {
+  const name = value.trim();
+  if (name === "" || name.length > nameCharactersMax) {
+    const rule = `is required and must not have more than ${nameCharactersMax} characters`;
+    throw new InvalidField("name", rule);
+  }
+  // Lists print one name per line, on an operator's terminal.
+  if (/\p{Cc}/u.test(name)) throw new InvalidField("name", "must not contain control characters");
+  // The store would keep U+FFFD in its place.
+  if (!name.isWellFormed()) throw new InvalidField("name", "must not contain a lone surrogate");
+  return name;
+}

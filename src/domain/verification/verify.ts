@@ -1,0 +1,116 @@
+import { environments } from "../keys/keys.ts";
+import { genesisHash } from "../ledger/chain.ts";
+import type { Tip } from "../ledger/ledger.ts";
+import { checkAudit } from "./audit.ts";
+import { checkEntries, checkOrders, checkPets, checkRemovals } from "./catalogue.ts";
+import { createChainCheck, type KeptHash } from "./chain.ts";
+import { createCheckpointsCheck } from "./checkpoints.ts";
+import { checkEpochs } from "./epochs.ts";
+import { createFaults, type Faults, shown } from "./faults.ts";
+import { checkKeys } from "./keys.ts";
+import { type LedgerEnd, replayLedger } from "./ledger.ts";
+import { createRememberedKeysCheck } from "./remembered-keys.ts";
+import { createPetStates } from "./states.ts";
+import type { Snapshot } from "./store.ts";
+import { checkUsageHistory } from "./usage-history.ts";
+import { checkWebhooks } from "./webhooks.ts";
+
+export interface Verification {
+  /** Rows of the ledger. */
+  readonly rows: number;
+  readonly entries: number;
+  readonly pets: number;
+  /** The last row of the ledger, or 0. */
+  readonly seq: number;
+  /** The hash of that row. An outsider who keeps it can check later that no row up to it changed. */
+  readonly hash: string;
+  /** The first faults, one line each; empty when there is none. */
+  readonly faults: readonly string[];
+  /** The number of all faults. */
+  readonly faultCount: number;
+}
+
+/**
+ * Checks a whole store: every ledger row against its hash, the inventory and the checkpoints against
+ * the replayed ledger, entries against pets, keys against their secrets, usage and bans, the cursors
+ * of webhooks against the ledger, the audit log, the usage over time, every value against its column,
+ * and the structures of the engine. With `kept`, also that a row still has the hash that someone kept.
+ * Tables are read in batches, and only a small record per pet is kept in memory.
+ */
+export async function verify(snapshot: Snapshot, kept?: KeptHash): Promise<Verification> {
+  const faults = createFaults();
+  for (const fault of await snapshot.checkStructure()) {
+    faults.note(fault.where, fault.found, fault.expected);
+  }
+  const counts: Counts = { rows: 0, entries: 0, pets: 0, seq: 0, hash: genesisHash };
+  try {
+    await checkTables(snapshot, kept, counts, faults);
+  } catch (error) {
+    // A damaged file may not be readable to its end. The faults found before are more useful.
+    if (faults.count === 0) throw error;
+    faults.note("the store", `reading failed: ${(error as Error).message}`, "to read all of it");
+  }
+  return { ...counts, faults: faults.lines, faultCount: faults.count };
+}
+
+/** What was read so far. */
+type Counts = {
+  -readonly [Name in "rows" | "entries" | "pets" | "seq" | "hash"]: Verification[Name];
+};
+
+async function checkTables(
+  snapshot: Snapshot,
+  kept: KeptHash | undefined,
+  counts: Counts,
+  faults: Faults,
+): Promise<void> {
+  const { rowsOf } = snapshot;
+  const keyIds = await checkKeys(rowsOf, faults);
+  const states = createPetStates();
+  const chain = await createChainCheck(rowsOf, kept, faults);
+  const rememberedKeys = await createRememberedKeysCheck(rowsOf, faults);
+  const checkpoints = await createCheckpointsCheck(snapshot, states, faults);
+  const checks = { states, keyIds, chain, rememberedKeys, checkpoints };
+  const end = await replayLedger(rowsOf, checks, faults);
+  await checkpoints.end(end.seq);
+  counts.rows = end.rows;
+  counts.seq = end.seq;
+  await rememberedKeys.end(end.seq);
+  const tip = await checkHead(snapshot, end, faults);
+  counts.hash = chain.end(end.seq, tip?.hash);
+  await checkEpochs(rowsOf, end.seq, faults);
+  await checkRemovals(rowsOf, states, faults);
+  counts.entries = await checkEntries(rowsOf, states, faults);
+  counts.pets = await checkPets(rowsOf, states, faults);
+  await checkOrders(rowsOf, faults);
+  await checkWebhooks(rowsOf, end.seq, faults);
+  await checkAudit(rowsOf, keyIds, faults);
+  await checkUsageHistory(rowsOf, keyIds, faults);
+}
+
+/** Checks that there is one head, and that it is at the end of the ledger. Returns where it is. */
+async function checkHead(
+  { rowsOf, readTip }: Snapshot,
+  end: LedgerEnd,
+  faults: Faults,
+): Promise<Tip | undefined> {
+  const rows = [];
+  for await (const batch of rowsOf("head")) rows.push(...batch);
+  if (rows.length !== 1) {
+    faults.note("the head", `has ${rows.length} rows`, "exactly 1");
+    return undefined;
+  }
+  const [environment, epoch, keysVersion] = rows[0]!;
+  if (!(environments as readonly unknown[]).includes(environment)) {
+    faults.note("the head", `environment is ${shown(environment)}`, environments.join(" or "));
+  }
+  if (!epoch) faults.note("the head", "has no epoch", "a random text");
+  if (Number(keysVersion) < 0) {
+    faults.note("the head", `the keys' version is ${keysVersion}`, "0 or more");
+  }
+  const tip = await readTip();
+  if (tip.seq !== end.seq) {
+    faults.note("the head", `seq is ${tip.seq}`, `${end.seq}, the last ledger row`);
+  }
+  return tip;
+}
