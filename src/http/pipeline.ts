@@ -1,7 +1,6 @@
 import type { Caller } from "../domain/keys/keys.ts";
 import type { Head } from "../domain/ledger/store.ts";
-import type { Limiter } from "../domain/limits/limiter.ts";
-import type { LimitDecision } from "../domain/limits/limits.ts";
+import type { LimitDecision, Limiter } from "../domain/limits/limits.ts";
 import type { MaybePromise, Trace } from "../domain/running/clock.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 import type { UsageRecorder } from "../domain/usage/usage-recorder.ts";

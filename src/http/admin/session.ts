@@ -1,4 +1,4 @@
-import { endSession as end, startSession as start } from "../../domain/keys/session-lifecycle.ts";
+import { endSession as end, startSession as start } from "../../domain/keys/sessions.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { keyIn } from "../authentication.ts";
 import { signInWithKey } from "../messages.ts";

@@ -1,6 +1,5 @@
 import * as history from "../../domain/history/history.ts";
-import { ledgerRowJson } from "../../domain/ledger/row-json.ts";
-import type { NamedRow } from "../../domain/ledger/store.ts";
+import { ledgerRowJson, type NamedRow } from "../../domain/ledger/ledger.ts";
 import type { Call, Context, Reply } from "../operation.ts";
 import { openFeed, wantsFeed } from "./feed.ts";
 import {
