@@ -1,7 +1,7 @@
 import { type AuditRow, auditActions, listAudit as listPage } from "../../domain/audit/audit.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { keyIdPattern, queryOf, readLimit, readSeq, singleValue } from "../api/parameters.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Call, Context, Reply } from "../pipeline/operation.ts";
 
 export const rowsPerPage = { initial: 100, max: 1_000 };
 

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { auditEntry } from "../../domain/audit/audit.ts";
 import type { MaintenanceRecord, MaintenanceTask } from "../../domain/operations/maintenance.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Call, Context, Reply } from "../pipeline/operation.ts";
 import { actorOf } from "./actor.ts";
 import { isoOrNull } from "./times.ts";
 import { whileWaiting } from "./waiting.ts";

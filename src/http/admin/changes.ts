@@ -3,7 +3,7 @@ import { seqMax } from "../../domain/ledger/ledger.ts";
 import { ledgerRowJson } from "../../domain/ledger/row-json.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { changesHandler } from "../api/changes.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Call, Context, Reply } from "../pipeline/operation.ts";
 import { actorOf } from "./actor.ts";
 import { conflictMessage } from "./conflicts.ts";
 import { flagField, readOptionalFields, textField } from "./fields.ts";

@@ -1,7 +1,7 @@
 import { operatorScope } from "../../domain/keys/keys.ts";
 import { namesIn } from "../api/contract/operation.ts";
-import { jsonTypes, mergePatchTypes } from "../body.ts";
-import type { Reply } from "../operation.ts";
+import { jsonTypes, mergePatchTypes } from "../messages/body.ts";
+import type { Reply } from "../pipeline/operation.ts";
 import { listAudit } from "./audit.ts";
 import { compressedRead, withCompression } from "./compression.ts";
 import * as audit from "./contract/audit.ts";

@@ -14,7 +14,7 @@ import * as lifecycle from "../../domain/shop/pet-lifecycle.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
 import { queryOf, readPetId, readSeq, singleValue } from "../api/parameters.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Call, Context, Reply } from "../pipeline/operation.ts";
 import { actorOf } from "./actor.ts";
 import { versionConflict } from "./conflicts.ts";
 import { type Fields, given, readFields, textField, textListField } from "./fields.ts";

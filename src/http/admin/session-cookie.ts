@@ -1,7 +1,7 @@
 import type { Environment } from "../../domain/keys/keys.ts";
 import { sessionMs } from "../../domain/keys/sessions.ts";
-import { readCookie } from "../cookies.ts";
-import type { Call } from "../operation.ts";
+import { readCookie } from "../messages/cookies.ts";
+import type { Call } from "../pipeline/operation.ts";
 
 /** A request, and where its client reaches the service. */
 type Received = Pick<Call, "request" | "origin">;

@@ -1,4 +1,4 @@
-import type { Call, Context } from "../operation.ts";
+import type { Call, Context } from "../pipeline/operation.ts";
 
 /** Does work that may take longer than a connection may be silent. */
 export async function whileWaiting<T>(

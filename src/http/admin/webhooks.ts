@@ -13,7 +13,7 @@ import {
   type WebhookStatus,
 } from "../../domain/webhooks/lifecycle.ts";
 import type { Webhook, WebhookAttempt } from "../../domain/webhooks/webhook.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Call, Context, Reply } from "../pipeline/operation.ts";
 import { actorOf } from "./actor.ts";
 import {
   type Fields,

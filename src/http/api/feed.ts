@@ -1,9 +1,9 @@
 import { operatorScope } from "../../domain/keys/keys.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { prefers } from "../accept.ts";
-import { errorReply } from "../errors.ts";
-import { tooManyStreams } from "../messages.ts";
-import type { Call, Context, IncomingRequest, Reply } from "../operation.ts";
+import { prefers } from "../messages/accept.ts";
+import { tooManyStreams } from "../messages/error-messages.ts";
+import { errorReply } from "../messages/errors.ts";
+import type { Call, Context, IncomingRequest, Reply } from "../pipeline/operation.ts";
 import {
   notInFeedRule,
   queryOf,

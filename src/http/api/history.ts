@@ -1,7 +1,7 @@
 import * as history from "../../domain/history/history.ts";
 import { ledgerRowJson } from "../../domain/ledger/row-json.ts";
 import type { NamedRow } from "../../domain/ledger/store.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Call, Context, Reply } from "../pipeline/operation.ts";
 import { openFeed, wantsFeed } from "./feed.ts";
 import {
   queryOf,

@@ -3,7 +3,7 @@ import {
   ordersPerPageDefault,
   ordersPerPageMax,
 } from "../../domain/catalogue/orders.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Call, Context, Reply } from "../pipeline/operation.ts";
 import { queryOf, readAfter, readLimit } from "./parameters.ts";
 
 const pageBounds = { initial: ordersPerPageDefault, max: ordersPerPageMax };

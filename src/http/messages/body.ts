@@ -1,4 +1,5 @@
-import { ServiceError } from "../domain/running/errors.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import type { BodyRule, Operation } from "../pipeline/operation.ts";
 import { untilAccepted } from "./arrival.ts";
 import {
   bodyRequired,
@@ -7,8 +8,7 @@ import {
   incompleteBody,
   invalidUtf8,
   unsupportedMediaType,
-} from "./messages.ts";
-import type { BodyRule, Operation } from "./operation.ts";
+} from "./error-messages.ts";
 
 export const jsonTypes = ["application/json"] as const;
 

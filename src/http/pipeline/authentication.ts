@@ -1,12 +1,12 @@
-import type { Keyring } from "../domain/keys/keyring.ts";
+import type { Keyring } from "../../domain/keys/keyring.ts";
 import {
   type Environment,
   findKeyFault,
   type GrantedScope,
   type KeyKind,
-} from "../domain/keys/keys.ts";
-import { errorReply } from "./errors.ts";
-import * as messages from "./messages.ts";
+} from "../../domain/keys/keys.ts";
+import * as messages from "../messages/error-messages.ts";
+import { errorReply } from "../messages/errors.ts";
 import type { Reply } from "./operation.ts";
 import type { Authenticator } from "./surface.ts";
 

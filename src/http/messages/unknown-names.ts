@@ -1,6 +1,6 @@
-import { ServiceError } from "../domain/running/errors.ts";
-import { findNearest } from "../domain/values/nearest.ts";
-import type { IncomingRequest, KnownNames } from "./operation.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import { findNearest } from "../../domain/values/nearest.ts";
+import type { IncomingRequest, KnownNames } from "../pipeline/operation.ts";
 
 type Kind = "query parameter" | "field";
 

@@ -1,11 +1,11 @@
-import type { MaybePromise } from "../domain/running/clock.ts";
-import { errorReply } from "./errors.ts";
-import { hasValidHost } from "./host.ts";
-import { invalidHost, methodNotAllowed } from "./messages.ts";
-import type { Reply } from "./operation.ts";
-import { type AddressLimiter, rateLimitError } from "./rate-limits.ts";
-import { nextRequestId } from "./request-ids.ts";
-import { jsonHeaders } from "./routes.ts";
+import type { MaybePromise } from "../../domain/running/clock.ts";
+import { invalidHost, methodNotAllowed } from "../messages/error-messages.ts";
+import { errorReply } from "../messages/errors.ts";
+import { hasValidHost } from "../messages/host.ts";
+import { nextRequestId } from "../messages/request-ids.ts";
+import type { Reply } from "../pipeline/operation.ts";
+import { type AddressLimiter, rateLimitError } from "../pipeline/rate-limits.ts";
+import { jsonHeaders } from "../pipeline/routes.ts";
 
 /** A resource outside every surface: the API reference, a health check. */
 export type Page = (request: Request) => MaybePromise<Response>;

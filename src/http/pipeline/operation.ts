@@ -1,16 +1,16 @@
-import type { Caller, GrantedScope } from "../domain/keys/keys.ts";
-import type { Head } from "../domain/ledger/store.ts";
-import type { MaybePromise, Trace } from "../domain/running/clock.ts";
-import type { ErrorCode } from "../domain/running/errors.ts";
-import type { Shop } from "../domain/shop/shop.ts";
-import type { AdminParts } from "./admin/parts.ts";
-import type { Feed } from "./feed/feed.ts";
-import type { HeaderTemplate } from "./headers.ts";
-import type { ListBodies, ListBody } from "./list/body.ts";
-import type { ListEncodings } from "./list/encodings.ts";
-import type { InventoryList } from "./list/list.ts";
-import type { PublicOrigin } from "./public-origin.ts";
-import type { SnapshotResponses } from "./snapshots/responses.ts";
+import type { Caller, GrantedScope } from "../../domain/keys/keys.ts";
+import type { Head } from "../../domain/ledger/store.ts";
+import type { MaybePromise, Trace } from "../../domain/running/clock.ts";
+import type { ErrorCode } from "../../domain/running/errors.ts";
+import type { Shop } from "../../domain/shop/shop.ts";
+import type { AdminParts } from "../admin/parts.ts";
+import type { Feed } from "../feed/feed.ts";
+import type { ListBodies, ListBody } from "../list/body.ts";
+import type { ListEncodings } from "../list/encodings.ts";
+import type { InventoryList } from "../list/list.ts";
+import type { HeaderTemplate } from "../messages/headers.ts";
+import type { PublicOrigin } from "../messages/public-origin.ts";
+import type { SnapshotResponses } from "../snapshots/responses.ts";
 
 /** One operation of a surface: one method on one path. */
 export interface Operation {
