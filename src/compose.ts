@@ -26,7 +26,7 @@ import { type Engine, openEngine } from "./engines.ts";
 import { adminPages } from "./http/admin/pages.ts";
 import { consolePages } from "./http/console/pages.ts";
 import { referencePages } from "./http/docs/pages.ts";
-import type { Context } from "./http/pipeline/operation.ts";
+import type { Context } from "./http/pipeline/context.ts";
 import { fullIdOf } from "./http/pipeline/surface.ts";
 import { type Served, startServer } from "./http/server/server.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";

@@ -1,8 +1,8 @@
 import type { UsageRecorder } from "../domain/usage/usage-recorder.ts";
 import type { Engine } from "../engines.ts";
+import type { Context } from "../http/pipeline/context.ts";
 import { createCors } from "../http/pipeline/cors.ts";
 import { createObservation } from "../http/pipeline/observe.ts";
-import type { Context } from "../http/pipeline/operation.ts";
 import { createPipeline } from "../http/pipeline/pipeline.ts";
 import { routesOf } from "../http/pipeline/routes.ts";
 import type { Surface } from "../http/pipeline/surface.ts";

@@ -4,7 +4,9 @@ import { fileNameRule, importReasonOf } from "../../domain/catalogue/imports.ts"
 import { ServiceError } from "../../domain/running/errors.ts";
 import { queryOf, singleValue } from "../api/parameters.ts";
 import { readChunks } from "../messages/body.ts";
-import type { Call, Context, Reply } from "../pipeline/operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { actorOf } from "./actor.ts";
 import { readFormat } from "./formats.ts";
 

@@ -13,7 +13,9 @@ import {
   satisfiesIfMatch,
   satisfiesIfNoneMatch,
 } from "../messages/etags.ts";
-import type { Call, Context, Reply } from "../pipeline/operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { identifyRequest } from "./idempotency.ts";
 import { readPetId } from "./parameters.ts";
 import { parseReason } from "./reasons.ts";

@@ -6,7 +6,9 @@ import { listChanged } from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
 import { satisfiesIfMatch, satisfiesIfNoneMatch } from "../messages/etags.ts";
 import { createTemplate, type HeaderTemplate } from "../messages/headers.ts";
-import type { Call, Context, Reply } from "../pipeline/operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 
 export function listInventory(context: Context, call: Call): MaybePromise<Reply> {
   const wait = context.follower.catchUp(call.head);

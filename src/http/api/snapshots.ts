@@ -7,7 +7,9 @@ import {
 import { ServiceError } from "../../domain/running/errors.ts";
 import { differencesBetween, inventoryAt } from "../../domain/snapshots/snapshots.ts";
 import { satisfiesIfNoneMatch } from "../messages/etags.ts";
-import type { Call, Context, Reply } from "../pipeline/operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { encodeDifferences, encodeEntries, jsonArray } from "../snapshots/json.ts";
 import { momentInvalid, queryOf, singleValue, toInvalid } from "./parameters.ts";
 

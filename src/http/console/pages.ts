@@ -4,8 +4,7 @@ import { hasSessionCookie } from "../admin/session-cookie.ts";
 import { pathNotFound } from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
 import { createFile } from "../pages/files.ts";
-import { pageHeaders } from "../pages/page-headers.ts";
-import { type Page, type Pages, toResponse } from "../pages/pages.ts";
+import { type Page, type Pages, pageHeaders, toResponse } from "../pages/pages.ts";
 import type { ConsoleManifest } from "./manifest.ts";
 import { consolePage, missingConsolePage, startPage } from "./page.ts";
 

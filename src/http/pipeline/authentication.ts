@@ -7,7 +7,7 @@ import {
 } from "../../domain/keys/keys.ts";
 import * as messages from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
-import type { Reply } from "./operation.ts";
+import type { Reply } from "../messages/reply.ts";
 import type { Authenticator } from "./surface.ts";
 
 const bearer = /^Bearer +([!-~]+) *$/i;

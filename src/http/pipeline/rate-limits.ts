@@ -3,7 +3,7 @@ import { formatInstant } from "../../domain/values/instants.ts";
 import { addressLimitExceeded, keyBanned, rateLimitExceeded } from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
 import { secondsUntil } from "../messages/headers.ts";
-import type { Reply } from "./operation.ts";
+import type { Reply } from "../messages/reply.ts";
 
 /** Limits requests by client address. */
 export interface AddressLimiter {
