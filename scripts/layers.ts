@@ -25,6 +25,20 @@ export const rooms: Readonly<
     ["store.ts", "everything that a store keeps"],
     ["shop", "the use cases that change stock and pets"],
   ],
+  "src/http/": [
+    ["messages", "requests and responses: bodies, headers, tags, encodings, errors"],
+    ["list", "the list as bytes, kept up to date"],
+    ["snapshots", "the inventory at a moment, as a long response"],
+    ["feed", "changes as streams of events"],
+    ["pipeline", "operations, routes, and the steps that every request takes"],
+    ["pages", "what is served beside the operations: files and pages"],
+    ["api", "the operations of the API, and its description"],
+    ["admin", "the operations of the operator API, and its description"],
+    ["docs", "the page at `/docs`"],
+    ["console", "the files of the console"],
+    ["tls", "certificates, and the listener for TLS"],
+    ["server", "Bun's server, and the server of the metrics"],
+  ],
 };
 
 /** The layers of the service as a drawing, the highest room first. */

@@ -1,6 +1,12 @@
-import { ServiceError } from "../domain/running/errors.ts";
-import { findNearest } from "../domain/values/nearest.ts";
-import type { IncomingRequest, KnownNames } from "./operation.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import { findNearest } from "../../domain/values/nearest.ts";
+
+/** The names that requests to an operation can use. */
+export interface KnownNames {
+  readonly query: readonly string[];
+  /** The fields of the body, if it is a JSON object. */
+  readonly fields: readonly string[];
+}
 
 type Kind = "query parameter" | "field";
 
@@ -20,7 +26,7 @@ export function unknownName(kind: Kind, name: string, known: readonly string[]):
 }
 
 /** Throws if the request has a query parameter that its operation does not know. */
-export function rejectUnknownParameters({ url }: IncomingRequest, { query }: KnownNames): void {
+export function rejectUnknownParameters({ url }: Request, { query }: KnownNames): void {
   const mark = url.indexOf("?");
   if (mark < 0) return;
   for (const name of new URLSearchParams(url.slice(mark)).keys()) {

@@ -1,18 +1,18 @@
 import { isIPv6 } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BunRequest, Server } from "bun";
-import type { Network } from "../domain/values/networks.ts";
-import { createAddressReader } from "./client-address.ts";
-import { errorReply } from "./errors.ts";
-import { internalError } from "./messages.ts";
-import { type Page, type Pages, readPage, toResponse, withValidHost } from "./pages.ts";
-import { missingPath } from "./paths.ts";
-import type { Pipeline } from "./pipeline.ts";
-import { createPublicOrigin } from "./public-origin.ts";
-import type { AddressLimiter } from "./rate-limits.ts";
-import type { Route } from "./routes.ts";
-import type { Certificate } from "./tls/certificate.ts";
-import { innerHost, startTlsFront, type TlsFront } from "./tls/front.ts";
+import type { Network } from "../../domain/values/networks.ts";
+import { createAddressReader } from "../messages/client-address.ts";
+import { internalError } from "../messages/error-messages.ts";
+import { errorReply } from "../messages/errors.ts";
+import { missingPath } from "../messages/paths.ts";
+import { createPublicOrigin } from "../messages/public-origin.ts";
+import { type Page, type Pages, readPage, toResponse, withValidHost } from "../pages/pages.ts";
+import type { Pipeline } from "../pipeline/pipeline.ts";
+import type { AddressLimiter } from "../pipeline/rate-limits.ts";
+import type { Route } from "../pipeline/routes.ts";
+import type { Certificate } from "../tls/certificate.ts";
+import { innerHost, startTlsFront, type TlsFront } from "../tls/front.ts";
 
 export interface ServerOptions {
   readonly host: string;

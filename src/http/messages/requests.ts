@@ -1,3 +1,17 @@
+import { randomBytes } from "node:crypto";
+
+/** A request from Bun's router, with its path parameters. */
+export type IncomingRequest = Request & { readonly params?: Readonly<Record<string, string>> };
+
+// Random per process and counted within it: unique without a system call per request.
+const processId = `req_${randomBytes(6).toString("hex")}_`;
+let requests = 0;
+
+export function nextRequestId(): string {
+  requests += 1;
+  return `${processId}${requests}`;
+}
+
 /**
  * RFC 9110 7.2: a name or an address, and optionally a port. Bun joins two Host lines with a comma
  * and a space, and a host cannot contain a space.

@@ -1,4 +1,4 @@
-import type { Network } from "../domain/values/networks.ts";
+import type { Network } from "../../domain/values/networks.ts";
 import { createTrust } from "./client-address.ts";
 
 /** Where the client of a request reaches the service: directly, or at a proxy in front of it. */

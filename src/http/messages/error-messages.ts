@@ -1,4 +1,4 @@
-import type { Entry } from "../domain/ledger/inventory.ts";
+import type { Entry } from "../../domain/ledger/inventory.ts";
 
 /** The messages of error responses. The API description shows them as examples. */
 

@@ -1,9 +1,9 @@
-import type { LimitDecision } from "../domain/limits/limits.ts";
-import { formatInstant } from "../domain/values/instants.ts";
-import { errorReply } from "./errors.ts";
-import { secondsUntil } from "./headers.ts";
-import { addressLimitExceeded, keyBanned, rateLimitExceeded } from "./messages.ts";
-import type { Reply } from "./operation.ts";
+import type { LimitDecision } from "../../domain/limits/limits.ts";
+import { formatInstant } from "../../domain/values/instants.ts";
+import { addressLimitExceeded, keyBanned, rateLimitExceeded } from "../messages/error-messages.ts";
+import { errorReply } from "../messages/errors.ts";
+import { secondsUntil } from "../messages/headers.ts";
+import type { Reply } from "../messages/reply.ts";
 
 /** Limits requests by client address. */
 export interface AddressLimiter {

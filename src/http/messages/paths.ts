@@ -1,5 +1,5 @@
-import { countMistakes } from "../domain/values/nearest.ts";
-import { pathNotFound } from "./messages.ts";
+import { countMistakes } from "../../domain/values/nearest.ts";
+import { pathNotFound } from "./error-messages.ts";
 
 /** Longer paths get no hint: comparing them would take time. */
 const charactersMax = 100;

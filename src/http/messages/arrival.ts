@@ -1,5 +1,5 @@
-import { ServiceError } from "../domain/running/errors.ts";
-import { connectionClosed } from "./messages.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import { connectionClosed } from "./error-messages.ts";
 
 /** A request that waits for the end of this turn of the event loop. */
 interface Arrival {

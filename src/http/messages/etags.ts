@@ -1,5 +1,5 @@
-import type { ExpectedVersion } from "../domain/ledger/ledger.ts";
-import type { VersionedEntry } from "../domain/ledger/store.ts";
+import type { ExpectedVersion } from "../../domain/ledger/ledger.ts";
+import type { VersionedEntry } from "../../domain/ledger/store.ts";
 import { isEncoding } from "./encodings.ts";
 
 /**

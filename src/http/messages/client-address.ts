@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import type { Network } from "../domain/values/networks.ts";
+import type { Network } from "../../domain/values/networks.ts";
 
 /**
  * Returns a function that determines the client's address. It is the address of the socket, unless

@@ -1,8 +1,12 @@
-import { every } from "../domain/running/background.ts";
-import { type Condition, createCondition, failureDetails } from "../domain/running/conditions.ts";
-import { ServiceError } from "../domain/running/errors.ts";
-import type { Log } from "../domain/running/events.ts";
-import { traceIdOf } from "../domain/values/traceparent.ts";
+import { every } from "../../domain/running/background.ts";
+import {
+  type Condition,
+  createCondition,
+  failureDetails,
+} from "../../domain/running/conditions.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import type { Log } from "../../domain/running/events.ts";
+import { traceIdOf } from "../../domain/values/traceparent.ts";
 import type { FinishedRequest } from "./observe.ts";
 
 /** Logs when requests start and stop to get 500 or 503, once for each kind of failure. */

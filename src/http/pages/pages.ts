@@ -1,11 +1,10 @@
-import type { MaybePromise } from "../domain/running/clock.ts";
-import { errorReply } from "./errors.ts";
-import { hasValidHost } from "./host.ts";
-import { invalidHost, methodNotAllowed } from "./messages.ts";
-import type { Reply } from "./operation.ts";
-import { type AddressLimiter, rateLimitError } from "./rate-limits.ts";
-import { nextRequestId } from "./request-ids.ts";
-import { jsonHeaders } from "./routes.ts";
+import type { MaybePromise } from "../../domain/running/clock.ts";
+import { invalidHost, methodNotAllowed } from "../messages/error-messages.ts";
+import { errorReply } from "../messages/errors.ts";
+import type { Reply } from "../messages/reply.ts";
+import { hasValidHost, nextRequestId } from "../messages/requests.ts";
+import { type AddressLimiter, rateLimitError } from "../pipeline/rate-limits.ts";
+import { jsonHeaders } from "../pipeline/routes.ts";
 
 /** A resource outside every surface: the API reference, a health check. */
 export type Page = (request: Request) => MaybePromise<Response>;
@@ -39,3 +38,25 @@ export function toResponse({ status, body, headers }: Reply): Response {
   const all = { ...jsonHeaders, ...headers, "X-Request-Id": nextRequestId() };
   return new Response(body, { status, headers: all });
 }
+
+/** A page loads files from and sends requests to this service only, and cannot be framed. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  // Scripts cannot parse a text as HTML or as code.
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+/** The headers of every page and of every file that a page loads. */
+export const pageHeaders = {
+  "Content-Security-Policy": contentSecurityPolicy,
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+};

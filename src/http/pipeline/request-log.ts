@@ -1,4 +1,4 @@
-import { traceIdOf } from "../domain/values/traceparent.ts";
+import { traceIdOf } from "../../domain/values/traceparent.ts";
 import type { FinishedRequest, Observer } from "./observe.ts";
 
 export type LoggedRequests = "off" | "errors" | "sampled" | "all";

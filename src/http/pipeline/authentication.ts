@@ -1,13 +1,13 @@
-import type { Keyring } from "../domain/keys/keyring.ts";
+import type { Keyring } from "../../domain/keys/keyring.ts";
 import {
   type Environment,
   findKeyFault,
   type GrantedScope,
   type KeyKind,
-} from "../domain/keys/keys.ts";
-import { errorReply } from "./errors.ts";
-import * as messages from "./messages.ts";
-import type { Reply } from "./operation.ts";
+} from "../../domain/keys/keys.ts";
+import * as messages from "../messages/error-messages.ts";
+import { errorReply } from "../messages/errors.ts";
+import type { Reply } from "../messages/reply.ts";
 import type { Authenticator } from "./surface.ts";
 
 const bearer = /^Bearer +([!-~]+) *$/i;

@@ -1,4 +1,4 @@
-import type { LimitDecision } from "../domain/limits/limits.ts";
+import type { LimitDecision } from "../../domain/limits/limits.ts";
 
 /**
  * Response headers that are built once and reused. Bun copies a Headers object into a response three

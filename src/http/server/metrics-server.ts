@@ -1,4 +1,4 @@
-import { methodNotAllowed, pathNotFound } from "./messages.ts";
+import { methodNotAllowed, pathNotFound } from "../messages/error-messages.ts";
 
 export interface MetricsServer {
   /** The address of the metrics. */

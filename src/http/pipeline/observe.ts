@@ -1,8 +1,8 @@
-import { inBackground } from "../domain/running/background.ts";
-import type { Trace } from "../domain/running/clock.ts";
-import type { ErrorCode } from "../domain/running/errors.ts";
-import type { Log } from "../domain/running/events.ts";
-import type { Reply } from "./operation.ts";
+import { inBackground } from "../../domain/running/background.ts";
+import type { Trace } from "../../domain/running/clock.ts";
+import type { ErrorCode } from "../../domain/running/errors.ts";
+import type { Log } from "../../domain/running/events.ts";
+import type { Reply } from "../messages/reply.ts";
 
 /** A request that has its response. For access logs, metrics and traces. */
 export interface FinishedRequest {

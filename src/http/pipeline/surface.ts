@@ -1,7 +1,8 @@
-import type { Caller, GrantedScope } from "../domain/keys/keys.ts";
-import type { MaybePromise } from "../domain/running/clock.ts";
-import type { Operation, Reply } from "./operation.ts";
-import type { PublicOrigin } from "./public-origin.ts";
+import type { Caller, GrantedScope } from "../../domain/keys/keys.ts";
+import type { MaybePromise } from "../../domain/running/clock.ts";
+import type { PublicOrigin } from "../messages/public-origin.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Operation } from "./operation.ts";
 import type { AddressLimiter } from "./rate-limits.ts";
 
 /**

@@ -1,25 +1,32 @@
-import type { Caller } from "../domain/keys/keys.ts";
-import type { Head } from "../domain/ledger/store.ts";
-import type { Limiter } from "../domain/limits/limiter.ts";
-import type { LimitDecision } from "../domain/limits/limits.ts";
-import type { MaybePromise, Trace } from "../domain/running/clock.ts";
-import { ServiceError } from "../domain/running/errors.ts";
-import type { UsageRecorder } from "../domain/usage/usage-recorder.ts";
-import { untilAccepted } from "./arrival.ts";
+import type { Caller } from "../../domain/keys/keys.ts";
+import type { Head } from "../../domain/ledger/store.ts";
+import type { Limiter } from "../../domain/limits/limiter.ts";
+import type { LimitDecision } from "../../domain/limits/limits.ts";
+import type { MaybePromise, Trace } from "../../domain/running/clock.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import type { UsageRecorder } from "../../domain/usage/usage-recorder.ts";
+import { untilAccepted } from "../messages/arrival.ts";
+import {
+  invalidHost,
+  methodNotAllowed,
+  operationGone,
+  pathNotFound,
+} from "../messages/error-messages.ts";
+import { errorReply, replyFor } from "../messages/errors.ts";
+import { createTemplate, fillTemplate, type HeaderTemplate } from "../messages/headers.ts";
+import { missingPath } from "../messages/paths.ts";
+import type { PublicOrigin } from "../messages/public-origin.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { IncomingRequest } from "../messages/requests.ts";
+import { hasValidHost, nextRequestId } from "../messages/requests.ts";
+import { rejectUnknownParameters } from "../messages/unknown-names.ts";
+import type { Context } from "./context.ts";
 import type { Cors } from "./cors.ts";
-import { errorReply, replyFor } from "./errors.ts";
-import { createTemplate, fillTemplate, type HeaderTemplate } from "./headers.ts";
-import { hasValidHost } from "./host.ts";
-import { invalidHost, methodNotAllowed, operationGone, pathNotFound } from "./messages.ts";
 import type { Observation } from "./observe.ts";
-import type { Context, IncomingRequest, Reply, RoutedOperation } from "./operation.ts";
-import { missingPath } from "./paths.ts";
-import type { PublicOrigin } from "./public-origin.ts";
+import type { RoutedOperation } from "./operation.ts";
 import { type AddressLimiter, rateLimitError } from "./rate-limits.ts";
-import { nextRequestId } from "./request-ids.ts";
 import { jsonHeaders, type Route } from "./routes.ts";
 import type { Surface } from "./surface.ts";
-import { rejectUnknownParameters } from "./unknown-names.ts";
 
 export interface PipelineParts {
   readonly context: Context;
@@ -86,7 +93,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       trace,
       setIdleTimeout,
     };
-    // A body is read until the parser has accepted its end (src/http/body.ts). Operations without one
+    // A body is read until the parser has accepted its end (src/http/messages/body.ts). Operations without one
     // wait here.
     if (operation.method === "GET" || operation.body) return operation.handle(context, call);
     return untilAccepted(request).then(() => operation.handle(context, call));

@@ -1,4 +1,4 @@
-import { ServiceError } from "../domain/running/errors.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import { untilAccepted } from "./arrival.ts";
 import {
   bodyRequired,
@@ -7,13 +7,24 @@ import {
   incompleteBody,
   invalidUtf8,
   unsupportedMediaType,
-} from "./messages.ts";
-import type { BodyRule, Operation } from "./operation.ts";
+} from "./error-messages.ts";
 
 export const jsonTypes = ["application/json"] as const;
 
 /** JSON, and JSON as RFC 7396 names it in a PATCH. */
 export const mergePatchTypes = ["application/json", "application/merge-patch+json"] as const;
+
+export interface BodyRule {
+  /** The values of `Content-Type` that are accepted, in lower case. */
+  readonly mediaTypes: readonly string[];
+  readonly bytesMax: number;
+}
+
+/** What a reader needs to know of an operation. */
+interface Reading {
+  readonly id: string;
+  readonly body?: BodyRule;
+}
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -28,14 +39,14 @@ export class UnsupportedEncoding extends ServiceError {
  * Reads the text of a JSON body. The operation's rule gives its media types and its size. Like all readers
  * here, it ends only when the parser has accepted the end of the body.
  */
-export async function readJsonText(request: Request, operation: Operation): Promise<string> {
+export async function readJsonText(request: Request, operation: Reading): Promise<string> {
   const text = await readOptionalText(request, operation);
   if (text === "") throw new ServiceError("invalid_request", bodyRequired);
   return text;
 }
 
 /** The same, for an operation that does not need a body. An empty text if there is none. */
-export async function readOptionalText(request: Request, operation: Operation): Promise<string> {
+export async function readOptionalText(request: Request, operation: Reading): Promise<string> {
   const { body: rule } = operation;
   if (!rule) throw new Error(`operation ${operation.id} declares no body`);
   const type = request.headers.get("content-type");

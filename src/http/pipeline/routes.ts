@@ -1,4 +1,4 @@
-import { createTemplate } from "./headers.ts";
+import { createTemplate } from "../messages/headers.ts";
 import type { Deprecation, Operation, RoutedOperation } from "./operation.ts";
 import { fullIdOf, type Surface } from "./surface.ts";
 
