@@ -39,6 +39,25 @@ export const rooms: Readonly<
     ["tls", "certificates, and the listener for TLS"],
     ["server", "Bun's server, and the server of the metrics"],
   ],
+  "src/console/": [
+    ["texts", "numbers, times and words, as people read them"],
+    ["client", "the operator API: requests, the session, live changes, names of pets"],
+    ["page", "the address, the theme, short messages"],
+    ["parts", "dialogs, fields, tables and icons that views share"],
+    ["charts", "bars and steps over time"],
+    ["audit", "the view of the audit log"],
+    ["activity", "the view of the ledger, and undo"],
+    ["stock", "the view of all entries: search, edit, count"],
+    ["history", "the view of one pet, and of a moment"],
+    ["overview", "the first view"],
+    ["import", "the view that imports and exports files"],
+    ["orders", "the view of orders"],
+    ["keys", "the view of keys"],
+    ["webhooks", "the view of webhooks"],
+    ["backups", "the view of backups"],
+    ["frame", "the sign-in, the navigation and the table of views"],
+    ["main.tsx", "starts the page"],
+  ],
 };
 
 /** The layers of the service as a drawing, the highest room first. */

@@ -1,6 +1,6 @@
 import { useComputed } from "@preact/signals";
-import { findPetName } from "../pet-names.ts";
-import { hrefOf } from "../router.ts";
+import { findPetName } from "../client/pet-names.ts";
+import { hrefOf } from "../page/router.ts";
 
 /** The name and the id of a pet, with a link to its history. */
 export function PetName({ petId }: { readonly petId: string }) {

@@ -1,6 +1,6 @@
 import { effect, signal } from "@preact/signals";
-import { messageOf } from "./api.ts";
-import { session } from "./session.ts";
+import { messageOf } from "../client/api.ts";
+import { session } from "../client/session.ts";
 
 export interface Toast {
   readonly id: number;

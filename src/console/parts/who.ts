@@ -1,4 +1,4 @@
-import type { LedgerRow } from "../types.ts";
+import type { LedgerRow } from "../client/types.ts";
 
 /** Who made a change. Commands have no key. */
 export function whoOf({ keyName, keyId }: Pick<LedgerRow, "keyName" | "keyId">): string {

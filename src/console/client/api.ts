@@ -1,5 +1,5 @@
+import { withLocalTimes } from "../texts/times.ts";
 import { formatExactly, parseExactly } from "./exact-json.ts";
-import { withLocalTimes } from "./parts/times.ts";
 import { pause, retryDelayMs } from "./retries.ts";
 
 /** A request that failed. The message is for the person who reads the page. */

@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import type { IconName } from "./frame/icons.tsx";
+import type { IconName } from "./icon.tsx";
 
 /** What the component of a view gets. */
 export interface ViewProps {
