@@ -1,26 +1,7 @@
-import { createReadStream } from "node:fs";
-import { ServiceError } from "../../domain/running/errors.ts";
-import { reasonOf } from "../../file-errors.ts";
 import { BrokenText } from "./lines.ts";
 
 /** Bytes that arrive in chunks. */
 export type Bytes = AsyncIterable<Uint8Array>;
-
-/** What messages call a file, or standard input. */
-export function nameOf(file: string): string {
-  return file === "-" ? "stdin" : file;
-}
-
-/** Reads a file or standard input in chunks. Errors name the file. */
-export async function* readBytes(file: string): AsyncGenerator<Uint8Array> {
-  try {
-    yield* file === "-" ? process.stdin : createReadStream(file);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const reason = code === "ENOENT" ? "no such file" : reasonOf(error);
-    throw new ServiceError("invalid_request", `cannot read ${nameOf(file)}: ${reason}`);
-  }
-}
 
 /** The longest mark at the beginning of a file. */
 const markBytesMax = 4;

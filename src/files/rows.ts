@@ -1,11 +1,9 @@
-import { type Problems, shownValue } from "../../domain/catalogue/import-problems.ts";
-import type { Fields } from "../../domain/catalogue/imports.ts";
-import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
-import { findNearest } from "../../domain/values/nearest.ts";
-import { readCsvId } from "../../files/csv.ts";
-import type { Format } from "../../files/formats.ts";
-import { counted } from "../counted.ts";
-import { splitCells } from "./csv.ts";
+import { type Problems, shownValue } from "../domain/catalogue/import-problems.ts";
+import type { Fields } from "../domain/catalogue/imports.ts";
+import { isJsonObject, JsonNumber, parseJson } from "../domain/values/json.ts";
+import { findNearest } from "../domain/values/nearest.ts";
+import { readCsvId, splitCells } from "./csv.ts";
+import type { Format } from "./formats.ts";
 import { assertFormat } from "./hints.ts";
 import { createJsonArraySplitter } from "./json-array.ts";
 import { BrokenText, createLineSplitter, type Source, type Splitter } from "./lines.ts";
@@ -134,8 +132,8 @@ function csvReader(columns: readonly string[], problems: Problems): Read {
       return [];
     }
     if (cells.length !== header.length) {
-      const cellsCount = counted(cells.length, "cell");
-      const rule = `has ${cellsCount}, but the header has ${header.length}`;
+      const noun = cells.length === 1 ? "cell" : "cells";
+      const rule = `has ${cells.length} ${noun}, but the header has ${header.length}`;
       problems.add({ line, value: shownValue(source.text.trim()), rule });
       return [];
     }

@@ -1,5 +1,5 @@
-import { ServiceError } from "../../domain/running/errors.ts";
-import type { Format } from "../../files/formats.ts";
+import { ServiceError } from "../domain/running/errors.ts";
+import type { Format } from "./formats.ts";
 
 /** The text of one record of an import file, and the line on which it starts. */
 export interface Source {

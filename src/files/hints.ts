@@ -1,5 +1,5 @@
-import { isJsonObject, parseJson } from "../../domain/values/json.ts";
-import type { Format } from "../../files/formats.ts";
+import { isJsonObject, parseJson } from "../domain/values/json.ts";
+import type { Format } from "./formats.ts";
 import { BrokenText } from "./lines.ts";
 
 /**
