@@ -115,6 +115,7 @@ function createInventoryStore(parts: Parts): InventoryStore {
     }),
     commit: (units, withinMs = busyWaitMs) =>
       access.write(() => writer.commit(units, options.clock.now(), withinMs)),
+    mayOverlap: () => false,
     canWrite: () => writer.isAlive() && access.canWrite(),
   };
 }
