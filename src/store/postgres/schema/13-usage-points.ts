@@ -13,47 +13,43 @@ export const usagePoints = `
     PRIMARY KEY (key_id, step, start)
   ) WITH (fillfactor = 80);
 
-  -- Old counts of all keys are removed together.
-  CREATE INDEX usage_points_by_start ON usage_points (step, start);
-
   -- The packed numbers are, for every slot with requests, the number of empty slots before it, the
   -- admitted and the refused requests, with seven bits in a byte. What cannot be read is left out.
-  DO $$
+  CREATE FUNCTION petstore_unpack_usage(counts bytea, slots int4)
+  RETURNS TABLE (slot int4, admitted int8, refused int8) LANGUAGE plpgsql AS $$
   DECLARE
-    packed  record;
-    numbers int8[];
-    number  int8;
-    unit    int8;
-    slot    int8;
+    numbers int8[] := '{}';
+    number  int8 := 0;
+    unit    int8 := 1;
   BEGIN
-    FOR packed IN
-      SELECT key_id, start, counts, rule.* FROM usage_history
-      JOIN (VALUES ('hour', 'minute', 60, 60000), ('month', 'day', 31, 86400000))
-        AS rule(span, step, slots, step_ms) USING (span)
-    LOOP
-      numbers := '{}';
+    slot := -1;
+    FOR at IN 0 .. length(counts) - 1 LOOP
+      number := number + get_byte(counts, at) % 128 * unit;
+      unit := unit * 128;
+      CONTINUE WHEN get_byte(counts, at) >= 128;
+      numbers := numbers || number;
       number := 0;
       unit := 1;
-      slot := -1;
-      BEGIN
-        FOR at IN 0 .. length(packed.counts) - 1 LOOP
-          number := number + get_byte(packed.counts, at) % 128 * unit;
-          unit := unit * 128;
-          CONTINUE WHEN get_byte(packed.counts, at) >= 128;
-          numbers := numbers || number;
-          number := 0;
-          unit := 1;
-          CONTINUE WHEN cardinality(numbers) < 3;
-          slot := slot + numbers[1] + 1;
-          EXIT WHEN slot >= packed.slots;
-          INSERT INTO usage_points VALUES (packed.key_id, packed.step,
-            packed.start + slot * packed.step_ms, numbers[2], numbers[3])
-          ON CONFLICT DO NOTHING;
-          numbers := '{}';
-        END LOOP;
-      EXCEPTION WHEN numeric_value_out_of_range THEN
-        NULL;
-      END;
+      CONTINUE WHEN cardinality(numbers) < 3;
+      slot := slot + numbers[1] + 1;
+      EXIT WHEN slot >= slots;
+      admitted := numbers[2];
+      refused := numbers[3];
+      RETURN NEXT;
+      numbers := '{}';
     END LOOP;
+  EXCEPTION WHEN numeric_value_out_of_range THEN
+    RETURN;
   END $$;
+
+  INSERT INTO usage_points
+  SELECT key_id, step, start + slot * step_ms, admitted, refused FROM usage_history
+  JOIN (VALUES ('hour', 'minute', 60, 60000::int8), ('month', 'day', 31, 86400000))
+    AS rule(span, step, slots, step_ms) USING (span),
+  petstore_unpack_usage(counts, slots)
+  ON CONFLICT DO NOTHING;
+  DROP FUNCTION petstore_unpack_usage;
+
+  -- Old counts of all keys are removed together.
+  CREATE INDEX usage_points_by_start ON usage_points (step, start);
 `;
