@@ -115,7 +115,8 @@ test("a scope that is added to the list of scopes is not added to the default sc
   const domain = new URL("../src/domain/", import.meta.url).pathname;
   const extended = source
     .replace(/(export const scopes = \[)/, '$1"admin:write", ')
-    .replaceAll('from "./', `from "${domain}`);
+    .replaceAll('from "./', `from "${domain}keys/`)
+    .replaceAll('from "../', `from "${domain}`);
   const file = join(folder, "keys-with-one-more-scope.ts");
   writeFileSync(file, extended);
   const changed = (await import(file)) as typeof import("../src/domain/keys/keys.ts");

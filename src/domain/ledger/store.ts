@@ -46,8 +46,8 @@ export interface InventoryStore extends InventoryReader {
    */
   commit(units: readonly Unit[], withinMs?: number): Promise<Committed>;
   /**
-   * Whether these units may be committed while others are under way for which this is also true.
-   * Never if an engine does not have it.
+   * True if these units can be committed concurrently with other units that also return true. An
+   * engine without this method never commits concurrently.
    */
   mayOverlap?(units: readonly Unit[]): boolean;
   /** False once no write can succeed until the process restarts. */

@@ -3,7 +3,9 @@ import { type KeyChange, rejectFixedTerms } from "../../domain/keys/terms.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { InvalidField } from "../../domain/running/invalid-field.ts";
 import { keyIdPattern } from "../api/parameters.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { actorOf } from "./actor.ts";
 import {
   type Fields,

@@ -13,8 +13,10 @@ import { versionedJson } from "../api/changes.ts";
 import { replayedHeaders } from "../api/entries.ts";
 import { identifyRequest } from "../api/idempotency.ts";
 import { readPetId } from "../api/parameters.ts";
-import { compressed, preferredEncoding } from "../encodings.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import { compressed, preferredEncoding } from "../messages/encodings.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { versionConflict } from "./conflicts.ts";
 import { readFields } from "./fields.ts";
 

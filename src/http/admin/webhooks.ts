@@ -13,7 +13,9 @@ import {
   type WebhookStatus,
 } from "../../domain/webhooks/lifecycle.ts";
 import type { Webhook, WebhookAttempt } from "../../domain/webhooks/webhook.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { actorOf } from "./actor.ts";
 import {
   type Fields,

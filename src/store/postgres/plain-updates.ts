@@ -17,7 +17,7 @@ export interface CommitParts {
 
 /**
  * Whether the units only set the quantity of one pet each, whatever it is now, for the same cause.
- * Nearly all updates do. The database does not have to reject any of them but for an unknown pet.
+ * Nearly all updates do. The database rejects one only if its pet does not exist.
  */
 export function arePlainUpdates(units: readonly Unit[]): boolean {
   const { cause: common } = units[0]!;
