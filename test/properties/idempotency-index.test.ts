@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { UsedKey } from "../../src/domain/ledger/append.ts";
 import {
-  createKeyIndex,
+  createIdempotencyIndex,
   digestOfTexts,
   findUsedKey,
   nextPageRows,
@@ -60,7 +60,7 @@ describe("the index of idempotency keys", () => {
     let forgotten = 0;
     fc.assert(
       fc.property(fc.array(step, { minLength: 20, maxLength: 80 }), (steps) => {
-        const index = createKeyIndex({
+        const index = createIdempotencyIndex({
           slotsMin: 4,
           doubledSlotsMax: 16,
           laterSlots: 32,
@@ -103,7 +103,7 @@ describe("the index of idempotency keys", () => {
   });
 
   test("finds each of 300,000 keys, and seldom a row that has another key", () => {
-    const index = createKeyIndex({ doubledSlotsMax: 65_536, laterSlots: 131_072 });
+    const index = createIdempotencyIndex({ doubledSlotsMax: 65_536, laterSlots: 131_072 });
     const keyOf = (at: number) => digestOfTexts(`key ${at}`);
     const [rows, keysPerRow] = [3_000, 100];
     for (let row = 0; row < rows; row++) {

@@ -7,7 +7,7 @@ import { addOnce, commitTo, countKeys, expectReplay, keptMs, storedOf } from "./
 import type { StoreSuite } from "./suite.ts";
 
 /** How long idempotency keys are kept, and how a store reads those of an earlier process. */
-export function describeKeptKeys(suite: StoreSuite): void {
+export function describeIdempotencyKeeping(suite: StoreSuite): void {
   const { add, entries, expectSound } = suite;
   const commit = (...units: readonly Unit[]) => commitTo(suite.store, ...units);
 
