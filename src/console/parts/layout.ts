@@ -8,6 +8,6 @@ narrow.addEventListener("change", () => {
   isNarrow.value = narrow.matches;
 });
 
-/** In pixels, as in the style sheet. All rows have the same height, so a place needs no measuring. */
+/** In pixels, as in the style sheet. All rows have the same height, so positions can be computed. */
 export const rowHeight = computed(() => (isNarrow.value ? 60 : 40));
 export const headerHeight = 40;
