@@ -9,7 +9,7 @@ import type {
   Unit,
 } from "../../../domain/ledger/ledger.ts";
 import type { ErrorCode, UnavailableReason } from "../../../domain/running/errors.ts";
-import type { Damage } from "./damage.ts";
+import type { Damage } from "../engine/damage.ts";
 import type { WriterArgs, WriterMethod } from "./writer.ts";
 
 /** A message to the writing thread. */

@@ -2,7 +2,7 @@ import type { Environment } from "../../../domain/keys/keys.ts";
 import { inBackground } from "../../../domain/running/background.ts";
 import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
 import type { Log } from "../../../domain/running/events.ts";
-import type { Damage } from "./damage.ts";
+import type { Damage } from "../engine/damage.ts";
 import {
   type PackedCommit,
   packUnits,

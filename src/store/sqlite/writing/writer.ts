@@ -5,6 +5,11 @@ import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
 import { createAuditWriter } from "../audit.ts";
 import { createCheckpointWriter } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";
+import { openForWriting } from "../engine/connection.ts";
+import { createDamageCheck, type Damage, describeDamage } from "../engine/damage.ts";
+import { guarded, unknownOutcomeOr, wrapMethods } from "../engine/failures.ts";
+import { filesOf, prepareFiles } from "../engine/files.ts";
+import { isServed } from "../engine/serving-lock.ts";
 import { createKeyWriter } from "../keys.ts";
 import { createMaintenanceWriter } from "../maintenance.ts";
 import { createPetWriter } from "../pets.ts";
@@ -12,11 +17,6 @@ import { createSessionWriter } from "../sessions.ts";
 import { createUsageWriter } from "../usage.ts";
 import { createUsageHistoryWriter } from "../usage-history.ts";
 import { createDeliveryWriter, createWebhookWriter } from "../webhooks.ts";
-import { openForWriting } from "./connection.ts";
-import { createDamageCheck, type Damage, describeDamage } from "./damage.ts";
-import { guarded, unknownOutcomeOr, wrapMethods } from "./failures.ts";
-import { filesOf, prepareFiles } from "./files.ts";
-import { isServed } from "./serving-lock.ts";
 
 /** The store's writing connection, as the rest of the store calls it: on this thread or another. */
 export interface Writer {

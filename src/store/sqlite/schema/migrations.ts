@@ -1,10 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import type { Environment } from "../../domain/keys/keys.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
-import { madeByNewer } from "../schema-versions.ts";
-import { completeEpochs } from "./epochs.ts";
-import { steps } from "./schema/steps.ts";
+import type { Environment } from "../../../domain/keys/keys.ts";
+import { ServiceError } from "../../../domain/running/errors.ts";
+import { madeByNewer } from "../../schema-versions.ts";
+import { steps } from "./steps.ts";
 
 /**
  * Creates the schema in a new file, and checks that an existing one has the current schema and belongs
@@ -38,11 +37,6 @@ export function assertEnvironment(database: Database, environment: Environment):
       `the database belongs to the ${head[0]} environment, not to ${environment}; check --env and --database`,
     );
   }
-}
-
-/** Whether the schema of a store is older than this version of petstore. */
-export function needsMigration(database: Database): boolean {
-  return versionOf(database) < steps.length;
 }
 
 /** Rejects the database of another program. */
@@ -90,5 +84,19 @@ export function applySteps(database: Database, environment: Environment): void {
     `INSERT INTO head (id, environment, epoch, seq, at, keys_version)
      VALUES (1, ?, ?, 0, 0, 0)`,
     [environment, randomUUID()],
+  );
+}
+
+const isEpochMissing = "NOT EXISTS (SELECT 1 FROM epochs WHERE epochs.epoch = head.epoch)";
+
+/**
+ * Adds the current epoch to the history if it is missing: in a new store, and in one that was filled
+ * from another store, because it keeps an epoch of its own and gets the other store's history.
+ */
+function completeEpochs(database: Database): void {
+  const [missing] = database.query(`SELECT ${isEpochMissing} FROM head`).values()[0]!;
+  if (Number(missing) === 0) return;
+  database.run(
+    `INSERT INTO epochs (epoch, from_seq) SELECT epoch, seq FROM head WHERE ${isEpochMissing}`,
   );
 }

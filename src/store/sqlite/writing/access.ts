@@ -2,11 +2,20 @@ import type { Database } from "bun:sqlite";
 import { every } from "../../../domain/running/background.ts";
 import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
 import type { Log } from "../../../domain/running/events.ts";
-import { type ChangeReceiver, createChangeReceiver, createChangeSender } from "./change-signal.ts";
-import { createDataVersionReader } from "./connection.ts";
-import { createDamageCheck, type Damage, type DamageCheck, describeDamage } from "./damage.ts";
-import type { StoreFiles } from "./files.ts";
-import { relockForServing } from "./serving-lock.ts";
+import {
+  type ChangeReceiver,
+  createChangeReceiver,
+  createChangeSender,
+} from "../engine/change-signal.ts";
+import { createDataVersionReader } from "../engine/connection.ts";
+import {
+  createDamageCheck,
+  type Damage,
+  type DamageCheck,
+  describeDamage,
+} from "../engine/damage.ts";
+import type { StoreFiles } from "../engine/files.ts";
+import { relockForServing } from "../engine/serving-lock.ts";
 import type { Writer } from "./writer.ts";
 
 /**
