@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type OpenApiDocument, typesFrom } from "../../client/generate-types.ts";
+import { type OpenApiDocument, typesFrom } from "../../scripts/types.ts";
 import document from "../../openapi.json";
 
 describe("the generated types", () => {
