@@ -14,7 +14,7 @@ import type { MaybePromise } from "../domain/running/clock.ts";
 import { unavailable } from "../domain/running/errors.ts";
 import type { Log } from "../domain/running/events.ts";
 import type { ClockWatch } from "../domain/usage/clock-watch.ts";
-import type { CountedUsage, SharedUsageStore, TakeRequest } from "../domain/usage/usage.ts";
+import type { CountedUsage, SharedUsageStore } from "../domain/usage/usage.ts";
 import { createReserves } from "./reserves.ts";
 import { createStrikes } from "./strikes.ts";
 
@@ -54,15 +54,9 @@ const cachedMax = 100_000;
  */
 export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   const { usage: store, rules, serverTime, log } = options;
-  /** Without the requests that are in reserve. */
-  const cache = new Map<string, Usage>();
-  /** Usage read since keys or bans last changed. Only this may reject a request. */
-  let fresh = new WeakSet<Usage>();
-  /** The database's time minus this process's, as of the last response. */
-  let clockOffset = Date.now() - performance.now();
-  let waiting = new Map<string, WaitingRequests>();
-  let waitingCount = 0;
-  let running: Promise<void> | undefined;
+  const known = createKnownUsage();
+  const { now, ...time } = createServerTime(store);
+  const counting = createCounting(settle);
   /** Only the database starts bans, so the rules applied here never start one. */
   const rulesWithoutBans: BanRules = { ...rules, strikesMin: Infinity };
   const strikes = createStrikes({
@@ -74,61 +68,25 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   const reserves = createReserves(store, log);
 
   /**
-   * The database's time, or later. An earlier time could treat a window as exhausted that is over. A
-   * later time only causes a query.
-   */
-  function now(): number {
-    return store.clock ? store.clock.now() : Math.ceil(performance.now() + clockOffset);
-  }
-
-  /**
    * Replaces what is cached for a key with what the database returned. The `granted` requests go to
    * the reserve, from where they are admitted.
    */
   function update(keyId: string, { usage, now, granted }: CountedUsage, sentAt: number): void {
-    clockOffset = now - sentAt;
+    time.learn(now, sentAt);
     const reserved = reserves.add(keyId, usage, granted);
     usage.minuteCount -= reserved;
     usage.dayCount -= reserved;
     strikes.update(keyId, usage);
     // From here on counts only strikes of this process that the database has not counted yet.
     usage.strikes = 0;
-    const before = cache.get(keyId);
-    if (before) keepFirstRefusals(before, usage);
-    else if (cache.size >= cachedMax) cache.clear();
-    cache.set(keyId, usage);
-    fresh.add(usage);
-  }
-
-  /** Makes the next statement count requests of a key. */
-  function count(keyId: string, limits: Limits): WaitingRequests {
-    let requests = waiting.get(keyId);
-    if (!requests) {
-      requests = { limits, waiters: [] };
-      waiting.set(keyId, requests);
-    }
-    running ??= run();
-    return requests;
-  }
-
-  async function run(): Promise<void> {
-    // Waits one turn of the event loop, so that requests that arrived together share a statement.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.size > 0) {
-      const group = waiting;
-      waiting = new Map();
-      waitingCount = 0;
-      await settle(group);
-    }
-    running = undefined;
+    known.add(keyId, usage);
   }
 
   async function settle(group: ReadonlyMap<string, WaitingRequests>): Promise<void> {
-    const requests: TakeRequest[] = [];
-    for (const [keyId, { limits, waiters }] of group) {
-      const ahead = reserves.wanted(keyId, limits, cache.get(keyId));
-      requests.push({ keyId, limits, wanted: waiters.length + ahead });
-    }
+    const requests = [...group].map(([keyId, { limits, waiters }]) => {
+      const ahead = reserves.wanted(keyId, limits, known.get(keyId));
+      return { keyId, limits, wanted: waiters.length + ahead };
+    });
     const sentAt = performance.now();
     const elapsedMs = store.clock?.elapsedMs() ?? sentAt;
     let counted: ReadonlyMap<string, CountedUsage>;
@@ -149,12 +107,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   }
 
   /** Applies the rules to cached usage. Strikes go to the database, which adds up all instances. */
-  function decide(
-    keyId: string,
-    usage: Usage,
-    limits: Limits,
-    at: number,
-  ): MaybePromise<LimitDecision> {
+  function decide(keyId: string, usage: Usage, limits: Limits, at: number) {
     const decision = take(usage, limits, rulesWithoutBans, at);
     if (decision.outcome === "admitted") {
       reserves.use(keyId);
@@ -166,42 +119,120 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
 
   /** The decision, unless the database has banned the key meanwhile. */
   function bannedOr(decision: LimitDecision, keyId: string, limits: Limits): LimitDecision {
-    const current = limitState(cache.get(keyId) ?? newUsage(), limits, now());
+    const current = limitState(known.get(keyId) ?? newUsage(), limits, now());
     return current.outcome === "banned" ? current : decision;
   }
 
   return {
     take(keyId, limits) {
-      const usage = cache.get(keyId);
+      const usage = known.get(keyId);
       const at = now();
       const isReserved = reserves.arrive(keyId, limits, usage, at);
-      if (usage && fresh.has(usage) && (isReserved || isExhausted(usage, limits, at))) {
-        if (isReserved && reserves.isLow(keyId)) count(keyId, limits);
+      if (usage && known.isFresh(usage) && (isReserved || isExhausted(usage, limits, at))) {
+        if (isReserved && reserves.isLow(keyId)) counting.next(keyId, limits);
         return decide(keyId, usage, limits, at);
       }
-      if (waitingCount >= waitingMax) throw unavailable("tooManyRequests");
-      waitingCount += 1;
-      return new Promise((resolve, reject) => {
-        count(keyId, limits).waiters.push({ resolve, reject });
-      });
+      return counting.wait(keyId, limits);
     },
-    lastKnown: (keyId, limits) => limitState(cache.get(keyId) ?? newUsage(), limits, now()),
+    lastKnown: (keyId, limits) => limitState(known.get(keyId) ?? newUsage(), limits, now()),
     findUsage(keyId) {
-      const usage = cache.get(keyId);
+      const usage = known.get(keyId);
       return usage && !isAhead(usage, now()) ? usage : undefined;
     },
     refresh() {
       // A ban may have been lifted, with the strikes that led to it, or a plan may have changed, so
       // the next request of each key queries the database.
-      const at = now();
-      for (const [keyId, { bannedUntil }] of cache) {
-        if (at < bannedUntil) strikes.forget(keyId);
-      }
-      fresh = new WeakSet();
+      for (const keyId of known.bannedAt(now())) strikes.forget(keyId);
+      known.refresh();
     },
     async close() {
-      while (running) await running;
+      await counting.idle();
       await Promise.all([strikes.close(), reserves.close()]);
+    },
+  };
+}
+
+/** The time of the database, as this process knows it. */
+function createServerTime({ clock }: Pick<SharedUsageStore, "clock">) {
+  /** The database's time minus this process's, as of the last response. */
+  let offset = Date.now() - performance.now();
+  return {
+    /**
+     * The database's time, or later. An earlier time could treat a window as exhausted that is over.
+     * A later time only causes a query.
+     */
+    now: () => (clock ? clock.now() : Math.ceil(performance.now() + offset)),
+    learn(now: number, sentAt: number): void {
+      offset = now - sentAt;
+    },
+  };
+}
+
+/** Collects requests. While one statement counts, the requests of the next one queue. */
+function createCounting(settle: (group: ReadonlyMap<string, WaitingRequests>) => Promise<void>) {
+  let waiting = new Map<string, WaitingRequests>();
+  let waitingCount = 0;
+  let running: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    // Waits one turn of the event loop, so that requests that arrived together share a statement.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (waiting.size > 0) {
+      const group = waiting;
+      waiting = new Map();
+      waitingCount = 0;
+      await settle(group);
+    }
+    running = undefined;
+  }
+
+  /** Makes the next statement count requests of a key. */
+  function next(keyId: string, limits: Limits): WaitingRequests {
+    let requests = waiting.get(keyId);
+    if (!requests) {
+      requests = { limits, waiters: [] };
+      waiting.set(keyId, requests);
+    }
+    running ??= run();
+    return requests;
+  }
+
+  return {
+    next,
+    /** Counts a request, and resolves with the decision. */
+    wait(keyId: string, limits: Limits): Promise<LimitDecision> {
+      if (waitingCount >= waitingMax) throw unavailable("tooManyRequests");
+      waitingCount += 1;
+      return new Promise((resolve, reject) => {
+        next(keyId, limits).waiters.push({ resolve, reject });
+      });
+    },
+    async idle() {
+      while (running) await running;
+    },
+  };
+}
+
+/** What the database returned, without the requests that are in reserve. */
+function createKnownUsage() {
+  const cache = new Map<string, Usage>();
+  /** Usage read since keys or bans last changed. Only this may reject a request. */
+  let fresh = new WeakSet<Usage>();
+  return {
+    get: (keyId: string) => cache.get(keyId),
+    isFresh: (usage: Usage) => fresh.has(usage),
+    add(keyId: string, usage: Usage): void {
+      const before = cache.get(keyId);
+      if (before) keepFirstRefusals(before, usage);
+      else if (cache.size >= cachedMax) cache.clear();
+      cache.set(keyId, usage);
+      fresh.add(usage);
+    },
+    /** The keys that are banned at a time. */
+    bannedAt: (at: number) =>
+      [...cache].filter(([, { bannedUntil }]) => at < bannedUntil).map(([keyId]) => keyId),
+    refresh(): void {
+      fresh = new WeakSet();
     },
   };
 }

@@ -37,7 +37,8 @@ const flushEveryMs = 500;
  * Collects strikes and adds them to those of the other instances, in one statement for many
  * rejected requests. The same statement returns bans that other instances started.
  */
-export function createStrikes({ usage: store, rules, log, onCounted }: StrikesOptions) {
+export function createStrikes(options: StrikesOptions) {
+  const { usage: store, rules, log, onCounted } = options;
   const pending = new Map<string, Pending>();
   /** Strikes in the running statement. */
   const sent = new Map<string, Count>();
@@ -66,25 +67,10 @@ export function createStrikes({ usage: store, rules, log, onCounted }: StrikesOp
     for (const { keyId, limits } of batch) {
       const total = found.get(keyId);
       if (!total) continue;
-      await banIfDue(keyId, total, limits);
+      await banIfDue(options, keyId, total, limits);
       onCounted(keyId, total, sentAt);
     }
     if (isMore) await flush();
-  }
-
-  /** Applies the domain's rule to the strikes of all instances, within the minute of the strikes. */
-  async function banIfDue(
-    keyId: string,
-    { usage, now }: CountedUsage,
-    limits: Limits,
-  ): Promise<void> {
-    const previousStart = usage.banStartedAt;
-    const at = Math.min(now, usage.strikesMinute + minuteMs - 1);
-    if (usage.strikes === 0 || at < usage.bannedUntil) return;
-    if (!strike(usage, limits, rules, at, 0)) return;
-    if (await store.startBan(keyId, usage.banStartedAt, usage.bannedUntil, previousStart)) {
-      log("key banned", { keyId, until: new Date(usage.bannedUntil).toISOString() });
-    }
   }
 
   function scheduleFlush(): void {
@@ -94,8 +80,7 @@ export function createStrikes({ usage: store, rules, log, onCounted }: StrikesOp
         timer = undefined;
         scheduleFlush();
       });
-    }, flushEveryMs);
-    timer.unref();
+    }, flushEveryMs).unref();
   }
 
   /** Resolves when the flush has ended. A failure is logged and does not reject. */
@@ -151,4 +136,20 @@ export function createStrikes({ usage: store, rules, log, onCounted }: StrikesOp
       await flushNow();
     },
   };
+}
+
+/** Applies the domain's rule to the strikes of all instances, within the minute of the strikes. */
+async function banIfDue(
+  { usage: store, rules, log }: StrikesOptions,
+  keyId: string,
+  { usage, now }: CountedUsage,
+  limits: Limits,
+): Promise<void> {
+  const previousStart = usage.banStartedAt;
+  const at = Math.min(now, usage.strikesMinute + minuteMs - 1);
+  if (usage.strikes === 0 || at < usage.bannedUntil) return;
+  if (!strike(usage, limits, rules, at, 0)) return;
+  if (await store.startBan(keyId, usage.banStartedAt, usage.bannedUntil, previousStart)) {
+    log("key banned", { keyId, until: new Date(usage.bannedUntil).toISOString() });
+  }
 }
