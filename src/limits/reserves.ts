@@ -65,24 +65,10 @@ interface Reserve {
 
 const name = "returning reserved requests";
 
-export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: Log): Reserves {
-  const reserves = new Map<string, Reserve>();
-  /** Unused requests that are to be returned. */
+/** Returns unused requests to the database. */
+function createReturns(store: Pick<SharedUsageStore, "giveBack">) {
   const returned = new Map<string, ReturnedRequests>();
   let returning: Promise<void> = Promise.resolve();
-
-  /** Removes what a reserve holds. */
-  function empty(keyId: string, reserve: Reserve): void {
-    const { size, minuteStart, dayStart } = reserve;
-    if (size === 0) return;
-    reserve.size = 0;
-    let [minuteCount, dayCount] = [size, size];
-    // Requests of an earlier minute may still be returned to the day.
-    const before = returned.get(keyId);
-    if (before?.minuteStart === minuteStart) minuteCount += before.minuteCount;
-    if (before?.dayStart === dayStart) dayCount += before.dayCount;
-    returned.set(keyId, { keyId, minuteStart, minuteCount, dayStart, dayCount });
-  }
 
   async function send(): Promise<void> {
     if (returned.size === 0) return;
@@ -92,11 +78,30 @@ export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: L
     await store.giveBack(sent);
   }
 
-  /** Resolves when this statement and those before it have ended. */
-  function giveBack(): Promise<void> {
-    returning = returning.catch(() => {}).then(send);
-    return returning;
-  }
+  return {
+    /** Removes what a reserve holds. The next `giveBack` returns it. */
+    empty(keyId: string, reserve: Reserve): void {
+      const { size, minuteStart, dayStart } = reserve;
+      if (size === 0) return;
+      reserve.size = 0;
+      let [minuteCount, dayCount] = [size, size];
+      // Requests of an earlier minute may still be returned to the day.
+      const before = returned.get(keyId);
+      if (before?.minuteStart === minuteStart) minuteCount += before.minuteCount;
+      if (before?.dayStart === dayStart) dayCount += before.dayCount;
+      returned.set(keyId, { keyId, minuteStart, minuteCount, dayStart, dayCount });
+    },
+    /** Resolves when this statement and those before it have ended. */
+    giveBack(): Promise<void> {
+      returning = returning.catch(() => {}).then(send);
+      return returning;
+    },
+  };
+}
+
+export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: Log): Reserves {
+  const reserves = new Map<string, Reserve>();
+  const { empty, giveBack } = createReturns(store);
 
   async function returnIdle(): Promise<void> {
     const now = performance.now();
