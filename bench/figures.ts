@@ -50,7 +50,7 @@ export const figures = {
   getFloor100000: ratio("GET, 100,000 entries: server CPU against the floor", "lower", 1.2, 1.05),
   getPeer20: ratio("GET, 20 entries: throughput against the peer", "higher", 3.5, 5),
   getPeer10000: ratio("GET, 10,000 entries: throughput against the peer", "higher", 20, 50),
-  patchPeer: ratio("PATCH, this disk: throughput against the peer", "higher", 4, 8),
+  patchPeer: ratio("PATCH, this disk: throughput against the peer", "higher", 4, 10),
   patchPeerSlow: ratio("PATCH, flush + 2 ms: throughput against the peer", "higher", 20, 50),
   readsUnderWrites: {
     what: "GET p99 while writes saturate, flush + 10 ms",

@@ -10,9 +10,11 @@ import {
 } from "node:fs";
 import { cpus, release, totalmem, type } from "node:os";
 import { join } from "node:path";
+import { packageVersion } from "../src/version.ts";
 import { run } from "./processes.ts";
 
 export interface Machine {
+  version: string;
   date: string;
   processor: string;
   memory: string;
@@ -29,6 +31,7 @@ export async function describeMachine(directory: string): Promise<Machine> {
     () => "no Node",
   );
   return {
+    version: packageVersion(),
     date: new Date().toISOString().slice(0, 10),
     processor: `${cpus().length} × ${processorModel()}`,
     memory: `${Math.round(totalmem() / 2 ** 30)} GB`,

@@ -11,7 +11,7 @@ interface Table {
 
 export function printReport(results: Results, machine: Machine): void {
   console.log(`\n${Object.values(machine).join("; ")}\n`);
-  if (results.rows.length > 0) console.log(toText(measurementTable(results)));
+  if (results.rows.length > 0) console.log(toText(measurementTable(results.rows)));
   if (results.figures.length > 0) console.log(`\n${toText(figureTable(results))}`);
   if (results.comparisons.length > 0) console.log(`\n${toText(versionTable(results))}`);
   for (const table of results.tables) {
@@ -37,7 +37,10 @@ export function toMarkdown(results: Results, machine: Machine): string {
   return [
     facts.join("\n"),
     tableToMarkdown(figureTable(results)),
-    tableToMarkdown(measurementTable(results)),
+    tableToMarkdown(
+      // The plot has the rows of the section growth.
+      measurementTable(results.rows.filter(({ scenario }) => !scenario.startsWith("growth,"))),
+    ),
     ...results.tables.map((table) => `${table.title}:\n\n${tableToMarkdown(tableOf(table))}`),
     notes.join("\n"),
   ]
@@ -59,7 +62,7 @@ function formatCell(value: number | string): string {
   return value.toLocaleString("en-US", { maximumFractionDigits });
 }
 
-function measurementTable(results: Results): Table {
+function measurementTable(rows: Results["rows"]): Table {
   return {
     titles: [
       "scenario",
@@ -70,7 +73,7 @@ function measurementTable(results: Results): Table {
       "CPU µs/response",
       "generator",
     ],
-    rows: results.rows.map((row) => [
+    rows: rows.map((row) => [
       row.scenario,
       row.contestant,
       Math.round(row.throughput).toLocaleString("en-US"),

@@ -26,9 +26,9 @@ import { type Engine, openEngine } from "./engines.ts";
 import { adminPages } from "./http/admin/pages.ts";
 import { consolePages } from "./http/console/pages.ts";
 import { referencePages } from "./http/docs/pages.ts";
-import type { Context } from "./http/operation.ts";
-import { type Served, startServer } from "./http/server.ts";
-import { fullIdOf } from "./http/surface.ts";
+import type { Context } from "./http/pipeline/context.ts";
+import { fullIdOf } from "./http/pipeline/surface.ts";
+import { type Served, startServer } from "./http/server/server.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
 
 export interface Service {

@@ -46,7 +46,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/http/": ["src/domain/", "src/files/", "node:"],
   "src/console/": ["src/kit/", "preact", "@preact/signals"],
   "src/http/docs/": ["src/domain/", "src/http/", "src/kit/", "node:"],
-  "src/http/server.ts": ["src/domain/", "src/http/", "node:", "bun"],
+  "src/http/server/server.ts": ["src/domain/", "src/http/", "node:", "bun"],
   "src/kit/": ["node:"],
   "src/cli/": ["src/", "node:", "bun"],
   "src/compose.ts": ["src/", "node:"],
@@ -266,8 +266,8 @@ test("only config.ts reads the environment, apart from what terminals have there
 /** Where Bun's APIs may be used. All other code runs on any runtime. */
 const bunEdges = [
   "src/store/",
-  "src/http/server.ts",
-  "src/http/metrics-server.ts",
+  "src/http/server/server.ts",
+  "src/http/server/metrics-server.ts",
   "src/http/docs/pages.ts",
 ];
 

@@ -65,7 +65,7 @@ const exceptions: Record<string, string> = {
     "rejections are caught; the next request meets the same failure",
   "src/compose/imports.ts": "resolves a promise",
   "src/http/feed/stream.ts": "ends a stream, which only removes it from collections",
-  "src/http/server.ts": "resolves a promise",
+  "src/http/server/server.ts": "resolves a promise",
   "src/http/tls/front.ts": "destroys a connection",
   "src/http/snapshots/places.ts": "resolves a promise",
   "src/http/snapshots/responses.ts": "aborts a signal",

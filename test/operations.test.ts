@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { generateKeyText, scopes } from "../src/domain/keys/keys.ts";
 import type { ErrorCode } from "../src/domain/running/errors.ts";
-import type { Operation } from "../src/http/operation.ts";
+import type { Operation } from "../src/http/pipeline/operation.ts";
 import { anEntry } from "./support/audit.ts";
 import { type Example, operationExamples as examples } from "./support/operation-examples.ts";
 import { operations } from "./support/operations.ts";

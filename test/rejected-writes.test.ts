@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Scope, scopes } from "../src/domain/keys/keys.ts";
-import type { Operation } from "../src/http/operation.ts";
+import type { Operation } from "../src/http/pipeline/operation.ts";
 import {
   operationExamples as adminExamples,
   prepareExamples,

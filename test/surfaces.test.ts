@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Caller } from "../src/domain/keys/keys.ts";
 import { ServiceError } from "../src/domain/running/errors.ts";
-import { readJsonText } from "../src/http/body.ts";
-import { errorReply } from "../src/http/errors.ts";
-import type { Call, Context, Operation, Reply } from "../src/http/operation.ts";
-import type { Authenticator, Surface } from "../src/http/surface.ts";
+import { readJsonText } from "../src/http/messages/body.ts";
+import { errorReply } from "../src/http/messages/errors.ts";
+import type { Reply } from "../src/http/messages/reply.ts";
+import type { Context } from "../src/http/pipeline/context.ts";
+import type { Call, Operation } from "../src/http/pipeline/operation.ts";
+import type { Authenticator, Surface } from "../src/http/pipeline/surface.ts";
 import { expectCommonHeaders, expectError } from "./support/responses.ts";
 import { type CallOptions, startTestService, type TestService } from "./support/service.ts";
 

@@ -1,7 +1,7 @@
 import type { Store } from "../domain/store.ts";
 import { createChangeCounts } from "../domain/usage/change-counts.ts";
 import type { Engine } from "../engines.ts";
-import type { AdminParts } from "../http/admin/parts.ts";
+import type { AdminParts } from "../http/pipeline/context.ts";
 import type { Certificate } from "../http/tls/certificate.ts";
 import { packageVersion } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";

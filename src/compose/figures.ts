@@ -2,7 +2,7 @@ import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Config } from "../config.ts";
 import type { Engine, EngineFigures } from "../engines.ts";
-import type { Context } from "../http/operation.ts";
+import type { Context } from "../http/pipeline/context.ts";
 import type { Certificate } from "../http/tls/certificate.ts";
 import type { Registry } from "../metrics/registry.ts";
 import { metrics } from "../metrics/table.ts";

@@ -1,8 +1,8 @@
 import type { CommittedGroup } from "../domain/commits/commits.ts";
 import type { Engine } from "../engines.ts";
-import { createFailingRequests } from "../http/failing-requests.ts";
-import type { Observers } from "../http/observe.ts";
-import { createRequestLog } from "../http/request-log.ts";
+import { createFailingRequests } from "../http/pipeline/failing-requests.ts";
+import type { Observers } from "../http/pipeline/observe.ts";
+import { createRequestLog } from "../http/pipeline/request-log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ServiceOptions } from "./options.ts";
 import type { Traces } from "./traces.ts";

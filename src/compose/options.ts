@@ -1,9 +1,9 @@
 import type { Config } from "../config.ts";
 import type { Clock } from "../domain/running/clock.ts";
 import type { Log } from "../domain/running/events.ts";
-import type { Observer } from "../http/observe.ts";
-import type { RequestLines } from "../http/request-log.ts";
-import type { Surface } from "../http/surface.ts";
+import type { Observer } from "../http/pipeline/observe.ts";
+import type { RequestLines } from "../http/pipeline/request-log.ts";
+import type { Surface } from "../http/pipeline/surface.ts";
 
 export const monotonicMs = () => performance.now();
 

@@ -9,7 +9,7 @@ import { createListBodies } from "../http/list/body.ts";
 import { createListEncodings } from "../http/list/encodings.ts";
 import { createInventoryList } from "../http/list/list.ts";
 import { createReaders } from "../http/list/readers.ts";
-import type { Context } from "../http/operation.ts";
+import type { Context } from "../http/pipeline/context.ts";
 import { createSnapshotResponses } from "../http/snapshots/responses.ts";
 import type { Monitoring } from "./monitoring.ts";
 import { monotonicMs, type ServiceOptions } from "./options.ts";

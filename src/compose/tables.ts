@@ -4,8 +4,8 @@ import type { Store } from "../domain/store.ts";
 import { createOperatorAuthenticator } from "../http/admin/authentication.ts";
 import { adminBasePath, adminHeaders, adminOperations } from "../http/admin/operations.ts";
 import { apiBasePath, apiOperations } from "../http/api/operations.ts";
-import { createKeyAuthenticator } from "../http/authentication.ts";
-import type { Surface } from "../http/surface.ts";
+import { createKeyAuthenticator } from "../http/pipeline/authentication.ts";
+import type { Surface } from "../http/pipeline/surface.ts";
 import { createAddressLimiter } from "../limits/addresses.ts";
 import type { ServiceOptions } from "./options.ts";
 

@@ -1,5 +1,5 @@
-import type { Observer, Observers } from "../http/observe.ts";
-import { fullIdOf } from "../http/surface.ts";
+import type { Observer, Observers } from "../http/pipeline/observe.ts";
+import { fullIdOf } from "../http/pipeline/surface.ts";
 import { packageVersion } from "../version.ts";
 import { monotonicMs, type ServiceOptions } from "./options.ts";
 import type { Table } from "./tables.ts";

@@ -1,5 +1,5 @@
 import { lookup as lookUp } from "node:dns/promises";
-import { InvalidField } from "../domain/running/invalid-field.ts";
+import { InvalidField } from "../domain/running/errors.ts";
 import type { Network } from "../domain/values/networks.ts";
 import type { WebhookSender } from "../domain/webhooks/sender.ts";
 import { isAllowed } from "./addresses.ts";

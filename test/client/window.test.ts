@@ -4,7 +4,7 @@ import { readLimitUpdate, readRetryAfterSeconds } from "../../client/src/limits.
 import { type Permit, WindowTracker } from "../../client/src/window.ts";
 import { readConfig } from "../../src/config.ts";
 import { newUsage, take } from "../../src/domain/limits/limits.ts";
-import { createTemplate, fillTemplate } from "../../src/http/headers.ts";
+import { createTemplate, fillTemplate } from "../../src/http/messages/headers.ts";
 
 interface SimulatedRequest {
   readonly permit: Permit;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ErrorCode } from "../../src/domain/running/errors.ts";
-import { statusOf } from "../../src/http/errors.ts";
+import { statusOf } from "../../src/http/messages/errors.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { apiDocument } from "../support/contract/document.ts";
 import { expectError } from "../support/responses.ts";

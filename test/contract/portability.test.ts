@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { apiErrorCodes } from "../../src/domain/running/errors.ts";
-import { statusOf } from "../../src/http/errors.ts";
+import { statusOf } from "../../src/http/messages/errors.ts";
 import {
   type ApiDocument,
   adminContract,

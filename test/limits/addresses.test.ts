@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createAddressReader } from "../../src/http/client-address.ts";
+import { createAddressReader } from "../../src/http/messages/client-address.ts";
 import { bucketOf, createAddressLimiter } from "../../src/limits/addresses.ts";
 import { readNetworks } from "../../src/settings/readers.ts";
 import { createTestClock } from "../support/clock.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { compressed as compress, preferredEncoding } from "../../src/http/encodings.ts";
+import { compressed as compress, preferredEncoding } from "../../src/http/messages/encodings.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 describe("the content coding of a response", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { FinishedRequest } from "../../src/http/observe.ts";
-import { createRequestLog, type LoggedRequests } from "../../src/http/request-log.ts";
+import type { FinishedRequest } from "../../src/http/pipeline/observe.ts";
+import { createRequestLog, type LoggedRequests } from "../../src/http/pipeline/request-log.ts";
 import { startTestService } from "../support/service.ts";
 
 function collect(format: "json" | "text" = "json") {

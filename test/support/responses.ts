@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { ErrorCode } from "../../src/domain/running/errors.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { statusOf } from "../../src/http/errors.ts";
+import { statusOf } from "../../src/http/messages/errors.ts";
 import type { TestResponse } from "./service.ts";
 
 /** The headers of every response under the base address. */

@@ -1,4 +1,4 @@
-import type { LedgerRow } from "../types.ts";
+import type { LedgerRow } from "../client/types.ts";
 
 /** Which changes to show. An empty text means any. */
 export interface ChangeFilter {

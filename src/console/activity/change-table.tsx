@@ -1,14 +1,14 @@
 import { useSignal } from "@preact/signals";
-import { Icon } from "../frame/icons.tsx";
-import { changeNumber } from "../parts/numbers.ts";
+import type { LedgerRow } from "../client/types.ts";
+import { hrefOf } from "../page/router.ts";
+import { Icon } from "../parts/icon.tsx";
+import { PetName } from "../parts/pet-name.tsx";
 import { Time } from "../parts/time.tsx";
-import { hrefOf } from "../router.ts";
-import type { LedgerRow } from "../types.ts";
+import { whoOf } from "../parts/who.ts";
+import { changeNumber } from "../texts/numbers.ts";
 import { causeNames } from "./change-filter.ts";
-import { PetName } from "./pet-name.tsx";
 import { StockChange } from "./stock-change.tsx";
 import { UndoDialog } from "./undo-dialog.tsx";
-import { whoOf } from "./who.ts";
 
 interface Props {
   /** What the rows are, for screen readers. */

@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { request } from "../api.ts";
+import { request } from "../client/api.ts";
+import { hrefOf, navigate } from "../page/router.ts";
+import { isNarrow } from "../parts/layout.ts";
 import { useLoaded } from "../parts/loaded.tsx";
-import { localInputValue, readLocalInput } from "../parts/local-time.ts";
-import { hrefOf, navigate } from "../router.ts";
-import { isNarrow } from "../stock/layout.ts";
+import { localInputValue, readLocalInput } from "../texts/local-time.ts";
 import { type ChangeFilter, causeNames, filterQuery, isFiltered } from "./change-filter.ts";
 
 interface ListedKey {

@@ -1,16 +1,16 @@
 import { useSignal } from "@preact/signals";
-import { announce } from "../announcements.ts";
-import { ApiError, request } from "../api.ts";
-import { capitalized } from "../parts/capitalized.ts";
+import { ApiError, request } from "../client/api.ts";
+import { findPetName } from "../client/pet-names.ts";
+import type { LedgerRow } from "../client/types.ts";
+import { announce } from "../page/announcements.ts";
+import { showSuccess } from "../page/toasts.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
-import { changeNumber, formatCount } from "../parts/numbers.ts";
+import { reasonCharactersMax } from "../parts/reasons.ts";
 import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
-import { findPetName } from "../pet-names.ts";
-import { reasonCharactersMax } from "../stock/reasons.ts";
-import { showSuccess } from "../toasts.ts";
-import type { LedgerRow } from "../types.ts";
+import { capitalized } from "../texts/capitalized.ts";
+import { changeNumber, formatCount } from "../texts/numbers.ts";
 import { StockChange } from "./stock-change.tsx";
 import { UndoConflict } from "./undo-conflict.tsx";
 

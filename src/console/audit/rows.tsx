@@ -1,5 +1,5 @@
+import { hrefOf } from "../page/router.ts";
 import { Time } from "../parts/time.tsx";
-import { hrefOf } from "../router.ts";
 import { textOf } from "./actions.ts";
 import { Details } from "./details.tsx";
 import type { AuditRow } from "./types.ts";

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { capitalized } from "../parts/capitalized.ts";
 import { useNow } from "../parts/now.ts";
-import { countOf, formatSeconds } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
-import { relativeTime } from "../parts/times.ts";
+import { capitalized } from "../texts/capitalized.ts";
+import { countOf, formatSeconds } from "../texts/numbers.ts";
+import { relativeTime } from "../texts/times.ts";
 import { drillCommand } from "./drill-command.ts";
 import type { Backups, TaskRuns } from "./types.ts";
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { countOf, formatCount } from "../parts/numbers.ts";
-import { clockTime } from "../parts/times.ts";
+import { countOf, formatCount } from "../texts/numbers.ts";
+import { clockTime } from "../texts/times.ts";
 import { DifferenceTable } from "./difference-table.tsx";
 import type { ImportResult } from "./import-result.ts";
 import { ProblemTable } from "./problem-table.tsx";

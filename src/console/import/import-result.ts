@@ -1,5 +1,5 @@
-import { ApiError } from "../api.ts";
-import { parseExactly } from "../exact-json.ts";
+import { ApiError } from "../client/api.ts";
+import { parseExactly } from "../client/exact-json.ts";
 
 export type ImportKind = "pets" | "orders";
 export type Format = "csv" | "json" | "ndjson";

@@ -1,5 +1,5 @@
-import { Icon } from "../frame/icons.tsx";
-import { hrefOf } from "../router.ts";
+import { hrefOf } from "../page/router.ts";
+import { Icon } from "../parts/icon.tsx";
 import { Count } from "./checked.tsx";
 import type { ImportResult } from "./import-result.ts";
 import { FileName } from "./progress.tsx";

@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
-import { announce } from "../announcements.ts";
-import { ApiError, messageOf } from "../api.ts";
-import { session } from "../session.ts";
+import { ApiError, messageOf } from "../client/api.ts";
+import { session } from "../client/session.ts";
+import { announce } from "../page/announcements.ts";
 import { type Format, formatOf, type ImportKind, type ImportResult } from "./import-result.ts";
 import { sendFile, type Upload } from "./upload.ts";
 

@@ -1,4 +1,4 @@
-import { ApiError, checkSession } from "../api.ts";
+import { ApiError, checkSession } from "../client/api.ts";
 import { type Format, type ImportKind, type ImportResult, readResult } from "./import-result.ts";
 
 export interface Upload {

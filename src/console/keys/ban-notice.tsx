@@ -1,9 +1,9 @@
-import { request } from "../api.ts";
+import { request } from "../client/api.ts";
+import { showSuccess } from "../page/toasts.ts";
 import { useNow } from "../parts/now.ts";
-import { formatCountdown } from "../parts/numbers.ts";
 import { useSubmission } from "../parts/submission.ts";
 import { Time } from "../parts/time.tsx";
-import { showSuccess } from "../toasts.ts";
+import { formatCountdown } from "../texts/numbers.ts";
 import type { Key } from "./types.ts";
 
 interface Props {

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { request } from "../api.ts";
+import { request } from "../client/api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";

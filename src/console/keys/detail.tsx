@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
-import { request } from "../api.ts";
 import { AuditOfTarget } from "../audit/of-target.tsx";
+import { request } from "../client/api.ts";
+import { hrefOf } from "../page/router.ts";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
-import { hrefOf } from "../router.ts";
 import { BanNotice } from "./ban-notice.tsx";
 import { EditKey } from "./edit-key.tsx";
 import { KeyFacts } from "./facts.tsx";

@@ -1,9 +1,9 @@
 import { useRef } from "preact/hooks";
-import { request } from "../api.ts";
+import { request } from "../client/api.ts";
+import { showSuccess } from "../page/toasts.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
 import { useSubmission } from "../parts/submission.ts";
-import { showSuccess } from "../toasts.ts";
 import { ExpiryField } from "./expiry-field.tsx";
 import { NameField, TermsFields } from "./key-fields.tsx";
 import { type KeyInput, readKeyForm } from "./key-form.ts";

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { dayAndTime } from "../parts/times.ts";
+import { dayAndTime } from "../texts/times.ts";
 
 const dayMs = 86_400_000;
 const periods = [

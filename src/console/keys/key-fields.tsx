@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { formatCount } from "../parts/numbers.ts";
 import { TextField } from "../parts/text-field.tsx";
+import { formatCount } from "../texts/numbers.ts";
 import { hasOwnLimits, planChoices, planTitle, scopeChoices } from "./terms.ts";
 
 /** A name is at most this long. */

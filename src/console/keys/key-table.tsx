@@ -1,5 +1,5 @@
+import { hrefOf } from "../page/router.ts";
 import { Time } from "../parts/time.tsx";
-import { hrefOf } from "../router.ts";
 import { LimitBar } from "./limit-bar.tsx";
 import { StateBadge } from "./state-badge.tsx";
 import { planTitle, scopeChoices } from "./terms.ts";

@@ -1,4 +1,4 @@
-import { formatCount } from "../parts/numbers.ts";
+import { formatCount } from "../texts/numbers.ts";
 import type { LimitWindow } from "./types.ts";
 
 const nearShare = 0.8;

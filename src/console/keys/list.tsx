@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
-import { request } from "../api.ts";
-import { Icon } from "../frame/icons.tsx";
+import { request } from "../client/api.ts";
+import { navigate } from "../page/router.ts";
+import { Icon } from "../parts/icon.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
-import { countOf } from "../parts/numbers.ts";
 import { usePolled } from "../parts/polled.ts";
-import { navigate } from "../router.ts";
+import { countOf } from "../texts/numbers.ts";
 import { CreateKey } from "./create-key.tsx";
 import { KeyTable } from "./key-table.tsx";
 import type { Key } from "./types.ts";

@@ -1,6 +1,6 @@
-import { request } from "../api.ts";
+import { request } from "../client/api.ts";
+import { showSuccess } from "../page/toasts.ts";
 import { Confirmation } from "../parts/confirmation.tsx";
-import { showSuccess } from "../toasts.ts";
 import { isOwnKey } from "./own-key.ts";
 import type { Key } from "./types.ts";
 

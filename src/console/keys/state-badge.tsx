@@ -1,4 +1,4 @@
-import { capitalized } from "../parts/capitalized.ts";
+import { capitalized } from "../texts/capitalized.ts";
 import type { KeyState } from "./types.ts";
 
 const tones: Record<KeyState, string> = {

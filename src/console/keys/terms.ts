@@ -1,4 +1,4 @@
-import { capitalized } from "../parts/capitalized.ts";
+import { capitalized } from "../texts/capitalized.ts";
 // What can be chosen for a key. A test compares these tables with those of the service.
 
 export interface PlanChoice {

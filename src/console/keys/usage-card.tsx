@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { request } from "../api.ts";
 import { BarChart } from "../charts/lazy.tsx";
+import { request } from "../client/api.ts";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 import type { Usage } from "./types.ts";

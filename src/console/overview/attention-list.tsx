@@ -1,6 +1,6 @@
-import { Icon } from "../frame/icons.tsx";
-import { withLocalTimes } from "../parts/times.ts";
-import { hrefOf } from "../router.ts";
+import { hrefOf } from "../page/router.ts";
+import { Icon } from "../parts/icon.tsx";
+import { withLocalTimes } from "../texts/times.ts";
 import type { Attention } from "./service-facts.ts";
 
 /** What somebody should look at, problems first. */

@@ -1,6 +1,6 @@
-import { formatCount } from "../parts/numbers.ts";
+import { hrefOf } from "../page/router.ts";
 import { Time } from "../parts/time.tsx";
-import { hrefOf } from "../router.ts";
+import { formatCount } from "../texts/numbers.ts";
 import type { ServiceFacts } from "./service-facts.ts";
 
 /** Facts about the service and what it does by itself. */

@@ -1,5 +1,5 @@
-import { request } from "../api.ts";
 import { BarChart } from "../charts/lazy.tsx";
+import { request } from "../client/api.ts";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 import type { RequestCounts } from "./service-facts.ts";

@@ -1,4 +1,4 @@
-import type { Status } from "../types.ts";
+import type { Status } from "../client/types.ts";
 
 /** The state of the service, as the API returns it. */
 export interface ServiceFacts {

@@ -1,8 +1,8 @@
 import { Sparkline } from "../charts/sparkline.tsx";
-import { capitalized } from "../parts/capitalized.ts";
-import { formatCount } from "../parts/numbers.ts";
+import { statuses } from "../client/types.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
-import { statuses } from "../types.ts";
+import { capitalized } from "../texts/capitalized.ts";
+import { formatCount } from "../texts/numbers.ts";
 import type { ServiceFacts } from "./service-facts.ts";
 
 /** The stock by status, and how much has changed lately. */

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
-import { request } from "../api.ts";
-import { listen } from "../live.ts";
+import { request } from "../client/api.ts";
+import { listen } from "../client/live.ts";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 import { AttentionList } from "./attention-list.tsx";

@@ -1,5 +1,5 @@
-import type { Status } from "../types.ts";
-import { capitalized } from "./capitalized.ts";
+import type { Status } from "../client/types.ts";
+import { capitalized } from "../texts/capitalized.ts";
 
 /** The status of an entry. */
 export function StatusBadge({ status }: { readonly status: Status }) {

@@ -1,7 +1,7 @@
-import { ApiError, request } from "../api.ts";
-import { createIdempotencyKey } from "../idempotency-key.ts";
-import { session } from "../session.ts";
-import type { Status, StockEntry } from "../types.ts";
+import { ApiError, request } from "../client/api.ts";
+import { createIdempotencyKey } from "../client/idempotency-key.ts";
+import { session } from "../client/session.ts";
+import type { Status, StockEntry } from "../client/types.ts";
 import { table, touched } from "./state.ts";
 
 /** One change of a batch. Status alone is a difference of 0 with a status. */

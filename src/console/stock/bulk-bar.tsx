@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
-import { capitalized } from "../parts/capitalized.ts";
-import { countOf, formatCount } from "../parts/numbers.ts";
-import { type Status, statuses } from "../types.ts";
+import { type Status, statuses } from "../client/types.ts";
+import { reasonCharactersMax } from "../parts/reasons.ts";
+import { capitalized } from "../texts/capitalized.ts";
+import { countOf, formatCount } from "../texts/numbers.ts";
 import { applyToSelected, bulk, continueBulk, dropRest } from "./bulk.ts";
 import { parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
-import { reasonCharactersMax } from "./reasons.ts";
 import { clearSelection, selected } from "./selection.ts";
 
 /**

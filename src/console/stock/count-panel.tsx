@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { formatCount } from "../parts/numbers.ts";
-import type { ListedEntry } from "../types.ts";
+import type { ListedEntry } from "../client/types.ts";
+import { formatCount } from "../texts/numbers.ts";
 import { CountStop, type Stop } from "./count-stop.tsx";
 import { CountSummary } from "./count-summary.tsx";
 import { counts, recordCount } from "./counting.ts";

@@ -1,7 +1,8 @@
 import { useEffect } from "preact/hooks";
-import { capitalized } from "../parts/capitalized.ts";
+import { type Status, statuses } from "../client/types.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { type Status, statuses } from "../types.ts";
+import { reasonCharactersMax } from "../parts/reasons.ts";
+import { capitalized } from "../texts/capitalized.ts";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import {
   cancelEditing,
@@ -11,7 +12,6 @@ import {
   editPlace,
   saveEditing,
 } from "./editing.ts";
-import { reasonCharactersMax } from "./reasons.ts";
 
 /** The edit on a phone. */
 export function EditSheet() {

@@ -1,14 +1,14 @@
 import { batch, computed, effect, signal } from "@preact/signals";
-import { whoOf } from "../activity/who.ts";
-import { announce } from "../announcements.ts";
-import { ApiError, messageOf, request } from "../api.ts";
-import { createIdempotencyKey } from "../idempotency-key.ts";
-import { capitalized } from "../parts/capitalized.ts";
-import { formatCount } from "../parts/numbers.ts";
-import { session } from "../session.ts";
-import { showError, showSuccess } from "../toasts.ts";
-import type { LedgerRow, ListedEntry, Status, StockEntry } from "../types.ts";
-import { isNarrow } from "./layout.ts";
+import { ApiError, messageOf, request } from "../client/api.ts";
+import { createIdempotencyKey } from "../client/idempotency-key.ts";
+import { session } from "../client/session.ts";
+import type { LedgerRow, ListedEntry, Status, StockEntry } from "../client/types.ts";
+import { announce } from "../page/announcements.ts";
+import { showError, showSuccess } from "../page/toasts.ts";
+import { isNarrow } from "../parts/layout.ts";
+import { whoOf } from "../parts/who.ts";
+import { capitalized } from "../texts/capitalized.ts";
+import { formatCount } from "../texts/numbers.ts";
 import { parseQuantity, quantityRule } from "./quantities.ts";
 import { onChange, table, touched, visible } from "./state.ts";
 

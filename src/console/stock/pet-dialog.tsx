@@ -1,8 +1,8 @@
-import { request } from "../api.ts";
+import { request } from "../client/api.ts";
+import type { Pet } from "../client/types.ts";
+import { navigate, place } from "../page/router.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
-import { navigate, place } from "../router.ts";
-import type { Pet } from "../types.ts";
 import { closePetDialog } from "./pet-dialog-state.ts";
 import { PetForm } from "./pet-form.tsx";
 

@@ -1,6 +1,6 @@
-import { request } from "../api.ts";
-import { lookForRenames } from "../renames.ts";
-import type { Pet } from "../types.ts";
+import { request } from "../client/api.ts";
+import { lookForRenames } from "../client/renames.ts";
+import type { Pet } from "../client/types.ts";
 import { parseQuantity, quantityRule } from "./quantities.ts";
 import { table, touched, updateOrder } from "./state.ts";
 

@@ -1,15 +1,15 @@
 import { useSignal } from "@preact/signals";
-import { capitalized } from "../parts/capitalized.ts";
+import { type Pet, statuses } from "../client/types.ts";
+import { hrefOf } from "../page/router.ts";
+import { showSuccess } from "../page/toasts.ts";
 import { DialogForm } from "../parts/dialog-form.tsx";
-import { formatCount } from "../parts/numbers.ts";
+import { reasonCharactersMax } from "../parts/reasons.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
-import { hrefOf } from "../router.ts";
-import { showSuccess } from "../toasts.ts";
-import { type Pet, statuses } from "../types.ts";
+import { capitalized } from "../texts/capitalized.ts";
+import { formatCount } from "../texts/numbers.ts";
 import { addPet, changePet, readPet, textsOf } from "./pet-fields.ts";
-import { reasonCharactersMax } from "./reasons.ts";
 import { RemovePet } from "./remove-pet.tsx";
 
 interface Props {

@@ -1,11 +1,11 @@
+import type { Pet } from "../client/types.ts";
+import { showSuccess } from "../page/toasts.ts";
 import { DialogForm } from "../parts/dialog-form.tsx";
-import { formatCount } from "../parts/numbers.ts";
+import { reasonCharactersMax } from "../parts/reasons.ts";
 import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
-import { showSuccess } from "../toasts.ts";
-import type { Pet } from "../types.ts";
+import { formatCount } from "../texts/numbers.ts";
 import { removePet } from "./pet-fields.ts";
-import { reasonCharactersMax } from "./reasons.ts";
 
 interface Props {
   readonly pet: Pet;

@@ -1,11 +1,17 @@
 import { batch, computed, effect, signal } from "@preact/signals";
-import { messageOf, request } from "../api.ts";
-import { listen, whenListening } from "../live.ts";
-import { describePets } from "../pet-names.ts";
-import { onRenamed, whenWatchingNames } from "../renames.ts";
-import { pause, retryDelayMs } from "../retries.ts";
-import { session } from "../session.ts";
-import { type LedgerRow, type Pet, type Status, type StockList, statuses } from "../types.ts";
+import { messageOf, request } from "../client/api.ts";
+import { listen, whenListening } from "../client/live.ts";
+import { describePets } from "../client/pet-names.ts";
+import { onRenamed, whenWatchingNames } from "../client/renames.ts";
+import { pause, retryDelayMs } from "../client/retries.ts";
+import { session } from "../client/session.ts";
+import {
+  type LedgerRow,
+  type Pet,
+  type Status,
+  type StockList,
+  statuses,
+} from "../client/types.ts";
 import { countStatuses, Search, type Sort, sortRows } from "./order.ts";
 import { StockTable } from "./table.ts";
 

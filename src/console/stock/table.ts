@@ -1,11 +1,11 @@
-import { whoOf } from "../activity/who.ts";
 import {
   type LedgerRow,
   type ListedEntry,
   type Status,
   type StockEntry,
   statuses,
-} from "../types.ts";
+} from "../client/types.ts";
+import { whoOf } from "../parts/who.ts";
 
 /** Who made the last change of a row, and when. */
 export interface LastChange {

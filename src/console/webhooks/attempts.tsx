@@ -1,5 +1,5 @@
-import { changeNumber, countOf, formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
+import { changeNumber, countOf, formatCount } from "../texts/numbers.ts";
 import type { WebhookAttempt } from "./types.ts";
 
 export function Attempts({ attempts }: { readonly attempts: readonly WebhookAttempt[] }) {

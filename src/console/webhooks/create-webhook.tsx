@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
-import { request } from "../api.ts";
-import { capitalized } from "../parts/capitalized.ts";
+import { request } from "../client/api.ts";
+import { statuses } from "../client/types.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
-import { statuses } from "../types.ts";
+import { capitalized } from "../texts/capitalized.ts";
 import { type CreatedWebhook, causeChoices } from "./types.ts";
 import { readWebhookForm } from "./webhook-form.ts";
 

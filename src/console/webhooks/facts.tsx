@@ -1,7 +1,7 @@
 import { causeNames } from "../activity/change-filter.ts";
-import { capitalized } from "../parts/capitalized.ts";
-import { changeNumber, formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
+import { capitalized } from "../texts/capitalized.ts";
+import { changeNumber, formatCount } from "../texts/numbers.ts";
 import { HealthText } from "./health.tsx";
 import type { Webhook, WebhookFilter } from "./types.ts";
 

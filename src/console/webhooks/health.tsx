@@ -1,6 +1,6 @@
-import { capitalized } from "../parts/capitalized.ts";
-import { formatCount } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
+import { capitalized } from "../texts/capitalized.ts";
+import { formatCount } from "../texts/numbers.ts";
 import type { Webhook } from "./types.ts";
 
 /** One badge: failing is more important than being active. */

@@ -1,10 +1,10 @@
-import { request } from "../api.ts";
+import { request } from "../client/api.ts";
+import { showSuccess } from "../page/toasts.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
-import { changeNumber } from "../parts/numbers.ts";
 import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
-import { showSuccess } from "../toasts.ts";
+import { changeNumber } from "../texts/numbers.ts";
 import type { Webhook } from "./types.ts";
 
 interface Props {

@@ -1,7 +1,9 @@
 import { type AuditRow, auditActions, listAudit as listPage } from "../../domain/audit/audit.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { keyIdPattern, queryOf, readLimit, readSeq, singleValue } from "../api/parameters.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 
 export const rowsPerPage = { initial: 100, max: 1_000 };
 

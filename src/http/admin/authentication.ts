@@ -1,8 +1,8 @@
 import type { Keyring } from "../../domain/keys/keyring.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
-import { insufficientScope, keyIn, unauthorized } from "../authentication.ts";
-import type { Call } from "../operation.ts";
-import type { Authenticator } from "../surface.ts";
+import { insufficientScope, keyIn, unauthorized } from "../pipeline/authentication.ts";
+import type { Call } from "../pipeline/operation.ts";
+import type { Authenticator } from "../pipeline/surface.ts";
 import { sessionTokenIn } from "./session-cookie.ts";
 
 /**

@@ -1,9 +1,10 @@
 import { undoRow } from "../../domain/history/undo.ts";
-import { seqMax } from "../../domain/ledger/ledger.ts";
-import { ledgerRowJson } from "../../domain/ledger/row-json.ts";
+import { ledgerRowJson, seqMax } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { changesHandler } from "../api/changes.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { actorOf } from "./actor.ts";
 import { conflictMessage } from "./conflicts.ts";
 import { flagField, readOptionalFields, textField } from "./fields.ts";

@@ -1,6 +1,6 @@
 import type { Contract, Success } from "../api/contract/operation.ts";
-import { compressText, preferredEncoding } from "../encodings.ts";
-import type { Reply } from "../operation.ts";
+import { compressText, preferredEncoding } from "../messages/encodings.ts";
+import type { Reply } from "../messages/reply.ts";
 
 /** A shorter text takes few packets, and is sent as soon without compression. */
 const compressedCharactersMin = 4_096;

@@ -1,7 +1,7 @@
 import { petNotFound } from "../../domain/ledger/inventory.ts";
-import type { NamedRow } from "../../domain/ledger/store.ts";
+import type { NamedRow } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import type { Context } from "../operation.ts";
+import type { Context } from "../pipeline/context.ts";
 
 /**
  * The error for an entry that somebody else has changed. The message says what is stored now, who did

@@ -1,8 +1,10 @@
-import { yieldToEventLoop } from "../../domain/running/event-loop.ts";
+import { yieldToEventLoop } from "../../domain/running/background.ts";
 import { type Content, exportText, orderContent, petContent } from "../../files/exports.ts";
 import type { Format } from "../../files/formats.ts";
 import { queryOf } from "../api/parameters.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { readFormat } from "./formats.ts";
 
 export const exportPets = (context: Context, call: Call) =>

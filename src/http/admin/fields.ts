@@ -1,11 +1,10 @@
-import { ServiceError } from "../../domain/running/errors.ts";
-import { InvalidField } from "../../domain/running/invalid-field.ts";
+import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { parseInstant } from "../../domain/values/instants.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
-import { readJsonText, readOptionalText } from "../body.ts";
-import { invalidJson } from "../messages.ts";
-import type { Call } from "../operation.ts";
-import { rejectUnknownField } from "../unknown-names.ts";
+import { readJsonText, readOptionalText } from "../messages/body.ts";
+import { invalidJson } from "../messages/error-messages.ts";
+import { rejectUnknownField } from "../messages/unknown-names.ts";
+import type { Call } from "../pipeline/operation.ts";
 
 /** A JSON object as it was sent. Numbers are JsonNumbers, so that no digit of an id is lost. */
 export type Fields = Readonly<Record<string, unknown>>;

@@ -3,8 +3,10 @@ import type { ImportOutcome, ImportRun } from "../../domain/catalogue/import-run
 import { fileNameRule, importReasonOf } from "../../domain/catalogue/imports.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { queryOf, singleValue } from "../api/parameters.ts";
-import { readChunks } from "../body.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import { readChunks } from "../messages/body.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { actorOf } from "./actor.ts";
 import { readFormat } from "./formats.ts";
 

@@ -1,5 +1,5 @@
 import type { operatorScope } from "../../domain/keys/keys.ts";
-import type { Operation } from "../operation.ts";
+import type { Operation } from "../pipeline/operation.ts";
 import type { AdminContract } from "./contract/operation.ts";
 
 /** An operation of the operator API. */

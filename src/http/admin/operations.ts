@@ -1,7 +1,7 @@
 import { operatorScope } from "../../domain/keys/keys.ts";
 import { namesIn } from "../api/contract/operation.ts";
-import { jsonTypes, mergePatchTypes } from "../body.ts";
-import type { Reply } from "../operation.ts";
+import { jsonTypes, mergePatchTypes } from "../messages/body.ts";
+import type { Reply } from "../messages/reply.ts";
 import { listAudit } from "./audit.ts";
 import { compressedRead, withCompression } from "./compression.ts";
 import * as audit from "./contract/audit.ts";
@@ -27,7 +27,7 @@ import { endSession, getSession, startSession } from "./session.ts";
  *    src/http/api/operations.ts.
  * 2. Write the handler in src/http/admin/, in the file of its noun. It gets the Context and the Call,
  *    and returns a Reply. A handler of src/http/api/ can be a row here, too. What only operators need
- *    of the service is in `context.admin`: src/http/admin/parts.ts, filled by src/compose/admin.ts.
+ *    of the service is in `context.admin`: src/http/pipeline/context.ts, filled by src/compose/admin.ts.
  * 3. Read a JSON body with `readFields` and `textField` etc. in src/http/admin/fields.ts, parameters
  *    with src/http/api/parameters.ts. Break a rule with `InvalidField` or another ServiceError.
  * 4. Pass `actorOf(call)` to what changes something: the ledger and the audit log name the operator.

@@ -1,5 +1,5 @@
-import { createFile, onFirstRequest } from "../files.ts";
-import type { Pages } from "../pages.ts";
+import { createFile, onFirstRequest } from "../pages/files.ts";
+import type { Pages } from "../pages/pages.ts";
 import { describeAdminApi } from "./contract/document.ts";
 import type { AdminOperation } from "./operation.ts";
 import { adminBasePath } from "./operations.ts";

@@ -2,7 +2,9 @@ import type { PetName } from "../../domain/catalogue/pets.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { int64Pattern, parseInt64 } from "../../domain/values/int64.ts";
 import { queryOf, singleValue } from "../api/parameters.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 
 export const namedPetsMax = 200;
 export const petIdsPattern = `^${int64Pattern}(,${int64Pattern}){0,${namedPetsMax - 1}}$`;

@@ -8,13 +8,14 @@ import {
   readQuantity,
   type Stock,
 } from "../../domain/ledger/inventory.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
-import { InvalidField } from "../../domain/running/invalid-field.ts";
+import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import * as lifecycle from "../../domain/shop/pet-lifecycle.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
 import { queryOf, readPetId, readSeq, singleValue } from "../api/parameters.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { actorOf } from "./actor.ts";
 import { versionConflict } from "./conflicts.ts";
 import { type Fields, given, readFields, textField, textListField } from "./fields.ts";

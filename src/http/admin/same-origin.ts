@@ -1,6 +1,6 @@
 import { ServiceError } from "../../domain/running/errors.ts";
-import { crossOrigin } from "../messages.ts";
-import type { Call } from "../operation.ts";
+import { crossOrigin } from "../messages/error-messages.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { isByCookie } from "./authentication.ts";
 
 /**

@@ -2,7 +2,9 @@ import { listKeyStatuses } from "../../domain/keys/lifecycle.ts";
 import { type Attention, listAttention } from "../../domain/operations/attention.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
 import { stockTotals } from "../list/totals.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { isoOrNull } from "./times.ts";
 
 /** The state of the service on one page. */

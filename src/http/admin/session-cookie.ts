@@ -1,7 +1,6 @@
 import type { Environment } from "../../domain/keys/keys.ts";
 import { sessionMs } from "../../domain/keys/sessions.ts";
-import { readCookie } from "../cookies.ts";
-import type { Call } from "../operation.ts";
+import type { Call } from "../pipeline/operation.ts";
 
 /** A request, and where its client reaches the service. */
 type Received = Pick<Call, "request" | "origin">;
@@ -38,4 +37,14 @@ export function sessionCookie(
   const name = cookieName(environment, isSecure);
   const secure = isSecure ? "; Secure" : "";
   return `${name}=${token ?? ""}; Path=/; Max-Age=${ageSeconds}; HttpOnly; SameSite=Strict${secure}`;
+}
+
+/**
+ * The value of the cookie with this name, as it was sent. Undefined if there is none, and if there are
+ * several: one of them was then set for another path or domain, perhaps by somebody else.
+ */
+function readCookie({ headers }: Pick<Request, "headers">, name: string) {
+  const pairs = (headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
+  const values = pairs.filter((pair) => pair.startsWith(`${name}=`));
+  return values.length === 1 ? values[0]!.slice(name.length + 1) : undefined;
 }

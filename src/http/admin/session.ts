@@ -1,8 +1,10 @@
-import { endSession as end, startSession as start } from "../../domain/keys/session-lifecycle.ts";
+import { endSession as end, startSession as start } from "../../domain/keys/sessions.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { keyIn } from "../authentication.ts";
-import { signInWithKey } from "../messages.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import { signInWithKey } from "../messages/error-messages.ts";
+import type { Reply } from "../messages/reply.ts";
+import { keyIn } from "../pipeline/authentication.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { actorOf } from "./actor.ts";
 import { rejectForeignSignIn } from "./same-origin.ts";
 import { sessionCookie, sessionTokenIn } from "./session-cookie.ts";

@@ -7,7 +7,9 @@ import {
   withoutKey,
 } from "../../domain/usage/usage-history.ts";
 import { queryOf, singleValue } from "../api/parameters.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { keyNotFound, readKeyId } from "./keys.ts";
 
 export const stepRule = `Query parameter 'step' must be one of ${steps.join(", ")}.`;

@@ -1,4 +1,5 @@
-import type { Call, Context } from "../operation.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 
 /** Does work that may take longer than a connection may be silent. */
 export async function whileWaiting<T>(

@@ -1,5 +1,4 @@
-import { ServiceError } from "../../domain/running/errors.ts";
-import { InvalidField } from "../../domain/running/invalid-field.ts";
+import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
 import {
   createWebhook as create,
@@ -13,7 +12,9 @@ import {
   type WebhookStatus,
 } from "../../domain/webhooks/lifecycle.ts";
 import type { Webhook, WebhookAttempt } from "../../domain/webhooks/webhook.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { actorOf } from "./actor.ts";
 import {
   type Fields,

@@ -23,8 +23,8 @@ import {
   skipSpace,
 } from "../../domain/values/json-scan.ts";
 import { isReason, reasonRule } from "../../domain/values/reasons.ts";
-import { invalidJson } from "../messages.ts";
-import { rejectUnknownField } from "../unknown-names.ts";
+import { invalidJson } from "../messages/error-messages.ts";
+import { rejectUnknownField } from "../messages/unknown-names.ts";
 
 export const changesRequired = `The body must be a JSON object with the field 'changes', an array of 1 to ${changesMax} changes.`;
 

@@ -2,18 +2,20 @@ import { petNotFound } from "../../domain/ledger/inventory.ts";
 import type { VersionedEntry } from "../../domain/ledger/store.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { setQuantity } from "../../domain/shop/shop.ts";
-import { readJsonText } from "../body.ts";
-import { errorReply } from "../errors.ts";
+import { entryJson } from "../list/chunks.ts";
+import { readJsonText } from "../messages/body.ts";
+import { entryChanged, ifMatchInvalid } from "../messages/error-messages.ts";
+import { errorReply } from "../messages/errors.ts";
 import {
   entryTag,
   expectedVersions,
   isTagList,
   satisfiesIfMatch,
   satisfiesIfNoneMatch,
-} from "../etags.ts";
-import { entryJson } from "../list/chunks.ts";
-import { entryChanged, ifMatchInvalid } from "../messages.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+} from "../messages/etags.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { identifyRequest } from "./idempotency.ts";
 import { readPetId } from "./parameters.ts";
 import { parseReason } from "./reasons.ts";

@@ -1,7 +1,7 @@
 import { digestOfTexts } from "../../domain/ledger/idempotency.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { WriteRequest } from "../../domain/shop/shop.ts";
-import type { Call } from "../operation.ts";
+import type { Call } from "../pipeline/operation.ts";
 
 const keyCharactersMax = 255;
 

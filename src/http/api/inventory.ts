@@ -1,12 +1,14 @@
 import type { MaybePromise } from "../../domain/running/clock.ts";
-import { preferredEncoding } from "../encodings.ts";
-import { errorReply } from "../errors.ts";
-import { satisfiesIfMatch, satisfiesIfNoneMatch } from "../etags.ts";
-import { createTemplate, type HeaderTemplate } from "../headers.ts";
 import { compressedBytesMin } from "../list/encodings.ts";
 import type { ListVersion } from "../list/list.ts";
-import { listChanged } from "../messages.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import { preferredEncoding } from "../messages/encodings.ts";
+import { listChanged } from "../messages/error-messages.ts";
+import { errorReply } from "../messages/errors.ts";
+import { satisfiesIfMatch, satisfiesIfNoneMatch } from "../messages/etags.ts";
+import { createTemplate, type HeaderTemplate } from "../messages/headers.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 
 export function listInventory(context: Context, call: Call): MaybePromise<Reply> {
   const wait = context.follower.catchUp(call.head);

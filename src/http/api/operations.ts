@@ -1,7 +1,7 @@
 import { petsDeprecatedAt } from "../../domain/catalogue/pets.ts";
 import type { Scope } from "../../domain/keys/keys.ts";
-import { jsonTypes, mergePatchTypes } from "../body.ts";
-import type { Operation } from "../operation.ts";
+import { jsonTypes, mergePatchTypes } from "../messages/body.ts";
+import type { Operation } from "../pipeline/operation.ts";
 import { applyChanges } from "./changes.ts";
 import * as changes from "./contract/changes.ts";
 import * as history from "./contract/history.ts";

@@ -3,7 +3,9 @@ import {
   ordersPerPageDefault,
   ordersPerPageMax,
 } from "../../domain/catalogue/orders.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { queryOf, readAfter, readLimit } from "./parameters.ts";
 
 const pageBounds = { initial: ordersPerPageDefault, max: ordersPerPageMax };

@@ -4,7 +4,7 @@ import { momentRule } from "../../domain/ledger/moments.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { parseInstant } from "../../domain/values/instants.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
-import type { IncomingRequest } from "../operation.ts";
+import type { IncomingRequest } from "../messages/requests.ts";
 
 /** The rules of path and query parameters. The API description shows the messages as examples. */
 

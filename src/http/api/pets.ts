@@ -1,6 +1,8 @@
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { readPetId } from "./parameters.ts";
 
 export async function getPet({ store }: Context, call: Call): Promise<Reply> {

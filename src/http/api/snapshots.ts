@@ -6,8 +6,10 @@ import {
 } from "../../domain/ledger/moments.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { differencesBetween, inventoryAt } from "../../domain/snapshots/snapshots.ts";
-import { satisfiesIfNoneMatch } from "../etags.ts";
-import type { Call, Context, Reply } from "../operation.ts";
+import { satisfiesIfNoneMatch } from "../messages/etags.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { encodeDifferences, encodeEntries, jsonArray } from "../snapshots/json.ts";
 import { momentInvalid, queryOf, singleValue, toInvalid } from "./parameters.ts";
 

@@ -1,7 +1,7 @@
 import { quantityRule, readQuantity } from "../../domain/ledger/inventory.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isJsonObject, parseJson } from "../../domain/values/json.ts";
-import { invalidJson } from "../messages.ts";
+import { invalidJson } from "../messages/error-messages.ts";
 
 export const quantityInvalid = `Field 'quantity' ${quantityRule}.`;
 export const quantityMissing = `Field 'quantity' is required and ${quantityRule}.`;

@@ -1,5 +1,5 @@
 import type { Environment } from "../../domain/keys/keys.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../pages/html.ts";
 
 const productName = "Pet Store Inventory";
 

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Environment } from "../../domain/keys/keys.ts";
 import { hasSessionCookie } from "../admin/session-cookie.ts";
-import { errorReply } from "../errors.ts";
-import { createFile } from "../files.ts";
-import { pathNotFound } from "../messages.ts";
-import { pageHeaders } from "../page-headers.ts";
-import { type Page, type Pages, toResponse } from "../pages.ts";
+import { pathNotFound } from "../messages/error-messages.ts";
+import { errorReply } from "../messages/errors.ts";
+import { createFile } from "../pages/files.ts";
+import { type Page, type Pages, pageHeaders, toResponse } from "../pages/pages.ts";
 import type { ConsoleManifest } from "./manifest.ts";
 import { consolePage, missingConsolePage, startPage } from "./page.ts";
 

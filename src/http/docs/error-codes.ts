@@ -1,8 +1,8 @@
 import { apiErrorCodes, type ErrorCode } from "../../domain/running/errors.ts";
 import type { ApiDocument } from "../api/contract/document.ts";
 import { errors, unlistedErrors } from "../api/contract/errors.ts";
-import { statusOf } from "../errors.ts";
-import { type Html, html } from "../html.ts";
+import { statusOf } from "../messages/errors.ts";
+import { type Html, html } from "../pages/html.ts";
 import { headingLink, inline } from "./prose.ts";
 
 const descriptions: Readonly<Partial<Record<ErrorCode, { readonly description: string }>>> = {

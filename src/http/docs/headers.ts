@@ -1,6 +1,6 @@
 import type { ApiDocument } from "../api/contract/document.ts";
 import { type HeaderId, headerName } from "../api/contract/headers.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../pages/html.ts";
 import { headingLink, inline } from "./prose.ts";
 import { constraintsOf, typeOf } from "./schema.ts";
 

@@ -5,7 +5,7 @@ import type {
   DescribedResponse,
 } from "../api/contract/description.ts";
 import { feedType } from "../api/feed.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../pages/html.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { headingLink, inline, prose } from "./prose.ts";
 import { constraintsOf, jsonBlock, textBlock, typeOf } from "./schema.ts";

@@ -1,5 +1,5 @@
 import type { ApiDocument } from "../api/contract/document.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../pages/html.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { errorCodeSection } from "./error-codes.ts";
 import { headerSection } from "./headers.ts";

@@ -1,4 +1,4 @@
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../pages/html.ts";
 
 /**
  * Renders the part of Markdown that the API description uses: paragraphs, second-level headings,

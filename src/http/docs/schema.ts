@@ -1,5 +1,5 @@
 import type { Schema } from "../api/contract/schema.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../pages/html.ts";
 import { formatJson } from "./browser/json.ts";
 
 import { headingLink, inline } from "./prose.ts";

@@ -1,6 +1,6 @@
 import type { DescribedOperation } from "../api/contract/description.ts";
 import { feedType } from "../api/feed.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../pages/html.ts";
 import type { Trial } from "./browser/request.ts";
 import { type Language, languages, sampleFor } from "./browser/samples.ts";
 import type { Endpoint } from "./endpoint.ts";

@@ -1,4 +1,4 @@
-import { createCompressor, type Encoding } from "../encodings.ts";
+import { createCompressor, type Encoding } from "../messages/encodings.ts";
 import { readersGoneAfterMs } from "./body.ts";
 import type { ListVersion } from "./list.ts";
 

@@ -4,7 +4,7 @@ import {
   compressedBody,
   invalidJson,
   unsupportedMediaType,
-} from "../../messages.ts";
+} from "../../messages/error-messages.ts";
 import { objectBodyRequired } from "../fields.ts";
 
 /** The errors of operations that read a JSON body. */

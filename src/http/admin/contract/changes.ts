@@ -6,7 +6,7 @@ import * as apiHistory from "../../api/contract/history.ts";
 import type { Parameter } from "../../api/contract/operation.ts";
 import { boundedInteger, reference } from "../../api/contract/schema.ts";
 import * as apiSnapshots from "../../api/contract/snapshots.ts";
-import { jsonTypes } from "../../body.ts";
+import { jsonTypes } from "../../messages/body.ts";
 import { rowNumberRule, undoOfCreation, undoOfRemoval } from "../changes.ts";
 import { conflictMessage } from "../conflicts.ts";
 import { bodyErrors, bodyMessages, mediaMessages } from "./body-errors.ts";

@@ -1,7 +1,7 @@
 import { describeOperations } from "../../api/contract/description.ts";
 import { errors } from "../../api/contract/errors.ts";
 import { commonHeaders } from "../../api/contract/headers.ts";
-import { missingOperatorKey } from "../../messages.ts";
+import { missingOperatorKey } from "../../messages/error-messages.ts";
 import type { AdminOperation } from "../operation.ts";
 import { adminBasePath } from "../operations.ts";
 import { adminTags } from "./operation.ts";

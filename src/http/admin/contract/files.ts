@@ -15,7 +15,7 @@ import {
   responseObject,
   type Schema,
 } from "../../api/contract/schema.ts";
-import { bodyTooLarge, compressedBody, incompleteBody } from "../../messages.ts";
+import { bodyTooLarge, compressedBody, incompleteBody } from "../../messages/error-messages.ts";
 import { mediaTypeOf } from "../exports.ts";
 import { formatRule } from "../formats.ts";
 import {

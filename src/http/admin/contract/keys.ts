@@ -2,7 +2,7 @@ import { fixedForOperators } from "../../../domain/keys/terms.ts";
 import type { Parameter } from "../../api/contract/operation.ts";
 import { reference } from "../../api/contract/schema.ts";
 import { keyIdPattern } from "../../api/parameters.ts";
-import { jsonTypes, mergePatchTypes } from "../../body.ts";
+import { jsonTypes, mergePatchTypes } from "../../messages/body.ts";
 import { keyNotFound, kindRule } from "../keys.ts";
 import { overlapRule } from "../overlaps.ts";
 import { bodyErrors, bodyMessages, mediaMessages } from "./body-errors.ts";

@@ -4,7 +4,7 @@ import { reasonCharactersMax } from "../../../domain/values/reasons.ts";
 import { petIdParameter } from "../../api/contract/inventory.ts";
 import { boundedInteger, reference } from "../../api/contract/schema.ts";
 import { petIdRule, seqRule } from "../../api/parameters.ts";
-import { jsonTypes, mergePatchTypes } from "../../body.ts";
+import { jsonTypes, mergePatchTypes } from "../../messages/body.ts";
 import { namedPetsMax, petIdsPattern, petIdsRule } from "../pet-names.ts";
 import { petIdFieldRule } from "../pets.ts";
 import { bodyErrors, bodyMessages, mediaMessages } from "./body-errors.ts";

@@ -1,6 +1,6 @@
 import { environments } from "../../../domain/keys/keys.ts";
 import { reference, responseObject, type Schema } from "../../api/contract/schema.ts";
-import { signInWithKey } from "../../messages.ts";
+import { signInWithKey } from "../../messages/error-messages.ts";
 import { exampleOperatorId } from "./examples.ts";
 import type { AdminContract } from "./operation.ts";
 

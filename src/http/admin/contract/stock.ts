@@ -7,7 +7,7 @@ import { idempotencyKeyParameter, petIdParameter } from "../../api/contract/inve
 import { reference } from "../../api/contract/schema.ts";
 import { idempotencyKeyRule } from "../../api/idempotency.ts";
 import { petIdRule } from "../../api/parameters.ts";
-import { mergePatchTypes } from "../../body.ts";
+import { mergePatchTypes } from "../../messages/body.ts";
 import { bodyErrors, bodyMessages, mediaMessages } from "./body-errors.ts";
 import { exampleConflict } from "./changes.ts";
 import type { AdminContract } from "./operation.ts";

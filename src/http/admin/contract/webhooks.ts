@@ -1,7 +1,11 @@
 import { unavailableMessages } from "../../../domain/running/errors.ts";
 import { reference } from "../../api/contract/schema.ts";
-import { jsonTypes } from "../../body.ts";
-import { bodyTooLarge, compressedBody, unsupportedMediaType } from "../../messages.ts";
+import { jsonTypes } from "../../messages/body.ts";
+import {
+  bodyTooLarge,
+  compressedBody,
+  unsupportedMediaType,
+} from "../../messages/error-messages.ts";
 import { overlapRule } from "../overlaps.ts";
 import type { AdminContract } from "./operation.ts";
 import { exampleAttempt, exampleId, exampleSecret, exampleWebhook } from "./webhook-schemas.ts";

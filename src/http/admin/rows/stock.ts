@@ -1,6 +1,6 @@
 import { getLedgerHead, listChanges, listHistory } from "../../api/history.ts";
 import { getDiff, getSnapshot } from "../../api/snapshots.ts";
-import { jsonTypes, mergePatchTypes } from "../../body.ts";
+import { jsonTypes, mergePatchTypes } from "../../messages/body.ts";
 import { applyChanges, undoChange } from "../changes.ts";
 import * as changes from "../contract/changes.ts";
 import * as pets from "../contract/pets.ts";

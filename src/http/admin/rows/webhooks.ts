@@ -1,4 +1,4 @@
-import { jsonTypes } from "../../body.ts";
+import { jsonTypes } from "../../messages/body.ts";
 import * as contract from "../contract/webhooks.ts";
 import type { AdminRow, AdminSettings } from "../operation.ts";
 import {

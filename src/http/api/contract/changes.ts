@@ -6,8 +6,8 @@ import {
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import type { Change, Rejected } from "../../../domain/ledger/ledger.ts";
 import { unavailableMessages } from "../../../domain/running/errors.ts";
-import { jsonTypes } from "../../body.ts";
-import * as messages from "../../messages.ts";
+import { jsonTypes } from "../../messages/body.ts";
+import * as messages from "../../messages/error-messages.ts";
 import { changesRequired, oneAmountRule, petIdFieldRule } from "../change-list.ts";
 import { idempotencyKeyRule } from "../idempotency.ts";
 import { exampleChanged, exampleChanges } from "./examples.ts";

@@ -1,7 +1,8 @@
-import { statusOf } from "../../errors.ts";
-import { missingScope } from "../../messages.ts";
-import type { KnownNames, Operation } from "../../operation.ts";
-import { unknownName } from "../../unknown-names.ts";
+import { missingScope } from "../../messages/error-messages.ts";
+import { statusOf } from "../../messages/errors.ts";
+import type { KnownNames } from "../../messages/unknown-names.ts";
+import { unknownName } from "../../messages/unknown-names.ts";
+import type { Operation } from "../../pipeline/operation.ts";
 import { feedType } from "../feed.ts";
 import type { DescribedCode, ErrorDescription } from "./errors.ts";
 import { type Header, type HeaderId, headerName, headers } from "./headers.ts";

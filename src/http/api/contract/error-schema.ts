@@ -1,6 +1,6 @@
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import type { ErrorCode } from "../../../domain/running/errors.ts";
-import { statusOf } from "../../errors.ts";
+import { statusOf } from "../../messages/errors.ts";
 import { responseObject, type Schema } from "./schema.ts";
 
 /** The body of every error response of an API that sends these codes. */

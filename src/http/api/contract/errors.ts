@@ -1,8 +1,8 @@
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import { type ErrorCode, unavailableMessages } from "../../../domain/running/errors.ts";
 import { keyReused } from "../../../domain/shop/shop.ts";
-import { mergePatchTypes } from "../../body.ts";
-import * as messages from "../../messages.ts";
+import { mergePatchTypes } from "../../messages/body.ts";
+import * as messages from "../../messages/error-messages.ts";
 import type { HeaderId } from "./headers.ts";
 
 export interface ErrorDescription {

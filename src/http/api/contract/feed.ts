@@ -1,5 +1,5 @@
 import { formatCursor } from "../../../domain/ledger/cursors.ts";
-import { tooManyStreams } from "../../messages.ts";
+import { tooManyStreams } from "../../messages/error-messages.ts";
 import { cursorRule, lastEventIdRule, notInFeedRule } from "../parameters.ts";
 import { exampleRow } from "./examples.ts";
 import type { EventStream, Parameter } from "./operation.ts";

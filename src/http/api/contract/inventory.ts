@@ -1,6 +1,6 @@
 import { unavailableMessages } from "../../../domain/running/errors.ts";
 import { reasonCharactersMax } from "../../../domain/values/reasons.ts";
-import { entryChanged, ifMatchInvalid } from "../../messages.ts";
+import { entryChanged, ifMatchInvalid } from "../../messages/error-messages.ts";
 import { idempotencyKeyRule } from "../idempotency.ts";
 import { petIdRule } from "../parameters.ts";
 import { reasonHeaderRule } from "../reasons.ts";

@@ -1,4 +1,4 @@
-import type { KnownNames } from "../../operation.ts";
+import type { KnownNames } from "../../messages/unknown-names.ts";
 import type { DescribedCode } from "./errors.ts";
 import type { HeaderId } from "./headers.ts";
 import type { Schema } from "./schema.ts";

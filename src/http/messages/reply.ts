@@ -1,0 +1,21 @@
+import type { ErrorCode } from "../../domain/running/errors.ts";
+import type { HeaderTemplate } from "./headers.ts";
+
+/** A response without the headers that all responses have. */
+export interface Reply {
+  readonly status: number;
+  readonly body: string | Blob | ReadableStream<Uint8Array> | null;
+  /** The length of a body that is a stream. */
+  readonly streamBytes?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The value of the header ETag. Faster than in `headers`, for responses that all differ in it. */
+  readonly etag?: string;
+  /** All headers of a response that is sent often, prepared. `headers` is then not used. */
+  readonly template?: HeaderTemplate;
+  /** How long the connection may be silent during this response, if not as long as any other. */
+  readonly idleTimeoutSeconds?: number;
+  /** Set on errors. */
+  readonly errorCode?: ErrorCode;
+  /** What was thrown, for the log. Set on errors of the service itself: 500 and 503. */
+  readonly failure?: unknown;
+}

@@ -1,0 +1,67 @@
+import type { Caller, GrantedScope } from "../../domain/keys/keys.ts";
+import type { Head } from "../../domain/ledger/store.ts";
+import type { MaybePromise, Trace } from "../../domain/running/clock.ts";
+import type { BodyRule } from "../messages/body.ts";
+import type { HeaderTemplate } from "../messages/headers.ts";
+import type { PublicOrigin } from "../messages/public-origin.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { IncomingRequest } from "../messages/requests.ts";
+import type { KnownNames } from "../messages/unknown-names.ts";
+import type { Context } from "./context.ts";
+
+/** One operation of a surface: one method on one path. */
+export interface Operation {
+  readonly id: string;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Relative to the surface's base path; parameters in braces. */
+  readonly path: string;
+  readonly scope: GrantedScope;
+  /** Responses of an operation that is not stable have the header `X-Stability`. */
+  readonly stability: "stable" | "beta" | "experimental";
+  readonly deprecation?: Deprecation;
+  /** The `Cache-Control` of its successful responses. By default, GET has `no-cache`. */
+  readonly cacheControl?: string;
+  /** The request body it reads. An operation without this field ignores any body. */
+  readonly body?: BodyRule;
+  /** Requests with other names get 400. Undefined where the specification lets them be ignored. */
+  readonly known?: KnownNames;
+  readonly handle: (context: Context, call: Call) => MaybePromise<Reply>;
+}
+
+/** Times in milliseconds since 1970. */
+export interface Deprecation {
+  readonly since: number;
+  /** From this time on the operation returns 410. */
+  readonly sunsetAt: number;
+}
+
+/** An operation as a part of its route. Its id is unique among all surfaces. */
+export interface RoutedOperation extends Operation {
+  readonly basePath: string;
+  /** The headers of all its responses, errors included. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** For responses that need no other headers. */
+  readonly defaultTemplate: HeaderTemplate;
+  /** For responses with an `etag` that need no other headers. */
+  readonly taggedTemplate: HeaderTemplate;
+}
+
+/** An authenticated request within its rate limit, for an operation to handle. */
+export interface Call {
+  readonly request: IncomingRequest;
+  readonly requestId: string;
+  readonly caller: Caller;
+  /** Identified the caller. A response that stays open asks again. */
+  readonly authenticator: {
+    identify(request: Request, origin: PublicOrigin): MaybePromise<Caller | undefined>;
+  };
+  /** Tells where the client reaches the service. */
+  readonly origin: PublicOrigin;
+  readonly operation: RoutedOperation;
+  /** Set if the request is traced. */
+  readonly trace: Trace | undefined;
+  /** The store's head when the request arrived, if the engine knows it without a wait. */
+  readonly head: Head | undefined;
+  /** Sets how long the connection may be silent. 0 means any time. */
+  setIdleTimeout(seconds: number): void;
+}

@@ -1,0 +1,207 @@
+import type { Caller } from "../../domain/keys/keys.ts";
+import type { Head } from "../../domain/ledger/store.ts";
+import type { LimitDecision, Limiter } from "../../domain/limits/limits.ts";
+import type { MaybePromise, Trace } from "../../domain/running/clock.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import type { UsageRecorder } from "../../domain/usage/usage-recorder.ts";
+import { untilAccepted } from "../messages/arrival.ts";
+import {
+  invalidHost,
+  methodNotAllowed,
+  operationGone,
+  pathNotFound,
+} from "../messages/error-messages.ts";
+import { errorReply, replyFor } from "../messages/errors.ts";
+import { createTemplate, fillTemplate, type HeaderTemplate } from "../messages/headers.ts";
+import { missingPath } from "../messages/paths.ts";
+import type { PublicOrigin } from "../messages/public-origin.ts";
+import type { Reply } from "../messages/reply.ts";
+import { hasValidHost, type IncomingRequest, nextRequestId } from "../messages/requests.ts";
+import { rejectUnknownParameters } from "../messages/unknown-names.ts";
+import type { Context } from "./context.ts";
+import type { Cors } from "./cors.ts";
+import type { Observation } from "./observe.ts";
+import type { RoutedOperation } from "./operation.ts";
+import { type AddressLimiter, rateLimitError } from "./rate-limits.ts";
+import { jsonHeaders, type Route } from "./routes.ts";
+import type { Surface } from "./surface.ts";
+
+export interface PipelineParts {
+  readonly context: Context;
+  readonly limiter: Limiter;
+  /** Limits requests without valid credentials, unless the surface has its own limiter. */
+  readonly addresses: AddressLimiter;
+  readonly cors: Cors | undefined;
+  readonly observation: Observation;
+  /** Counts requests for the charts of the operator. */
+  readonly usage: Pick<UsageRecorder, "count">;
+  /** True while the service stops. Every response then has `Connection: close`. */
+  isStopping(): boolean;
+}
+
+/** A request from the HTTP server, with the route that its path matches. */
+export interface RoutedRequest {
+  readonly request: IncomingRequest;
+  readonly route: Route | undefined;
+  /** The client's address. A function, because most requests do not need it. */
+  address(): string;
+  readonly origin: PublicOrigin;
+  /** Sets how long the connection may be silent while this request is handled. */
+  setIdleTimeout(seconds: number): void;
+}
+
+export type Pipeline = (routed: RoutedRequest) => Promise<Response>;
+
+/**
+ * Handles every request to one surface, in this order: Host, authentication, rate limit, route,
+ * scope, sunset, unknown parameters, operation, headers, observation. Unknown paths and methods take
+ * the same steps, so a client without a key learns nothing about them.
+ */
+export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline {
+  const { authenticator, addresses = parts.addresses } = surface;
+  const { context, limiter, observation, usage } = parts;
+  const cors = surface.isSameOriginOnly ? undefined : parts.cors;
+  const paths = surface.operations.map(({ path }) => surface.basePath + path);
+  const headersElsewhere = { ...jsonHeaders, ...surface.headers };
+
+  function operate(
+    { request, route, origin, setIdleTimeout }: RoutedRequest,
+    operation: RoutedOperation | undefined,
+    requestId: string,
+    caller: Caller,
+    head: Head | undefined,
+    trace: Trace | undefined,
+  ): MaybePromise<Reply> {
+    if (!route) throw new ServiceError("not_found", missingPath(request.url, paths));
+    if (!operation) return methodError(route);
+    const { scope, deprecation } = operation;
+    if (!caller.scopes.includes(scope)) return authenticator.insufficientScope(scope);
+    if (deprecation && context.clock.now() >= deprecation.sunsetAt) {
+      throw new ServiceError("gone", operationGone);
+    }
+    if (operation.known) rejectUnknownParameters(request, operation.known);
+    const call = {
+      request,
+      requestId,
+      caller,
+      authenticator,
+      origin,
+      operation,
+      head,
+      trace,
+      setIdleTimeout,
+    };
+    // A body is read until the parser has accepted its end (src/http/messages/body.ts). Operations without one
+    // wait here.
+    if (operation.method === "GET" || operation.body) return operation.handle(context, call);
+    return untilAccepted(request).then(() => operation.handle(context, call));
+  }
+
+  function templateFor(
+    { request, route }: RoutedRequest,
+    operation: RoutedOperation | undefined,
+    reply: Reply,
+  ): HeaderTemplate {
+    if (!cors && reply.template) return reply.template;
+    if (!cors && !reply.headers && operation) {
+      return reply.etag === undefined ? operation.defaultTemplate : operation.taggedTemplate;
+    }
+    const template = createTemplate(operation?.headers ?? route?.headers ?? headersElsewhere);
+    const { headers } = template;
+    if (reply.status === 204 || reply.status === 304) headers.delete("Content-Type");
+    for (const [name, value] of reply.template?.headers ?? []) headers.set(name, value);
+    for (const [name, value] of Object.entries(reply.headers ?? {})) headers.set(name, value);
+    // Appended: a response may vary by Origin and by another header.
+    for (const [name, value] of Object.entries(cors?.headersFor(request, route) ?? {})) {
+      headers.append(name, value);
+    }
+    return template;
+  }
+
+  /**
+   * Preflights are not counted. Browsers send them before requests with a valid key, and rejecting
+   * one costs as much as answering it.
+   */
+  function takeFromAddress(routed: RoutedRequest): LimitDecision {
+    const address = routed.address();
+    return cors?.isPreflight(routed.request, routed.route)
+      ? addresses.peek(address)
+      : addresses.take(address);
+  }
+
+  /** The limits to report when a request failed before it was counted. */
+  function lastKnownLimits(routed: RoutedRequest, caller: Caller | undefined): LimitDecision {
+    const known = caller ?? authenticator.lastKnownCaller(routed.request, routed.origin);
+    return known ? limiter.lastKnown(known.keyId, known.limits) : addresses.take(routed.address());
+  }
+
+  function respond(
+    routed: RoutedRequest,
+    operation: RoutedOperation | undefined,
+    requestId: string,
+    caller: Caller | undefined,
+    decision: LimitDecision | undefined,
+    reply: Reply,
+  ): Response {
+    const limits = decision ?? lastKnownLimits(routed, caller);
+    const template = templateFor(routed, operation, reply);
+    const headers = fillTemplate(template, limits, requestId, reply.etag);
+    return new Response(reply.body, { status: reply.status, headers });
+  }
+
+  return async (routed) => {
+    const startedMs = observation.begin();
+    const { request, route } = routed;
+    const trace = observation.beginTrace(request.headers);
+    const operation = route?.operations.get(request.method);
+    const requestId = nextRequestId();
+    let caller: Caller | undefined;
+    let decision: LimitDecision | undefined;
+    let reply: Reply;
+    try {
+      const head = context.head.cachedHead();
+      const isHostValid = hasValidHost(request.headers);
+      const isAnonymous = request.method === "OPTIONS" || !isHostValid;
+      const found = isAnonymous ? undefined : authenticator.identify(request, routed.origin);
+      caller = found instanceof Promise ? await found : found;
+      const limitedMs = trace ? performance.now() : 0;
+      const taken = caller ? limiter.take(caller.keyId, caller.limits) : takeFromAddress(routed);
+      decision = taken instanceof Promise ? await taken : taken;
+      usage.count(caller?.keyId, decision);
+      trace?.span("limit", limitedMs, performance.now());
+      if (decision.outcome !== "admitted") reply = rateLimitError(decision);
+      else if (caller) {
+        const operated = operate(routed, operation, requestId, caller, head, trace);
+        reply = operated instanceof Promise ? await operated : operated;
+      } else if (!isHostValid) reply = errorReply("invalid_request", invalidHost);
+      else if (request.method === "OPTIONS") reply = optionsReply(route);
+      else reply = authenticator.unauthorized(request);
+    } catch (error) {
+      reply = replyFor(error, requestId);
+    }
+    let response: Response;
+    try {
+      response = respond(routed, operation, requestId, caller, decision, reply);
+    } catch (bug) {
+      // An invalid reply. The server sends its 500.
+      const sent = { ...errorReply("internal_error", ""), failure: bug };
+      observation.end({ startedMs, requestId, request, operation, caller, reply: sent, trace });
+      throw bug;
+    }
+    if (reply.idleTimeoutSeconds !== undefined) routed.setIdleTimeout(reply.idleTimeoutSeconds);
+    if (parts.isStopping()) response.headers.set("Connection", "close");
+    if (observation.isMeasuring || reply.failure !== undefined) {
+      observation.end({ startedMs, requestId, request, operation, caller, reply, trace });
+    }
+    return response;
+  };
+}
+
+function methodError({ allow }: Route): Reply {
+  return errorReply("method_not_allowed", methodNotAllowed(allow), { Allow: allow });
+}
+
+function optionsReply(route: Route | undefined): Reply {
+  if (!route) throw new ServiceError("not_found", pathNotFound);
+  return { status: 204, body: null, headers: { Allow: route.allow } };
+}

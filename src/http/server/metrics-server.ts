@@ -1,0 +1,48 @@
+import { methodNotAllowed, pathNotFound } from "../messages/error-messages.ts";
+
+export interface MetricsServer {
+  /** The address of the metrics. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export interface MetricsServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly contentType: string;
+  /** Returns the body of a response. */
+  expose(): string;
+}
+
+const path = "/metrics";
+const idleSeconds = 120;
+
+/** Serves metrics on a port of their own, which is not reachable through the API. Needs no key. */
+export function startMetricsServer(options: MetricsServerOptions): MetricsServer {
+  const { host, port, contentType, expose } = options;
+  const headers = { "Content-Type": contentType, "Cache-Control": "no-store" };
+  const server = Bun.serve({
+    development: false,
+    reusePort: false,
+    // Longer than usual between two scrapes, which share a connection.
+    idleTimeout: idleSeconds,
+    hostname: host,
+    port,
+    routes: {
+      [path]: ({ method }) => {
+        // Of a response to HEAD, Bun sends the headers only.
+        if (method === "GET" || method === "HEAD") return new Response(expose(), { headers });
+        const allow = "GET, HEAD";
+        return plain(405, methodNotAllowed(allow), { Allow: allow });
+      },
+    },
+    fetch: () => plain(404, pathNotFound),
+    error: () => plain(500, "The metrics cannot be read."),
+  });
+  return { url: new URL(path, server.url).href, stop: () => server.stop(true) };
+}
+
+function plain(status: number, text: string, headers: Record<string, string> = {}): Response {
+  const all = { "Content-Type": "text/plain; charset=utf-8", ...headers };
+  return new Response(`${text}\n`, { status, headers: all });
+}
