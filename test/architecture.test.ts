@@ -44,7 +44,10 @@ const mayImport: Record<string, readonly string[]> = {
   "src/backup/": ["src/domain/", "src/folders.ts", "src/store/tables.ts", "node:"],
   "src/files/": ["src/domain/", "src/file-errors.ts", "node:"],
   "src/http/": ["src/domain/", "src/files/", "node:"],
-  "src/console/": ["src/kit/", "preact", "@preact/signals"],
+  "src/console/": [
+    ...["src/kit/", "src/domain/audit/audit.ts", "src/domain/limits/plans.ts"],
+    ...["preact", "@preact/signals"],
+  ],
   "src/http/docs/": ["src/domain/", "src/http/", "src/kit/", "node:"],
   "src/http/server/server.ts": ["src/domain/", "src/http/", "node:", "bun"],
   "src/kit/": ["node:"],
@@ -219,6 +222,7 @@ test("what several tests share is in test/support", () => {
 
 /** Files of more than 400 lines, each with the reason. */
 const longFiles: Record<string, string> = {
+  "src/console/client/types.ts": "generated from openapi-admin.json",
   "package-lock.json": "written by npm",
   "bench/peers/package-lock.json": "written by npm",
   "test/generators/package-lock.json": "written by npm",

@@ -1,7 +1,16 @@
 import type { MaybePromise } from "../running/clock.ts";
 import type { EpochStart } from "./epochs.ts";
 import type { Entry } from "./inventory.ts";
-import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
+import type {
+  Cause,
+  Committed,
+  LedgerRow,
+  NamedRow,
+  StockRow,
+  Tip,
+  UndoRow,
+  Unit,
+} from "./ledger.ts";
 
 /** Where the store's ledger ends. */
 export interface Head {
@@ -58,11 +67,6 @@ export interface InventoryStore extends InventoryReader {
 export interface VersionedEntry {
   readonly entry: Entry;
   readonly epoch: string;
-}
-
-/** A ledger row with the name of the API key that caused it. */
-export interface NamedRow extends LedgerRow {
-  readonly keyName: string | null;
 }
 
 /** Which rows of the ledger to read. */

@@ -159,13 +159,13 @@ function createInventoryStore(parts: Parts): InventoryStore {
 }
 
 function createIdempotencyStore(parts: Parts): IdempotencyStore {
-  const loadKeys = write(parts, "loadKeys");
+  const loadIdempotency = write(parts, "loadIdempotency");
   return {
     async prepare() {
       // In steps, between which updates are stored.
-      while (await loadKeys());
+      while (await loadIdempotency());
     },
-    prune: write(parts, "pruneKeys"),
+    prune: write(parts, "pruneIdempotency"),
   };
 }
 

@@ -61,7 +61,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
   const database = openForWriting(path, environment, busyWaitMs);
   const files = prepareFiles(path);
   const ledger = createLedgerWriter(database, isServed);
-  const { loadKeys, pruneKeys } = ledger;
+  const { loadIdempotency, pruneIdempotency } = ledger;
   const { liftBan, ...counters } = createUsageWriter(database);
   const damage = createDamageCheck(
     files,
@@ -154,14 +154,19 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
       }
     }),
     methods: {
-      ...waiting(busyWaitMs, { ...createKeyWriter(database), liftBan, beginEpoch, loadKeys }),
+      ...waiting(busyWaitMs, {
+        ...createKeyWriter(database),
+        liftBan,
+        beginEpoch,
+        loadIdempotency,
+      }),
       ...waiting(busyWaitMs, createWebhookWriter(database)),
       ...waiting(busyWaitMs, createMaintenanceWriter(database)),
       ...waiting(busyWaitMs, createSessionWriter(database)),
       ...waiting(busyWaitMs, createAuditWriter(database)),
       ...waiting(busyWaitMs, createPetWriter(database, ledger)),
       // These are tried again if they fail, so they never make an update wait.
-      ...waiting(0, { ...counters, pruneKeys, ...createCheckpointWriter(database) }),
+      ...waiting(0, { ...counters, pruneIdempotency, ...createCheckpointWriter(database) }),
       ...waiting(0, createDeliveryWriter(database)),
       ...waiting(0, createUsageHistoryWriter(database)),
       inspect: guarded(assertUndamaged),
