@@ -16,8 +16,7 @@ import {
 } from "../src/domain/keys/lifecycle.ts";
 import type { KeyTerms } from "../src/domain/keys/terms.ts";
 import { newUsage } from "../src/domain/limits/limits.ts";
-import { ServiceError } from "../src/domain/running/errors.ts";
-import { InvalidField } from "../src/domain/running/invalid-field.ts";
+import { InvalidField, ServiceError } from "../src/domain/running/errors.ts";
 import type { Store } from "../src/domain/store.ts";
 import { openStore } from "../src/stores.ts";
 import { createTestClock } from "./support/clock.ts";

@@ -37,7 +37,13 @@ export async function openShop(
     timeoutMs: config.updateTimeoutMs,
     grouping,
   };
-  const committer = createCommitter(store.inventory, bounds, head.committed, groupEnded);
+  const committer = createCommitter(
+    store.inventory,
+    bounds,
+    monotonicMs,
+    head.committed,
+    groupEnded,
+  );
   const encodings = createListEncodings(monotonicMs);
   const bodies = createListBodies(readers, monotonicMs);
   const snapshots = createSnapshotResponses(config.snapshots, monotonicMs, log);

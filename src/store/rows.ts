@@ -1,12 +1,19 @@
 import type { Order, OrderStatus } from "../domain/catalogue/orders.ts";
 import type { NamedEntry, Pet, PetDetails, PetName } from "../domain/catalogue/pets.ts";
 import type { GrantedScope, Key, SecretTimes } from "../domain/keys/keys.ts";
-import type { FoundSession } from "../domain/keys/sessions.ts";
+import type { FoundSession } from "../domain/keys/store.ts";
 import type { EpochStart } from "../domain/ledger/epochs.ts";
 import type { StoredKeys } from "../domain/ledger/idempotency.ts";
 import type { Entry, PetStatus, Stock } from "../domain/ledger/inventory.ts";
-import type { Cause, LedgerRow, StockRow, Tip, UndoRow } from "../domain/ledger/ledger.ts";
-import type { NamedRow, VersionedEntry } from "../domain/ledger/store.ts";
+import type {
+  Cause,
+  LedgerRow,
+  NamedRow,
+  StockRow,
+  Tip,
+  UndoRow,
+} from "../domain/ledger/ledger.ts";
+import type { VersionedEntry } from "../domain/ledger/store.ts";
 import type { EndingSecret } from "../domain/operations/inspection.ts";
 import type { Checkpoint, CheckpointPart } from "../domain/snapshots/store.ts";
 import type { Ban, SavedUsage } from "../domain/usage/usage.ts";

@@ -1,7 +1,16 @@
 import type { MaybePromise } from "../running/clock.ts";
 import type { EpochStart } from "./epochs.ts";
 import type { Entry } from "./inventory.ts";
-import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
+import type {
+  Cause,
+  Committed,
+  LedgerRow,
+  NamedRow,
+  StockRow,
+  Tip,
+  UndoRow,
+  Unit,
+} from "./ledger.ts";
 
 /** Where the store's ledger ends. */
 export interface Head {
@@ -45,11 +54,8 @@ export interface InventoryStore extends InventoryReader {
    * not affect the others. Waits for other writers for at most `withinMs`, or the engine's bound.
    */
   commit(units: readonly Unit[], withinMs?: number): Promise<Committed>;
-  /**
-   * True if these units can be committed concurrently with other units that also return true. An
-   * engine without this method never commits concurrently.
-   */
-  mayOverlap?(units: readonly Unit[]): boolean;
+  /** True if these units can be committed concurrently with other units that also return true. */
+  mayOverlap(units: readonly Unit[]): boolean;
   /** False once no write can succeed until the process restarts. */
   canWrite(): boolean;
 }
@@ -58,11 +64,6 @@ export interface InventoryStore extends InventoryReader {
 export interface VersionedEntry {
   readonly entry: Entry;
   readonly epoch: string;
-}
-
-/** A ledger row with the name of the API key that caused it. */
-export interface NamedRow extends LedgerRow {
-  readonly keyName: string | null;
 }
 
 /** Which rows of the ledger to read. */

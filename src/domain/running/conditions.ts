@@ -23,16 +23,20 @@ export interface ConditionOptions {
    * the last failure.
    */
   readonly quietMs?: number;
+  /** A clock that never jumps. */
+  readonly monotonicMs?: (() => number) | undefined;
 }
 
+const systemMonotonicMs = () => performance.now();
+
 export function createCondition(log: Log, options: ConditionOptions): Condition {
-  const { began, ended, subject, quietMs = 0 } = options;
+  const { began, ended, subject, quietMs = 0, monotonicMs = systemMonotonicMs } = options;
   let failures = 0;
   let beganAt = 0;
   let lastAt = 0;
   return {
     failed(details) {
-      lastAt = performance.now();
+      lastAt = monotonicMs();
       failures += 1;
       if (failures > 1) return;
       beganAt = lastAt;
@@ -40,7 +44,7 @@ export function createCondition(log: Log, options: ConditionOptions): Condition 
     },
     succeeded() {
       if (failures === 0) return;
-      const now = performance.now();
+      const now = monotonicMs();
       if (now - lastAt < quietMs) return;
       const endedAt = quietMs > 0 ? lastAt : now;
       log(ended, { ...subject, failures, durationMs: Math.round(endedAt - beganAt) });

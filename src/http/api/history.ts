@@ -1,6 +1,5 @@
 import * as history from "../../domain/history/history.ts";
-import { ledgerRowJson } from "../../domain/ledger/row-json.ts";
-import type { NamedRow } from "../../domain/ledger/store.ts";
+import { ledgerRowJson, type NamedRow } from "../../domain/ledger/ledger.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
