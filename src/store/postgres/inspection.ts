@@ -7,7 +7,7 @@ import type { Session } from "./engine/session.ts";
 import { hasRowText } from "./history.ts";
 import { createKeys } from "./keys.ts";
 import { createMaintenance } from "./maintenance.ts";
-import { checkRights, readVersion } from "./migrations.ts";
+import { checkRights, readVersion } from "./schema/migrations.ts";
 import { steps } from "./schema/steps.ts";
 import { createUsage } from "./usage.ts";
 import { createWebhooks } from "./webhooks.ts";

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { Environment } from "../../domain/keys/keys.ts";
-import type { Migration } from "../../domain/operations/upgrades.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
-import { madeByNewer, schemaOf } from "../schema-versions.ts";
-import { textArray } from "./engine/arrays.ts";
-import type { Session } from "./engine/session.ts";
-import { begin, commitTransaction } from "./engine/transaction.ts";
-import { steps } from "./schema/steps.ts";
+import type { Environment } from "../../../domain/keys/keys.ts";
+import type { Migration } from "../../../domain/operations/upgrades.ts";
+import { ServiceError } from "../../../domain/running/errors.ts";
+import { madeByNewer, schemaOf } from "../../schema-versions.ts";
+import { textArray } from "../engine/arrays.ts";
+import type { Session } from "../engine/session.ts";
+import { begin, commitTransaction } from "../engine/transaction.ts";
+import { steps } from "./steps.ts";
 
 /** The key of an advisory lock. Arbitrary, but no other application on the server may use it. */
 const migrationLock = 7_381_002;
