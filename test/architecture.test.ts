@@ -176,7 +176,6 @@ test("the search for circles names each one", () => {
 
 /** Files that only one engine has, each with the reason. */
 const ofOneEngine: Record<string, string> = {
-  "migrations.ts": "every connection of SQLite checks the schema, so it is in the folder schema",
   "overlapping-commits.ts": "SQLite commits one transaction at a time",
   "plain-updates.ts": "SQLite has no round trips to save",
   "ports.ts": "PostgreSQL has no thread between reading and writing, so each file makes its port",

@@ -65,7 +65,7 @@ interface Reserve {
 
 const name = "returning reserved requests";
 
-/** Unused requests that are to be returned. */
+/** Returns unused requests to the database. */
 function createReturns(store: Pick<SharedUsageStore, "giveBack">) {
   const returned = new Map<string, ReturnedRequests>();
   let returning: Promise<void> = Promise.resolve();
@@ -79,7 +79,7 @@ function createReturns(store: Pick<SharedUsageStore, "giveBack">) {
   }
 
   return {
-    /** Removes what a reserve holds. */
+    /** Removes what a reserve holds. The next `giveBack` returns it. */
     empty(keyId: string, reserve: Reserve): void {
       const { size, minuteStart, dayStart } = reserve;
       if (size === 0) return;

@@ -80,7 +80,8 @@ export function createStrikes(options: StrikesOptions) {
         timer = undefined;
         scheduleFlush();
       });
-    }, flushEveryMs).unref();
+    }, flushEveryMs);
+    timer.unref();
   }
 
   /** Resolves when the flush has ended. A failure is logged and does not reject. */
@@ -116,12 +117,9 @@ export function createStrikes(options: StrikesOptions) {
      * none. If a ban is likely, returns a promise that resolves when the database has decided.
      */
     add(keyId: string, usage: Usage, limits: Limits): Promise<void> | undefined {
-      let own = pending.get(keyId);
-      if (!own) {
-        own = { limits, counts: new Map() };
-        pending.set(keyId, own);
-      }
+      const own = pending.get(keyId) ?? { limits, counts: new Map() };
       own.limits = limits;
+      pending.set(keyId, own);
       if (usage.strikes > 0) {
         const { strikesMinute, strikes } = usage;
         usage.strikes = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type OpenApiDocument, typesFrom } from "../../scripts/types.ts";
 import document from "../../openapi.json";
+import { type OpenApiDocument, typesFrom } from "../../scripts/types.ts";
 
 describe("the generated types", () => {
   test("change when the document does", () => {

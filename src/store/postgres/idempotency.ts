@@ -71,18 +71,47 @@ const pruneText = `
     AND seq IN (SELECT seq FROM remembered_keys ORDER BY seq LIMIT $2)`;
 const oldestText = "SELECT seq FROM remembered_keys ORDER BY seq LIMIT 1";
 
-/** `seqs` are the rows that may contain the key, the newest first. */
-function newestUse(
-  key: string,
-  seqs: readonly number[],
-  stored: ReadonlyMap<number, StoredKeys>,
-): (UsedKey & { readonly at: number }) | undefined {
-  for (const seq of seqs) {
-    const row = stored.get(seq);
-    const used = row && findUsedKey(row, key);
-    if (used) return { ...used, at: row.at };
+/** The newest use of each key of the units. Older ones have expired. */
+async function findUses(index: IdempotencyIndex, query: Query, units: readonly Unit[]) {
+  const candidates = new Map<string, readonly number[]>();
+  for (const { idempotency } of units) {
+    const seqs = idempotency ? index.candidates(idempotency.key) : [];
+    if (seqs.length > 0) candidates.set(idempotency!.key, seqs);
   }
-  return undefined;
+  if (candidates.size === 0) return [];
+  const wanted = new Set([...candidates.values()].flat());
+  const rows = (await query(bySeqText, [integerArray([...wanted])])).map(toStoredKeys);
+  const stored = new Map(rows.map((row) => [row.seq, row]));
+  return Array.from(candidates, ([key, seqs]) => {
+    for (const row of seqs.flatMap((seq) => stored.get(seq) ?? [])) {
+      const used = findUsedKey(row, key);
+      if (used) return { ...used, at: row.at };
+    }
+    return undefined;
+  }).filter((use) => use !== undefined);
+}
+
+async function findRemembered(
+  index: IdempotencyIndex,
+  query: Query,
+  units: readonly Unit[],
+  listEpochs: () => Promise<readonly EpochStart[]>,
+): Promise<Map<string, Remembered>> {
+  const uses = await findUses(index, query, units);
+  const remembered = new Map<string, Remembered>();
+  if (uses.length === 0) return remembered;
+  const firsts = integerArray(uses.map(({ firstSeq }) => firstSeq));
+  const counts = integerArray(uses.map(({ rows }) => rows));
+  const [found, history] = await Promise.all([query(stockText, [firsts, counts]), listEpochs()]);
+  const bySeq = new Map(found.map(toStockRow).map((row) => [row.seq, row]));
+  for (const { key, request, firstSeq, rows: count, at } of uses) {
+    const entries = Array.from({ length: count }, (_, nth) => {
+      const { petId, after, seq: version } = bySeq.get(firstSeq + nth)!;
+      return { petId, ...after!, version };
+    });
+    remembered.set(key, { request, at, entries, epoch: epochOf(history, firstSeq)! });
+  }
+  return remembered;
 }
 
 /** Where several instances store keys, one in this many commits tries whether they still do. */
@@ -122,22 +151,6 @@ export function createIdempotencyMemory(): IdempotencyMemory {
   function startAgain(current: number): void {
     index = createIdempotencyIndex();
     timeline = current;
-  }
-
-  /** The newest use of each key. Older ones have expired. */
-  async function findUses(query: Query, keys: ReadonlySet<string>) {
-    const candidates = new Map<string, readonly number[]>();
-    for (const key of keys) {
-      const seqs = index.candidates(key);
-      if (seqs.length > 0) candidates.set(key, seqs);
-    }
-    if (candidates.size === 0) return [];
-    const wanted = new Set([...candidates.values()].flat());
-    const rows = (await query(bySeqText, [integerArray([...wanted])])).map(toStoredKeys);
-    const stored = new Map(rows.map((row) => [row.seq, row]));
-    return Array.from(candidates, ([key, seqs]) => newestUse(key, seqs, stored)).filter(
-      (use) => use !== undefined,
-    );
   }
 
   return {
@@ -184,27 +197,7 @@ export function createIdempotencyMemory(): IdempotencyMemory {
     wasBehind() {
       behindCalls = behindCallsMax;
     },
-    async find(query, units, listEpochs) {
-      const keys = new Set(units.flatMap(({ idempotency }) => idempotency?.key ?? []));
-      const uses = await findUses(query, keys);
-      const remembered = new Map<string, Remembered>();
-      if (uses.length === 0) return remembered;
-      const firsts = integerArray(uses.map(({ firstSeq }) => firstSeq));
-      const counts = integerArray(uses.map(({ rows }) => rows));
-      const [found, history] = await Promise.all([
-        query(stockText, [firsts, counts]),
-        listEpochs(),
-      ]);
-      const bySeq = new Map(found.map(toStockRow).map((row) => [row.seq, row]));
-      for (const { key, request, firstSeq, rows: count, at } of uses) {
-        const entries = Array.from({ length: count }, (_, nth) => {
-          const { petId, after, seq: version } = bySeq.get(firstSeq + nth)!;
-          return { petId, ...after!, version };
-        });
-        remembered.set(key, { request, at, entries, epoch: epochOf(history, firstSeq)! });
-      }
-      return remembered;
-    },
+    find: (...args) => findRemembered(index, ...args),
     store: (query, { seq, at, records }) => query(insertText, [seq, at, bytesText(records)]),
     committed(stored) {
       // Another call may have started again meanwhile. Its index must not skip the rows before.

@@ -1,9 +1,10 @@
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { RowsOf, Snapshot } from "../../domain/verification/store.ts";
+import type { Value } from "../rows.ts";
 import { anyRow, batchRows, selectAll, tables } from "../tables.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
-import { copyIn, type Value } from "./engine/copy.ts";
+import { copyIn } from "./engine/copy.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { PrimaryGuard } from "./engine/primary.ts";
 import type { Session } from "./engine/session.ts";

@@ -7,7 +7,7 @@ import type { Database } from "./engine/database.ts";
 import { describeFailure } from "./engine/failures.ts";
 import type { Session } from "./engine/session.ts";
 import { createEpochs } from "./epochs.ts";
-import { applySteps, checkEnvironment, readVersion, versionTable } from "./migrations.ts";
+import { applySteps, checkEnvironment, readVersion, versionTable } from "./schema/migrations.ts";
 import { steps } from "./schema/steps.ts";
 import { createSnapshot } from "./transfer.ts";
 
