@@ -3,7 +3,7 @@ import { auditRowsDefault, printAudit } from "./audit.ts";
 import { catalogueCommands } from "./catalogue-commands.ts";
 import { type Command, command, json, storeSettings } from "./command.ts";
 import { printCompletion, shells } from "./completion/completion.ts";
-import { configCommands } from "./config-commands.ts";
+import { printConfig } from "./config.ts";
 import { checkHealth } from "./health.ts";
 import { keyCommands } from "./key-commands.ts";
 import { historyRowsDefault, printHistory, printLedger } from "./ledger.ts";
@@ -190,7 +190,16 @@ export const commands: readonly Command[] = [
     settings: ["configFile", "environment"],
     run: migrateStore,
   }),
-  ...configCommands,
+  command({
+    name: "config",
+    summary: "Shows every setting, its value and where the value comes from.",
+    topic: "command line",
+    examples: ["petstore config --env staging", "petstore config --port 9000 --json"],
+    operands: [],
+    flags: { json },
+    settings: Object.keys(settings) as SettingName[],
+    run: printConfig,
+  }),
   command({
     name: "completion",
     summary: "Prints a script that completes commands, flags and values in a shell.",

@@ -4,8 +4,7 @@ import { explainConfig } from "../config.ts";
 import { print, printWarning, withoutSecrets } from "../output.ts";
 import { settingGroups } from "../settings.ts";
 import type { Input } from "./command.ts";
-import { counted } from "./counted.ts";
-import { lineWidthMax, wrap } from "./paragraphs.ts";
+import { counted, lineWidthMax, wrap } from "./paragraphs.ts";
 
 const indent = "    ";
 

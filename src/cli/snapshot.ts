@@ -7,7 +7,7 @@ import { type DifferenceColumns, stocksAt } from "../domain/snapshots/difference
 import { differencesBetween, inventoryAt } from "../domain/snapshots/snapshots.ts";
 import { systemClock } from "../engines.ts";
 import { petColumn, stockColumns } from "./ledger-rows.ts";
-import { type Listing, printRows } from "./listing.ts";
+import { type Listing, printRows } from "./table.ts";
 import type { StoreInput } from "./with-store.ts";
 
 interface Json {

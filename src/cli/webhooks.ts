@@ -12,8 +12,8 @@ import {
 import type { Webhook } from "../domain/webhooks/webhook.ts";
 import { print, printError } from "../output.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
-import { parseCount, parseDuration, parseList } from "./flag-values.ts";
-import { printTable } from "./listing.ts";
+import { parseCount, parseDuration, parseList } from "./flags.ts";
+import { printTable } from "./table.ts";
 import {
   attemptColumns,
   describe,

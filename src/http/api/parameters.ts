@@ -2,8 +2,8 @@ import { type Cursor, parseCursor } from "../../domain/ledger/cursors.ts";
 import { type Cause, causes, seqMax } from "../../domain/ledger/ledger.ts";
 import { momentRule } from "../../domain/ledger/moments.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { parseInstant } from "../../domain/values/instants.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
+import { parseInstant } from "../../domain/values/times.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
 
 /** The rules of path and query parameters. The API description shows the messages as examples. */

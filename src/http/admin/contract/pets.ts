@@ -1,6 +1,6 @@
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import { petExists } from "../../../domain/shop/pet-lifecycle.ts";
-import { reasonCharactersMax } from "../../../domain/values/reasons.ts";
+import { reasonCharactersMax } from "../../../domain/values/texts.ts";
 import { petIdParameter } from "../../api/contract/inventory.ts";
 import { boundedInteger, reference } from "../../api/contract/schema.ts";
 import { petIdRule, seqRule } from "../../api/parameters.ts";

@@ -1,5 +1,5 @@
 import { unavailableMessages } from "../../../domain/running/errors.ts";
-import { reasonCharactersMax } from "../../../domain/values/reasons.ts";
+import { reasonCharactersMax } from "../../../domain/values/texts.ts";
 import { entryChanged, ifMatchInvalid } from "../../messages/error-messages.ts";
 import { idempotencyKeyRule } from "../idempotency.ts";
 import { petIdRule } from "../parameters.ts";

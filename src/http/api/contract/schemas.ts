@@ -2,7 +2,7 @@ import { orderStatuses } from "../../../domain/catalogue/orders.ts";
 import { changesMax } from "../../../domain/ledger/changes.ts";
 import { petStatuses, quantityMax } from "../../../domain/ledger/inventory.ts";
 import { apiErrorCodes } from "../../../domain/running/errors.ts";
-import { reasonCharactersMax } from "../../../domain/values/reasons.ts";
+import { reasonCharactersMax } from "../../../domain/values/texts.ts";
 import { errorSchema } from "./error-schema.ts";
 import {
   exampleChanged,
