@@ -3,7 +3,7 @@ import { explainConfig } from "../../config.ts";
 import { findNewestBackup } from "../../creation.ts";
 import { print, withoutSecrets } from "../../output.ts";
 import { sqlitePath } from "../../store-file.ts";
-import type { Input } from "../command.ts";
+import type { Input, Json } from "../command.ts";
 import { counted, wrap } from "../paragraphs.ts";
 import { checkFiles, storeBytes } from "./files.ts";
 import {
@@ -20,10 +20,7 @@ import { checkPorts } from "./ports.ts";
 import { checkStore, inspectStore } from "./store.ts";
 
 /** Returns exit code 1 if there is a problem. Warnings do not count. */
-export async function doctor({
-  flags,
-  settings,
-}: Input<{ readonly json: boolean }>): Promise<number> {
+export async function doctor({ flags, settings }: Input<Json>): Promise<number> {
   const checks = (await examine(settings)).map(scrubbed);
   const count = (result: Finding["result"]) => checks.filter((one) => one.result === result).length;
   const problems = count("problem");
