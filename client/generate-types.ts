@@ -19,6 +19,9 @@ interface Schema {
 }
 
 export interface OpenApiDocument {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly operationId: string }>>>
+  >;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
@@ -32,9 +35,16 @@ export function typesFrom(document: OpenApiDocument): string {
   const blocks = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
     declare(name, schema),
   );
-  return ["// Generated from openapi.json by generate-types.ts. Do not edit.", ...blocks, ""]
-    .join("\n\n")
-    .replace(/\n+$/, "\n");
+  const title = "// Generated from openapi.json by generate-types.ts. Do not edit.";
+  return `${[title, declareOperations(document), ...blocks].join("\n\n")}\n`;
+}
+
+function declareOperations({ paths }: OpenApiDocument): string {
+  const ids = Object.values(paths).flatMap((path) =>
+    Object.values(path).map(({ operationId }) => operationId),
+  );
+  const lines = ids.map((id) => `\n  | ${JSON.stringify(id)}`);
+  return `/** The operations of the service, by their \`operationId\` in openapi.json. */\nexport type Operation =${lines.join("")};`;
 }
 
 function declare(name: string, schema: Schema): string[] {

@@ -5,6 +5,7 @@ import document from "../../openapi.json";
 describe("the generated types", () => {
   test("change when the document does", () => {
     const changed: OpenApiDocument = {
+      ...document,
       components: {
         schemas: {
           ...document.components.schemas,
@@ -15,8 +16,9 @@ describe("the generated types", () => {
     expect(typesFrom(changed)).not.toBe(typesFrom(document));
   });
 
-  test("support references, optional fields, nullable unions and arrays of them", () => {
+  test("support operations, references, optional fields, nullable unions and arrays of them", () => {
     const text = typesFrom({
+      paths: { "/pages": { get: { operationId: "listPages" }, post: { operationId: "addPage" } } },
       components: {
         schemas: {
           Page: {
@@ -34,6 +36,7 @@ describe("the generated types", () => {
         },
       },
     });
+    expect(text).toContain('export type Operation =\n  | "listPages"\n  | "addPage";');
     expect(text).toContain("readonly items: readonly (ErrorBody | null)[];");
     expect(text).toContain("readonly count?: bigint;");
     expect(text).toContain("export type Pages = readonly Page[];");
