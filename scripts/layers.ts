@@ -1,7 +1,8 @@
 /**
  * The rooms of each layer, from the bottom up. A file imports only from its own room and from rooms
- * earlier in the list. `test/architecture.test.ts` checks this, and `scripts/doc-tables.ts` draws the
- * list in ARCHITECTURE.md.
+ * earlier in the list. The room `*.ts` is every file of the layer that the list does not name.
+ * `test/architecture.test.ts` checks this, and `scripts/doc-tables.ts` draws the list in
+ * ARCHITECTURE.md.
  */
 export const rooms: Readonly<
   Record<string, readonly (readonly [room: string, contents: string])[]>
@@ -25,6 +26,15 @@ export const rooms: Readonly<
     ["store.ts", "everything that a store keeps"],
     ["shop", "the use cases that change stock and pets"],
   ],
+  "src/store/sqlite/": [
+    ["schema", "the tables, and their migration"],
+    ["engine", "files, locks, connections, recovery, damage"],
+    ["*.ts", "the SQL, one file per noun"],
+    ["writing", "the connection that writes, on its thread"],
+    ["ports.ts", "the ports of the store"],
+    ["store.ts", "opens a store"],
+    ["upgrade.ts", "tells what a start would migrate, and tries it on a copy"],
+  ],
   "src/http/": [
     ["messages", "requests and responses: bodies, headers, tags, encodings, errors"],
     ["list", "the list as bytes, kept up to date"],
@@ -38,6 +48,25 @@ export const rooms: Readonly<
     ["console", "the files of the console"],
     ["tls", "certificates, and the listener for TLS"],
     ["server", "Bun's server, and the server of the metrics"],
+  ],
+  "src/console/": [
+    ["texts", "numbers, times and words, as people read them"],
+    ["client", "the operator API: requests, the session, live changes, names of pets"],
+    ["page", "the address, the theme, short messages"],
+    ["parts", "dialogs, fields, tables and icons that views share"],
+    ["charts", "bars and steps over time"],
+    ["audit", "the view of the audit log"],
+    ["activity", "the view of the ledger, and undo"],
+    ["stock", "the view of all entries: search, edit, count"],
+    ["history", "the view of one pet, and of a moment"],
+    ["overview", "the first view"],
+    ["import", "the view that imports and exports files"],
+    ["orders", "the view of orders"],
+    ["keys", "the view of keys"],
+    ["webhooks", "the view of webhooks"],
+    ["backups", "the view of backups"],
+    ["frame", "the sign-in, the navigation and the table of views"],
+    ["main.tsx", "starts the page"],
   ],
 };
 

@@ -1,7 +1,7 @@
 import type { Config } from "./config.ts";
 import { openOrCreate } from "./creation.ts";
 import type { GroupingBounds } from "./domain/commits/grouping.ts";
-import type { Limiter } from "./domain/limits/limiter.ts";
+import type { Limiter } from "./domain/limits/limits.ts";
 import { createStoreStates, type StoreStates } from "./domain/operations/store-states.ts";
 import type { Migration } from "./domain/operations/upgrades.ts";
 import type { Clock } from "./domain/running/clock.ts";

@@ -44,7 +44,10 @@ const mayImport: Record<string, readonly string[]> = {
   "src/backup/": ["src/domain/", "src/folders.ts", "src/store/tables.ts", "node:"],
   "src/files/": ["src/domain/", "src/file-errors.ts", "node:"],
   "src/http/": ["src/domain/", "src/files/", "node:"],
-  "src/console/": ["src/kit/", "preact", "@preact/signals"],
+  "src/console/": [
+    ...["src/kit/", "src/domain/audit/audit.ts", "src/domain/limits/plans.ts"],
+    ...["preact", "@preact/signals"],
+  ],
   "src/http/docs/": ["src/domain/", "src/http/", "src/kit/", "node:"],
   "src/http/server/server.ts": ["src/domain/", "src/http/", "node:", "bun"],
   "src/kit/": ["node:"],
@@ -97,9 +100,11 @@ test("no layer imports what it may not", () => {
   expect(broken).toEqual([]);
 });
 
-/** The room of a file: the first folder below its layer, or the file itself. */
+/** The room of a file: the first folder below its layer, the file itself, or "*.ts". */
 function roomOf(layer: string, path: string): string {
-  return path.slice(layer.length).split("/")[0]!;
+  const name = path.slice(layer.length).split("/")[0]!;
+  const isListed = rooms[layer]!.some(([room]) => room === name);
+  return isListed || !name.endsWith(".ts") ? name : "*.ts";
 }
 
 test("inside a layer, no file imports from a room above its own", () => {
@@ -171,11 +176,13 @@ test("the search for circles names each one", () => {
 
 /** Files that only one engine has, each with the reason. */
 const ofOneEngine: Record<string, string> = {
+  "migrations.ts": "every connection of SQLite checks the schema, so it is in the folder schema",
   "overlapping-commits.ts": "SQLite commits one transaction at a time",
   "plain-updates.ts": "SQLite has no round trips to save",
+  "ports.ts": "PostgreSQL has no thread between reading and writing, so each file makes its port",
 };
 
-test("both engines have the same files, apart from their folders engine and schema", () => {
+test("both engines have the same files, apart from their folders", () => {
   const filesOf = (engine: string) => {
     const folder = `src/store/${engine}/`;
     return codeFiles
@@ -215,6 +222,7 @@ test("what several tests share is in test/support", () => {
 
 /** Files of more than 400 lines, each with the reason. */
 const longFiles: Record<string, string> = {
+  "src/console/client/types.ts": "generated from openapi-admin.json",
   "package-lock.json": "written by npm",
   "bench/peers/package-lock.json": "written by npm",
   "test/generators/package-lock.json": "written by npm",

@@ -16,8 +16,7 @@ import {
 } from "../src/domain/keys/lifecycle.ts";
 import type { KeyTerms } from "../src/domain/keys/terms.ts";
 import { newUsage } from "../src/domain/limits/limits.ts";
-import { ServiceError } from "../src/domain/running/errors.ts";
-import { InvalidField } from "../src/domain/running/invalid-field.ts";
+import { InvalidField, ServiceError } from "../src/domain/running/errors.ts";
 import type { Store } from "../src/domain/store.ts";
 import { openStore } from "../src/stores.ts";
 import { createTestClock } from "./support/clock.ts";
@@ -115,7 +114,8 @@ test("a scope that is added to the list of scopes is not added to the default sc
   const domain = new URL("../src/domain/", import.meta.url).pathname;
   const extended = source
     .replace(/(export const scopes = \[)/, '$1"admin:write", ')
-    .replaceAll('from "./', `from "${domain}`);
+    .replaceAll('from "./', `from "${domain}keys/`)
+    .replaceAll('from "../', `from "${domain}`);
   const file = join(folder, "keys-with-one-more-scope.ts");
   writeFileSync(file, extended);
   const changed = (await import(file)) as typeof import("../src/domain/keys/keys.ts");

@@ -1,103 +1,44 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { ServiceError, unavailable } from "../src/domain/running/errors.ts";
 import {
   allKeys,
-  emptyCounts,
-  mergeCounts,
   oldestKept,
-  packCounts,
-  rowsForSeries,
-  type Span,
-  type SpanCounts,
-  slotAt,
-  slotsOf,
+  seriesStart,
+  startOf,
+  toPoints,
   toSeries,
-  toSpanCounts,
   type UsageHistoryStore,
-  unpackCounts,
+  type UsagePoint,
   withoutKey,
 } from "../src/domain/usage/usage-history.ts";
 import { createUsageRecorder } from "../src/domain/usage/usage-recorder.ts";
 import { createTestClock, testStart } from "./support/clock.ts";
-import { runs } from "./support/properties/runs.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-const count = fc.oneof(fc.constantFrom(0, 1, 127, 128, Number.MAX_SAFE_INTEGER), fc.nat(100_000));
-const packed = fc.constantFrom<Span>("hour", "month").chain((span) =>
-  fc.record({
-    span: fc.constant(span),
-    admitted: fc.array(count, { minLength: slotsOf[span], maxLength: slotsOf[span] }),
-    refused: fc.array(count, { minLength: slotsOf[span], maxLength: slotsOf[span] }),
-  }),
-);
-
-describe("packed counts", () => {
-  test("are read as they were written, and adding nothing changes nothing", () => {
-    fc.assert(
-      fc.property(packed, ({ span, admitted, refused }) => {
-        const bytes = packCounts({ admitted, refused });
-        expect(unpackCounts(bytes, span)).toEqual({ admitted, refused });
-        expect(mergeCounts(bytes, span, emptyCounts(span))).toEqual(bytes);
-      }),
-      runs(200),
-    );
-  });
-
-  test("of a busy hour take less than 300 bytes, and of an idle one none", () => {
-    const busy = { admitted: Array(60).fill(2_500), refused: Array(60).fill(90) };
-    expect(packCounts(busy).length).toBe(240);
-    const month = { admitted: Array(31).fill(3_600_000), refused: Array(31).fill(0) };
-    expect(packCounts(month).length).toBe(31 * 6);
-    expect(packCounts(emptyCounts("hour")).length).toBe(0);
-  });
-
-  test("never exceed what a number holds, and any bytes are read or refused", () => {
-    const full = emptyCounts("hour");
-    full.admitted[3] = Number.MAX_SAFE_INTEGER;
-    const merged = mergeCounts(packCounts(full), "hour", full);
-    expect(unpackCounts(merged, "hour")?.admitted[3]).toBe(Number.MAX_SAFE_INTEGER);
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
-        const counts = unpackCounts(bytes, "hour");
-        if (counts) expect(unpackCounts(packCounts(counts), "hour")).toEqual(counts);
-        expect(unpackCounts(mergeCounts(bytes, "hour", full), "hour")).toBeDefined();
-      }),
-      runs(300),
-    );
-    for (const bytes of [[0], [0, 1], [60, 1, 1], [0, 1, 128], Array(9).fill(255)]) {
-      expect(unpackCounts(Uint8Array.from(bytes), "hour")).toBeUndefined();
-    }
-  });
-});
-
-test("a minute belongs to the UTC hour and to the day of the UTC month", () => {
+test("minutes are kept for 25 hours and days for 400 days", () => {
   const time = Date.UTC(2024, 1, 29, 23, 59, 59, 999);
-  expect(slotAt("hour", time)).toEqual({ start: Date.UTC(2024, 1, 29, 23), slot: 59 });
-  expect(slotAt("month", time)).toEqual({ start: Date.UTC(2024, 1, 1), slot: 28 });
-  expect(oldestKept(time)).toEqual({
-    hour: Date.UTC(2024, 1, 28, 22),
-    month: Date.UTC(2023, 0, 1),
-  });
-  expect(oldestKept(0)).toEqual({ hour: 0, month: 0 });
+  expect(startOf("minute", time)).toBe(Date.UTC(2024, 1, 29, 23, 59));
+  expect(oldestKept("minute", time)).toBe(Date.UTC(2024, 1, 28, 22, 59));
+  expect(oldestKept("day", time)).toBe(Date.UTC(2023, 0, 25));
+  expect(oldestKept("day", 0)).toBe(0);
 });
 
 test("a chart has the counts of its points, the last of which is the current one", () => {
   const now = Date.UTC(2026, 10, 16, 8, 30, 12);
   const counts = [
-    { keyId: "key_a", at: now, admitted: 3, refused: 1 },
-    { keyId: "key_a", at: now - 1_439 * minuteMs, admitted: 5, refused: 0 },
-    { keyId: "key_a", at: now - 1_440 * minuteMs, admitted: 7, refused: 0 },
-    { keyId: "key_a", at: now - 395 * dayMs, admitted: 9, refused: 2 },
-    { keyId: withoutKey, at: now, admitted: 20, refused: 4 },
+    { keyId: "key_a", start: now, admitted: 3, refused: 1 },
+    { keyId: "key_a", start: now - 1_439 * minuteMs, admitted: 5, refused: 0 },
+    { keyId: "key_a", start: now - 1_440 * minuteMs, admitted: 7, refused: 0 },
+    { keyId: "key_a", start: now - 395 * dayMs, admitted: 9, refused: 2 },
+    { keyId: withoutKey, start: now, admitted: 20, refused: 4 },
   ];
-  const rows = toSpanCounts(counts);
+  const points = toPoints(counts);
   const chart = (keyId: string, step: "minute" | "day") => {
-    const { span, from } = rowsForSeries(step, now);
-    const read = rows.filter(
-      (row) => row.keyId === keyId && row.span === span && row.start >= from,
+    const from = seriesStart(step, now);
+    const read = points.filter(
+      (point) => point.keyId === keyId && point.step === step && point.start >= from,
     );
     const { admitted, refused, from: first } = toSeries(read, step, now);
     const filled = admitted.flatMap((one, at) =>
@@ -125,18 +66,18 @@ test("a chart has the counts of its points, the last of which is the current one
   expect(chart(withoutKey, "minute").filled).toEqual([[1_439, 20, 4]]);
 });
 
-/** Keeps rows in memory, and fails while `failure` is set. */
+/** Keeps counts in memory, and fails while `failure` is set. */
 function createMemory() {
-  const rows: SpanCounts[] = [];
+  const points: UsagePoint[] = [];
   let failure: unknown;
   const store: UsageHistoryStore = {
     async addCounts(added) {
       if (failure) throw failure;
-      rows.push(...added);
+      points.push(...added);
     },
-    readCounts: async (keyId, span, from) =>
-      rows.filter((row) => row.keyId === keyId && row.span === span && row.start >= from),
-    async pruneCounts() {},
+    readCounts: async (keyId, step, from) =>
+      points.filter((one) => one.keyId === keyId && one.step === step && one.start >= from),
+    pruneCounts: async () => 0,
   };
   return {
     store,
@@ -216,7 +157,7 @@ describe("the recorder", () => {
       [1_439, 1],
     ]);
     await recorder.stop();
-    const rows = await memory.store.readCounts("key_a", "hour", 0);
+    const rows = await memory.store.readCounts("key_a", "minute", 0);
     expect(rows.map(({ start }) => start).sort()).toContain(0);
   });
 });

@@ -4,7 +4,7 @@ import { copyFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../src/config.ts";
 import { auditEntry, commandLine } from "../../src/domain/audit/audit.ts";
-import { toSpanCounts, type UsageCount } from "../../src/domain/usage/usage-history.ts";
+import { toPoints, type UsageCount } from "../../src/domain/usage/usage-history.ts";
 import { withoutSecrets } from "../../src/domain/webhooks/terms.ts";
 import type { WebhookAttempt } from "../../src/domain/webhooks/webhook.ts";
 import type { TestService } from "../../test/support/service.ts";
@@ -99,19 +99,24 @@ async function addPastUse({ store, clock }: TestService, keyId: string, peak: nu
     const hour = (at % dayMs) / hourMs;
     const share = Math.max(0.04, Math.sin(((hour - 6) / 15) * Math.PI));
     const admitted = Math.round(peak * share * (0.8 + 0.4 * Math.abs(Math.sin(at / 7_919))));
-    counts.push({ keyId, at, admitted, refused: hour > 11.5 && hour < 12.2 ? peak >> 2 : 0 });
+    counts.push({
+      keyId,
+      start: at,
+      admitted,
+      refused: hour > 11.5 && hour < 12.2 ? peak >> 2 : 0,
+    });
   }
   for (let day = 1; day < 380; day += 1) {
     const weekly = new Date(now - day * dayMs).getUTCDay() === 0 ? 0.3 : 1;
     const admitted = Math.round(peak * 700 * weekly * (1 - day / 500));
     counts.push({
       keyId,
-      at: now - day * dayMs,
+      start: now - day * dayMs,
       admitted,
       refused: day % 41 === 0 ? peak * 40 : 0,
     });
   }
-  await store.usageHistory.addCounts(toSpanCounts(counts));
+  await store.usageHistory.addCounts(toPoints(counts));
 }
 
 /** One more request than the limit allows, again and again. */

@@ -1,6 +1,5 @@
 import { environments } from "../domain/keys/keys.ts";
 import { ServiceError } from "../domain/running/errors.ts";
-import { tables } from "../store/tables.ts";
 
 /** The version of the file format. */
 export const format = 1;
@@ -108,15 +107,6 @@ function isManifest(found: Partial<Manifest>): found is Manifest {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-/**
- * Whether a backup has the tables of this version. A backup of an earlier version may lack tables that
- * were added since: they are empty.
- */
-export function hasTables({ rows }: Manifest): boolean {
-  const expected = tables.filter(({ name, since }) => since === undefined || name in rows);
-  return Object.keys(rows).join() === expected.map(({ name }) => name).join();
 }
 
 export function countAllRows({ rows }: Manifest): number {

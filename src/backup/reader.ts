@@ -6,7 +6,6 @@ import { readLines } from "./content.ts";
 import {
   damagedBackup,
   firstLine,
-  hasTables,
   invalidBackup,
   type Manifest,
   manifestBytesMax,
@@ -15,7 +14,7 @@ import {
   parseManifest,
   uncheckedBytes,
 } from "./manifest.ts";
-import { type BackupTable, backupTables, endLine, parseRow, tableLine } from "./rows.ts";
+import { type BackupTable, endLine, parseRow, tableLine, tablesFor } from "./rows.ts";
 
 /** A backup whose checksum is right. */
 export interface Backup {
@@ -53,8 +52,11 @@ export async function openBackup(
       throw damagedBackup(file, "its checksum is wrong");
     }
     // After the checksum: damage can also change the name of a table.
-    if (!hasTables(manifest)) throw otherTables(file, manifest);
-    return { manifest, rowsOf: rowsFrom(file, manifest) };
+    const inFile = tablesFor(manifest.rows);
+    if (Object.keys(manifest.rows).join() !== inFile.map(({ name }) => name).join()) {
+      throw otherTables(file, manifest);
+    }
+    return { manifest, rowsOf: rowsFrom(file, manifest, inFile) };
   } finally {
     await handle.close();
   }
@@ -119,9 +121,8 @@ async function computeChecksum(
   return checksum.digest("hex");
 }
 
-function rowsFrom(file: string, manifest: Manifest): RowsOf {
+function rowsFrom(file: string, manifest: Manifest, inFile: readonly BackupTable[]): RowsOf {
   const end = firstLine.length + manifest.bytes - 1;
-  const inFile = backupTables.filter(({ name }) => name in manifest.rows);
   const stream = () => createReadStream(file, { start: firstLine.length, end });
   let lines: LineReader | undefined;
   let tablesRead = 0;
@@ -141,9 +142,9 @@ function rowsFrom(file: string, manifest: Manifest): RowsOf {
       if (batch.length === 0) break;
       count += batch.length;
       if (count > expected) break;
-      yield batch.map((line, index) => {
+      yield batch.flatMap((line, index) => {
         const row = parseRow(table, line);
-        if (row) return row;
+        if (row) return table.toRows(row);
         const number = count - batch.length + index + 1;
         throw damagedBackup(file, `row ${number} of table ${table.name} is invalid`);
       });
@@ -159,9 +160,9 @@ function rowsFrom(file: string, manifest: Manifest): RowsOf {
   }
 
   return (name) => {
-    if (!(name in manifest.rows)) return noRows();
+    if (!inFile.some(({ target }) => target === name)) return noRows();
     const table = inFile[tablesRead];
-    if (table?.name !== name) throw new Error(`the next table is ${table?.name}, not ${name}`);
+    if (table?.target !== name) throw new Error(`the next table is ${table?.target}, not ${name}`);
     return readTable(table);
   };
 }

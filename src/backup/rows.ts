@@ -1,6 +1,6 @@
 import { int64Max, int64Min } from "../domain/values/int64.ts";
 import type { StoredRow } from "../domain/verification/store.ts";
-import { type Table, tables } from "../store/tables.ts";
+import { type TableColumns, tables } from "../store/tables.ts";
 
 /** A table as a backup has it. */
 export interface BackupTable {
@@ -8,13 +8,36 @@ export interface BackupTable {
   readonly columns: readonly string[];
   /** Whether each column has bytes, which are written in hexadecimal digits. */
   readonly isBytes: readonly boolean[];
+  /** The table of this version with its rows. */
+  readonly target: string;
+  /** Makes rows of that table from a row of the backup. */
+  readonly toRows: (row: StoredRow) => readonly StoredRow[];
 }
 
-export const backupTables: readonly BackupTable[] = tables.map(toBackupTable);
+export const backupTables: readonly BackupTable[] = tables.map((table) =>
+  toBackupTable(table, table.name),
+);
 
-function toBackupTable({ name, columns, bytes = [] }: Table): BackupTable {
+/**
+ * The tables that a backup with these row counts must have, in order. A backup of an earlier version may
+ * lack tables that were added since, or have what was there instead.
+ */
+export function tablesFor(rows: Readonly<Record<string, number>>): readonly BackupTable[] {
+  return tables.flatMap(({ former, ...table }) => {
+    if (former && former.name in rows) return toBackupTable(former, table.name, former.toRows);
+    if (table.since !== undefined && !(table.name in rows)) return [];
+    return toBackupTable(table, table.name);
+  });
+}
+
+function toBackupTable(
+  { name, columns, bytes = [] }: TableColumns,
+  target: string,
+  toRows: BackupTable["toRows"] = (row) => [row],
+): BackupTable {
   const names = columns.split(",").map((column) => column.trim());
-  return { name, columns: names, isBytes: names.map((column) => bytes.includes(column)) };
+  const isBytes = names.map((column) => bytes.includes(column));
+  return { name, columns: names, isBytes, target, toRows };
 }
 
 /** The line before the rows of a table. */

@@ -1,8 +1,8 @@
-import { createWriteStream } from "node:fs";
+import { createReadStream, createWriteStream } from "node:fs";
 import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ServiceError } from "../domain/running/errors.ts";
-import { creationReasonOf } from "../file-errors.ts";
+import { creationReasonOf, reasonOf } from "../file-errors.ts";
 import { type Format, findFormat, formats } from "../files/formats.ts";
 import { printableLines, ReaderGone } from "../output.ts";
 import { isSpecial, replaceFile } from "./replacement.ts";
@@ -30,6 +30,22 @@ const adviceByExtension: Readonly<Record<string, string>> = {
   gz: "decompress the file first",
   zip: "extract the file first",
 };
+
+/** What messages call a file, or standard input. */
+export function nameOf(file: string): string {
+  return file === "-" ? "stdin" : file;
+}
+
+/** Reads a file or standard input in chunks. Errors name the file. */
+export async function* readBytes(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* file === "-" ? process.stdin : createReadStream(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "no such file" : reasonOf(error);
+    throw new ServiceError("invalid_request", `cannot read ${nameOf(file)}: ${reason}`);
+  }
+}
 
 /**
  * Writes pieces of text to standard output or to a file, and waits if the reader is slow. A file is

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { rowsPerPageMax } from "../domain/history/history.ts";
 import { isInHistory } from "../domain/ledger/epochs.ts";
-import type { Head, NamedRow } from "../domain/ledger/store.ts";
+import type { NamedRow } from "../domain/ledger/ledger.ts";
+import type { Head } from "../domain/ledger/store.ts";
 import { ServiceError, unavailable } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { printError } from "../output.ts";

@@ -9,7 +9,7 @@ import {
   revokeKey,
   rotateKey,
 } from "../domain/keys/lifecycle.ts";
-import { InvalidField } from "../domain/running/invalid-field.ts";
+import { InvalidField } from "../domain/running/errors.ts";
 import { print } from "../output.ts";
 import { parseCount, parseDuration, parseList, parseTime } from "./flag-values.ts";
 import { describe, fieldsOf, isoOrNull, listColumns } from "./key-rows.ts";

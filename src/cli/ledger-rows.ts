@@ -1,6 +1,5 @@
 import type { Stock } from "../domain/ledger/inventory.ts";
-import { ledgerRowJson } from "../domain/ledger/row-json.ts";
-import type { NamedRow } from "../domain/ledger/store.ts";
+import { ledgerRowJson, type NamedRow } from "../domain/ledger/ledger.ts";
 import type { Listing } from "./listing.ts";
 import type { Column } from "./table.ts";
 

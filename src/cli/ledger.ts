@@ -4,7 +4,7 @@ import {
   listHistory,
   rowsPerPageMax,
 } from "../domain/history/history.ts";
-import type { NamedRow } from "../domain/ledger/store.ts";
+import type { NamedRow } from "../domain/ledger/ledger.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { parseInt64 } from "../domain/values/int64.ts";

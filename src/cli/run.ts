@@ -1,5 +1,4 @@
-import { ServiceError } from "../domain/running/errors.ts";
-import { InvalidField } from "../domain/running/invalid-field.ts";
+import { InvalidField, ServiceError } from "../domain/running/errors.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 import { print } from "../output.ts";
 import { packageVersion } from "../version.ts";

@@ -1,6 +1,6 @@
 import type { Entry, Stock } from "../domain/ledger/inventory.ts";
+import { stockJson } from "../domain/ledger/ledger.ts";
 import { type Moment, momentRule, parseMoment, resolveMoments } from "../domain/ledger/moments.ts";
-import { stockJson } from "../domain/ledger/row-json.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 import { entriesOf } from "../domain/snapshots/columns.ts";
 import { type DifferenceColumns, stocksAt } from "../domain/snapshots/differences.ts";

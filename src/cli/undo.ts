@@ -1,7 +1,6 @@
 import { type UndoOutcome, undoRow, undoStore } from "../domain/history/undo.ts";
 import type { Stock } from "../domain/ledger/inventory.ts";
-import { ledgerRowJson } from "../domain/ledger/row-json.ts";
-import type { NamedRow } from "../domain/ledger/store.ts";
+import { ledgerRowJson, type NamedRow } from "../domain/ledger/ledger.ts";
 import { print, printError } from "../output.ts";
 import { parseInteger } from "./flag-values.ts";
 import type { StoreInput } from "./with-store.ts";

@@ -1,8 +1,8 @@
 import { render } from "preact";
+import { restoreSession } from "./client/session.ts";
 import { App } from "./frame/app.tsx";
-import { startRouter } from "./router.ts";
-import { restoreSession } from "./session.ts";
-import { startTheme } from "./theme.ts";
+import { startRouter } from "./page/router.ts";
+import { startTheme } from "./page/theme.ts";
 
 startTheme();
 startRouter();

@@ -1,8 +1,8 @@
-import type { Limiter } from "../domain/limits/limiter.ts";
 import {
   type BanRules,
   correct,
   type LimitDecision,
+  type Limiter,
   lift,
   limitState,
   newUsage,

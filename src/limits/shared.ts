@@ -1,9 +1,9 @@
-import type { Limiter } from "../domain/limits/limiter.ts";
 import {
   type BanRules,
   isAhead,
   isExhausted,
   type LimitDecision,
+  type Limiter,
   limitState,
   newUsage,
   take,

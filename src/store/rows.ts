@@ -1,21 +1,23 @@
 import type { Order, OrderStatus } from "../domain/catalogue/orders.ts";
 import type { NamedEntry, Pet, PetDetails, PetName } from "../domain/catalogue/pets.ts";
 import type { GrantedScope, Key, SecretTimes } from "../domain/keys/keys.ts";
-import type { FoundSession } from "../domain/keys/sessions.ts";
+import type { FoundSession } from "../domain/keys/store.ts";
 import type { EpochStart } from "../domain/ledger/epochs.ts";
 import type { StoredKeys } from "../domain/ledger/idempotency.ts";
 import type { Entry, PetStatus, Stock } from "../domain/ledger/inventory.ts";
-import type { Cause, LedgerRow, StockRow, Tip, UndoRow } from "../domain/ledger/ledger.ts";
-import type { NamedRow, VersionedEntry } from "../domain/ledger/store.ts";
+import type {
+  Cause,
+  LedgerRow,
+  NamedRow,
+  StockRow,
+  Tip,
+  UndoRow,
+} from "../domain/ledger/ledger.ts";
+import type { VersionedEntry } from "../domain/ledger/store.ts";
 import type { EndingSecret } from "../domain/operations/inspection.ts";
 import type { Checkpoint, CheckpointPart } from "../domain/snapshots/store.ts";
 import type { Ban, SavedUsage } from "../domain/usage/usage.ts";
-import {
-  emptyCounts,
-  type Span,
-  type SpanCounts,
-  unpackCounts,
-} from "../domain/usage/usage-history.ts";
+import type { Step, UsagePoint } from "../domain/usage/usage-history.ts";
 import { int64Min } from "../domain/values/int64.ts";
 
 /**
@@ -190,13 +192,16 @@ export function toFoundSession(row: Row): FoundSession {
   };
 }
 
-export const spanColumns = "key_id, span, start, counts";
+export const pointColumns = "key_id, step, start, admitted, refused";
 
-/** Counts that cannot be read are left out of charts. `petstore verify` reports them. */
-export function toSpanCounts(row: Row): SpanCounts {
-  const span = row[1] as Span;
-  const counts = unpackCounts(row[3] as Uint8Array, span) ?? emptyCounts(span);
-  return { keyId: row[0] as string, span, start: Number(row[2]), counts };
+export function toUsagePoint(row: Row): UsagePoint {
+  return {
+    keyId: row[0] as string,
+    step: row[1] as Step,
+    start: Number(row[2]),
+    admitted: Number(row[3]),
+    refused: Number(row[4]),
+  };
 }
 
 export const secretTimesColumns = "key_id, created_at, expires_at";

@@ -1,25 +1,32 @@
 import { auditColumns } from "./audit-rows.ts";
+import { packedColumns, unpackUsage } from "./packed-usage.ts";
 import {
   banColumns,
   entryColumns,
   orderColumns,
+  pointColumns,
+  type Row,
   rememberedColumns,
-  spanColumns,
   storedLedgerColumns,
   usageColumns,
 } from "./rows.ts";
 import { webhookColumns } from "./webhook-rows.ts";
 
-/** A table that both engines have, with the same columns under the same names. */
-export interface Table {
+/** The columns of a table. Those in `bytes` have bytes, all others texts and integers. */
+export interface TableColumns {
   readonly name: string;
   readonly columns: string;
+  readonly bytes?: readonly string[];
+}
+
+/** A table that both engines have, with the same columns under the same names. */
+export interface Table extends TableColumns {
   /** How rows are sorted, so that two stores with the same rows return the same sequence. */
   readonly order: string;
   /** Which rows are transferred; all if undefined. */
   readonly where?: string;
-  /** The columns with bytes. All others are texts and integers. */
-  readonly bytes?: readonly string[];
+  /** What earlier versions had instead, and still is in their backups. */
+  readonly former?: TableColumns & { readonly toRows: (row: Row) => readonly Row[] };
   /** The version that added the table. Backups of earlier versions do not have it. */
   readonly since?: string;
 }
@@ -53,11 +60,16 @@ export const tables: readonly Table[] = [
   { name: "bans", columns: banColumns, order: "key_id, started_at" },
   { name: "audit", columns: `seq, ${auditColumns}`, order: "seq", since: "0.7.0" },
   {
-    name: "usage_history",
-    columns: spanColumns,
-    order: "key_id, span, start",
-    bytes: ["counts"],
-    since: "0.7.0",
+    name: "usage_points",
+    columns: pointColumns,
+    order: "key_id, step, start",
+    since: "0.10.0",
+    former: {
+      name: "usage_history",
+      columns: packedColumns,
+      bytes: ["counts"],
+      toRows: unpackUsage,
+    },
   },
   // Without the lease, which belongs to a process of the other store.
   { name: "webhooks", columns: webhookColumns, order: "created_at, id" },

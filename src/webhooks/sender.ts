@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { InvalidField } from "../domain/running/invalid-field.ts";
+import { InvalidField } from "../domain/running/errors.ts";
 import type { Network } from "../domain/values/networks.ts";
 import type { WebhookRequest, WebhookSender } from "../domain/webhooks/sender.ts";
 import { isAllowed } from "./addresses.ts";

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { InvalidField } from "../domain/running/invalid-field.ts";
+import { InvalidField } from "../domain/running/errors.ts";
 import { urlCharactersMax } from "../domain/webhooks/terms.ts";
 
 /** Where a webhook sends its requests. */

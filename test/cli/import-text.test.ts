@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { decodeText } from "../../src/cli/imports/text.ts";
+import { decodeText } from "../../src/files/text.ts";
 
 /** Characters of one, two, three and four bytes, each beside each. */
 const text = "aé€🐢é🐢€a🐢🐢€€ééaa";

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { splitCells } from "../../src/cli/imports/csv.ts";
-import { createJsonArraySplitter } from "../../src/cli/imports/json-array.ts";
-import { createLineSplitter, type Source, type Splitter } from "../../src/cli/imports/lines.ts";
-import { csvCell } from "../../src/files/csv.ts";
+import { csvCell, splitCells } from "../../src/files/csv.ts";
+import { createJsonArraySplitter } from "../../src/files/json-array.ts";
+import { createLineSplitter, type Source, type Splitter } from "../../src/files/lines.ts";
 
 /** Passes a text in pieces. The cuts can be anywhere, also inside a character. */
 function split(splitter: Splitter, text: string, cuts: readonly number[]): Source[] {

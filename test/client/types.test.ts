@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type OpenApiDocument, typesFrom } from "../../client/generate-types.ts";
 import document from "../../openapi.json";
+import { type OpenApiDocument, operationsFrom, typesFrom } from "../../scripts/types.ts";
 
 describe("the generated types", () => {
   test("change when the document does", () => {
@@ -17,7 +17,7 @@ describe("the generated types", () => {
   });
 
   test("support operations, references, optional fields, nullable unions and arrays of them", () => {
-    const text = typesFrom({
+    const pages: OpenApiDocument = {
       paths: { "/pages": { get: { operationId: "listPages" }, post: { operationId: "addPage" } } },
       components: {
         schemas: {
@@ -35,8 +35,11 @@ describe("the generated types", () => {
           Pages: { type: "array", items: { $ref: "#/components/schemas/Page" } },
         },
       },
-    });
-    expect(text).toContain('export type Operation =\n  | "listPages"\n  | "addPage";');
+    };
+    const text = typesFrom(pages);
+    expect(operationsFrom(pages)).toContain(
+      'export type Operation =\n  | "listPages"\n  | "addPage";',
+    );
     expect(text).toContain("readonly items: readonly (ErrorBody | null)[];");
     expect(text).toContain("readonly count?: bigint;");
     expect(text).toContain("export type Pages = readonly Page[];");

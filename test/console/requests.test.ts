@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from "bun:test";
-import { ApiError, request, requestPage } from "../../src/console/api.ts";
 import { drillCommand } from "../../src/console/backups/drill-command.ts";
-import { changeNumber, formatCount } from "../../src/console/parts/numbers.ts";
-import { dayAndTime, withLocalTimes } from "../../src/console/parts/times.ts";
-import { retryDelayMs } from "../../src/console/retries.ts";
+import { ApiError, request, requestPage } from "../../src/console/client/api.ts";
+import { retryDelayMs } from "../../src/console/client/retries.ts";
 import { loadState, outdatedSince, reload, table } from "../../src/console/stock/state.ts";
+import { changeNumber, formatCount } from "../../src/console/texts/numbers.ts";
+import { dayAndTime, withLocalTimes } from "../../src/console/texts/times.ts";
 
 const { fetch: networkFetch } = globalThis;
 afterEach(() => {

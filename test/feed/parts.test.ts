@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { formatCursor, parseCursor } from "../../src/domain/ledger/cursors.ts";
 import { createHeadWatcher } from "../../src/domain/ledger/head.ts";
-import type { NamedRow } from "../../src/domain/ledger/store.ts";
+import type { NamedRow } from "../../src/domain/ledger/ledger.ts";
 import { followTail, type LedgerTail } from "../../src/domain/ledger/tail.ts";
 import { prefers } from "../../src/http/api/feed.ts";
 import { createFeedChunks } from "../../src/http/feed/chunks.ts";

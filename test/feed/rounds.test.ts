@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Position } from "../../src/domain/ledger/epochs.ts";
-import type { NamedRow } from "../../src/domain/ledger/store.ts";
+import type { NamedRow } from "../../src/domain/ledger/ledger.ts";
 import { type LedgerTail, pageRows } from "../../src/domain/ledger/tail.ts";
 import type { FeedChunk } from "../../src/http/feed/chunks.ts";
 import { createRounds } from "../../src/http/feed/rounds.ts";

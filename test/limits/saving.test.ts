@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readConfig } from "../../src/config.ts";
-import type { Limiter } from "../../src/domain/limits/limiter.ts";
+import type { Limiter } from "../../src/domain/limits/limits.ts";
 import type { UsageStore } from "../../src/domain/usage/usage.ts";
 import { createLocalLimiter } from "../../src/limits/local.ts";
 import { until } from "../support/instances/fleet.ts";

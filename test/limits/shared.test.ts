@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { digestOf, generateKeyId, scopes } from "../../src/domain/keys/keys.ts";
-import type { Limiter } from "../../src/domain/limits/limiter.ts";
-import type { BanRules, LimitDecision } from "../../src/domain/limits/limits.ts";
+import type { BanRules, LimitDecision, Limiter } from "../../src/domain/limits/limits.ts";
 import type { Limits } from "../../src/domain/limits/plans.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readRows } from "../../src/cli/imports/rows.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import { createProblems } from "../../src/domain/catalogue/import-problems.ts";
 import { petColumns, toPetRecord } from "../../src/domain/catalogue/imports.ts";
 import type { Format } from "../../src/files/formats.ts";
+import { readRows } from "../../src/files/rows.ts";
 import { runs } from "../support/properties/runs.ts";
 import { expectError } from "../support/responses.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";

@@ -11,7 +11,7 @@ import { digestOf, scopes } from "../../src/domain/keys/keys.ts";
 import { digestOfTexts } from "../../src/domain/ledger/idempotency.ts";
 import { plans } from "../../src/domain/limits/plans.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { toSpanCounts } from "../../src/domain/usage/usage-history.ts";
+import { toPoints } from "../../src/domain/usage/usage-history.ts";
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
 import { checkEpochs } from "../../src/domain/verification/epochs.ts";
 import { createFaults } from "../../src/domain/verification/faults.ts";
@@ -85,7 +85,7 @@ async function fill(store: Store): Promise<void> {
   const ban = { startedAt: testStart, until: testStart + 1, liftedAt: null };
   await store.usage.saveBan({ keyId: "key_a", ...ban });
   await store.usageHistory.addCounts(
-    toSpanCounts([{ keyId: "key_a", at: testStart, admitted: 1, refused: 0 }]),
+    toPoints([{ keyId: "key_a", start: testStart, admitted: 1, refused: 0 }]),
   );
   const cursor = { epoch: "any", seq: 20 };
   await store.webhooks.addWebhook(webhookNamed("wh_a", { cursor }), anEntry);

@@ -9,7 +9,7 @@ import { commit } from "../../src/store/postgres/commit.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import type { Session } from "../../src/store/postgres/engine/session.ts";
 import { createEpochs, type Epochs } from "../../src/store/postgres/epochs.ts";
-import { createKeyMemory } from "../../src/store/postgres/idempotency.ts";
+import { createIdempotencyMemory } from "../../src/store/postgres/idempotency.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { anEntry } from "../support/audit.ts";
 import { petRow } from "../support/pets.ts";
@@ -72,7 +72,12 @@ async function fill(pets: number): Promise<void> {
     })(),
     commandImport("test"),
   );
-  await commit(session, { epochs, keys: createKeyMemory() }, set(pets, 0), termsNow());
+  await commit(
+    session,
+    { epochs, idempotency: createIdempotencyMemory() },
+    set(pets, 0),
+    termsNow(),
+  );
   const terms = {
     plan: "free",
     limits,
@@ -93,7 +98,7 @@ const add = (pets: number, amount: number) =>
   Array.from({ length: pets }, (_, n) => unitOf({ petId: BigInt(n + 1), kind: "add", amount }));
 
 const commitUnits = (units: readonly Unit[]) => (one: Session) =>
-  commit(one, { epochs, keys: createKeyMemory() }, units, termsNow());
+  commit(one, { epochs, idempotency: createIdempotencyMemory() }, units, termsNow());
 
 test("a transaction that is left open does not make counts and commits read more and more pages", async () => {
   await fill(1);
@@ -110,7 +115,12 @@ test("a transaction that is left open does not make counts and commits read more
   await open`SELECT count(*) FROM pets`;
   const before = await pages();
   for (let change = 1; change <= changes; change++) {
-    await commit(session, { epochs, keys: createKeyMemory() }, set(1, change), termsNow());
+    await commit(
+      session,
+      { epochs, idempotency: createIdempotencyMemory() },
+      set(1, change),
+      termsNow(),
+    );
     await take(session);
   }
   // As autovacuum does every minute. The planner then knows how few rows there are.
@@ -144,7 +154,7 @@ test("no ANALYZE makes a count, a commit of few pets or a read of one visit all 
     for (let n = 1; n <= 25; n++) {
       await commit(
         session,
-        { epochs, keys: createKeyMemory() },
+        { epochs, idempotency: createIdempotencyMemory() },
         set(pets, 100 * round + n),
         termsNow(),
       );

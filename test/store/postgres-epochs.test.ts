@@ -7,7 +7,7 @@ import type { Store } from "../../src/domain/store.ts";
 import { commit } from "../../src/store/postgres/commit.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { createEpochs } from "../../src/store/postgres/epochs.ts";
-import { createKeyMemory } from "../../src/store/postgres/idempotency.ts";
+import { createIdempotencyMemory } from "../../src/store/postgres/idempotency.ts";
 import { until } from "../support/instances/fleet.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, sharedPostgres, startPostgres } from "../support/postgres.ts";
@@ -242,7 +242,12 @@ test("once its epoch is recorded, an update needs no statement for it", async ()
   };
   const statements = async () => {
     sent.length = 0;
-    await commit(counting, { epochs, keys: createKeyMemory() }, [setUnit(1n, 1)], termsNow());
+    await commit(
+      counting,
+      { epochs, idempotency: createIdempotencyMemory() },
+      [setUnit(1n, 1)],
+      termsNow(),
+    );
     return sent.length;
   };
   expect(await statements()).toBe(5);

@@ -9,7 +9,7 @@ import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { createPrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { openSession } from "../../src/store/postgres/engine/session.ts";
 import { createEpochs } from "../../src/store/postgres/epochs.ts";
-import { createKeyMemory } from "../../src/store/postgres/idempotency.ts";
+import { createIdempotencyMemory } from "../../src/store/postgres/idempotency.ts";
 import { until } from "../support/instances/fleet.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
@@ -93,9 +93,9 @@ test("an index of keys follows calls that read it from a promoted server at the 
     true,
     createPrimaryGuard(() => {}),
   );
-  const keys = createKeyMemory();
+  const idempotency = createIdempotencyMemory();
   await before.query("DELETE FROM remembered_keys WHERE seq = 4");
-  await keys.load(before.query);
+  await idempotency.load(before.query);
   // Both calls start before the promotion is known. The second response arrives after the first
   // call has started again, and before it has read anything.
   const gates = [0, 1].map(() => Promise.withResolvers<void>());
@@ -105,13 +105,13 @@ test("an index of keys follows calls that read it from a promoted server at the 
     if (++asked[call]! === 2 - call) await gates[call]!.promise;
     return page;
   };
-  const loads = [keys.load(gated(0)), keys.load(gated(1))];
+  const loads = [idempotency.load(gated(0)), idempotency.load(gated(1))];
   await until(() => asked[0] === 2 && asked[1] === 1, 5_000, "both calls");
   gates[1]!.resolve();
   await loads[1];
   gates[0]!.resolve();
   await loads[0];
-  const parts = { epochs: createEpochs(after.server), keys };
+  const parts = { epochs: createEpochs(after.server), idempotency };
   for (const [key, version] of [["a", 2] as const, ["b", 3] as const, ["new", 4] as const]) {
     const { rows, outcomes } = await commit(after, parts, [keyed(key)], termsNow());
     expect([key, rows.length, storedEntry(outcomes[0]).version]).toEqual([key, 0, version]);
@@ -132,7 +132,7 @@ test("after a promotion an instance knows the keys that the new primary has, and
 test("a replay of a server that was replaced meanwhile is not returned", async () => {
   const guard = createPrimaryGuard(() => {});
   const session = await openSession(standby.url(name), true, guard);
-  const parts = { epochs: createEpochs(session.server), keys: createKeyMemory() };
+  const parts = { epochs: createEpochs(session.server), idempotency: createIdempotencyMemory() };
   const replaced = {
     ...session,
     query: async (text: string, values?: readonly unknown[]) => {

@@ -7,7 +7,7 @@ import { commit } from "../../src/store/postgres/commit.ts";
 import { createPrimaryGuard, type PrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { openSession, type Session } from "../../src/store/postgres/engine/session.ts";
 import { createEpochs } from "../../src/store/postgres/epochs.ts";
-import { createKeyMemory } from "../../src/store/postgres/idempotency.ts";
+import { createIdempotencyMemory } from "../../src/store/postgres/idempotency.ts";
 import { createInventoryReader } from "../../src/store/postgres/inventory.ts";
 import { openStore } from "../../src/stores.ts";
 import { petRow } from "../support/pets.ts";
@@ -91,7 +91,7 @@ test("an update on an old primary is rejected before it is written", async () =>
   await expect(
     commit(
       before,
-      { epochs: createEpochs(before.server), keys: createKeyMemory() },
+      { epochs: createEpochs(before.server), idempotency: createIdempotencyMemory() },
       [unit],
       termsNow(),
     ),
@@ -109,7 +109,7 @@ test("an update committed by an old primary is not acknowledged if a newer prima
     await locking`LOCK TABLE ledger IN SHARE MODE`;
     const committing = commit(
       session,
-      { epochs: createEpochs(session.server), keys: createKeyMemory() },
+      { epochs: createEpochs(session.server), idempotency: createIdempotencyMemory() },
       [unit],
       termsNow(),
     );

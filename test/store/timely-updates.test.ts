@@ -4,7 +4,7 @@ import { commit } from "../../src/store/postgres/commit.ts";
 import { createServerClock, serverTimeMs } from "../../src/store/postgres/engine/clock.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { createEpochs } from "../../src/store/postgres/epochs.ts";
-import { createKeyMemory } from "../../src/store/postgres/idempotency.ts";
+import { createIdempotencyMemory } from "../../src/store/postgres/idempotency.ts";
 import { commitPlainUpdates } from "../../src/store/postgres/plain-updates.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { until } from "../support/instances/fleet.ts";
@@ -53,7 +53,7 @@ async function openStore() {
   await store.catalogue.importPets(pets(), commandImport("test"));
   const session = await database.connect();
   closing.push(() => session.close());
-  const parts = { epochs: createEpochs(session.server), keys: createKeyMemory() };
+  const parts = { epochs: createEpochs(session.server), idempotency: createIdempotencyMemory() };
   // Two round trips. They record the epoch.
   await commit(session, parts, [setUnit(1n, 1)], termsNow());
   const commitBy = async (offMs: number) => {

@@ -1,5 +1,5 @@
 import { createFollower } from "../../src/domain/inventory/follower.ts";
-import type { Replica } from "../../src/domain/inventory/replica.ts";
+import type { Replica } from "../../src/domain/inventory/replay.ts";
 import type { Position } from "../../src/domain/ledger/epochs.ts";
 import type { Entry, Stock } from "../../src/domain/ledger/inventory.ts";
 import type { LedgerRow } from "../../src/domain/ledger/ledger.ts";

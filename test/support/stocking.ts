@@ -1,6 +1,5 @@
 // Fills and checks a store as the commands do, without a process for each.
 
-import { readRows } from "../../src/cli/imports/rows.ts";
 import { readConfig } from "../../src/config.ts";
 import { commandLine } from "../../src/domain/audit/audit.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
@@ -12,6 +11,7 @@ import type { Store } from "../../src/domain/store.ts";
 import type { KeptHash } from "../../src/domain/verification/chain.ts";
 import { type Verification, verify } from "../../src/domain/verification/verify.ts";
 import { systemClock } from "../../src/engines.ts";
+import { readRows } from "../../src/files/rows.ts";
 import { openStore } from "../../src/stores.ts";
 
 /** Opens the store at an address as a command does, and closes it after the work. */

@@ -3,7 +3,7 @@ import type { Store } from "../../src/domain/store.ts";
 import { tables } from "../../src/store/tables.ts";
 
 /** Requests are counted there, also those that are rejected. */
-const countingTables = ["usage", "usage_history", "bans"];
+const countingTables = ["usage", "usage_points", "bans"];
 
 /** From this column on, deliveries change the row of a webhook. Operators change what is before it. */
 const firstDeliveryColumn = "cursor_epoch";

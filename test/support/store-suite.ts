@@ -16,8 +16,8 @@ import { describeEpochs } from "./store-suite/epochs.ts";
 import { describeGroups } from "./store-suite/groups.ts";
 import { describeHistory } from "./store-suite/history.ts";
 import { describeIdempotency } from "./store-suite/idempotency.ts";
+import { describeIdempotencyKeeping } from "./store-suite/idempotency-keeping.ts";
 import { describeImports } from "./store-suite/imports.ts";
-import { describeKeptKeys } from "./store-suite/kept-keys.ts";
 import { describeKeys } from "./store-suite/keys.ts";
 import { describeMaintenance } from "./store-suite/maintenance.ts";
 import { describeOperators } from "./store-suite/operators.ts";
@@ -47,7 +47,7 @@ const updates: readonly Part[] = [
 const reads: readonly Part[] = [describePages, describeHistory, describeImports];
 /** Every other method that writes. */
 const otherWrites: readonly Part[] = [
-  describeKeptKeys,
+  describeIdempotencyKeeping,
   describeCheckpointWrites,
   describeWebhookWrites,
   describeMaintenance,
@@ -65,7 +65,7 @@ export const connectionParts: readonly Part[] = [describeIdempotency, describePa
  */
 export const writerParts: readonly Part[] = [
   ...updates,
-  describeKeptKeys,
+  describeIdempotencyKeeping,
   describeCheckpointWrites,
   describePets,
 ];

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
 import { commandLine } from "../../src/domain/audit/audit.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
-import { ServiceError } from "../../src/domain/running/errors.ts";
-import { InvalidField } from "../../src/domain/running/invalid-field.ts";
+import { InvalidField, ServiceError } from "../../src/domain/running/errors.ts";
 import type { Store } from "../../src/domain/store.ts";
 import {
   createWebhook,

@@ -1,8 +1,7 @@
 import { type Actor, commandLine } from "../../domain/audit/audit.ts";
 import { fileNameRule, importReasonOf } from "../../domain/catalogue/imports.ts";
 import { kindOf } from "../../domain/keys/keys.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
-import { InvalidField } from "../../domain/running/invalid-field.ts";
+import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 
 export interface AttributionFlags {

@@ -8,11 +8,13 @@ import {
 } from "../../domain/catalogue/import-problems.ts";
 import type { Store } from "../../domain/store.ts";
 import { systemClock } from "../../engines.ts";
+import { readRows } from "../../files/rows.ts";
 import { spool } from "../../files/spool.ts";
+import { type Bytes, decodeText } from "../../files/text.ts";
 import { print, printError } from "../../output.ts";
 import { findStore, openOrCreateStore, withEmptyStore, withStorePath } from "../../stores.ts";
 import type { Input } from "../command.ts";
-import { formatOf } from "../files.ts";
+import { formatOf, nameOf, readBytes } from "../files.ts";
 import { parseInteger } from "../flag-values.ts";
 import { beginChange } from "../interruption.ts";
 import { createProgress } from "../progress.ts";
@@ -22,8 +24,6 @@ import { type AttributionFlags, actorOf, reasonOf } from "./attribution.ts";
 import { type ImportKind, orders, pets } from "./kinds.ts";
 import { printPreview } from "./preview.ts";
 import { reportProblems } from "./report.ts";
-import { readRows } from "./rows.ts";
-import { type Bytes, decodeText, nameOf, readBytes } from "./text.ts";
 
 interface ImportFlags extends AttributionFlags {
   readonly format: string | undefined;

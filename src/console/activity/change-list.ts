@@ -1,8 +1,8 @@
 import { batch, signal } from "@preact/signals";
-import { messageOf } from "../api.ts";
-import { listen, whenListening } from "../live.ts";
-import { retryDelayMs } from "../retries.ts";
-import type { LedgerRow } from "../types.ts";
+import { messageOf } from "../client/api.ts";
+import { listen, whenListening } from "../client/live.ts";
+import { retryDelayMs } from "../client/retries.ts";
+import type { LedgerRow } from "../client/types.ts";
 import { type ChangeFilter, matchesFilter } from "./change-filter.ts";
 import { type LedgerRange, listOlder, rangeOf } from "./older-changes.ts";
 

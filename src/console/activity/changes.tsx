@@ -1,5 +1,5 @@
-import { changeNumber } from "../parts/numbers.ts";
-import { hrefOf } from "../router.ts";
+import { hrefOf } from "../page/router.ts";
+import { changeNumber } from "../texts/numbers.ts";
 import { isFiltered } from "./change-filter.ts";
 import type { ChangeList } from "./change-list.ts";
 import { ChangeTable } from "./change-table.tsx";

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
-import { announce } from "../announcements.ts";
-import { formatCount } from "../parts/numbers.ts";
+import { announce } from "../page/announcements.ts";
+import { formatCount } from "../texts/numbers.ts";
 import type { ChangeList } from "./change-list.ts";
 
 /** Rows do not move while the person reads further down. */

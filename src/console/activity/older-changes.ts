@@ -1,5 +1,5 @@
-import { ApiError, request, requestPage } from "../api.ts";
-import type { LedgerRow } from "../types.ts";
+import { ApiError, request, requestPage } from "../client/api.ts";
+import type { LedgerRow } from "../client/types.ts";
 import { type ChangeFilter, matchesFilter } from "./change-filter.ts";
 
 // Reads the ledger from its end to its start. The API lists the whole ledger from its start to its

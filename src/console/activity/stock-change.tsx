@@ -1,6 +1,6 @@
-import { formatCount } from "../parts/numbers.ts";
+import type { Stock } from "../client/types.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
-import type { Stock } from "../types.ts";
+import { formatCount } from "../texts/numbers.ts";
 
 interface Props {
   readonly before: Stock | null;

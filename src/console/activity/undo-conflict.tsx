@@ -1,8 +1,8 @@
-import { changeNumber } from "../parts/numbers.ts";
+import type { LedgerRow } from "../client/types.ts";
 import { Time } from "../parts/time.tsx";
-import type { LedgerRow } from "../types.ts";
+import { whoOf } from "../parts/who.ts";
+import { changeNumber } from "../texts/numbers.ts";
 import { StockChange } from "./stock-change.tsx";
-import { whoOf } from "./who.ts";
 
 interface Props {
   readonly row: LedgerRow;

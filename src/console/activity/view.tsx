@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from "preact/hooks";
-import type { ViewProps } from "../view.ts";
+import type { ViewProps } from "../parts/view.ts";
 import { readFilter } from "./change-filter.ts";
 import { ChangeList } from "./change-list.ts";
 import { Changes } from "./changes.tsx";

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { request } from "../api.ts";
+import { request } from "../client/api.ts";
 import { useLoaded } from "../parts/loaded.tsx";
 import { actionTexts } from "./actions.ts";
 

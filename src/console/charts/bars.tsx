@@ -1,6 +1,6 @@
-import { capitalized } from "../parts/capitalized.ts";
-import { formatCount } from "../parts/numbers.ts";
-import { dayAndTime } from "../parts/times.ts";
+import { capitalized } from "../texts/capitalized.ts";
+import { formatCount } from "../texts/numbers.ts";
+import { dayAndTime } from "../texts/times.ts";
 import { ChartTable } from "./chart-table.tsx";
 import { groupBars } from "./groups.ts";
 import { Legend } from "./legend.tsx";

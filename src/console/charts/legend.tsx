@@ -1,4 +1,4 @@
-import { formatCount } from "../parts/numbers.ts";
+import { formatCount } from "../texts/numbers.ts";
 import type { Series } from "./types.ts";
 
 /** Which color stands for what, and the sum of each series. */

@@ -1,5 +1,5 @@
-import { formatCount } from "../parts/numbers.ts";
-import { dayAndTime } from "../parts/times.ts";
+import { formatCount } from "../texts/numbers.ts";
+import { dayAndTime } from "../texts/times.ts";
 import { Axes, layOut, type Plot, useWidth } from "./plot.tsx";
 import { Readout } from "./readout.tsx";
 import type { StepChartProps, StepPoint } from "./types.ts";

@@ -1,9 +1,9 @@
 import { useEffect } from "preact/hooks";
-import { announcement } from "../announcements.ts";
-import { startLive, stopLive } from "../live.ts";
-import { startPetNames, stopPetNames } from "../pet-names.ts";
-import { startRenames, stopRenames } from "../renames.ts";
-import { restoreSession, session } from "../session.ts";
+import { startLive, stopLive } from "../client/live.ts";
+import { startPetNames, stopPetNames } from "../client/pet-names.ts";
+import { startRenames, stopRenames } from "../client/renames.ts";
+import { restoreSession, session } from "../client/session.ts";
+import { announcement } from "../page/announcements.ts";
 import { Frame } from "./frame.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { ToastList } from "./toast-list.tsx";

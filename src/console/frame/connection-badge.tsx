@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { connection, reconnectNow } from "../live.ts";
-import { dayAndTime } from "../parts/times.ts";
+import { connection, reconnectNow } from "../client/live.ts";
+import { dayAndTime } from "../texts/times.ts";
 
 /** Shows whether changes arrive as they happen. */
 export function ConnectionBadge() {

@@ -1,14 +1,14 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { place } from "../router.ts";
-import type { Session } from "../types.ts";
-import { findView } from "../views.ts";
+import type { Session } from "../client/types.ts";
+import { place } from "../page/router.ts";
 import { ConnectionNotice } from "./connection-badge.tsx";
 import { KeyboardHelp } from "./keyboard-help.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { Topbar } from "./topbar.tsx";
 import { ViewSlot } from "./view-slot.tsx";
+import { findView } from "./views.ts";
 
 /** The bar, the navigation and the current view. */
 export function Frame({ session }: { readonly session: Session }) {

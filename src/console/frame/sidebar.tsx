@@ -1,8 +1,8 @@
 import { useRef } from "preact/hooks";
-import { hrefOf } from "../router.ts";
-import type { View } from "../view.ts";
-import { views } from "../views.ts";
-import { Icon } from "./icons.tsx";
+import { hrefOf } from "../page/router.ts";
+import { Icon } from "../parts/icon.tsx";
+import type { View } from "../parts/view.ts";
+import { views } from "./views.ts";
 
 /** The navigation. On a phone it is a menu that closes when a view is chosen. */
 export function Sidebar({ current }: { readonly current: View | undefined }) {

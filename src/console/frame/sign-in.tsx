@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { announce } from "../announcements.ts";
-import { ApiError, messageOf } from "../api.ts";
-import { signIn } from "../session.ts";
+import { ApiError, messageOf } from "../client/api.ts";
+import { signIn } from "../client/session.ts";
+import { announce } from "../page/announcements.ts";
 import { EnvironmentBadge } from "./environment-badge.tsx";
 import { ThemeButton } from "./theme-button.tsx";
 

@@ -1,5 +1,5 @@
-import { currentTheme, switchTheme } from "../theme.ts";
-import { Icon } from "./icons.tsx";
+import { currentTheme, switchTheme } from "../page/theme.ts";
+import { Icon } from "../parts/icon.tsx";
 
 export function ThemeButton() {
   const label = `Use the ${currentTheme() === "dark" ? "light" : "dark"} theme`;

@@ -1,5 +1,5 @@
-import { dismissToast, type Toast, toasts } from "../toasts.ts";
-import { Icon } from "./icons.tsx";
+import { dismissToast, type Toast, toasts } from "../page/toasts.ts";
+import { Icon } from "../parts/icon.tsx";
 
 export function ToastList() {
   return (

@@ -1,9 +1,9 @@
-import { signOut } from "../session.ts";
-import { showError } from "../toasts.ts";
-import type { Session } from "../types.ts";
+import { signOut } from "../client/session.ts";
+import type { Session } from "../client/types.ts";
+import { showError } from "../page/toasts.ts";
+import { Icon } from "../parts/icon.tsx";
 import { ConnectionBadge } from "./connection-badge.tsx";
 import { EnvironmentBadge } from "./environment-badge.tsx";
-import { Icon } from "./icons.tsx";
 import { ThemeButton } from "./theme-button.tsx";
 
 interface Props {

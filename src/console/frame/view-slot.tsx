@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { View, ViewModule, ViewProps } from "../view.ts";
+import type { View, ViewModule, ViewProps } from "../parts/view.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
 
 /** Loads the code of a view and shows it. */

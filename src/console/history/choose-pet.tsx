@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { Icon } from "../frame/icons.tsx";
-import { formatCount } from "../parts/numbers.ts";
+import { hrefOf, navigate } from "../page/router.ts";
+import { Icon } from "../parts/icon.tsx";
 import { StatusBadge } from "../parts/status-badge.tsx";
-import { hrefOf, navigate } from "../router.ts";
 import { loadState, loadStock, revision, table } from "../stock/state.ts";
 import { foldCase } from "../stock/table.ts";
+import { formatCount } from "../texts/numbers.ts";
 
 const suggestionsMax = 20;
 

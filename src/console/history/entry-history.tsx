@@ -3,13 +3,13 @@ import { useEffect, useMemo } from "preact/hooks";
 import { noFilter } from "../activity/change-filter.ts";
 import { ChangeList } from "../activity/change-list.ts";
 import { Changes } from "../activity/changes.tsx";
-import { whoOf } from "../activity/who.ts";
 import { StepChart } from "../charts/lazy.tsx";
-import { formatCount } from "../parts/numbers.ts";
+import { findPetName } from "../client/pet-names.ts";
+import type { LedgerRow } from "../client/types.ts";
+import { hrefOf } from "../page/router.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
-import { findPetName } from "../pet-names.ts";
-import { hrefOf } from "../router.ts";
-import type { LedgerRow } from "../types.ts";
+import { whoOf } from "../parts/who.ts";
+import { formatCount } from "../texts/numbers.ts";
 
 const rowsPerPage = 200;
 

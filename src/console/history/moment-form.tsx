@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { localInputValue, readLocalInput } from "../parts/local-time.ts";
-import { navigate } from "../router.ts";
+import { navigate } from "../page/router.ts";
+import { localInputValue, readLocalInput } from "../texts/local-time.ts";
 
 const hourMs = 3_600_000;
 const shortcuts = [

@@ -1,7 +1,7 @@
-import { fetchResponse, readText } from "../api.ts";
-import { parseExactly } from "../exact-json.ts";
+import { fetchResponse, readText } from "../client/api.ts";
+import { parseExactly } from "../client/exact-json.ts";
+import type { Stock } from "../client/types.ts";
 import { foldCase, type StockTable } from "../stock/table.ts";
-import type { Stock } from "../types.ts";
 
 /** The inventory after a change. */
 export interface PastInventory {

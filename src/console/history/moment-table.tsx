@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { signed } from "../activity/stock-change.tsx";
-import { Icon } from "../frame/icons.tsx";
-import { formatCount } from "../parts/numbers.ts";
+import type { Stock } from "../client/types.ts";
+import { hrefOf } from "../page/router.ts";
+import { Icon } from "../parts/icon.tsx";
+import { rowHeight } from "../parts/layout.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { VirtualCell, VirtualTable } from "../parts/virtual-table.tsx";
-import { hrefOf } from "../router.ts";
-import { rowHeight } from "../stock/layout.ts";
-import type { Stock } from "../types.ts";
+import { formatCount } from "../texts/numbers.ts";
 import { type MomentRow, searchRows } from "./moment-rows.ts";
 
 const columns = ["Id", "Name", "Then", "Now", "Difference"];

@@ -1,10 +1,10 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
-import { changeNumber, formatCount } from "../parts/numbers.ts";
-import { dayAndTime } from "../parts/times.ts";
 import { NotLoaded, Outdated } from "../stock/nothing.tsx";
 import { loadState, loadStock, outdatedSince, revision, table } from "../stock/state.ts";
+import { changeNumber, formatCount } from "../texts/numbers.ts";
+import { dayAndTime } from "../texts/times.ts";
 import { MomentForm } from "./moment-form.tsx";
 import { compareWithNow, isDifferent, loadPast, type PastInventory } from "./moment-rows.ts";
 import { MomentTable } from "./moment-table.tsx";

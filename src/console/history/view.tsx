@@ -1,5 +1,5 @@
-import { hrefOf } from "../router.ts";
-import type { ViewProps } from "../view.ts";
+import { hrefOf } from "../page/router.ts";
+import type { ViewProps } from "../parts/view.ts";
 import { ChoosePet } from "./choose-pet.tsx";
 import { EntryHistory } from "./entry-history.tsx";
 import { Moment } from "./moment.tsx";

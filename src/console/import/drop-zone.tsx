@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { Icon } from "../frame/icons.tsx";
-import { capitalized } from "../parts/capitalized.ts";
+import { Icon } from "../parts/icon.tsx";
+import { capitalized } from "../texts/capitalized.ts";
 import type { ImportKind } from "./import-result.ts";
 import { chooseFile, importKind } from "./state.ts";
 

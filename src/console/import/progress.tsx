@@ -1,4 +1,4 @@
-import { formatBytes } from "../parts/numbers.ts";
+import { formatBytes } from "../texts/numbers.ts";
 import { checkAgain, resetImport } from "./state.ts";
 import type { Upload } from "./upload.ts";
 

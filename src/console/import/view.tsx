@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import type { ViewProps } from "../view.ts";
+import type { ViewProps } from "../parts/view.ts";
 import { Checked } from "./checked.tsx";
 import { DropZone } from "./drop-zone.tsx";
 import { Exports } from "./exports.tsx";

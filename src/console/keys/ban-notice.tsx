@@ -1,10 +1,10 @@
-import { request } from "../api.ts";
+import { request } from "../client/api.ts";
+import type { Key } from "../client/types.ts";
+import { showSuccess } from "../page/toasts.ts";
 import { useNow } from "../parts/now.ts";
-import { formatCountdown } from "../parts/numbers.ts";
 import { useSubmission } from "../parts/submission.ts";
 import { Time } from "../parts/time.tsx";
-import { showSuccess } from "../toasts.ts";
-import type { Key } from "./types.ts";
+import { formatCountdown } from "../texts/numbers.ts";
 
 interface Props {
   readonly entry: Key;

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
-import { request } from "../api.ts";
 import { AuditOfTarget } from "../audit/of-target.tsx";
+import { request } from "../client/api.ts";
+import type { Key } from "../client/types.ts";
+import { hrefOf } from "../page/router.ts";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
-import { hrefOf } from "../router.ts";
 import { BanNotice } from "./ban-notice.tsx";
 import { EditKey } from "./edit-key.tsx";
 import { KeyFacts } from "./facts.tsx";
@@ -12,7 +13,6 @@ import { RevokeKey } from "./revoke-key.tsx";
 import { RotateKey } from "./rotate-key.tsx";
 import { SecretTimeline } from "./secret-timeline.tsx";
 import { StateBadge } from "./state-badge.tsx";
-import type { Key } from "./types.ts";
 import { UsageCard } from "./usage-card.tsx";
 
 /** Everything about one key. */

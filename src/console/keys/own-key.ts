@@ -1,4 +1,4 @@
-import { session } from "../session.ts";
+import { session } from "../client/session.ts";
 
 /** True for the key with which this person signed in. */
 export function isOwnKey(id: string): boolean {

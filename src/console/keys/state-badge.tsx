@@ -1,5 +1,5 @@
-import { capitalized } from "../parts/capitalized.ts";
-import type { KeyState } from "./types.ts";
+import type { KeyState } from "../client/types.ts";
+import { capitalized } from "../texts/capitalized.ts";
 
 const tones: Record<KeyState, string> = {
   active: "success",

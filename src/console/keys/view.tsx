@@ -1,4 +1,4 @@
-import type { ViewProps } from "../view.ts";
+import type { ViewProps } from "../parts/view.ts";
 import { KeyDetail } from "./detail.tsx";
 import { KeyList } from "./list.tsx";
 

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
-import { PetName } from "../activity/pet-name.tsx";
-import { messageOf, requestPage } from "../api.ts";
-import { capitalized } from "../parts/capitalized.ts";
+import { messageOf, requestPage } from "../client/api.ts";
+import { hrefOf } from "../page/router.ts";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
-import { formatCount } from "../parts/numbers.ts";
+import { PetName } from "../parts/pet-name.tsx";
 import { Time } from "../parts/time.tsx";
-import { hrefOf } from "../router.ts";
+import { capitalized } from "../texts/capitalized.ts";
+import { formatCount } from "../texts/numbers.ts";
 
 interface Order {
   readonly id: string;

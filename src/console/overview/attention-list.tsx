@@ -1,7 +1,7 @@
-import { Icon } from "../frame/icons.tsx";
-import { withLocalTimes } from "../parts/times.ts";
-import { hrefOf } from "../router.ts";
-import type { Attention } from "./service-facts.ts";
+import type { Attention } from "../client/types.ts";
+import { hrefOf } from "../page/router.ts";
+import { Icon } from "../parts/icon.tsx";
+import { withLocalTimes } from "../texts/times.ts";
 
 /** What somebody should look at, problems first. */
 export function AttentionList({ items }: { readonly items: readonly Attention[] }) {

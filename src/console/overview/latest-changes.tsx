@@ -2,7 +2,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { noFilter } from "../activity/change-filter.ts";
 import { ChangeList } from "../activity/change-list.ts";
 import { ChangeTable } from "../activity/change-table.tsx";
-import { hrefOf } from "../router.ts";
+import { hrefOf } from "../page/router.ts";
 
 const rowsShown = 8;
 

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { announce } from "../announcements.ts";
-import { Icon } from "../frame/icons.tsx";
-import { showError } from "../toasts.ts";
+import { announce } from "../page/announcements.ts";
+import { showError } from "../page/toasts.ts";
+import { Icon } from "./icon.tsx";
 
 interface Props {
   readonly text: string;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { Icon } from "../frame/icons.tsx";
+import { Icon } from "./icon.tsx";
 
 interface Props {
   readonly title: string;

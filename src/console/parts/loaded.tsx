@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { messageOf } from "../api.ts";
+import { messageOf } from "../client/api.ts";
 
 export type Loaded<T> =
   | { readonly kind: "loading" }

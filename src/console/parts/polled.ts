@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { ApiError } from "../api.ts";
+import { ApiError } from "../client/api.ts";
 import { type LoadedSource, useLoaded } from "./loaded.tsx";
 
 interface Known<T> {

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from "@preact/signals";
-import { messageOf } from "../api.ts";
+import { messageOf } from "../client/api.ts";
 
 export interface Submission {
   readonly isBusy: Signal<boolean>;

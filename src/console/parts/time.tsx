@@ -1,4 +1,4 @@
-import { dayAndTime, relativeTime, shortTime } from "./times.ts";
+import { dayAndTime, relativeTime, shortTime } from "../texts/times.ts";
 
 interface Props {
   /** As the API writes it. */

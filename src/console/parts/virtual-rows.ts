@@ -12,8 +12,8 @@ export interface RowWindow {
 }
 
 /**
- * Returns the rows of a list that are in view of its scrolled element, of which all have one height in
- * pixels. The list has the height of all rows, and each row is placed with `translateY`.
+ * Returns the visible rows of a scrolled list. All rows have the same height, in pixels. The list has
+ * the height of all rows, and each row is placed with `translateY`.
  */
 export function useRowWindow(
   scroller: RefObject<HTMLElement | null>,

@@ -1,9 +1,9 @@
 import { effect, signal } from "@preact/signals";
-import { messageOf } from "../api.ts";
-import { formatCount } from "../parts/numbers.ts";
-import { session } from "../session.ts";
-import { showError, showSuccess } from "../toasts.ts";
-import type { Status } from "../types.ts";
+import { messageOf } from "../client/api.ts";
+import { session } from "../client/session.ts";
+import type { PetStatus } from "../client/types.ts";
+import { showError, showSuccess } from "../page/toasts.ts";
+import { formatCount } from "../texts/numbers.ts";
 import { type Batch, type BatchChange, isUncertain, sendBatches, toBatches } from "./batches.ts";
 import { clearSelection, selected } from "./selection.ts";
 import { table } from "./state.ts";
@@ -12,7 +12,7 @@ import { table } from "./state.ts";
 export interface BulkChange {
   readonly set?: number;
   readonly add?: number;
-  readonly status?: Status;
+  readonly status?: PetStatus;
   readonly reason: string;
 }
 

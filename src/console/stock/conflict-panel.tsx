@@ -1,8 +1,8 @@
-import { whoOf } from "../activity/who.ts";
-import { formatCount } from "../parts/numbers.ts";
+import type { LedgerRow } from "../client/types.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { Time } from "../parts/time.tsx";
-import type { LedgerRow } from "../types.ts";
+import { whoOf } from "../parts/who.ts";
+import { formatCount } from "../texts/numbers.ts";
 import { type Editing, keepMine, takeTheirs } from "./editing.ts";
 
 interface Props {

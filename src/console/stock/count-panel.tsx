@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { formatCount } from "../parts/numbers.ts";
-import type { ListedEntry } from "../types.ts";
+import type { NamedEntry } from "../client/types.ts";
+import { formatCount } from "../texts/numbers.ts";
 import { CountStop, type Stop } from "./count-stop.tsx";
 import { CountSummary } from "./count-summary.tsx";
 import { counts, recordCount } from "./counting.ts";
@@ -114,7 +114,7 @@ export function CountPanel() {
 }
 
 interface DoubtProps {
-  readonly current: ListedEntry;
+  readonly current: NamedEntry;
   readonly counted: number;
 }
 

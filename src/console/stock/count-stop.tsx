@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { formatCount } from "../parts/numbers.ts";
+import { formatCount } from "../texts/numbers.ts";
 import { playStopSound } from "./stop-sound.ts";
 
 export interface Stop {

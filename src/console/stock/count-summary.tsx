@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { Confirmation } from "../parts/confirmation.tsx";
-import { countOf, formatCount } from "../parts/numbers.ts";
+import { reasonCharactersMax } from "../parts/reasons.ts";
+import { countOf, formatCount } from "../texts/numbers.ts";
 import {
   applyCounts,
   type CountFilter,
@@ -14,7 +15,6 @@ import {
   showCounts,
   unfinished,
 } from "./counting.ts";
-import { reasonCharactersMax } from "./reasons.ts";
 import { table } from "./state.ts";
 
 /** How far the count is, what to show below, and the end of the count. */

@@ -1,4 +1,4 @@
-import { formatCount } from "../parts/numbers.ts";
+import { formatCount } from "../texts/numbers.ts";
 import { counts } from "./counting.ts";
 
 /** What was counted, and how much that is more or less than expected. */

@@ -1,10 +1,10 @@
 import { batch, computed, effect, signal } from "@preact/signals";
-import { announce } from "../announcements.ts";
-import { messageOf } from "../api.ts";
-import { formatCount } from "../parts/numbers.ts";
-import { navigate } from "../router.ts";
-import { session } from "../session.ts";
-import { showSuccess } from "../toasts.ts";
+import { messageOf } from "../client/api.ts";
+import { session } from "../client/session.ts";
+import { announce } from "../page/announcements.ts";
+import { navigate } from "../page/router.ts";
+import { showSuccess } from "../page/toasts.ts";
+import { formatCount } from "../texts/numbers.ts";
 import { type Batch, isUncertain, sendBatches, toBatches } from "./batches.ts";
 import { type Count, noCounts, readCounts, repeatMsMax, writeCounts } from "./count-storage.ts";
 import { rowFilter, table, updateOrder } from "./state.ts";

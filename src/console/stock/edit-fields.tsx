@@ -1,12 +1,12 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Icon } from "../frame/icons.tsx";
-import { capitalized } from "../parts/capitalized.ts";
-import { type Status, statuses } from "../types.ts";
+import { type PetStatus, petStatusValues } from "../client/types.ts";
+import { Icon } from "../parts/icon.tsx";
+import { reasonCharactersMax } from "../parts/reasons.ts";
+import { capitalized } from "../texts/capitalized.ts";
 import { CountedCell } from "./counted-cell.tsx";
 import { isCounting } from "./counting.ts";
 import { cancelEditing, changeEditing, type Editing, saveEditing } from "./editing.ts";
 import { cellId, leaveEdit } from "./keyboard.ts";
-import { reasonCharactersMax } from "./reasons.ts";
 
 interface Props {
   readonly edit: Editing;
@@ -54,9 +54,9 @@ export function EditFields({ edit, index }: Props) {
           aria-label={`Status of ${base.name}`}
           value={status}
           disabled={isSaving}
-          onChange={(event) => changeEditing({ status: event.currentTarget.value as Status })}
+          onChange={(event) => changeEditing({ status: event.currentTarget.value as PetStatus })}
         >
-          {statuses.map((one) => (
+          {petStatusValues.map((one) => (
             <option key={one} value={one}>
               {capitalized(one)}
             </option>

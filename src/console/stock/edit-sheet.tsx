@@ -1,7 +1,8 @@
 import { useEffect } from "preact/hooks";
-import { capitalized } from "../parts/capitalized.ts";
+import { type PetStatus, petStatusValues } from "../client/types.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { type Status, statuses } from "../types.ts";
+import { reasonCharactersMax } from "../parts/reasons.ts";
+import { capitalized } from "../texts/capitalized.ts";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import {
   cancelEditing,
@@ -11,7 +12,6 @@ import {
   editPlace,
   saveEditing,
 } from "./editing.ts";
-import { reasonCharactersMax } from "./reasons.ts";
 
 /** The edit on a phone. */
 export function EditSheet() {
@@ -55,9 +55,9 @@ function Sheet({ edit }: { readonly edit: Editing }) {
             id="edit-status"
             class="select status-select"
             value={status}
-            onChange={(event) => changeEditing({ status: event.currentTarget.value as Status })}
+            onChange={(event) => changeEditing({ status: event.currentTarget.value as PetStatus })}
           >
-            {statuses.map((one) => (
+            {petStatusValues.map((one) => (
               <option key={one} value={one}>
                 {capitalized(one)}
               </option>

@@ -1,4 +1,4 @@
-import { Icon } from "../frame/icons.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { isCounting } from "./counting.ts";
 import type { SortColumn } from "./order.ts";
 import { selected, toggleAll } from "./selection.ts";

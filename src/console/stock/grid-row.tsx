@@ -1,14 +1,14 @@
-import { Icon } from "../frame/icons.tsx";
-import { changeNumber, formatCount } from "../parts/numbers.ts";
+import { hrefOf } from "../page/router.ts";
+import { Icon } from "../parts/icon.tsx";
+import { isNarrow } from "../parts/layout.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { Time } from "../parts/time.tsx";
-import { hrefOf } from "../router.ts";
+import { changeNumber, formatCount } from "../texts/numbers.ts";
 import { CountedCell } from "./counted-cell.tsx";
 import { counts, isCounting } from "./counting.ts";
 import { EditFields } from "./edit-fields.tsx";
 import { type Editing, tryEditing } from "./editing.ts";
 import { cellId } from "./keyboard.ts";
-import { isNarrow } from "./layout.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
 import { active, type Column, selected, selectRange, startRange, toggle } from "./selection.ts";
 import { revision, table } from "./state.ts";

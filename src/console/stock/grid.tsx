@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { headerHeight, rowHeight } from "../parts/layout.ts";
 import { useRowWindow } from "../parts/virtual-rows.ts";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import { isCounting } from "./counting.ts";
@@ -7,7 +8,6 @@ import { editing, editPlace } from "./editing.ts";
 import { GridHeader } from "./grid-header.tsx";
 import { GridRow } from "./grid-row.tsx";
 import { focusRequests, giveFocus, handleKey, leaveEdit } from "./keyboard.ts";
-import { headerHeight, rowHeight } from "./layout.ts";
 import { active, columns, selected } from "./selection.ts";
 import { isOrderStale, table, updateOrder, visible } from "./state.ts";
 

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
-import { navigate } from "../router.ts";
+import { navigate } from "../page/router.ts";
+import { headerHeight, rowHeight } from "../parts/layout.ts";
 import { cancelEditing, type Editing, editing, saveEditing, tryEditing } from "./editing.ts";
-import { headerHeight, rowHeight } from "./layout.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
 import {
   active,

@@ -1,5 +1,5 @@
-import { clockTime } from "../parts/times.ts";
-import { hrefOf } from "../router.ts";
+import { hrefOf } from "../page/router.ts";
+import { clockTime } from "../texts/times.ts";
 import { type CountFilter, countFilter, isCounting, showCounts } from "./counting.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
 import { query, reload, statusFilter } from "./state.ts";

@@ -1,11 +1,17 @@
 import { batch, computed, effect, signal } from "@preact/signals";
-import { messageOf, request } from "../api.ts";
-import { listen, whenListening } from "../live.ts";
-import { describePets } from "../pet-names.ts";
-import { onRenamed, whenWatchingNames } from "../renames.ts";
-import { pause, retryDelayMs } from "../retries.ts";
-import { session } from "../session.ts";
-import { type LedgerRow, type Pet, type Status, type StockList, statuses } from "../types.ts";
+import { messageOf, request } from "../client/api.ts";
+import { listen, whenListening } from "../client/live.ts";
+import { describePets } from "../client/pet-names.ts";
+import { onRenamed, whenWatchingNames } from "../client/renames.ts";
+import { pause, retryDelayMs } from "../client/retries.ts";
+import { session } from "../client/session.ts";
+import {
+  type LedgerRow,
+  type PetDetails,
+  type PetStatus,
+  petStatusValues,
+  type StockList,
+} from "../client/types.ts";
 import { countStatuses, Search, type Sort, sortRows } from "./order.ts";
 import { StockTable } from "./table.ts";
 
@@ -29,7 +35,7 @@ const orderRevision = signal(0);
 export const isOrderStale = signal(false);
 
 export const query = signal("");
-export const statusFilter = signal<ReadonlySet<Status>>(new Set());
+export const statusFilter = signal<ReadonlySet<PetStatus>>(new Set());
 /** A filter that counting adds. */
 export const rowFilter = signal<((row: number) => boolean) | undefined>(undefined);
 export const sort = signal<Sort>({ column: "id", isDescending: false });
@@ -56,7 +62,7 @@ export const visible = computed<Uint32Array>(() => {
   const { statusCodes } = table.value;
   return rows.filter(
     (row) =>
-      (chosen.size === 0 || chosen.has(statuses[statusCodes[row]!]!)) &&
+      (chosen.size === 0 || chosen.has(petStatusValues[statusCodes[row]!]!)) &&
       (!isWanted || isWanted(row)),
   );
 });
@@ -161,7 +167,7 @@ const addedSinglyMax = 20;
 async function addPet(petId: string): Promise<void> {
   const from = table.value;
   try {
-    const pet = await request<Pet>(`/pets/${petId}`);
+    const pet = await request<PetDetails>(`/pets/${petId}`);
     if (from !== table.value) return;
     table.value.add(pet);
     updateOrder();

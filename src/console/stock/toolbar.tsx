@@ -1,9 +1,9 @@
 import { useEffect, useRef } from "preact/hooks";
-import { Icon } from "../frame/icons.tsx";
-import { capitalized } from "../parts/capitalized.ts";
-import { formatCount } from "../parts/numbers.ts";
-import { hrefOf } from "../router.ts";
-import { statuses } from "../types.ts";
+import { petStatusValues } from "../client/types.ts";
+import { hrefOf } from "../page/router.ts";
+import { Icon } from "../parts/icon.tsx";
+import { capitalized } from "../texts/capitalized.ts";
+import { formatCount } from "../texts/numbers.ts";
 import { isCounting } from "./counting.ts";
 import { openPetDialog } from "./pet-dialog-state.ts";
 import {
@@ -93,7 +93,7 @@ function StatusFilter() {
   const chosen = statusFilter.value;
   return (
     <fieldset class="button-group status-filter" aria-label="Status">
-      {statuses.map((status, index) => (
+      {petStatusValues.map((status, index) => (
         <button
           type="button"
           key={status}

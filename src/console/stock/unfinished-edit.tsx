@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
-import { announce } from "../announcements.ts";
-import { capitalized } from "../parts/capitalized.ts";
+import { announce } from "../page/announcements.ts";
+import { capitalized } from "../texts/capitalized.ts";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import {
   cancelEditing,

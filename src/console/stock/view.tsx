@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import type { Shortcut, ViewProps } from "../view.ts";
+import type { Shortcut, ViewProps } from "../parts/view.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { CountPanel } from "./count-panel.tsx";
 import { isCounting } from "./counting.ts";

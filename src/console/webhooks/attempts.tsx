@@ -1,6 +1,6 @@
-import { changeNumber, countOf, formatCount } from "../parts/numbers.ts";
+import type { WebhookAttempt } from "../client/types.ts";
 import { Time } from "../parts/time.tsx";
-import type { WebhookAttempt } from "./types.ts";
+import { changeNumber, countOf, formatCount } from "../texts/numbers.ts";
 
 export function Attempts({ attempts }: { readonly attempts: readonly WebhookAttempt[] }) {
   if (attempts.length === 0) {

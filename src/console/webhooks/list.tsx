@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals";
-import { request } from "../api.ts";
-import { Icon } from "../frame/icons.tsx";
+import { request } from "../client/api.ts";
+import type { Webhook } from "../client/types.ts";
+import { hrefOf } from "../page/router.ts";
+import { Icon } from "../parts/icon.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
-import { formatCount } from "../parts/numbers.ts";
 import { usePolled } from "../parts/polled.ts";
-import { hrefOf } from "../router.ts";
+import { formatCount } from "../texts/numbers.ts";
 import { CreateWebhook } from "./create-webhook.tsx";
 import { HealthBadge, HealthText } from "./health.tsx";
-import type { Webhook } from "./types.ts";
 
 export function WebhookList() {
   const source = usePolled((signal) => request<readonly Webhook[]>("/webhooks", { signal }));

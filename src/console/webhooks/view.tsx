@@ -1,4 +1,4 @@
-import type { ViewProps } from "../view.ts";
+import type { ViewProps } from "../parts/view.ts";
 import { WebhookDetail } from "./detail.tsx";
 import { WebhookList } from "./list.tsx";
 

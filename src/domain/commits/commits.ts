@@ -1,12 +1,18 @@
 import type { Committed, LedgerRow, Outcome, Unit } from "../ledger/ledger.ts";
 import type { InventoryStore } from "../ledger/store.ts";
+import { yieldToEventLoop } from "../running/background.ts";
 import type { Trace } from "../running/clock.ts";
 import { ServiceError, type UnavailableReason, unavailable } from "../running/errors.ts";
-import { yieldToEventLoop } from "../running/event-loop.ts";
 import { createSlowness, slowCommitMs } from "../running/slowness.ts";
-import { createOwnCounts, isWithinShare } from "./fairness.ts";
 import { createGrouping, type GroupingBounds } from "./grouping.ts";
-import { changesOf, createUnitQueue, keyOf, sizeOf } from "./unit-queue.ts";
+import {
+  changesOf,
+  createOwnCounts,
+  createUnitQueue,
+  isWithinShare,
+  keyOf,
+  sizeOf,
+} from "./unit-queue.ts";
 
 export interface CommitBounds {
   /** Changes in one transaction. A larger unit gets its own transaction. */

@@ -5,9 +5,9 @@ export interface GroupingBounds {
   /** The fewest changes for which a transaction overlaps with another. Fewer wait until it has ended. */
   readonly overlapMin: number;
   /**
-   * If no other transaction is under way, and there are at most this many callers, a group waits a moment
-   * until they have returned. Worth it where a transaction costs much more than a change in it. Where
-   * transactions may overlap, `overlapMin` is the limit.
+   * With at most this many callers and an idle store, a group waits briefly for callers to send their
+   * next change. Worth it where a transaction costs much more than a change in it. Where transactions
+   * may overlap, `overlapMin` is the limit.
    */
   readonly callersMax: number;
   /** The longest time that a group waits for them. */

@@ -1,12 +1,10 @@
 import { petNotFound } from "../ledger/inventory.ts";
-import type { Cause } from "../ledger/ledger.ts";
-import { seqMax } from "../ledger/ledger.ts";
-import type { LedgerParts, NamedRow } from "../ledger/store.ts";
-import { rowsExaminedMax } from "../ledger/store.ts";
+import { type Cause, type NamedRow, seqMax } from "../ledger/ledger.ts";
+import { type LedgerParts, rowsExaminedMax } from "../ledger/store.ts";
+import { yieldToEventLoop } from "../running/background.ts";
 import { ServiceError, unavailable } from "../running/errors.ts";
-import { yieldToEventLoop } from "../running/event-loop.ts";
+import { versionAtCheckpoint } from "../snapshots/parts.ts";
 import type { CheckpointReader } from "../snapshots/store.ts";
-import { versionAtCheckpoint } from "../snapshots/versions.ts";
 
 /** What is needed to find earlier rows of a pet. */
 type PastParts = Pick<LedgerParts, "history"> & { readonly checkpoints: CheckpointReader };

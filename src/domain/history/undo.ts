@@ -1,10 +1,9 @@
 import { type Actor, commandLine } from "../audit/audit.ts";
 import { epochOf } from "../ledger/epochs.ts";
 import { petNotFound } from "../ledger/inventory.ts";
-import type { Outcome, Unit } from "../ledger/ledger.ts";
-import type { InventoryStore, LedgerParts, NamedRow } from "../ledger/store.ts";
-import { ServiceError } from "../running/errors.ts";
-import { InvalidField } from "../running/invalid-field.ts";
+import type { NamedRow, Outcome, Unit } from "../ledger/ledger.ts";
+import type { InventoryStore, LedgerParts } from "../ledger/store.ts";
+import { InvalidField, ServiceError } from "../running/errors.ts";
 import { isReason, reasonRule } from "../values/reasons.ts";
 
 /** What became of an undo. A refusal changes nothing. */

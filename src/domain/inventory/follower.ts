@@ -4,8 +4,7 @@ import type { Head, InventoryReader } from "../ledger/store.ts";
 import type { MaybePromise } from "../running/clock.ts";
 import { type ServiceError, unavailable } from "../running/errors.ts";
 import type { Log } from "../running/events.ts";
-import { createReplay, LedgerGap, nowhere } from "./replay.ts";
-import type { Replica } from "./replica.ts";
+import { createReplay, LedgerGap, nowhere, type Replica } from "./replay.ts";
 
 export interface Follower {
   /**

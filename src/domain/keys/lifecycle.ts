@@ -1,9 +1,7 @@
 import { type Actor, auditEntry } from "../audit/audit.ts";
 import { dayMs, minuteMs, type Usage } from "../limits/limits.ts";
-import { ServiceError, unavailable } from "../running/errors.ts";
-import { InvalidField } from "../running/invalid-field.ts";
-import type { UsageStore } from "../usage/usage.ts";
-import { type Ban, isInForce } from "../usage/usage.ts";
+import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
+import { type Ban, isInForce, type UsageStore } from "../usage/usage.ts";
 import {
   callerOf,
   digestOf,

@@ -1,5 +1,7 @@
+import { type Actor, auditEntry } from "../audit/audit.ts";
 import { randomBase62 } from "../values/base62.ts";
-import type { Key, Secret } from "./keys.ts";
+import { digestOf } from "./keys.ts";
+import type { SessionStore } from "./store.ts";
 
 /**
  * Sessions of the console. An operator signs in with a key and gets a token, which the browser keeps
@@ -12,21 +14,6 @@ export const sessionMs = 12 * 60 * 60 * 1_000;
 /** How many sessions a key can have at the same time. A new one ends the oldest. */
 export const sessionsMax = 100;
 
-export interface Session {
-  /** The digest of the token. */
-  readonly digest: string;
-  /** The digest of the secret that the operator signed in with. */
-  readonly secretDigest: string;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-}
-
-export interface FoundSession {
-  readonly session: Session;
-  readonly key: Key;
-  readonly secret: Secret;
-}
-
 /** 62^43 is slightly more than 2^256. */
 const tokenLength = 43;
 const tokenText = new RegExp(`^[0-9A-Za-z]{${tokenLength}}$`);
@@ -37,4 +24,35 @@ export function generateToken(): string {
 
 export function isToken(text: string): boolean {
   return tokenText.test(text);
+}
+
+export interface StartedSession {
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+/** Opens a session for the key with this text, which must be valid. Every session has a new token. */
+export async function startSession(
+  sessions: Pick<SessionStore, "addSession">,
+  now: number,
+  actor: Actor,
+  keyText: string,
+): Promise<StartedSession> {
+  const token = generateToken();
+  const expiresAt = now + sessionMs;
+  const digests = { digest: digestOf(token), secretDigest: digestOf(keyText) };
+  const entry = auditEntry(actor, now, "session.started", actor.keyId);
+  const session = { ...digests, createdAt: now, expiresAt };
+  await sessions.addSession(session, sessionsMax - 1, entry);
+  return { token, expiresAt };
+}
+
+export async function endSession(
+  sessions: Pick<SessionStore, "removeSession">,
+  now: number,
+  actor: Actor,
+  token: string,
+): Promise<void> {
+  const entry = auditEntry(actor, now, "session.ended", actor.keyId);
+  await sessions.removeSession(digestOf(token), entry);
 }

@@ -1,6 +1,5 @@
 import type { AuditEntry } from "../audit/audit.ts";
 import type { Key, Secret, SecretTimes } from "./keys.ts";
-import type { FoundSession, Session } from "./sessions.ts";
 
 export interface FoundSecret {
   readonly key: Key;
@@ -30,6 +29,21 @@ export interface KeyStore {
   ): Promise<void>;
   /** Changes nothing, and adds no entry, if the key is already revoked. */
   revokeKey(keyId: string, now: number, entry: AuditEntry): Promise<void>;
+}
+
+export interface Session {
+  /** The digest of the token. */
+  readonly digest: string;
+  /** The digest of the secret that the operator signed in with. */
+  readonly secretDigest: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+export interface FoundSession {
+  readonly session: Session;
+  readonly key: Key;
+  readonly secret: Secret;
 }
 
 export interface SessionStore {

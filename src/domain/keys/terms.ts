@@ -1,5 +1,5 @@
 import { isPlan, type Limits, type Plan, planNames, plans } from "../limits/plans.ts";
-import { InvalidField } from "../running/invalid-field.ts";
+import { InvalidField } from "../running/errors.ts";
 import { checkName } from "../values/names.ts";
 import {
   defaultScopes,

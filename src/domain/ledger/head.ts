@@ -20,8 +20,8 @@ export interface HeadSubscriber {
 }
 
 /**
- * The one place that learns that the store changed. The keyring, the rate limiter and the list
- * subscribe to it.
+ * The one place that learns that the store changed. The keyring, the rate limiter, the list
+ * and the tail subscribe to it.
  *
  * An embedded engine knows without a wait whether any process wrote, so every request checks it. A
  * database server has to be queried, so a timer does that, and changes made through this process

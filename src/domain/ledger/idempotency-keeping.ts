@@ -21,7 +21,7 @@ export function expiredBefore(now: number, tip: Pick<Tip, "at">, reachMs: number
 }
 
 /** Reads idempotency keys after a start, and deletes those that have expired. */
-export interface KeyKeeping {
+export interface IdempotencyKeeping {
   /** Whether all keys are in memory. Until then a request with a key waits for those that are left. */
   readonly isPrepared: boolean;
   /** Resolves when the first attempt to read them has ended, also if it failed. */
@@ -39,7 +39,7 @@ export function keepIdempotencyKeys(
   /** How old keys that are kept may be. */
   reachMs: () => number,
   log: Log,
-): KeyKeeping {
+): IdempotencyKeeping {
   let isPrepared = false;
   let isStopped = false;
   const prepare = async () => {

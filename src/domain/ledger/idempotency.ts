@@ -85,7 +85,7 @@ export function nextPageRows(page: readonly StoredKeys[]): number {
 }
 
 /** Finds stored keys. It knows every row up to `seq`. */
-export interface KeyIndex {
+export interface IdempotencyIndex {
   readonly seq: number;
   /** Adds the next row. */
   add(stored: StoredKeys): void;
@@ -109,7 +109,7 @@ interface Segment {
   keys: number;
 }
 
-export interface KeyIndexOptions {
+export interface IdempotencyIndexOptions {
   /** The slots of the first segment. A power of two, like the other two numbers. */
   readonly slotsMin: number;
   /** A larger table would take more than 20 ms to double. */
@@ -120,12 +120,12 @@ export interface KeyIndexOptions {
   readonly bitsOf: (first: number, second: number) => number;
 }
 
-export function createKeyIndex({
+export function createIdempotencyIndex({
   slotsMin = 1_024,
   doubledSlotsMax = 1_048_576,
   laterSlots = 4_194_304,
   bitsOf = createBitsOf(),
-}: Partial<KeyIndexOptions> = {}): KeyIndex {
+}: Partial<IdempotencyIndexOptions> = {}): IdempotencyIndex {
   let segments: Segment[] = [];
   let seq = 0;
 
@@ -186,7 +186,7 @@ const none: readonly number[] = [];
  * With a random seed, so that no client can compute keys that end up in the same slots. Every search
  * for one of them would read the rows of all others.
  */
-function createBitsOf(): KeyIndexOptions["bitsOf"] {
+function createBitsOf(): IdempotencyIndexOptions["bitsOf"] {
   const seed = randomBytes(4).readInt32BE();
   return (first, second) => mixBits(mixBits(first ^ seed) ^ second);
 }

@@ -21,6 +21,11 @@ export interface LedgerRow {
   readonly at: number;
 }
 
+/** A ledger row with the name of the API key that caused it. */
+export interface NamedRow extends LedgerRow {
+  readonly keyName: string | null;
+}
+
 /** The part of a row that a copy of the inventory needs. */
 export type StockRow = Pick<LedgerRow, "seq" | "petId" | "after">;
 
@@ -123,3 +128,17 @@ export interface Tip {
 
 /** The largest `seq` that a client can name. */
 export const seqMax = Number.MAX_SAFE_INTEGER;
+
+/**
+ * A ledger row as the API and the commands print it. Written by hand, because JSON.stringify has no
+ * exact form for a bigint and takes longer.
+ */
+export function ledgerRowJson(row: NamedRow): string {
+  const key = `"keyId":${JSON.stringify(row.keyId)},"keyName":${JSON.stringify(row.keyName)}`;
+  const request = `"reason":${JSON.stringify(row.reason)},"requestId":${JSON.stringify(row.requestId)}`;
+  return `{"seq":${row.seq},"petId":${row.petId},"before":${stockJson(row.before)},"after":${stockJson(row.after)},"cause":"${row.cause}",${key},${request},"at":"${new Date(row.at).toISOString()}"}`;
+}
+
+export function stockJson(stock: Stock | null): string {
+  return stock ? `{"quantity":${stock.quantity},"status":"${stock.status}"}` : "null";
+}

@@ -1,7 +1,16 @@
 import type { MaybePromise } from "../running/clock.ts";
 import type { EpochStart } from "./epochs.ts";
 import type { Entry } from "./inventory.ts";
-import type { Cause, Committed, LedgerRow, StockRow, Tip, UndoRow, Unit } from "./ledger.ts";
+import type {
+  Cause,
+  Committed,
+  LedgerRow,
+  NamedRow,
+  StockRow,
+  Tip,
+  UndoRow,
+  Unit,
+} from "./ledger.ts";
 
 /** Where the store's ledger ends. */
 export interface Head {
@@ -46,8 +55,8 @@ export interface InventoryStore extends InventoryReader {
    */
   commit(units: readonly Unit[], withinMs?: number): Promise<Committed>;
   /**
-   * Whether these units may be committed while others are under way for which this is also true.
-   * Never if an engine does not have it.
+   * True if these units can be committed concurrently with other units that also return true. An
+   * engine without this method never commits concurrently.
    */
   mayOverlap?(units: readonly Unit[]): boolean;
   /** False once no write can succeed until the process restarts. */
@@ -58,11 +67,6 @@ export interface InventoryStore extends InventoryReader {
 export interface VersionedEntry {
   readonly entry: Entry;
   readonly epoch: string;
-}
-
-/** A ledger row with the name of the API key that caused it. */
-export interface NamedRow extends LedgerRow {
-  readonly keyName: string | null;
 }
 
 /** Which rows of the ledger to read. */

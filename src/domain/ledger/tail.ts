@@ -5,8 +5,8 @@ import type { Log } from "../running/events.ts";
 import type { Cursor } from "./cursors.ts";
 import { type EpochStart, isInHistory, type Position, positionOf } from "./epochs.ts";
 import type { HeadWatcher } from "./head.ts";
-import type { LedgerRow } from "./ledger.ts";
-import type { Head, LedgerParts, NamedRow } from "./store.ts";
+import type { LedgerRow, NamedRow } from "./ledger.ts";
+import type { Head, LedgerParts } from "./store.ts";
 
 /**
  * Reads new rows of the ledger for the feed and the webhooks. It knows the last row, keeps rows in

@@ -1,10 +1,8 @@
 import { type Actor, auditEntry } from "../audit/audit.ts";
 import { listRule, textRule } from "../catalogue/imports.ts";
 import { type AddedRow, newPetStock, type Pet, type PetDetails } from "../catalogue/pets.ts";
-import type { Entry, Stock } from "../ledger/inventory.ts";
-import { petNotFound } from "../ledger/inventory.ts";
-import { ServiceError, unavailable } from "../running/errors.ts";
-import { InvalidField } from "../running/invalid-field.ts";
+import { type Entry, petNotFound, type Stock } from "../ledger/inventory.ts";
+import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
 import { isReason, reasonRule } from "../values/reasons.ts";
 import type { Shop } from "./shop.ts";
 

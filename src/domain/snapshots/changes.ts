@@ -1,5 +1,5 @@
 import type { Stock } from "../ledger/inventory.ts";
-import { yieldToEventLoop } from "../running/event-loop.ts";
+import { yieldToEventLoop } from "../running/background.ts";
 import { compareIds, halvesOf, sortedIndexes } from "../values/int64-arrays.ts";
 import {
   copyEntry,

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from "../running/event-loop.ts";
+import { yieldToEventLoop } from "../running/background.ts";
 import { compareIds, halvesOf } from "../values/int64-arrays.ts";
 import { copyEntry, type EntryColumns, emptyColumns, noEntry, sliceEntries } from "./columns.ts";
 

@@ -2,6 +2,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { petStatuses } from "../ledger/inventory.ts";
 import { isLittleEndian } from "../values/int64-arrays.ts";
 import { type EntryColumns, emptyColumns } from "./columns.ts";
+import type { CheckpointReader } from "./store.ts";
 
 /**
  * A part of a checkpoint: up to some thousand entries by ascending id, packed and compressed.
@@ -117,4 +118,26 @@ function unpackNumbers(bytes: Uint8Array, start: number, values: Float64Array): 
     values[index] = (lower >>> 0) + upper * 2 ** 32;
   }
   return start + numberPlanes * count;
+}
+
+/**
+ * The version of a pet's entry at the first checkpoint at or after a row. Undefined if there is no
+ * such checkpoint, or if it cannot be read: it only saves time.
+ */
+export async function versionAtCheckpoint(
+  checkpoints: CheckpointReader,
+  petId: bigint,
+  seq: number,
+): Promise<number | undefined> {
+  const checkpoint = await checkpoints.findNextCheckpoint(seq - 1);
+  const part = checkpoint && (await checkpoints.findPart(checkpoint.seq, petId));
+  if (!part) return undefined;
+  try {
+    const { petIds, versions, count } = unpackPart(part.data);
+    const index = petIds.subarray(0, count).indexOf(petId);
+    return index < 0 ? undefined : versions[index];
+  } catch (error) {
+    if (error instanceof UnreadablePart) return undefined;
+    throw error;
+  }
 }

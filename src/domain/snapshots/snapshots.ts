@@ -1,8 +1,8 @@
 import type { Position } from "../ledger/epochs.ts";
 import type { InventoryReader } from "../ledger/store.ts";
+import { yieldToEventLoop } from "../running/background.ts";
 import type { MaybePromise } from "../running/clock.ts";
 import { unavailable } from "../running/errors.ts";
-import { yieldToEventLoop } from "../running/event-loop.ts";
 import { createStockChanges } from "./changes.ts";
 import type { EntryColumns } from "./columns.ts";
 import { compareInventories, type DifferenceColumns } from "./differences.ts";

@@ -1,15 +1,16 @@
-import { type LimitDecision, minuteMs } from "../limits/limits.ts";
+import type { LimitDecision } from "../limits/limits.ts";
 import { every, whileAvailable } from "../running/background.ts";
 import type { Clock } from "../running/clock.ts";
 import type { Log } from "../running/events.ts";
 import {
   allKeys,
   oldestKept,
-  rowsForSeries,
-  type Span,
   type Step,
+  seriesStart,
+  startOf,
+  steps,
+  toPoints,
   toSeries,
-  toSpanCounts,
   type UsageCount,
   type UsageHistoryStore,
   type UsageSeries,
@@ -63,7 +64,7 @@ export function createUsageRecorder(
 
   function closeMinute(): void {
     for (const [keyId, { admitted, refused }] of current) {
-      unsaved.push({ keyId, at: minute, admitted, refused });
+      unsaved.push({ keyId, start: minute, admitted, refused });
     }
     current = new Map();
     if (unsaved.length > unsavedMax) unsaved = unsaved.slice(-unsavedMax);
@@ -88,18 +89,18 @@ export function createUsageRecorder(
     closeMinute();
     while (unsaved.length > 0) {
       const batch = unsaved.slice(0, batchCounts);
-      await store.addCounts(toSpanCounts(batch));
+      await store.addCounts(toPoints(batch));
       const saved = new Set(batch);
       unsaved = unsaved.filter((count) => !saved.has(count));
     }
   }
 
-  /** Stored rows that include nothing of `unsaved`: those that are read while nothing is saved. */
-  async function readStored(keyId: string, span: Span, from: number) {
+  /** Stored counts that include nothing of `unsaved`: those that are read while nothing is saved. */
+  async function readStored(keyId: string, step: Step, from: number) {
     for (;;) {
       await saving.catch(() => {});
       const before = saves;
-      const stored = await store.readCounts(keyId, span, from);
+      const stored = await store.readCounts(keyId, step, from);
       if (before % 2 === 0 && saves === before) return stored;
     }
   }
@@ -107,8 +108,10 @@ export function createUsageRecorder(
   async function prune(): Promise<void> {
     const now = clock.now();
     if (Math.abs(now - prunedAt) < pruneEveryMs) return;
-    const { hour, month } = oldestKept(now);
-    await store.pruneCounts(hour, month);
+    for (const step of steps) {
+      const before = oldestKept(step, now);
+      while ((await store.pruneCounts(step, before)) > 0);
+    }
     prunedAt = now;
   }
 
@@ -116,7 +119,7 @@ export function createUsageRecorder(
 
   return {
     count(keyId = withoutKey, { outcome, now }) {
-      const counted = Math.max(0, now - (now % minuteMs));
+      const counted = Math.max(0, startOf("minute", now));
       if (counted !== minute) {
         closeMinute();
         minute = counted;
@@ -130,17 +133,13 @@ export function createUsageRecorder(
       else count.refused += 1;
     },
     async chart(keyId, step, now) {
-      const { span, from } = rowsForSeries(step, now);
-      const stored = await readStored(keyId, span, from);
+      const stored = await readStored(keyId, step, seriesStart(step, now));
       closeMinute();
       const isCounted =
         keyId === allKeys
           ? (count: UsageCount) => count.keyId !== withoutKey
           : (count: UsageCount) => count.keyId === keyId;
-      const added = toSpanCounts(unsaved.filter(isCounted)).filter(
-        (row) => row.keyId === keyId && row.span === span,
-      );
-      return toSeries([...stored, ...added], step, now);
+      return toSeries([...stored, ...unsaved.filter(isCounted)], step, now);
     },
     save,
     async stop() {

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from "../running/event-loop.ts";
+import { yieldToEventLoop } from "../running/background.ts";
 
 /**
  * Work on arrays of 64-bit ids without BigInts. Each read from a BigInt64Array allocates one, and a

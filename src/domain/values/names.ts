@@ -1,4 +1,4 @@
-import { InvalidField } from "../running/invalid-field.ts";
+import { InvalidField } from "../running/errors.ts";
 
 export const nameCharactersMax = 200;
 

@@ -5,7 +5,7 @@ import { recordBytes } from "../ledger/idempotency.ts";
 import { petStatuses, quantityMax } from "../ledger/inventory.ts";
 import { causes } from "../ledger/ledger.ts";
 import { plans } from "../limits/plans.ts";
-import { slotsOf } from "../usage/usage-history.ts";
+import { steps } from "../usage/usage-history.ts";
 import { int64Max, int64Min, parseInt64 } from "../values/int64.ts";
 import { webhookStates } from "../webhooks/webhook.ts";
 import { type Faults, shown } from "./faults.ts";
@@ -100,11 +100,12 @@ const columns = {
     integer("day's count", 0),
     integer("last use", 0),
   ],
-  usage_history: [
+  usage_points: [
     column("key", "a text", (value) => typeof value === "string"),
-    oneOf("span", Object.keys(slotsOf)),
+    oneOf("step", steps),
     integer("start", 0),
-    column("counts", "bytes", isBytes),
+    integer("admitted", 0),
+    integer("refused", 0),
   ],
   epochs: [integer("number", 0), text("epoch"), integer("from_seq", 0)],
   audit: [

@@ -1,8 +1,7 @@
 import { type Actor, type AuditAction, auditEntry } from "../audit/audit.ts";
 import { type Position, positionOf } from "../ledger/epochs.ts";
 import type { LedgerParts } from "../ledger/store.ts";
-import { ServiceError, unavailable } from "../running/errors.ts";
-import { InvalidField } from "../running/invalid-field.ts";
+import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
 import { randomId } from "../values/base62.ts";
 import { generateSecret } from "./secrets.ts";
 import type { WebhookSender } from "./sender.ts";

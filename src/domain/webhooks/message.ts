@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import { formatCursor } from "../ledger/cursors.ts";
 import type { Position } from "../ledger/epochs.ts";
-import { ledgerRowJson } from "../ledger/row-json.ts";
-import type { NamedRow } from "../ledger/store.ts";
+import { ledgerRowJson, type NamedRow } from "../ledger/ledger.ts";
 import { sign, signingSecrets } from "./secrets.ts";
 import type { Webhook } from "./webhook.ts";
 

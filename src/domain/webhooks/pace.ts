@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { measureChangeRate } from "../ledger/change-rate.ts";
-import { yieldToEventLoop } from "../running/event-loop.ts";
+import { yieldToEventLoop } from "../running/background.ts";
 
 /**
  * Limits how much of the event loop all deliveries together take, however many webhooks there are

@@ -1,4 +1,4 @@
-import type { NamedRow } from "../ledger/store.ts";
+import type { NamedRow } from "../ledger/ledger.ts";
 import type { LedgerTail } from "../ledger/tail.ts";
 import { createBatch, type Message } from "./message.ts";
 import type { Pace } from "./pace.ts";

@@ -1,6 +1,5 @@
 import { undoRow } from "../../domain/history/undo.ts";
-import { seqMax } from "../../domain/ledger/ledger.ts";
-import { ledgerRowJson } from "../../domain/ledger/row-json.ts";
+import { ledgerRowJson, seqMax } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { applyBatch } from "../api/changes.ts";
 import type { Reply } from "../messages/reply.ts";

@@ -1,5 +1,5 @@
 import { petNotFound } from "../../domain/ledger/inventory.ts";
-import type { NamedRow } from "../../domain/ledger/store.ts";
+import type { NamedRow } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Context } from "../pipeline/context.ts";
 

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from "../../domain/running/event-loop.ts";
+import { yieldToEventLoop } from "../../domain/running/background.ts";
 import { type Content, exportText, orderContent, petContent } from "../../files/exports.ts";
 import type { Format } from "../../files/formats.ts";
 import { queryOf } from "../api/parameters.ts";

@@ -1,5 +1,4 @@
-import { ServiceError } from "../../domain/running/errors.ts";
-import { InvalidField } from "../../domain/running/invalid-field.ts";
+import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { parseInstant } from "../../domain/values/instants.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
 import { readJsonText, readOptionalText } from "../messages/body.ts";

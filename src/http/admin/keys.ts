@@ -1,7 +1,6 @@
 import * as lifecycle from "../../domain/keys/lifecycle.ts";
 import { type KeyChange, rejectFixedTerms } from "../../domain/keys/terms.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
-import { InvalidField } from "../../domain/running/invalid-field.ts";
+import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { keyIdPattern } from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";

@@ -1,4 +1,4 @@
-import { InvalidField } from "../../domain/running/invalid-field.ts";
+import { InvalidField } from "../../domain/running/errors.ts";
 import { type Fields, integerField } from "./fields.ts";
 
 /** A year. A secret that is needed for longer should not be replaced. */

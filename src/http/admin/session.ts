@@ -1,4 +1,4 @@
-import { endSession as end, startSession as start } from "../../domain/keys/session-lifecycle.ts";
+import { endSession as end, startSession as start } from "../../domain/keys/sessions.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { signInWithKey } from "../messages/error-messages.ts";
 import type { Reply } from "../messages/reply.ts";

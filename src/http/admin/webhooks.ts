@@ -1,5 +1,4 @@
-import { ServiceError } from "../../domain/running/errors.ts";
-import { InvalidField } from "../../domain/running/invalid-field.ts";
+import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
 import {
   createWebhook as create,

@@ -1,8 +1,6 @@
 import * as history from "../../domain/history/history.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
-import { causes, seqMax } from "../../domain/ledger/ledger.ts";
-import { ledgerRowJson } from "../../domain/ledger/row-json.ts";
-import type { NamedRow } from "../../domain/ledger/store.ts";
+import { causes, ledgerRowJson, type NamedRow, seqMax } from "../../domain/ledger/ledger.ts";
 import { rowsExaminedMax } from "../../domain/ledger/store.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";

@@ -1,6 +1,5 @@
 import type { Position } from "../../domain/ledger/epochs.ts";
-import type { Cause } from "../../domain/ledger/ledger.ts";
-import type { NamedRow } from "../../domain/ledger/store.ts";
+import type { Cause, NamedRow } from "../../domain/ledger/ledger.ts";
 import type { LedgerTail } from "../../domain/ledger/tail.ts";
 import type { MaybePromise } from "../../domain/running/clock.ts";
 import { changeEvent } from "./events.ts";

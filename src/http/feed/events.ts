@@ -1,7 +1,6 @@
 import { formatCursor } from "../../domain/ledger/cursors.ts";
 import type { Position } from "../../domain/ledger/epochs.ts";
-import { ledgerRowJson } from "../../domain/ledger/row-json.ts";
-import type { NamedRow } from "../../domain/ledger/store.ts";
+import { ledgerRowJson, type NamedRow } from "../../domain/ledger/ledger.ts";
 
 /**
  * Formats a change for `text/event-stream`. The id of every event is a cursor. A client that sends the

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { measureChangeRate } from "../../domain/ledger/change-rate.ts";
-import { yieldToEventLoop } from "../../domain/running/event-loop.ts";
+import { yieldToEventLoop } from "../../domain/running/background.ts";
 
 /**
  * Limits how much of the event loop the feed takes. Its work is cut into slices, and other work runs

@@ -1,7 +1,6 @@
 import { type LedgerTail, pageRows } from "../../domain/ledger/tail.ts";
-import { inBackground, whileAvailable } from "../../domain/running/background.ts";
+import { inBackground, whileAvailable, yieldToEventLoop } from "../../domain/running/background.ts";
 import type { MaybePromise } from "../../domain/running/clock.ts";
-import { yieldToEventLoop } from "../../domain/running/event-loop.ts";
 import type { Log } from "../../domain/running/events.ts";
 import { createFeedChunks } from "./chunks.ts";
 import { createPacer } from "./pace.ts";

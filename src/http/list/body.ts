@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from "../../domain/running/event-loop.ts";
+import { yieldToEventLoop } from "../../domain/running/background.ts";
 import type { ListVersion } from "./list.ts";
 import type { ListReader, Readers } from "./readers.ts";
 

@@ -1,7 +1,7 @@
-import type { Replica } from "../../domain/inventory/replica.ts";
+import type { Replica } from "../../domain/inventory/replay.ts";
 import type { Stock } from "../../domain/ledger/inventory.ts";
+import { yieldToEventLoop } from "../../domain/running/background.ts";
 import type { MaybePromise } from "../../domain/running/clock.ts";
-import { yieldToEventLoop } from "../../domain/running/event-loop.ts";
 import {
   asFirst,
   type Changes,

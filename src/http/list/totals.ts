@@ -1,5 +1,5 @@
 import { type PetStatus, petStatuses, quantityMax } from "../../domain/ledger/inventory.ts";
-import { yieldToEventLoop } from "../../domain/running/event-loop.ts";
+import { yieldToEventLoop } from "../../domain/running/background.ts";
 import type { Chunk } from "./chunks.ts";
 import type { ListVersion } from "./list.ts";
 

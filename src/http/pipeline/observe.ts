@@ -130,7 +130,7 @@ export function createObservation(
 }
 
 /**
- * Calls an observer and logs when it starts and stops to throw. Same as `inBackground`, which costs
+ * Calls an observer and logs when it starts and stops throwing. Same as `inBackground`, which costs
  * more than counting a request does.
  */
 function guarded<T>(observer: (request: T) => void, log: Log): (request: T) => void {

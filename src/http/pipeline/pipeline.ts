@@ -1,7 +1,6 @@
 import type { Caller } from "../../domain/keys/keys.ts";
 import type { Head } from "../../domain/ledger/store.ts";
-import type { Limiter } from "../../domain/limits/limiter.ts";
-import type { LimitDecision } from "../../domain/limits/limits.ts";
+import type { LimitDecision, Limiter } from "../../domain/limits/limits.ts";
 import type { MaybePromise, Trace } from "../../domain/running/clock.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { UsageRecorder } from "../../domain/usage/usage-recorder.ts";
@@ -17,8 +16,7 @@ import { createTemplate, fillTemplate, type HeaderTemplate } from "../messages/h
 import { missingPath } from "../messages/paths.ts";
 import type { PublicOrigin } from "../messages/public-origin.ts";
 import type { Reply } from "../messages/reply.ts";
-import type { IncomingRequest } from "../messages/requests.ts";
-import { hasValidHost, nextRequestId } from "../messages/requests.ts";
+import { hasValidHost, type IncomingRequest, nextRequestId } from "../messages/requests.ts";
 import { rejectUnknownParameters } from "../messages/unknown-names.ts";
 import type { Context } from "./context.ts";
 import type { Cors } from "./cors.ts";

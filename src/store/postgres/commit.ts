@@ -66,7 +66,7 @@ export async function commit(
     const committed = await tryCommit(session, parts, units, terms);
     if (committed) return committed;
     // Without the lock, because much may have been stored since the last load.
-    await parts.keys.load(session.query);
+    await parts.idempotency.load(session.query);
   }
 }
 
@@ -77,7 +77,7 @@ export async function commit(
  */
 async function tryCommit(
   session: Session,
-  { epochs, keys }: CommitParts,
+  { epochs, idempotency }: CommitParts,
   units: readonly Unit[],
   { now, giveUpAt }: CommitTerms,
 ): Promise<Committed | undefined> {
@@ -85,14 +85,14 @@ async function tryCommit(
   const waitMs = Math.floor(giveUpAt - performance.now());
   if (waitMs < 1) throw unavailable("busy");
   const petIds = new Set(units.flatMap(({ changes }) => changes.map(({ petId }) => petId)));
-  const hasKeys = units.some(({ idempotency }) => idempotency);
+  const hasIdempotency = units.some(({ idempotency }) => idempotency);
   const listEpochs = async () => (await query(...epochs.listStatement)).map(toEpochStart);
   const [, [locked], found, history, newer] = await Promise.all([
     query(begin),
     query(lockHeadForGroup, [now, String(waitMs)]),
     query(readGroup, [integerArray([...petIds])]),
     units.some(expectsVersion) ? listEpochs() : [],
-    hasKeys ? query(...keys.newerStatement()) : [],
+    hasIdempotency ? query(...idempotency.newerStatement()) : [],
   ]);
   const [lockedAt, timeline] = [Number(locked![0]), Number(locked![1])];
   confirm(timeline);
@@ -102,7 +102,7 @@ async function tryCommit(
     await sql`ROLLBACK`;
     throw unavailable("timeout");
   }
-  if (hasKeys && !keys.addNewer(newer, timeline)) {
+  if (hasIdempotency && !idempotency.addNewer(newer, timeline)) {
     await sql`ROLLBACK`;
     return undefined;
   }
@@ -112,7 +112,7 @@ async function tryCommit(
     epoch,
     tip: before,
     entries,
-    remembered: hasKeys ? await keys.find(query, units, listEpochs) : new Map(),
+    remembered: hasIdempotency ? await idempotency.find(query, units, listEpochs) : new Map(),
     epochOf: (seq: number) => epochOf(history, seq),
   };
   const appended = append(state, units, lockedAt);
@@ -130,13 +130,13 @@ async function tryCommit(
   const committing = [
     epochs.record(query, timeline, before.seq),
     query(writeGroup, [...positions, ...rowColumns(rows, hashes), ...entryArrays(moved, ctids)]),
-    storedKeys && keys.store(query, storedKeys),
+    storedKeys && idempotency.store(query, storedKeys),
     sql`COMMIT`,
   ] as const;
   const [, , , ended] = await confirmed(Promise.all(committing));
   assertCommitted(ended);
   confirmStored(session, timeline);
-  if (storedKeys) keys.committed(storedKeys);
+  if (storedKeys) idempotency.committed(storedKeys);
   return appended;
 }
 

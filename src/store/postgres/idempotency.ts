@@ -1,9 +1,9 @@
 import type { Remembered, UsedKey } from "../../domain/ledger/append.ts";
 import { type EpochStart, epochOf } from "../../domain/ledger/epochs.ts";
 import {
-  createKeyIndex,
+  createIdempotencyIndex,
   findUsedKey,
-  type KeyIndex,
+  type IdempotencyIndex,
   nextPageRows,
   packKeys,
   pageRowsMin,
@@ -19,7 +19,7 @@ import type { Query, Rows } from "./engine/session.ts";
  * Stores and finds idempotency keys. Every instance keeps an index of the keys that all instances
  * stored, and reads what is new before it commits.
  */
-export interface KeyMemory {
+export interface IdempotencyMemory {
   /** Reads the keys that were stored since the last call. After a start these are all. */
   load(query: Query): Promise<void>;
   /** Reads the rest, if it is little. Send it after the statement that locks the head. */
@@ -90,12 +90,12 @@ const behindCallsMax = 32;
 
 const lastOf = (page: Rows) => page.at(-1)!;
 
-export function createKeyMemory(): KeyMemory {
+export function createIdempotencyMemory(): IdempotencyMemory {
   /** Has every row up to its `seq`, of the server with this timeline. */
-  let index = createKeyIndex();
+  let index = createIdempotencyIndex();
   let timeline = 0;
   /** The index that `newerStatement` continues, and whether it was complete under the lock. */
-  let asked: KeyIndex | undefined;
+  let asked: IdempotencyIndex | undefined;
   let isComplete = false;
 
   /** How many calls of `newKeys` will still return undefined. */
@@ -120,7 +120,7 @@ export function createKeyMemory(): KeyMemory {
 
   /** A promoted server may lack the last rows of its predecessor, and have others instead. */
   function startAgain(current: number): void {
-    index = createKeyIndex();
+    index = createIdempotencyIndex();
     timeline = current;
   }
 

@@ -125,7 +125,7 @@ const neededRights: Readonly<Record<string, readonly string[]>> = {
   audit: ["SELECT", "INSERT"],
   audit_end: ["SELECT", "UPDATE"],
   sessions: ["SELECT", "INSERT", "DELETE"],
-  usage_history: ["SELECT", "INSERT", "UPDATE", "DELETE"],
+  usage_points: ["SELECT", "INSERT", "UPDATE", "DELETE"],
   removed_pets: ["SELECT", "INSERT", "UPDATE"],
   // Every role has this right unless an administrator has revoked it.
   petstore_stock: ["EXECUTE"],

@@ -7,17 +7,17 @@ import { integerArray } from "./engine/arrays.ts";
 import { isLockTimeout, isUnconfirmed, UnknownOutcome } from "./engine/failures.ts";
 import type { Rows, Session } from "./engine/session.ts";
 import type { Epochs } from "./epochs.ts";
-import type { KeyMemory } from "./idempotency.ts";
+import type { IdempotencyMemory } from "./idempotency.ts";
 
 /** What commits share. */
 export interface CommitParts {
   readonly epochs: Epochs;
-  readonly keys: KeyMemory;
+  readonly idempotency: IdempotencyMemory;
 }
 
 /**
  * Whether the units only set the quantity of one pet each, whatever it is now, for the same cause.
- * Nearly all updates do. The database does not have to reject any of them but for an unknown pet.
+ * Nearly all updates do. The database rejects one only if its pet does not exist.
  */
 export function arePlainUpdates(units: readonly Unit[]): boolean {
   const { cause: common } = units[0]!;
@@ -70,16 +70,16 @@ export interface CommitTerms {
  */
 export async function commitPlainUpdates(
   session: Session,
-  { epochs, keys }: CommitParts,
+  { epochs, idempotency }: CommitParts,
   units: readonly Unit[],
   terms: CommitTerms,
 ): Promise<Committed | undefined> {
   const timeline = epochs.recordedTimeline;
   const serverTime = session.clock.least(timeline);
-  const hasKeys = units.some(({ idempotency }) => idempotency);
-  const newKeys = hasKeys ? keys.newKeys(units, timeline) : undefined;
+  const hasIdempotency = units.some(({ idempotency }) => idempotency);
+  const newKeys = hasIdempotency ? idempotency.newKeys(units, timeline) : undefined;
   if (timeline === 0 || serverTime === undefined || !session.isReadCommitted) return undefined;
-  if (hasKeys && !newKeys) return undefined;
+  if (hasIdempotency && !newKeys) return undefined;
   const sentAt = performance.now();
   const callMs = Math.min(callMsMax, terms.giveUpAt - sentAt);
   const values = [
@@ -104,13 +104,13 @@ export async function commitPlainUpdates(
   const [seq, at, storeEpoch] = result!;
   const entries = entriesOf(units, result!);
   if (!entries) {
-    if (hasKeys && storeEpoch !== null) keys.wasBehind();
+    if (hasIdempotency && storeEpoch !== null) idempotency.wasBehind();
     return undefined;
   }
   if (seq === null) {
     session.confirm(timeline);
     const known = (some: readonly Unit[]) =>
-      commitPlainUpdates(session, { epochs, keys }, some, terms);
+      commitPlainUpdates(session, { epochs, idempotency }, some, terms);
     return withoutUnknownPets(units, entries, known);
   }
   confirmStored(session, timeline);
@@ -123,7 +123,7 @@ export async function commitPlainUpdates(
   };
   const added = applyUnits(state, units, state.tip.at);
   const stored = storedKeysOf(added);
-  if (stored) keys.committed(stored);
+  if (stored) idempotency.committed(stored);
   return added;
 }
 

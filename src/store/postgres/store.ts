@@ -17,7 +17,7 @@ import { type Query, type Session, withinDeadline } from "./engine/session.ts";
 import { begin, commitTransaction, limitWait } from "./engine/transaction.ts";
 import { createEpochs, type Epochs } from "./epochs.ts";
 import { createHistoryReader } from "./history.ts";
-import { createKeyMemory } from "./idempotency.ts";
+import { createIdempotencyMemory } from "./idempotency.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createKeys } from "./keys.ts";
@@ -76,8 +76,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const long = database.connection(longMs);
   const writes = database.connection(commitMs);
   const now = () => clock?.now() ?? null;
-  const keys = createKeyMemory();
-  const parts = { epochs, keys };
+  const idempotency = createIdempotencyMemory();
+  const parts = { epochs, idempotency };
 
   /** Runs long work on a separate session, so that requests do not wait for it. */
   async function onOwnSession<T>(
@@ -118,8 +118,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     },
     history: createHistoryReader(database.guard, quick.query, long.query),
     idempotency: {
-      prepare: () => keys.load(long.query),
-      prune: (before, commitsMax) => keys.prune(long.query, before, commitsMax),
+      prepare: () => idempotency.load(long.query),
+      prune: (before, commitsMax) => idempotency.prune(long.query, before, commitsMax),
     },
     checkpoints: createCheckpoints(epochs, database.guard, long.query, now),
     catalogue: {

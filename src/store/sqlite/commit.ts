@@ -9,7 +9,7 @@ import { storedLedgerColumns, tipColumns, toTip } from "../rows.ts";
 import { placeholders } from "../tables.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { readEpoch, setEpoch } from "./epochs.ts";
-import { createKeyMemory } from "./idempotency.ts";
+import { createIdempotencyMemory } from "./idempotency.ts";
 
 export interface LedgerWriter {
   /**
@@ -28,9 +28,9 @@ export interface LedgerWriter {
    * Reads some of the stored idempotency keys into memory, so that the first commit that needs them
    * does not have to read all. Returns false when none is left.
    */
-  loadKeys(): boolean;
+  loadIdempotency(): boolean;
   /** Deletes idempotency keys of at most `commitsMax` commits. Returns the number of commits. */
-  pruneKeys(before: number, commitsMax: number): number;
+  pruneIdempotency(before: number, commitsMax: number): number;
 }
 
 export type AddRow = (content: RowContent) => AddedRow;
@@ -51,7 +51,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
   );
   const findEntries = entryFinder(database);
   const addRows = createRowInserter(database);
-  const keys = createKeyMemory(database);
+  const idempotency = createIdempotencyMemory(database);
   let epochToBegin: string | undefined;
 
   function beginPendingEpoch(): void {
@@ -80,7 +80,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       const { tip, epoch, newEpoch } = readHead(unservedEpoch);
       const entries = findEntries(units);
       const epochOf = (row: number) => epochAt.values(row)[0]?.[0] as string | undefined;
-      const remembered = keys.find(units, epochOf);
+      const remembered = idempotency.find(units, epochOf);
       const appended = append({ epoch, tip, entries, remembered, epochOf }, units, now);
       if (appended.rows.length > 0 && newEpoch !== undefined) setEpoch(database, newEpoch);
       addRows(appended.rows, appended.hashes);
@@ -94,17 +94,17 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       }
       const end = appended.tip;
       if (end !== tip) setTip.run(end.seq, end.at, end.hash);
-      return { appended, stored: keys.store(appended) };
+      return { appended, stored: idempotency.store(appended) };
     },
   );
   const begin = inTransaction(database, beginPendingEpoch);
-  const prune = inTransaction(database, keys.prune);
+  const prune = inTransaction(database, idempotency.prune);
 
   return {
     commit(units, now, giveUpAt) {
       const { appended, stored } = commitUnits(units, now, giveUpAt, readUnservedEpoch());
       epochToBegin = undefined;
-      if (stored) keys.committed(stored);
+      if (stored) idempotency.committed(stored);
       return appended;
     },
     transact(now, work) {
@@ -129,11 +129,11 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       begin();
       epochToBegin = undefined;
     },
-    loadKeys: keys.load,
-    pruneKeys(before, commitsMax) {
+    loadIdempotency: idempotency.load,
+    pruneIdempotency(before, commitsMax) {
       const pruned = prune(before, commitsMax);
       // After the commit: what was not deleted after all must be found again.
-      keys.pruned();
+      idempotency.pruned();
       return pruned;
     },
   };

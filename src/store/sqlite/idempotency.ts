@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Appended, Remembered } from "../../domain/ledger/append.ts";
 import {
-  createKeyIndex,
+  createIdempotencyIndex,
   findUsedKey,
   nextPageRows,
   pageRowsMin,
@@ -12,7 +12,7 @@ import type { Unit } from "../../domain/ledger/ledger.ts";
 import { rememberedColumns, stockColumns, toStockRow, toStoredKeys } from "../rows.ts";
 
 /** Stores and finds idempotency keys, on the connection that commits. */
-export interface KeyMemory {
+export interface IdempotencyMemory {
   /** Reads the first results of the units' keys. Call it inside the transaction. */
   find(
     units: readonly Unit[],
@@ -30,8 +30,8 @@ export interface KeyMemory {
   pruned(): void;
 }
 
-export function createKeyMemory(database: Database): KeyMemory {
-  const index = createKeyIndex();
+export function createIdempotencyMemory(database: Database): IdempotencyMemory {
+  const index = createIdempotencyIndex();
   let pageRows = pageRowsMin;
   const pageAfter = database.query(
     `SELECT ${rememberedColumns} FROM remembered_keys WHERE seq > ? ORDER BY seq LIMIT ?`,

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { AuditEntry } from "../../domain/audit/audit.ts";
-import type { FoundSession, Session } from "../../domain/keys/sessions.ts";
+import type { FoundSession, Session } from "../../domain/keys/store.ts";
 import { keyColumns, sessionColumns, toFoundSession } from "../rows.ts";
 import { placeholders } from "../tables.ts";
 import { createEntryInserter } from "./audit.ts";

@@ -1,40 +1,38 @@
 import type { Database } from "bun:sqlite";
-import { mergeCounts, type Span, type SpanCounts } from "../../domain/usage/usage-history.ts";
-import { spanColumns, toSpanCounts } from "../rows.ts";
+import { prunedMax, type Step, type UsagePoint } from "../../domain/usage/usage-history.ts";
+import { pointColumns, toUsagePoint } from "../rows.ts";
 import { inTransaction } from "./engine/connection.ts";
 
 /** Reads the counts of requests over time. */
 export function createUsageHistoryReader(database: Database) {
   const rows = database.query(
-    `SELECT ${spanColumns} FROM usage_history WHERE key_id = ? AND span = ? AND start >= ?
+    `SELECT ${pointColumns} FROM usage_points WHERE key_id = ? AND step = ? AND start >= ?
      ORDER BY start`,
   );
   return {
-    readCounts: (keyId: string, span: Span, from: number): SpanCounts[] =>
-      rows.values(keyId, span, from).map(toSpanCounts),
+    readCounts: (keyId: string, step: Step, from: number): UsagePoint[] =>
+      rows.values(keyId, step, from).map(toUsagePoint),
   };
 }
 
 /** Writes the counts of requests over time. Each call is one transaction. */
 export function createUsageHistoryWriter(database: Database) {
-  const stored = database.query(
-    "SELECT counts FROM usage_history WHERE key_id = ? AND span = ? AND start = ?",
+  const add = database.query(
+    `INSERT INTO usage_points (${pointColumns}) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (key_id, step, start) DO UPDATE
+     SET admitted = admitted + excluded.admitted, refused = refused + excluded.refused`,
   );
-  const put = database.query(
-    `INSERT INTO usage_history (${spanColumns}) VALUES (?, ?, ?, ?)
-     ON CONFLICT (key_id, span, start) DO UPDATE SET counts = excluded.counts`,
+  const remove = database.query(
+    `DELETE FROM usage_points WHERE (key_id, step, start) IN (
+       SELECT key_id, step, start FROM usage_points WHERE step = ? AND start < ?
+       ORDER BY start LIMIT ${prunedMax})`,
   );
-  const remove = database.query("DELETE FROM usage_history WHERE span = ? AND start < ?");
   return {
-    addCounts: inTransaction(database, (rows: readonly SpanCounts[]) => {
-      for (const { keyId, span, start, counts } of rows) {
-        const before = stored.values(keyId, span, start)[0]?.[0] as Uint8Array | undefined;
-        put.run(keyId, span, start, mergeCounts(before, span, counts));
+    addCounts: inTransaction(database, (points: readonly UsagePoint[]) => {
+      for (const { keyId, step, start, admitted, refused } of points) {
+        add.run(keyId, step, start, admitted, refused);
       }
     }),
-    pruneCounts: inTransaction(database, (hoursBefore: number, monthsBefore: number) => {
-      remove.run("hour", hoursBefore);
-      remove.run("month", monthsBefore);
-    }),
+    pruneCounts: (step: Step, before: number): number => remove.run(step, before).changes,
   };
 }

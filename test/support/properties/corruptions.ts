@@ -167,13 +167,10 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
     "UPDATE audit SET at = 4102444800000 WHERE seq = 1",
   "audit: details that are no object": () => "UPDATE audit SET details = '[]'",
   "usage over time: of no key": () =>
-    "UPDATE usage_history SET key_id = 'key_none' WHERE key_id = 'key_a'",
-  "usage over time: a start within an hour": () =>
-    "UPDATE usage_history SET start = start + 1 WHERE span = 'hour'",
-  "usage over time: counts of too many minutes": (_n, { bytes }) =>
-    `UPDATE usage_history SET counts = ${bytes("3c0101")}`,
-  "usage over time: counts that are cut": (_n, { bytes }) =>
-    `UPDATE usage_history SET counts = ${bytes("0001")}`,
+    "UPDATE usage_points SET key_id = 'key_none' WHERE key_id = 'key_a'",
+  "usage over time: a start within a minute": () =>
+    "UPDATE usage_points SET start = start + 1 WHERE step = 'minute'",
+  "usage over time: a count below zero": (n) => `UPDATE usage_points SET refused = -${n}`,
   "bans: an end": (n) => `UPDATE bans SET until = -${n}`,
 };
 
@@ -200,7 +197,7 @@ const namesInPostgres: TableNames = {
 export function tablesOf({ head, tip, usage }: TableNames): readonly string[] {
   const ledger = ["ledger", "chain", "remembered_keys", "epochs", "inventory"];
   const others = ["pets", "orders", "keys", "secrets", "bans", "webhooks", "removed_pets"];
-  const operators = ["audit", "usage_history"];
+  const operators = ["audit", "usage_points"];
   return [...new Set([...ledger, ...others, ...operators, head, tip, usage])];
 }
 

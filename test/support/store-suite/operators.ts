@@ -6,7 +6,7 @@ import {
   listAudit,
 } from "../../../src/domain/audit/audit.ts";
 import { digestOf } from "../../../src/domain/keys/keys.ts";
-import type { Session } from "../../../src/domain/keys/sessions.ts";
+import type { Session } from "../../../src/domain/keys/store.ts";
 import { verify } from "../../../src/domain/verification/verify.ts";
 import { anEntry } from "../audit.ts";
 import { testStart } from "../clock.ts";

@@ -1,6 +1,7 @@
 import { describeOperations } from "../../api/contract/description.ts";
 import { errors } from "../../api/contract/errors.ts";
 import { commonHeaders } from "../../api/contract/headers.ts";
+import { withSharedParts } from "../../api/contract/shared-parts.ts";
 import { missingOperatorKey } from "../../messages/error-messages.ts";
 import type { AdminOperation } from "../operation.ts";
 import { adminBasePath } from "../operations.ts";
@@ -13,7 +14,7 @@ const afterUpdate =
 
 /** Generates the description of the operator API from its table of operations. */
 export function describeAdminApi(operations: readonly AdminOperation[]) {
-  return describeOperations(
+  const described = describeOperations(
     {
       title: "Pet Store Inventory: operator API",
       version: "1.0.0",
@@ -54,7 +55,8 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
         internal_error: { ...errors.internal_error, afterUpdate },
         unavailable: { ...errors.unavailable, afterUpdate },
       },
-      commonHeaders: [
+      commonHeaders: [],
+      onceHeaders: [
         ...commonHeaders,
         "X-Stability",
         "CacheNever",
@@ -73,4 +75,5 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
     operations,
     { servers: [{ url: adminBasePath, description: "This service." }] },
   );
+  return withSharedParts(described);
 }

@@ -57,7 +57,10 @@ export const fileSchemas: Readonly<Record<string, Schema>> = {
   ImportProblem: responseObject(
     "A rule that a row of the file breaks.",
     {
-      line: { ...boundedInteger(1), description: "The line on which the row starts." },
+      line: {
+        ...boundedInteger(1, Number.MAX_SAFE_INTEGER),
+        description: "The line on which the row starts.",
+      },
       column: {
         type: textOrNull,
         description: "Null if the problem is the whole row, or the file.",

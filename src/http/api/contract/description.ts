@@ -29,8 +29,10 @@ export interface Description {
   readonly securitySchemes: Readonly<Record<string, object>>;
   readonly schemas: Readonly<Record<string, Schema>>;
   readonly errors: Readonly<Record<DescribedCode, ErrorDescription>>;
-  /** On every response under the base path, whatever its status. */
+  /** On every response of every operation, and listed with each. */
   readonly commonHeaders: readonly HeaderId[];
+  /** On every response too, but listed once, in `x-common-headers`, because they are many. */
+  readonly onceHeaders?: readonly HeaderId[];
   /** The errors of an operation in addition to those of its contract. */
   commonErrors(operation: DocumentedOperation): readonly DescribedCode[];
 }
@@ -57,6 +59,7 @@ export function describeOperations(
     );
   }
   const { title, version, summary, overview, tags, securitySchemes, schemas } = description;
+  const { onceHeaders } = description;
   return {
     openapi: "3.1.1",
     info: {
@@ -71,6 +74,14 @@ export function describeOperations(
     servers: options.servers,
     security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
     tags,
+    ...(onceHeaders && {
+      "x-common-headers": Object.fromEntries(
+        onceHeaders.map((id) => [
+          headerName(id),
+          { ...describeHeader(headers[id]), required: true },
+        ]),
+      ),
+    }),
     paths,
     components: { securitySchemes, headers: headersIn(paths), schemas },
   };
@@ -79,12 +90,9 @@ export function describeOperations(
 /** The headers that the operations refer to, in the order of the table. */
 function headersIn(paths: object) {
   const text = JSON.stringify(paths);
-  const isUsed = (id: string) => text.includes(`"${reference("headers", id).$ref}"`);
-  return Object.fromEntries(
-    Object.entries(headers)
-      .filter(([id]) => isUsed(id))
-      .map(([id, header]) => [id, describeHeader(header)]),
-  );
+  const ids = Object.keys(headers) as HeaderId[];
+  const used = ids.filter((id) => text.includes(`"${reference("headers", id).$ref}"`));
+  return Object.fromEntries(used.map((id) => [id, describeHeader(headers[id])]));
 }
 
 export type DescribedOperation = ReturnType<typeof describe>;
@@ -105,7 +113,8 @@ export interface DescribedResponse {
 
 export interface DescribedContent {
   readonly schema: Schema;
-  readonly examples: Readonly<Record<string, Example>>;
+  /** Those of errors have no summary: their names say the same. */
+  readonly examples: Readonly<Record<string, Pick<Example, "value"> & Partial<Example>>>;
   /** Of a stream: the schema of the data of each kind of event. */
   readonly "x-events"?: Readonly<Record<string, Schema>>;
 }
@@ -125,6 +134,7 @@ function describe(
   pathHeaders: readonly HeaderId[],
 ) {
   const { deprecation, contract } = operation;
+  const ownHeaders = markers(operation).filter((id) => !description.onceHeaders?.includes(id));
   return {
     operationId: operation.id,
     tags: [contract.tag],
@@ -148,7 +158,7 @@ function describe(
         }
       : {}),
     ...(contract.body ? { requestBody: describeBody(contract.body) } : {}),
-    responses: describeResponses(description, operation, [...pathHeaders, ...markers(operation)]),
+    responses: describeResponses(description, operation, [...pathHeaders, ...ownHeaders]),
   };
 }
 
@@ -233,7 +243,7 @@ function describeErrors(
   const examples = codes.flatMap((code) =>
     Object.entries(messagesOf(code)).map(([name, message]) => [
       name,
-      { summary: sentenceCase(name), value: { code, message, status } },
+      { value: { code, message, status } },
     ]),
   );
   const errorHeaders = described.flatMap((error) => error.headers ?? []);
@@ -258,11 +268,6 @@ function unknownNames(known: KnownNames | undefined): Readonly<Record<string, st
     unknown_parameter: unknownName("query parameter", "verbose", query),
     ...(fields.length > 0 && { unknown_field: unknownName("field", "comment", fields) }),
   };
-}
-
-/** "rate_limit_exceeded" becomes "Rate limit exceeded". */
-function sentenceCase(name: string): string {
-  return name[0]!.toUpperCase() + name.slice(1).replaceAll("_", " ");
 }
 
 function headerReferences(ids: readonly HeaderId[]) {

@@ -168,13 +168,13 @@ export const headers = {
   },
   "Accept-Patch": {
     description: "The media types that the request body can have.",
-    required: true,
+    required: false,
     schema: { type: "string", const: mergePatchTypes.join(", ") },
     example: mergePatchTypes.join(", "),
   },
   "Accept-Post": {
     description: "The media types that the request body can have.",
-    required: true,
+    required: false,
     schema: { type: "string", const: jsonTypes.join(", ") },
     example: jsonTypes.join(", "),
   },
@@ -188,26 +188,26 @@ export const headers = {
   "X-Stability": {
     description:
       "How stable the operation is: `experimental` operations can change without notice, `beta` operations with notice. Stable operations do not send this header.",
-    required: true,
+    required: false,
     schema: { type: "string", enum: ["experimental", "beta"] },
     example: "experimental",
   },
   Deprecation: {
     description: "The date of the deprecation: `@` followed by Unix seconds (RFC 9745).",
-    required: true,
+    required: false,
     schema: { type: "string", pattern: "^@[0-9]+$" },
     example: "@1767225600",
   },
   Sunset: {
     description: "The date from which the operation returns 410 (RFC 8594).",
-    required: true,
+    required: false,
     schema: { type: "string", pattern: "^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} .* GMT$" },
     example: "Fri, 31 Dec 2027 00:00:00 GMT",
   },
   Link: {
     description:
       "Sent by deprecated operations. Contains links to the documentation of the deprecation and of the sunset (RFC 8288).",
-    required: true,
+    required: false,
     schema: { type: "string" },
     example:
       '</docs>; rel="deprecation"; type="text/html", </docs>; rel="sunset"; type="text/html"',

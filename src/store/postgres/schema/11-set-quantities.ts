@@ -56,7 +56,7 @@ export const setQuantities = `
     -- A statement of its own. The next one sees what was committed before it got the lock, unless the
     -- isolation level prevents that.
     SELECT epoch INTO store_epoch FROM store WHERE id = 1 FOR UPDATE;
-    -- Who queues behind others waits for two locks, each for the whole time. The caller may have given up.
+    -- A queued caller may wait for two locks, each up to the full timeout. It may have given up by then.
     IF pg_catalog.clock_timestamp() > statement_timestamp() + interval '3 s' THEN
       RAISE EXCEPTION 'the head was locked for too long' USING ERRCODE = 'lock_not_available';
     END IF;

@@ -11,6 +11,7 @@ import { maintenance } from "./9-maintenance.ts";
 import { operators } from "./10-operators.ts";
 import { setQuantities } from "./11-set-quantities.ts";
 import { timelyUpdates } from "./12-timely-updates.ts";
+import { usagePoints } from "./13-usage-points.ts";
 
 /** One step of the schema. */
 export interface Step extends StepTerms {
@@ -70,5 +71,11 @@ export const steps: readonly Step[] = [
     fits: 4,
     release: "0.9.0",
     summary: "Adds a procedure that stores no update after its instance has given it up.",
+  },
+  {
+    text: usagePoints,
+    fits: 4,
+    release: "0.10.0",
+    summary: "Copies the table usage_history to usage_points, with one row per minute or day.",
   },
 ];

@@ -8,6 +8,7 @@ import { checkpoints } from "./5-checkpoints.ts";
 import { webhooks } from "./6-webhooks.ts";
 import { maintenance } from "./7-maintenance.ts";
 import { operators } from "./8-operators.ts";
+import { usagePoints } from "./9-usage-points.ts";
 
 /** One step of the schema. It runs inside the transaction of the migration. */
 export interface Step extends StepTerms {
@@ -35,5 +36,10 @@ export const steps: readonly Step[] = [
     apply: operators,
     release: "0.7.0",
     summary: "Adds the tables audit, sessions, usage_history and removed_pets.",
+  },
+  {
+    apply: usagePoints,
+    release: "0.10.0",
+    summary: "Replaces the table usage_history by usage_points, with one row per minute or day.",
   },
 ];

@@ -1,0 +1,28 @@
+import type { ComponentType } from "preact";
+import type { IconName } from "./icon.tsx";
+
+/** What the component of a view gets. */
+export interface ViewProps {
+  /** The address after the view's own path, without slashes at its ends: "17" in /stock/17. */
+  readonly rest: string;
+  readonly query: URLSearchParams;
+}
+
+export interface ViewModule {
+  readonly default: ComponentType<ViewProps>;
+  /** Keys and what they do, for the keyboard help. */
+  readonly shortcuts?: readonly Shortcut[];
+}
+
+/** Keys, separated by spaces, and what they do. */
+export type Shortcut = readonly [keys: string, meaning: string];
+
+export interface View {
+  /** One word, with a slash before it. */
+  readonly path: string;
+  /** In the navigation and in the title of the window. */
+  readonly title: string;
+  readonly icon: IconName;
+  /** Called when the view is first opened, so that the first view loads only its own code. */
+  readonly load: () => Promise<ViewModule>;
+}

@@ -1,0 +1,84 @@
+import { isJsonObject, parseJson } from "../domain/values/json.ts";
+import type { Format } from "./formats.ts";
+import { BrokenText } from "./lines.ts";
+
+/**
+ * Throws if a text is clearly not in the format that it is read as, with what to do about it. The
+ * text is the beginning of a file.
+ */
+export function assertFormat(text: string, format: Format, columns: readonly string[]): void {
+  const start = text.trimStart();
+  const hint = hints[format](start, columns);
+  if (hint === undefined) return;
+  const line = text.slice(0, text.length - start.length).split("\n").length;
+  if (typeof hint === "string") throw new BrokenText(line, hint);
+  throw new BrokenText(line, hint.rule, hint.format);
+}
+
+/** What is wrong, and the format that the text has instead, if it has another one. */
+type Hint = string | { readonly rule: string; readonly format: Format } | undefined;
+
+const hints: Record<Format, (start: string, columns: readonly string[]) => Hint> = {
+  csv(start, columns) {
+    const header = `a header such as ${columns.slice(0, 2).join()}`;
+    if (start === "") return `the file is empty; its first line must be ${header}`;
+    if (start.startsWith("[")) return { rule: "the file is a JSON array, not CSV", format: "json" };
+    if (start.startsWith("{"))
+      return { rule: "the file has JSON objects, not CSV", format: "ndjson" };
+    const line = firstLine(start);
+    if (cellsOf(line, ",").some((cell) => columns.includes(cell))) return undefined;
+    for (const [separator, name] of separators) {
+      if (!cellsOf(line, separator).some((cell) => columns.includes(cell))) continue;
+      return `the columns are separated by ${name}; save the file with commas between them`;
+    }
+    const isData = /^"?-?[0-9]+"?\s*(?:[,;\t|]|$)/.test(line);
+    return isData ? `there is no header; the first line must be ${header}` : undefined;
+  },
+  ndjson(start, columns) {
+    if (start.startsWith("["))
+      return { rule: "the file is a JSON array, not NDJSON", format: "json" };
+    const line = firstLine(start);
+    if (/^\{\s*\n/.test(start))
+      return "an object takes several lines; write each object on one line";
+    return isCsvHeader(line, columns)
+      ? { rule: "the file is CSV, not NDJSON", format: "csv" }
+      : undefined;
+  },
+  json(start, columns) {
+    if (start === "") return "the file is empty; it must have a JSON array, at least []";
+    if (isCsvHeader(firstLine(start), columns)) {
+      return { rule: "the file is CSV, not a JSON array", format: "csv" };
+    }
+    if (!start.startsWith("{")) return undefined;
+    const [line, next = ""] = start.split("\n", 2);
+    return isObject(line!) && next.startsWith("{")
+      ? { rule: "the file has one object per line, not a JSON array", format: "ndjson" }
+      : "the file has an object, not a JSON array; put the objects between [ and ]";
+  },
+};
+
+const separators = [
+  [";", "';'"],
+  ["\t", "tabs"],
+  ["|", "'|'"],
+] as const;
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0]!.trim();
+}
+
+function cellsOf(line: string, separator: string): readonly string[] {
+  return line.split(separator).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
+}
+
+function isCsvHeader(line: string, columns: readonly string[]): boolean {
+  return cellsOf(line, ",").every((cell) => columns.includes(cell));
+}
+
+function isObject(text: string): boolean {
+  try {
+    return isJsonObject(parseJson(text));
+  } catch {
+    return false;
+  }
+}
