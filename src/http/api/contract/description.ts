@@ -225,7 +225,7 @@ function describeErrors(
   });
   const messagesOf = (code: DescribedCode): Readonly<Record<string, string>> => {
     if (code === "insufficient_scope") return { [code]: missingScope(scope) };
-    const messages = contract.messages?.[code] ?? errors[code].examples;
+    const messages = contract.messages?.[code] ?? errors[code].examples ?? {};
     return code === "invalid_request" ? { ...messages, ...unknownNames(known) } : messages;
   };
   const examples = codes.flatMap((code) =>
@@ -267,8 +267,13 @@ function headerReferences(ids: readonly HeaderId[]) {
   return Object.fromEntries(ids.map((id) => [headerName(id), reference("headers", id)]));
 }
 
-function describeHeader({ description, required, schema, example }: Header) {
-  return { description, required, schema, example };
+function describeHeader({
+  description,
+  isOptional,
+  schema,
+  example = String(schema.const),
+}: Header) {
+  return { description, required: !isOptional, schema, example };
 }
 
 function instant(time: number): string {
