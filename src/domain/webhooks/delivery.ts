@@ -1,9 +1,13 @@
 import { formatCursor } from "../ledger/cursors.ts";
 import { type EpochStart, lastCommonSeq, type Position } from "../ledger/epochs.ts";
 import type { LedgerTail } from "../ledger/tail.ts";
-import { createAlarm } from "../running/background.ts";
+import {
+  createAlarm,
+  createTaskCondition,
+  failureDetails,
+  isUnavailable,
+} from "../running/background.ts";
 import type { Clock, MaybePromise } from "../running/clock.ts";
-import { createTaskCondition, failureDetails, isUnavailable } from "../running/conditions.ts";
 import type { Log } from "../running/events.ts";
 import { attemptOf, isSuccess, resultOf, type SendParts, sendMessage } from "./attempts.ts";
 import { matcherOf } from "./filter.ts";
