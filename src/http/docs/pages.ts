@@ -4,7 +4,7 @@ import { kitStyles } from "../../kit/styles.ts";
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
 import { withSharedParts } from "../api/contract/shared-parts.ts";
-import type { ApiOperation as Operation } from "../api/operations.ts";
+import type { ApiOperation as Operation } from "../api/operation.ts";
 import { createFile, onFirstRequest } from "../pages/files.ts";
 import type { Page, Pages } from "../pages/pages.ts";
 import { pageHeaders } from "../pages/pages.ts";

@@ -133,9 +133,8 @@ function describe(
   operation: DocumentedOperation,
   pathHeaders: readonly HeaderId[],
 ) {
-  const { deprecation } = operation;
-  const ownHeaders = operation.contract.headers ?? [];
-  const contract = { ...operation.contract, headers: [...pathHeaders, ...ownHeaders] };
+  const { deprecation, contract } = operation;
+  const ownHeaders = markers(operation).filter((id) => !description.onceHeaders?.includes(id));
   return {
     operationId: operation.id,
     tags: [contract.tag],
@@ -159,8 +158,16 @@ function describe(
         }
       : {}),
     ...(contract.body ? { requestBody: describeBody(contract.body) } : {}),
-    responses: describeResponses(description, { ...operation, contract }),
+    responses: describeResponses(description, operation, [...pathHeaders, ...ownHeaders]),
   };
+}
+
+/** The headers that tell of stability and deprecation. All responses of the operation have them. */
+function markers({ stability, deprecation }: Operation): readonly HeaderId[] {
+  return [
+    ...(stability === "stable" ? [] : (["X-Stability"] as const)),
+    ...(deprecation ? (["Deprecation", "Sunset", "Link"] as const) : []),
+  ];
 }
 
 function describeBody(body: NonNullable<Contract<string>["body"]>): DescribedBody {
@@ -171,12 +178,16 @@ function describeBody(body: NonNullable<Contract<string>["body"]>): DescribedBod
   return { required: !isOptional, description, content };
 }
 
-function describeResponses(description: Description, operation: DocumentedOperation) {
+function describeResponses(
+  description: Description,
+  operation: DocumentedOperation,
+  shared: readonly HeaderId[],
+) {
   const { contract } = operation;
   const responses: Record<string, DescribedResponse> = {};
   const { commonHeaders, commonErrors } = description;
   for (const [status, success] of Object.entries(contract.success)) {
-    responses[status] = describeSuccess(success, commonHeaders, contract.headers ?? []);
+    responses[status] = describeSuccess(success, commonHeaders, shared);
   }
   const codes = new Set([
     ...(operation.known ? (["invalid_request"] as const) : []),
@@ -185,7 +196,7 @@ function describeResponses(description: Description, operation: DocumentedOperat
   ]);
   const byStatus = Map.groupBy(codes, (code) => statusOf[code]);
   for (const [status, codesOfStatus] of [...byStatus].sort(([a], [b]) => a - b)) {
-    responses[status] = describeErrors(description, status, codesOfStatus, operation);
+    responses[status] = describeErrors(description, status, codesOfStatus, operation, shared);
   }
   return responses;
 }
@@ -216,6 +227,7 @@ function describeErrors(
   status: number,
   codes: readonly DescribedCode[],
   { contract, scope, known }: DocumentedOperation,
+  shared: readonly HeaderId[],
 ): DescribedResponse {
   const described = codes.map((code) => errors[code]);
   const descriptions = described.map(({ description, afterUpdate }, index) => {
@@ -238,12 +250,7 @@ function describeErrors(
   return {
     description: descriptions.join("\n\n"),
     "x-error-codes": codes,
-    headers: headerReferences([
-      ...commonHeaders,
-      "Cache-Control",
-      ...errorHeaders,
-      ...(contract.headers ?? []),
-    ]),
+    headers: headerReferences([...commonHeaders, "Cache-Control", ...errorHeaders, ...shared]),
     content: {
       "application/json": {
         schema: reference("schemas", "Error"),
