@@ -19,11 +19,22 @@ for (const [name, content] of [
   ["openapi-admin.json", describeAdminApi(adminOperations(config))],
 ] as const) {
   const file = Bun.file(new URL(`../${name}`, import.meta.url).pathname);
-  const fresh = `${JSON.stringify(content, null, 2)}\n`;
+  const fresh = `${joinShortLines(JSON.stringify(content, null, 2))}\n`;
   if (!process.argv.includes("--check")) {
     await Bun.write(file, fresh);
   } else if (!(await file.exists()) || (await file.text()) !== fresh) {
     console.error(`${name} differs from the table of operations; run npm run generate`);
     process.exitCode = 1;
   }
+}
+
+/** Writes an object or list on one line if it fits, as the formatter does. References are most of a file. */
+function joinShortLines(text: string): string {
+  const innermost = /^( *)(.*)([{[])\n((?:\1 {2}[^ ].*[^{[\n]\n)+)\1([}\]],?)$/gm;
+  const joined = text.replace(innermost, (all, indent, start, open, content, close) => {
+    const space = open === "{" ? " " : "";
+    const line = [indent, start, open, space, content.trim().replace(/\n */g, " "), space, close];
+    return line.join("").length <= 100 ? line.join("") : all;
+  });
+  return joined === text ? text : joinShortLines(joined);
 }

@@ -27,7 +27,7 @@ const { name, version } = JSON.parse(read("package.json"));
 const files: Record<string, string> = {
   "package.json": JSON.stringify({ name, version }),
   "src/main.js": await bundle("src/main.ts"),
-  "src/writer-worker.ts": await bundle("src/store/sqlite/engine/writer-worker.ts"),
+  "src/writer-worker.ts": await bundle("src/store/sqlite/writing/writer-worker.ts"),
 };
 for (const pattern of ["*.svg", "browser/*.ts"]) {
   for (const page of new Bun.Glob(pattern).scanSync(resolve(checkout, "src/http/docs"))) {

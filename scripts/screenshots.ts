@@ -1,7 +1,7 @@
 // Takes pictures of every view of the console: light and dark, on a desktop and on a phone. They show the
-// sample catalogue and the same made-up changes each time, and go to docs/screenshots. Names as
-// arguments take only those views.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// sample catalogue and the same made-up changes each time, and go to dist/screenshots. Names as
+// arguments take only those views. The pictures that README.md shows are also copied to docs/screenshots.
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { Cookie, Page } from "playwright-core";
 import { sampleOrders, samplePets } from "../src/cli/sample.ts";
 import { commandImport } from "../src/domain/catalogue/import-preview.ts";
@@ -84,7 +84,8 @@ const changingShots: readonly Shot[] = [
 
 /** A Monday morning. */
 const openedAt = Date.UTC(2026, 10, 16, 8, 0);
-const folder = new URL("../docs/screenshots/", import.meta.url).pathname;
+const folder = new URL("../dist/screenshots/", import.meta.url).pathname;
+const shownFolder = new URL("../docs/screenshots/", import.meta.url).pathname;
 const backupFolder = createBackupFolder();
 const sizes = {
   desktop: { viewport: { width: 1280, height: 800 } },
@@ -182,7 +183,9 @@ async function takeAll(
   await page.goto(consoleUrl(service));
   const take = async (name: string) => {
     const picture = await page.screenshot({ animations: "disabled" });
-    writeFileSync(`${folder}${name}-${size}-${theme}.png`, smallPng(picture));
+    const file = `${name}-${size}-${theme}.png`;
+    writeFileSync(folder + file, smallPng(picture));
+    if (existsSync(shownFolder + file)) copyFileSync(folder + file, shownFolder + file);
   };
   await page.locator("#operator-key").waitFor();
   if (isFirst) await take("sign-in");

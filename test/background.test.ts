@@ -78,7 +78,7 @@ const exceptions: Record<string, string> = {
   "src/store/postgres/engine/reconnecting-connection.ts": "rejects a promise",
   "src/store/postgres/inspection.ts": "closes a connection, which catches",
   "src/store/postgres/engine/session.ts": "closes a connection, which catches",
-  "src/store/sqlite/engine/writer-worker.ts":
+  "src/store/sqlite/writing/writer-worker.ts":
     "catches; what it misses reaches onerror of the other thread",
   "src/traces/exporter.ts": "aborts a signal",
   "src/webhooks/exchange.ts": "destroys a request",

@@ -1,4 +1,18 @@
-// Generated from openapi.json by generate-types.ts. Do not edit.
+// Generated from openapi.json by scripts/types.ts. Do not edit.
+
+/** The operations of the service, by their `operationId` in openapi.json. */
+export type Operation =
+  | "listInventory"
+  | "getInventory"
+  | "updateInventory"
+  | "listHistory"
+  | "listChanges"
+  | "applyChanges"
+  | "getLedgerHead"
+  | "getSnapshot"
+  | "getDiff"
+  | "getPet"
+  | "listOrders";
 
 export const petStatusValues = ["available", "pending", "sold"] as const;
 
@@ -42,13 +56,7 @@ export interface StockChanges {
 }
 
 /** The stock of one pet, with its version. */
-export interface VersionedItem {
-  /** The ID of the pet. It can be larger than 2^53. */
-  readonly petId: bigint;
-  /** The number in stock. */
-  readonly quantity: number;
-  /** The status of the pet. Stock updates do not change it. */
-  readonly status: PetStatus;
+export interface VersionedItem extends InventoryItem {
   /** The version of the entry: the number of the change that made it. Send it as `expectedVersion`. */
   readonly version: number;
 }

@@ -45,21 +45,10 @@ function printProblems(problems: readonly string[]): void {
   for (const problem of problems) print(`  ${problem}`);
 }
 
-interface Row {
-  readonly flag: string;
-  readonly variable: string;
-  /** Null if the setting is off. */
-  readonly value: string | null;
-  readonly origin: string;
-  /** The flag, the variable, or the file with the line. Null for a default. */
-  readonly source: string | null;
-  readonly default: string | null;
-  readonly unit: string | null;
-  readonly description: string;
-  readonly problem: string | null;
-}
+type Row = ReturnType<typeof toRow>;
 
-function toRow({ setting, text, ...read }: ReadSetting, all: readonly ReadSetting[]): Row {
+/** What is printed of a setting. The value is null if it is off, and the source for a default. */
+function toRow({ setting, text, ...read }: ReadSetting, all: readonly ReadSetting[]) {
   const environment = all.find(({ name }) => name === "environment")?.value;
   const value = hideSecrets(setting, text);
   return {

@@ -18,7 +18,6 @@ import { setting } from "./setting.ts";
 export const servingSettings = {
   configFile: setting({
     flag: "config",
-    variable: "PETSTORE_CONFIG",
     placeholder: "FILE",
     default: "",
     description: "Settings file in TOML format. Flags and variables override its values.",
@@ -42,7 +41,6 @@ export const servingSettings = {
   }),
   environment: setting({
     flag: "env",
-    variable: "PETSTORE_ENV",
     placeholder: environments.join("|"),
     default: "production",
     description: "Environment: `production` or `staging`. Each has its own database and keys.",
@@ -59,7 +57,6 @@ export const servingSettings = {
   }),
   databasePatienceMs: setting({
     flag: "database-patience-seconds",
-    variable: "PETSTORE_DATABASE_PATIENCE_SECONDS",
     placeholder: "N",
     default: "30",
     description: "How long a start waits for an unreachable PostgreSQL server.",
@@ -68,7 +65,6 @@ export const servingSettings = {
   }),
   tlsCertFile: setting({
     flag: "tls-cert",
-    variable: "PETSTORE_TLS_CERT",
     placeholder: "FILE",
     default: "",
     description:
@@ -77,7 +73,6 @@ export const servingSettings = {
   }),
   tlsKeyFile: setting({
     flag: "tls-key",
-    variable: "PETSTORE_TLS_KEY",
     placeholder: "FILE",
     default: "",
     description: "Private key of the certificate in PEM format. Reloaded when the file changes.",
@@ -85,7 +80,6 @@ export const servingSettings = {
   }),
   trustedProxies: setting({
     flag: "trusted-proxies",
-    variable: "PETSTORE_TRUSTED_PROXIES",
     placeholder: "NETWORKS",
     default: "",
     description:
@@ -94,7 +88,6 @@ export const servingSettings = {
   }),
   corsOrigins: setting({
     flag: "cors-origins",
-    variable: "PETSTORE_CORS_ORIGINS",
     placeholder: "ORIGINS",
     default: "",
     description:
@@ -103,7 +96,6 @@ export const servingSettings = {
   }),
   idleTimeoutSeconds: setting({
     flag: "idle-timeout-seconds",
-    variable: "PETSTORE_IDLE_TIMEOUT_SECONDS",
     placeholder: "N",
     default: "10",
     description: "Idle time after which a client connection is closed.",
@@ -112,7 +104,6 @@ export const servingSettings = {
   }),
   drainMs: setting({
     flag: "drain-seconds",
-    variable: "PETSTORE_DRAIN_SECONDS",
     placeholder: "N",
     default: "0",
     description:
@@ -122,7 +113,6 @@ export const servingSettings = {
   }),
   petsSunsetAt: setting({
     flag: "pets-sunset",
-    variable: "PETSTORE_PETS_SUNSET",
     placeholder: "TIME",
     default: "2027-12-31T00:00:00Z",
     description: "Time from which `GET /v1/pets/{petId}` returns 410.",

@@ -5,14 +5,12 @@ import { setting } from "./setting.ts";
 export const webhooksSettings = {
   webhooksAllowInsecure: setting({
     flag: "webhooks-allow-insecure",
-    variable: "PETSTORE_WEBHOOKS_ALLOW_INSECURE",
     default: "off",
     description: "Allows `http://` addresses for webhooks. The variable is `on` or `off`.",
     read: readSwitch,
   }),
   webhooksAllowedNetworks: setting({
     flag: "webhooks-allowed-networks",
-    variable: "PETSTORE_WEBHOOKS_ALLOWED_NETWORKS",
     placeholder: "NETWORKS",
     default: "",
     description:

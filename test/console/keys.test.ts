@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { actionTexts } from "../../src/console/audit/actions.ts";
-import { planChoices, scopeChoices } from "../../src/console/keys/terms.ts";
-import { causeChoices } from "../../src/console/webhooks/types.ts";
-import { auditActions } from "../../src/domain/audit/audit.ts";
 import { scopes } from "../../src/domain/keys/keys.ts";
-import { causes } from "../../src/domain/ledger/ledger.ts";
-import { plans } from "../../src/domain/limits/plans.ts";
 import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
@@ -20,14 +14,6 @@ import {
 import { engines, startTestService, type TestService } from "../support/service.ts";
 
 afterAll(closeBrowser);
-
-test("the console offers every plan, scope, action and cause of the service, and no other", () => {
-  const offered = Object.fromEntries(planChoices.map(({ name, limits }) => [name, limits]));
-  expect(offered).toEqual(plans);
-  expect(scopeChoices.map(({ name }) => name)).toEqual([...scopes]);
-  expect(Object.keys(actionTexts)).toEqual([...auditActions]);
-  expect(causeChoices.map(([name]) => name)).toEqual([...causes]);
-});
 
 const hostileName = `<img src=x onerror="document.title='stolen'"> \u202e🐢 ${"x".repeat(120)}`;
 

@@ -134,10 +134,15 @@ describe.each(engines)("work with the stock on %s", (engine) => {
     expect(await lastRows(1)).toMatchObject([{ after: { quantity: 6 }, keyName: "Grace" }]);
   });
 
-  test("after a restart of the service, the page catches up with what it missed", async () => {
+  test("after a restart of the service, the page catches up with what it missed, names included", async () => {
+    const { catalogue } = service.store;
+    const pet = (await catalogue.findPet(11n))!;
+    const entry = { ...anEntry, action: "pet.changed" as const, target: "11" };
+    await catalogue.changePet(11n, pet, { ...pet, name: "Nemo" }, entry);
     await service.restart();
     await changeQuantity(service, till, 12, 7);
     await shows(page, 12, "7available");
+    await shows(page, 11, "Nemo");
     await page.locator("[data-connection=live]").waitFor();
   });
 });

@@ -5,13 +5,13 @@ import {
 } from "../support/admin/operation-examples.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import {
-  type ApiDocument,
   adminContract,
   apiContract,
   type DocumentedSchema,
   documentText30,
   type Endpoint,
   operationsOf,
+  parseDocument,
 } from "../support/contract/document.ts";
 import { boundsOf } from "../support/contract/values.ts";
 import { operationExamples as apiExamples, type Example } from "../support/operation-examples.ts";
@@ -20,7 +20,7 @@ import { startTestService, type TestService } from "../support/service.ts";
 
 const documents = {
   "openapi.json": apiContract,
-  "openapi-3.0.json": { ...apiContract, document: JSON.parse(documentText30) as ApiDocument },
+  "openapi-3.0.json": { ...apiContract, document: parseDocument(documentText30) },
   "openapi-admin.json": adminContract,
 };
 

@@ -9,7 +9,7 @@ import {
   packUnits,
   unpackCommit,
   unpackUnits,
-} from "../../src/store/sqlite/engine/messages.ts";
+} from "../../src/store/sqlite/writing/messages.ts";
 
 /** Sends a group to the writing thread and its outcome back, without the thread. */
 function send(units: readonly Unit[], commit: (units: readonly Unit[]) => Committed) {

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { closeSync, copyFileSync, fstatSync, futimesSync, openSync, statSync } from "node:fs";
-import { applySteps } from "../../src/store/sqlite/migrations.ts";
+import { applySteps } from "../../src/store/sqlite/schema/migrations.ts";
 import { ledger } from "../fixtures/expected.ts";
 import { openWorkspace, type Ran, type Workspace } from "../support/process.ts";
 import { readLedger, restore } from "../support/release-stores.ts";

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import { startWriterThread } from "../../src/store/sqlite/engine/writer-thread.ts";
+import { startWriterThread } from "../../src/store/sqlite/writing/writer-thread.ts";
 import { startTestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
 

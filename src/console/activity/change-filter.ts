@@ -1,4 +1,5 @@
 import type { LedgerRow } from "../client/types.ts";
+import { isCause } from "../parts/causes.ts";
 
 /** Which changes to show. An empty text means any. */
 export interface ChangeFilter {
@@ -10,51 +11,41 @@ export interface ChangeFilter {
   readonly until: string;
 }
 
-export const noFilter: ChangeFilter = { petId: "", keyId: "", cause: "", since: "", until: "" };
+export const noFilter = {
+  petId: "",
+  keyId: "",
+  cause: "",
+  since: "",
+  until: "",
+} satisfies ChangeFilter;
 
-/** What the causes of changes are called. */
-export const causeNames: Readonly<Record<string, string>> = {
-  api: "API",
-  console: "Console",
-  import: "Import",
-  undo: "Undo",
+const isTime = (text: string) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
+
+/** The name of each field in an address, and which texts are valid there. */
+const rules: Record<keyof ChangeFilter, readonly [string, (text: string) => boolean]> = {
+  petId: ["pet", (text) => /^-?\d{1,19}$/.test(text)],
+  keyId: ["key", (text) => /^key_\w+$/.test(text)],
+  cause: ["cause", isCause],
+  since: ["since", isTime],
+  until: ["until", isTime],
 };
-
-const names = {
-  petId: "pet",
-  keyId: "key",
-  cause: "cause",
-  since: "since",
-  until: "until",
-} as const;
-const fields = Object.keys(names) as (keyof ChangeFilter)[];
+const fields = Object.keys(rules) as (keyof ChangeFilter)[];
 
 /** Reads the filter of an address. What is not valid is left out. */
 export function readFilter(query: URLSearchParams): ChangeFilter {
-  const rules: Record<keyof ChangeFilter, RegExp> = {
-    petId: /^-?\d{1,19}$/,
-    keyId: /^key_\w+$/,
-    cause: /^(api|console|import|undo)$/,
-    since: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
-    until: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
-  };
-  const read = (field: keyof ChangeFilter) => {
-    const text = query.get(names[field]) ?? "";
-    return rules[field].test(text) ? text : "";
-  };
-  return {
-    petId: read("petId"),
-    keyId: read("keyId"),
-    cause: read("cause"),
-    since: read("since"),
-    until: read("until"),
-  };
+  const filter = { ...noFilter };
+  for (const field of fields) {
+    const [name, isValid] = rules[field];
+    const text = query.get(name) ?? "";
+    if (isValid(text)) filter[field] = text;
+  }
+  return filter;
 }
 
 /** The filter as the query of an address: empty, or with a question mark before it. */
 export function filterQuery(filter: ChangeFilter): string {
   const query = new URLSearchParams();
-  for (const field of fields) if (filter[field] !== "") query.set(names[field], filter[field]);
+  for (const field of fields) if (filter[field] !== "") query.set(rules[field][0], filter[field]);
   return query.size === 0 ? "" : `?${query}`;
 }
 

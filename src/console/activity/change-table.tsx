@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { LedgerRow } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
+import { causeName } from "../parts/causes.ts";
 import { Icon } from "../parts/icon.tsx";
 import { PetName } from "../parts/pet-name.tsx";
 import { Time } from "../parts/time.tsx";
 import { whoOf } from "../parts/who.ts";
 import { changeNumber } from "../texts/numbers.ts";
-import { causeNames } from "./change-filter.ts";
 import { StockChange } from "./stock-change.tsx";
 import { UndoDialog } from "./undo-dialog.tsx";
 
@@ -67,7 +67,7 @@ export function ChangeTable(props: Props) {
               </td>
               <td class="change-who">
                 <bdi title={row.keyId ?? undefined}>{whoOf(row)}</bdi>
-                <div class="small muted">{causeNames[row.cause] ?? row.cause}</div>
+                <div class="small muted">{causeName(row.cause)}</div>
               </td>
               <td class="change-why">{row.reason !== null && <bdi>{row.reason}</bdi>}</td>
               <td class="change-actions">

@@ -2,10 +2,11 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { request } from "../client/api.ts";
 import { hrefOf, navigate } from "../page/router.ts";
+import { causeChoices } from "../parts/causes.ts";
 import { isNarrow } from "../parts/layout.ts";
 import { useLoaded } from "../parts/loaded.tsx";
 import { localInputValue, readLocalInput } from "../texts/local-time.ts";
-import { type ChangeFilter, causeNames, filterQuery, isFiltered } from "./change-filter.ts";
+import { type ChangeFilter, filterQuery, isFiltered } from "./change-filter.ts";
 
 interface ListedKey {
   readonly id: string;
@@ -35,7 +36,7 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
             onChange={(event) => apply({ cause: event.currentTarget.value })}
           >
             <option value="">Anything</option>
-            {Object.entries(causeNames).map(([cause, name]) => (
+            {causeChoices.map(([cause, { name }]) => (
               <option key={cause} value={cause}>
                 {name}
               </option>

@@ -4,10 +4,8 @@ import { findPetName } from "../client/pet-names.ts";
 import type { LedgerRow } from "../client/types.ts";
 import { announce } from "../page/announcements.ts";
 import { showSuccess } from "../page/toasts.ts";
-import { Dialog } from "../parts/dialog.tsx";
-import { DialogForm } from "../parts/dialog-form.tsx";
+import { FormDialog } from "../parts/dialog-form.tsx";
 import { reasonCharactersMax } from "../parts/reasons.ts";
-import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
 import { capitalized } from "../texts/capitalized.ts";
 import { changeNumber, formatCount } from "../texts/numbers.ts";
@@ -22,10 +20,9 @@ interface Props {
 
 /** Asks before a change is undone. If the entry changed since, it shows how, and asks again. */
 export function UndoDialog({ row, close }: Props) {
-  const submission = useSubmission();
   const since = useSignal<readonly LedgerRow[]>([]);
   const name = findPetName(row.petId) ?? `pet ${row.petId}`;
-  const { quantity, status } = row.before!;
+  const stock = `${formatCount(row.before!.quantity)}, ${capitalized(row.before!.status)}`;
   const isConflict = since.value.length > 0;
   /** The person decides again about a change that the dialog does not show yet. */
   async function hasNewer(): Promise<boolean> {
@@ -34,49 +31,46 @@ export function UndoDialog({ row, close }: Props) {
     since.value = changes;
     return true;
   }
-  const submit = (form: FormData) =>
-    submission.run(async () => {
-      if (isConflict && (await hasNewer())) return;
-      try {
-        await sendUndo(row, String(form.get("reason")).trim(), isConflict);
-      } catch (failure) {
-        const changes = isConflictError(failure) ? await listSince(row).catch(() => []) : [];
-        if (changes.length === 0) throw failure;
-        since.value = changes;
-        return;
-      }
-      const text = `${name} is back at ${formatCount(quantity)}, ${capitalized(status)}`;
-      announce(`Undone. ${text}`);
-      showSuccess(text);
-      close();
-    });
-  const force = `Set it to ${formatCount(quantity)}, ${capitalized(status)}`;
+  async function submit(form: FormData): Promise<void> {
+    if (isConflict && (await hasNewer())) return;
+    try {
+      await sendUndo(row, String(form.get("reason")).trim(), isConflict);
+    } catch (failure) {
+      const changes = isConflictError(failure) ? await listSince(row).catch(() => []) : [];
+      if (changes.length === 0) throw failure;
+      since.value = changes;
+      return;
+    }
+    const text = `${name} is back at ${stock}`;
+    announce(`Undone. ${text}`);
+    showSuccess(text);
+    close();
+  }
   return (
-    <Dialog title={`Undo change ${changeNumber(row.seq)}`} close={close} isWide={isConflict}>
-      <DialogForm
-        submission={submission}
-        submit={submit}
-        action={isConflict ? force : "Undo"}
-        isDangerous={isConflict}
-        cancel={close}
-        cancelText={isConflict ? "Keep the stock as it is" : "Cancel"}
-      >
-        {isConflict ? (
-          <UndoConflict row={row} name={name} since={since.value} />
-        ) : (
-          <>
-            <p>
-              <bdi>
-                <strong>{name}</strong>
-              </bdi>
-              : <StockChange before={row.after} after={row.before} />
-            </p>
-            <p class="muted small">The ledger keeps both changes, so this can be undone as well.</p>
-          </>
-        )}
-        <TextField name="reason" label="Reason (optional)" lengthMax={reasonCharactersMax} />
-      </DialogForm>
-    </Dialog>
+    <FormDialog
+      title={`Undo change ${changeNumber(row.seq)}`}
+      close={close}
+      isWide={isConflict}
+      submit={submit}
+      action={isConflict ? `Set it to ${stock}` : "Undo"}
+      isDangerous={isConflict}
+      cancelText={isConflict ? "Keep the stock as it is" : "Cancel"}
+    >
+      {isConflict ? (
+        <UndoConflict row={row} name={name} since={since.value} />
+      ) : (
+        <>
+          <p>
+            <bdi>
+              <strong>{name}</strong>
+            </bdi>
+            : <StockChange before={row.after} after={row.before} />
+          </p>
+          <p class="muted small">The ledger keeps both changes, so this can be undone as well.</p>
+        </>
+      )}
+      <TextField name="reason" label="Reason (optional)" lengthMax={reasonCharactersMax} />
+    </FormDialog>
   );
 }
 

@@ -1,5 +1,7 @@
-/** What the rows of the audit log say, by action. A test compares them with the actions of the service. */
-export const actionTexts: Readonly<Record<string, string>> = {
+import type { AuditAction } from "../../domain/audit/audit.ts";
+
+/** What the rows of the audit log say, by action. */
+export const actionTexts: Readonly<Record<AuditAction, string>> = {
   "key.created": "Created a key",
   "key.changed": "Changed a key",
   "key.rotated": "Rotated a key",
@@ -21,5 +23,5 @@ export const actionTexts: Readonly<Record<string, string>> = {
 
 /** A later version of the service may know further actions. */
 export function textOf(action: string): string {
-  return actionTexts[action] ?? action;
+  return Object.hasOwn(actionTexts, action) ? actionTexts[action as AuditAction] : action;
 }

@@ -1,8 +1,8 @@
 import { requestPage } from "../client/api.ts";
+import type { AuditRow } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import { AuditRows } from "./rows.tsx";
-import type { AuditRow } from "./types.ts";
 
 const rowsMax = 10;
 

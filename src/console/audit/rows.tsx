@@ -1,8 +1,8 @@
+import type { AuditRow } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Time } from "../parts/time.tsx";
 import { textOf } from "./actions.ts";
 import { Details } from "./details.tsx";
-import type { AuditRow } from "./types.ts";
 
 interface Props {
   readonly rows: readonly AuditRow[];

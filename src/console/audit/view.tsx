@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { messageOf, requestPage } from "../client/api.ts";
+import type { AuditRow } from "../client/types.ts";
 import { navigate } from "../page/router.ts";
 import type { ViewProps } from "../parts/view.ts";
 import { AuditFilters, useKnown } from "./filters.tsx";
 import { AuditRows } from "./rows.tsx";
-import type { AuditRow } from "./types.ts";
 
 const filterNames = ["action", "keyId", "target"] as const;
 

@@ -1,9 +1,9 @@
 import { signal } from "@preact/signals";
 import { request } from "../client/api.ts";
+import type { MadeBackup } from "../client/types.ts";
 import { showError, showSuccess } from "../page/toasts.ts";
 import { useNow } from "../parts/now.ts";
 import { formatBytes, formatSeconds } from "../texts/numbers.ts";
-import type { MadeBackup } from "./types.ts";
 
 /** When the backup that is being made was started here. It goes on while another page is open. */
 const startedAt = signal<number | undefined>(undefined);

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
+import type { Backups, MaintenanceRuns } from "../client/types.ts";
 import { useNow } from "../parts/now.ts";
 import { Time } from "../parts/time.tsx";
 import { capitalized } from "../texts/capitalized.ts";
 import { countOf, formatSeconds } from "../texts/numbers.ts";
 import { relativeTime } from "../texts/times.ts";
 import { drillCommand } from "./drill-command.ts";
-import type { Backups, TaskRuns } from "./types.ts";
 
 const minuteMs = 60_000;
 /** After this many days, a backup should be restored as a test again. */
@@ -90,7 +90,7 @@ export function DrillCard({ drill, files, folder }: Backups) {
 }
 
 /** Shown if the last run failed. */
-function Failure({ runs }: { readonly runs: TaskRuns | null }) {
+function Failure({ runs }: { readonly runs: MaintenanceRuns | null }) {
   if (!runs?.failedAt) return null;
   if (runs.succeededAt && Date.parse(runs.succeededAt) > Date.parse(runs.failedAt)) return null;
   return (

@@ -1,11 +1,11 @@
 import { request } from "../client/api.ts";
+import type { BackupFile, Backups } from "../client/types.ts";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 import { Time } from "../parts/time.tsx";
 import { countOf, formatBytes } from "../texts/numbers.ts";
 import { MakeBackup } from "./make-backup.tsx";
 import { DrillCard, LastCard, ScheduleCard } from "./state-cards.tsx";
-import type { BackupFile, Backups } from "./types.ts";
 
 const pollMs = 30_000;
 

@@ -2,8 +2,11 @@ import { withLocalTimes } from "../texts/times.ts";
 import { formatExactly, parseExactly } from "./exact-json.ts";
 import { pause, retryDelayMs } from "./retries.ts";
 
-/** A request that failed. The message is for the person who reads the page. */
-export class ApiError extends Error {
+/** An error whose message is for the person who reads the page. */
+export class ShownError extends Error {}
+
+/** A request that failed. */
+export class ApiError extends ShownError {
   /** The code of the API, or `offline` if there was no response. */
   readonly code: string;
   /** 0 if there was no response. */
@@ -131,6 +134,6 @@ function offline(): ApiError {
 
 /** What to show for anything that was thrown. */
 export function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return error.message;
+  if (error instanceof ShownError) return error.message;
   return "Something went wrong on this page. Reload it and try again.";
 }

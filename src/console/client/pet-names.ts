@@ -3,7 +3,7 @@ import { request } from "./api.ts";
 import { listen } from "./live.ts";
 import { onRenamed, whenWatchingNames } from "./renames.ts";
 import { pause, retryDelayMs } from "./retries.ts";
-import type { PetDescription } from "./types.ts";
+import type { PetName } from "./types.ts";
 
 // The names of the pets in view. The ledger has only ids, so names are loaded when they are first
 // shown. The whole stock would be megabytes.
@@ -33,11 +33,11 @@ export function findPetName(petId: string): string | undefined {
 }
 
 /** Loads what people recognise these pets by. Those that do not exist are left out. */
-export async function describePets(petIds: readonly string[]): Promise<readonly PetDescription[]> {
-  const found: PetDescription[] = [];
+export async function describePets(petIds: readonly string[]): Promise<readonly PetName[]> {
+  const found: PetName[] = [];
   for (let start = 0; start < petIds.length; start += idsMax) {
     const ids = petIds.slice(start, start + idsMax).join();
-    found.push(...(await request<readonly PetDescription[]>(`/pets?ids=${ids}`)));
+    found.push(...(await request<readonly PetName[]>(`/pets?ids=${ids}`)));
   }
   return found;
 }
@@ -84,7 +84,7 @@ async function ask(): Promise<void> {
   isAsking = false;
 }
 
-function learn(found: readonly PetDescription[]): void {
+function learn(found: readonly PetName[]): void {
   const known = names.peek();
   const next = new Map(known.size > namesMax ? [] : known);
   const byId = new Map(found.map(({ petId, name }) => [petId, name]));

@@ -1,58 +1,47 @@
+import { effect } from "@preact/signals";
 import { request } from "./api.ts";
+import { connection } from "./live.ts";
+import type { AuditRow } from "./types.ts";
 
 // The feed has changes of stock only. That somebody gave a pet another name is in the audit log, so the
-// page looks there from time to time, and when the person comes back to it.
+// page looks there when the person comes back to it, and when the feed is connected again.
 
 /** The pets that may have other names now. Undefined: any of them. */
 type Renamed = ReadonlySet<string> | undefined;
 
-interface AuditRow {
-  readonly seq: number;
-  readonly action: string;
-  readonly target: string | null;
-}
-
-const everyMs = 10_000;
 const rowsMax = 50;
 const handlers = new Set<(renamed: Renamed) => void>();
 
 /** The last row that was read. Undefined before the first look. */
 let lastSeq: number | undefined;
-/** True if the first look failed, so that names may have changed since they were loaded. */
-let isLate = false;
 let isLooking = false;
-let timer: ReturnType<typeof setInterval> | undefined;
 let looked = Promise.withResolvers<void>();
+let stopFollowing: () => void = () => undefined;
 
 /** Calls the handler when pets may have other names. */
 export function onRenamed(handler: (renamed: Renamed) => void): void {
   handlers.add(handler);
 }
 
-/** Resolves when every later change of a name will be reported. */
+/** Resolves when every later change of a name will be found. */
 export function whenWatchingNames(): Promise<void> {
   return looked.promise;
 }
 
 /** Starts to look, after signing in. */
 export function startRenames(): void {
-  timer = setInterval(lookIfSeen, everyMs);
-  window.addEventListener("focus", lookIfSeen);
-  document.addEventListener("visibilitychange", lookIfSeen);
+  window.addEventListener("focus", lookForRenames);
   void lookForRenames();
+  stopFollowing = effect(() => {
+    if (connection.value.kind === "live") void lookForRenames();
+  });
 }
 
 export function stopRenames(): void {
-  clearInterval(timer);
-  window.removeEventListener("focus", lookIfSeen);
-  document.removeEventListener("visibilitychange", lookIfSeen);
+  window.removeEventListener("focus", lookForRenames);
+  stopFollowing();
   lastSeq = undefined;
-  isLate = false;
   looked = Promise.withResolvers();
-}
-
-function lookIfSeen(): void {
-  if (!document.hidden) void lookForRenames();
 }
 
 /** Looks now. Never fails. */
@@ -63,7 +52,8 @@ export async function lookForRenames(): Promise<void> {
   try {
     read(await request<readonly AuditRow[]>(`/audit?limit=${rowsMax}`));
   } catch {
-    isLate ||= lastSeq === undefined;
+    // After a failed first look, every row is news to the next one.
+    lastSeq ??= -1;
   } finally {
     isLooking = false;
     resolve();
@@ -73,11 +63,7 @@ export async function lookForRenames(): Promise<void> {
 function read(newestFirst: readonly AuditRow[]): void {
   const before = lastSeq;
   lastSeq = newestFirst[0]?.seq ?? 0;
-  if (before === undefined) {
-    if (isLate) tell(undefined);
-    isLate = false;
-    return;
-  }
+  if (before === undefined) return;
   const fresh = newestFirst.filter(({ seq }) => seq > before);
   // More rows than one page, or another store.
   const isUnclear = fresh.length === rowsMax || lastSeq < before;

@@ -1,56 +1,773 @@
-// The shapes of the operator API, as the console reads them. Pet ids are decimal strings: a number
-// would round 64-bit ids.
+// Generated from openapi-admin.json by scripts/types.ts. Do not edit.
 
-export type Status = "available" | "pending" | "sold";
-export const statuses: readonly Status[] = ["available", "pending", "sold"];
+/** An operator: the owner of an operator key. */
+export interface Operator {
+  /** The ID of the operator key. */
+  readonly id: string;
+  /** The name of the operator key. */
+  readonly name: string;
+}
 
+export const sessionEnvironmentValues = ["production", "staging"] as const;
+
+/** The environment of the service. */
+export type SessionEnvironment = (typeof sessionEnvironmentValues)[number];
+
+/** Who is signed in, and where. */
 export interface Session {
-  readonly operator: { readonly id: string; readonly name: string };
-  readonly environment: "production" | "staging";
+  /** Who is signed in. */
+  readonly operator: Operator;
+  readonly environment: SessionEnvironment;
+  /** The version of the service. */
   readonly version: string;
-  readonly expiresAt: string;
+  /** When the session ends by itself. For a request with a key, when the key expires; null if it does not. */
+  readonly expiresAt: string | null;
 }
 
-export interface Stock {
-  readonly quantity: number;
-  readonly status: Status;
+/** How many requests a key can send. */
+export interface KeyLimits {
+  /** Requests per minute. */
+  readonly perMinute: number;
+  /** Requests per day. */
+  readonly perDay: number;
 }
 
-/** A row of the ledger. `before` is null if the row created the pet, `after` if it removed it. */
-export interface LedgerRow {
+/** How much of a limit is used. */
+export interface KeyUse {
+  /** Requests that were counted. */
+  readonly used: number;
+  /** The limit. After a change of plan, more can be used. */
+  readonly limit: number;
+  /** When the count starts again. */
+  readonly resetsAt: string;
+}
+
+/** One text of a key. The text itself is not stored. */
+export interface KeySecret {
+  /** When it was made. */
+  readonly createdAt: string;
+  /** Until when it is accepted, or null if it does not end by itself. */
+  readonly expiresAt: string | null;
+}
+
+export const keyKindValues = ["api", "operator"] as const;
+
+/** `api` for clients of the store, `operator` for this API. */
+export type KeyKind = (typeof keyKindValues)[number];
+
+export const keyPlanValues = ["free", "pro", "business", "enterprise"] as const;
+
+export type KeyPlan = (typeof keyPlanValues)[number];
+
+export const keyScopesValues = [
+  "inventory:read",
+  "inventory:write",
+  "pets:read",
+  "orders:read",
+  "history:read",
+  "operator",
+] as const;
+
+export type KeyScopes = (typeof keyScopesValues)[number];
+
+export const keyStateValues = ["active", "banned", "expired", "revoked"] as const;
+
+/** Whether the key is accepted, and why not. */
+export type KeyState = (typeof keyStateValues)[number];
+
+/** A key as it is now. */
+export interface Key {
+  /** The ID of the key. */
+  readonly id: string;
+  /** The name of the key. */
+  readonly name: string;
+  readonly kind: KeyKind;
+  /** The plan of the key, or null for an operator key. */
+  readonly plan: KeyPlan | null;
+  /** The limits of the key. */
+  readonly limits: KeyLimits;
+  /** What the key can do. */
+  readonly scopes: readonly KeyScopes[];
+  readonly state: KeyState;
+  /** When the key was created. */
+  readonly createdAt: string;
+  /** When the key expires, or null for never. */
+  readonly expiresAt: string | null;
+  /** When the key was revoked, or null. */
+  readonly revokedAt: string | null;
+  /** When the last request was counted, or null if there was none. */
+  readonly lastUsedAt: string | null;
+  /** When the ban ends, or null if there is none. */
+  readonly bannedUntil: string | null;
+  /** The use of this UTC minute. With several instances, the last requests of others can be missing. */
+  readonly minute: KeyUse;
+  /** The use of this UTC day. */
+  readonly day: KeyUse;
+  /** The texts of the key that are accepted, the oldest first. There are two after a rotation. */
+  readonly secrets: readonly KeySecret[];
+}
+
+/** A new key, with its text. */
+export interface IssuedKey extends Key {
+  /** The text of the key. It is shown only now. */
+  readonly key: string;
+}
+
+/** A key with its new text. */
+export interface RotatedKey extends IssuedKey {
+  /** Until when the earlier text is accepted. */
+  readonly oldValidUntil: string;
+}
+
+export const newKeyScopesValues = [
+  "inventory:read",
+  "inventory:write",
+  "pets:read",
+  "orders:read",
+  "history:read",
+] as const;
+
+export type NewKeyScopes = (typeof newKeyScopesValues)[number];
+
+/** What a new key can do. Unknown fields are rejected. */
+export interface NewKey {
+  /** A name for people. */
+  readonly name: string;
+  readonly plan?: KeyPlan;
+  /** Requests per minute. Only for the plan `enterprise`, which requires it. */
+  readonly perMinute?: number;
+  /** Requests per day. Only for the plan `enterprise`, which requires it. */
+  readonly perDay?: number;
+  /** What the key can do. A new key can do everything by default. Not for operator keys. */
+  readonly scopes?: readonly NewKeyScopes[];
+  /** When the key expires. Null for never. */
+  readonly expiresAt?: string | null;
+  readonly kind?: KeyKind;
+}
+
+/** The fields to change. Others stay. Unknown fields are rejected. */
+export interface KeyChange {
+  /** A name for people. */
+  readonly name?: string;
+  readonly plan?: KeyPlan;
+  /** Requests per minute. Only for the plan `enterprise`, which requires it. */
+  readonly perMinute?: number;
+  /** Requests per day. Only for the plan `enterprise`, which requires it. */
+  readonly perDay?: number;
+  /** What the key can do. A new key can do everything by default. Not for operator keys. */
+  readonly scopes?: readonly NewKeyScopes[];
+  /** When the key expires. Null for never. */
+  readonly expiresAt?: string | null;
+}
+
+/** How to rotate a key. Unknown fields are rejected. */
+export interface KeyRotation {
+  /** How long the earlier text is still accepted. */
+  readonly overlapSeconds?: number;
+}
+
+/** Something that an operator did. Rows are never changed or removed. */
+export interface AuditRow {
+  /** The number of the row. */
   readonly seq: number;
-  readonly petId: string;
-  readonly before: Stock | null;
-  readonly after: Stock | null;
-  readonly cause: string;
-  readonly keyId: string | null;
-  readonly keyName: string | null;
-  readonly reason: string | null;
-  readonly requestId: string | null;
+  /** When it was done. */
   readonly at: string;
+  /** The ID of the operator key, or null for a command. */
+  readonly keyId: string | null;
+  /** The current name of that key, or null. */
+  readonly keyName: string | null;
+  /** The `X-Request-Id` of the request, or null for a command. */
+  readonly requestId: string | null;
+  /** What was done: `key.created`, `key.changed`, `key.rotated`, `key.revoked`, `ban.lifted`, `webhook.created`, `webhook.rotated`, `webhook.paused`, `webhook.resumed`, `webhook.replayed`, `webhook.removed`, `pet.changed`, `pets.imported`, `orders.imported`, `session.started`, `session.ended`, `backup.made`. Later versions can add actions. */
+  readonly action: string;
+  /** The ID of what was changed, or null if there is no single one. */
+  readonly target: string | null;
+  /** What was changed. It never contains secrets. */
+  readonly details: Readonly<Record<string, unknown>>;
 }
 
-export interface StockEntry extends Stock {
+/** The entries with one status. */
+export interface StockTotal {
+  /** The number of entries. */
+  readonly entries: number;
+  /** The sum of their quantities. At most 2^53 − 1. */
+  readonly quantity: number;
+}
+
+/** The stock by status. */
+export interface StockTotals {
+  /** Entries that are available. */
+  readonly available: StockTotal;
+  /** Entries that are pending. */
+  readonly pending: StockTotal;
+  /** Entries that are sold. */
+  readonly sold: StockTotal;
+}
+
+/** How many webhooks are in which state. */
+export interface WebhookCounts {
+  /** Webhooks that deliver. */
+  readonly active: number;
+  /** Webhooks that are paused. */
+  readonly paused: number;
+  /** Webhooks that are disabled, because the receiver returned 410. */
+  readonly disabled: number;
+  /** Active webhooks whose last attempt failed. */
+  readonly failing: number;
+}
+
+/** The last backup that succeeded. */
+export interface LastBackup {
+  /** When it ended. */
+  readonly lastAt: string;
+  /** The time since then, in seconds. */
+  readonly ageSeconds: number;
+}
+
+export const attentionSeverityValues = ["problem", "warning"] as const;
+
+/** `problem` if something does not work, `warning` if something may stop working. */
+export type AttentionSeverity = (typeof attentionSeverityValues)[number];
+
+/** Something that an operator should look at. */
+export interface Attention {
+  readonly severity: AttentionSeverity;
+  /** What it is, in a sentence. */
+  readonly text: string;
+  /** The view of the console that shows more. */
+  readonly view: string;
+}
+
+export const serviceEngineValues = ["SQLite", "PostgreSQL"] as const;
+
+/** The database engine. */
+export type ServiceEngine = (typeof serviceEngineValues)[number];
+
+/** The state of the service. */
+export interface Service {
+  /** The version of the service. */
+  readonly version: string;
+  readonly environment: SessionEnvironment;
+  readonly engine: ServiceEngine;
+  /** The version of the store's schema. */
+  readonly schema: number;
+  /** When this instance was started. */
+  readonly startedAt: string;
+  /** The time of the service. */
+  readonly now: string;
+  /** The end of the ledger. */
+  readonly ledger: LedgerHead;
+  /** The stock by status. */
+  readonly stock: StockTotals;
+  /** The changes in each of the last 60 minutes, the oldest first. The last minute is not over. */
+  readonly changesPerMinute: readonly number[];
+  /** The same as `/readyz`. */
+  readonly isReady: boolean;
+  /** The webhooks. */
+  readonly webhooks: WebhookCounts;
+  /** The last backup, or null if there is none. */
+  readonly backup: LastBackup | null;
+  /** What an operator should look at, problems first. */
+  readonly attention: readonly Attention[];
+}
+
+/** A rule that a row of the file breaks. */
+export interface ImportProblem {
+  /** The line on which the row starts. */
+  readonly line: number;
+  /** Null if the problem is the whole row, or the file. */
+  readonly column: string | null;
+  /** The value, shortened. Null if there is none. */
+  readonly value: string | null;
+  /** The rest of a sentence after column and value. */
+  readonly rule: string;
+}
+
+/** What is wrong with the file. */
+export interface ImportProblems {
+  /** How many problems there are. */
+  readonly total: number;
+  /** The first 50 problems, in the order of the file. */
+  readonly rows: readonly ImportProblem[];
+  /** What to do if the file seems to have another format. */
+  readonly hint: string | null;
+}
+
+/** What the import would change in one field. */
+export interface ImportDifference {
+  /** The ID of the pet or of the order. */
+  readonly id: string;
+  /** The name of the field. */
+  readonly field: string;
+  /** The value in the store. Null for a new pet or order. */
+  readonly from: unknown;
+  /** The value in the file. */
+  readonly to: unknown;
+}
+
+/** What the import would change. */
+export interface ImportDifferences {
+  /** How many differences there are. 0 unless this was a dry run. */
+  readonly total: number;
+  /** The first 1000 differences, by ascending ID. There are fewer if their values are long. */
+  readonly rows: readonly ImportDifference[];
+}
+
+/** The result of an import, or of its dry run. */
+export interface Import {
+  /** True if nothing was changed. */
+  readonly dryRun: boolean;
+  /** How many pets or orders are new. */
+  readonly created: number;
+  /** How many exist and differ. */
+  readonly changed: number;
+  /** How many exist and are the same. */
+  readonly unchanged: number;
+  /** If there is a problem, no row is imported. */
+  readonly problems: ImportProblems;
+  /** Only a dry run lists differences. */
+  readonly differences: ImportDifferences;
+}
+
+export const webhookFilterCausesValues = ["api", "import", "undo", "console"] as const;
+
+export type WebhookFilterCauses = (typeof webhookFilterCausesValues)[number];
+
+/** Which changes a webhook receives. A change must match every field that is not null. */
+export interface WebhookFilter {
+  /** Only changes of these pets. */
+  readonly pets: readonly string[] | null;
+  /** Only changes after which a pet has one of these statuses. */
+  readonly statuses: readonly PetStatus[] | null;
+  /** Only changes with one of these causes. */
+  readonly causes: readonly WebhookFilterCauses[] | null;
+  /** Only changes in which the quantity fell below this number. */
+  readonly below: number | null;
+}
+
+export const webhookStateValues = ["active", "paused", "disabled"] as const;
+
+/** `paused`: by an operator, or because every attempt failed for days. `disabled`: the receiver returned 410. */
+export type WebhookState = (typeof webhookStateValues)[number];
+
+/** An address that changes are sent to. */
+export interface Webhook {
+  /** The ID of the webhook. */
+  readonly id: string;
+  /** The name of the webhook, for operators. */
+  readonly name: string;
+  /** The address that receives the changes. */
+  readonly url: string;
+  readonly state: WebhookState;
+  /** Why it is not active. Null while it is. */
+  readonly stateReason: string | null;
+  /** When it was created. */
+  readonly createdAt: string;
+  /** Which changes it receives. */
+  readonly filter: WebhookFilter;
+  /** The last ledger row that was delivered, or that the filter excluded. */
+  readonly cursor: number;
+  /** How many ledger rows come after the cursor. */
+  readonly behind: number;
+  /** Attempts that failed since the last success. */
+  readonly failures: number;
+  /** When the first of them failed. */
+  readonly failingSince: string | null;
+  /** When the next attempt is made, if it waits for one. */
+  readonly nextAttemptAt: string | null;
+  /** Until when the previous secret signs, too. */
+  readonly oldSecretUntil: string | null;
+}
+
+/** One attempt to deliver a message. */
+export interface WebhookAttempt {
+  /** When it was made. */
+  readonly at: string;
+  /** The ID of the message. */
+  readonly messageId: string;
+  /** The first change in the message. */
+  readonly firstSeq: number;
+  /** The last change in the message. */
+  readonly lastSeq: number;
+  /** How many changes the message has. */
+  readonly changes: number;
+  /** How long the attempt took. */
+  readonly durationMs: number;
+  /** The HTTP status. Null if there was no complete response. */
+  readonly status: number | null;
+  /** Why there was no complete response. Null if there was one. */
+  readonly error: string | null;
+  /** The beginning of the response body. */
+  readonly answer: string;
+}
+
+/** A webhook and its last attempts. */
+export interface WebhookWithAttempts extends Webhook {
+  /** The newest first. */
+  readonly attempts: readonly WebhookAttempt[];
+}
+
+/** A webhook and its new secret. */
+export interface WebhookWithSecret extends Webhook {
+  /** Signs the messages. It is shown only in this response. */
+  readonly secret: string;
+}
+
+/** A new webhook and its secret. */
+export interface CreatedWebhook extends WebhookWithSecret {
+  /** False if the host of the URL does not resolve at the moment. */
+  readonly isResolved: boolean;
+}
+
+/** A webhook to create. Fields that are null count as not given. Unknown fields are rejected. */
+export interface NewWebhook {
+  /** The address that receives the changes. It must use https and be public. */
+  readonly url: string;
+  /** The name of the webhook, for operators. By default, the host of the URL. */
+  readonly name?: string | null;
+  /** Only changes of these pets. An ID can be a string, to keep all its digits. */
+  readonly pets?: readonly string[] | null;
+  /** Only changes after which a pet has one of these statuses. */
+  readonly statuses?: readonly PetStatus[] | null;
+  /** Only changes with one of these causes. */
+  readonly causes?: readonly WebhookFilterCauses[] | null;
+  /** Only changes in which the quantity fell below this number. */
+  readonly below?: number | null;
+  /** The ledger row of the first change to deliver. By default, the next one. */
+  readonly from?: number | null;
+}
+
+/** Where to deliver from. Unknown fields are rejected. */
+export interface Replay {
+  /** The ledger row of the first change to deliver. */
+  readonly from: number;
+}
+
+/** How long both secrets sign. Unknown fields are rejected. */
+export interface SecretRotation {
+  /** How long the previous secret also signs. */
+  readonly overlapSeconds?: number;
+}
+
+/** A backup that the service made. */
+export interface BackupFile {
+  /** The name of the file in the folder. */
+  readonly name: string;
+  /** The size of the file. */
+  readonly bytes: number;
+  /** When the backup was started. */
+  readonly createdAt: string;
+}
+
+/** The last runs of a task. */
+export interface MaintenanceRuns {
+  /** When the service last started it. Null if only commands have done it. */
+  readonly startedAt: string | null;
+  /** When it last succeeded. */
+  readonly succeededAt: string | null;
+  /** When it last failed. */
+  readonly failedAt: string | null;
+  /** Why it last failed. */
+  readonly error: string | null;
+}
+
+/** The backups that the service makes, and their folder. */
+export interface Backups {
+  /** The folder on the machine of the service. */
+  readonly folder: string;
+  /** How often the service makes a backup. Null without a schedule. */
+  readonly everySeconds: number | null;
+  /** How many backups the service keeps. */
+  readonly keep: number;
+  /** The last backups. Null if there was none. */
+  readonly last: MaintenanceRuns | null;
+  /** The last drills. Null if there was none. */
+  readonly drill: MaintenanceRuns | null;
+  /** The newest first, at most 1,000. */
+  readonly files: readonly BackupFile[];
+}
+
+/** A new backup. */
+export interface MadeBackup extends BackupFile {
+  /** The last ledger row that it contains. */
+  readonly seq: number;
+}
+
+/** The stock of one pet, with its name. */
+export interface NamedEntry {
+  /** The ID of the pet. It can be larger than 2^53. */
   readonly petId: string;
+  /** The name of the pet. */
+  readonly name: string;
+  /** The category of the pet, or null. */
+  readonly category: string | null;
+  /** The number in stock. */
+  readonly quantity: number;
+  /** The status of the pet. */
+  readonly status: PetStatus;
+  /** The version of the entry. Send it as `expectedVersion`. */
+  readonly version: number;
+}
+
+/** The stock of all pets. */
+export interface StockList {
+  /** Where to continue with the feed. It was read before the entries. */
+  readonly cursor: string;
+  /** One entry for each pet, by ascending `petId`. */
+  readonly entries: readonly NamedEntry[];
+}
+
+/** A change to the stock of one pet. It has `quantity` or `delta`, or `status`, or one of the two and `status`. Unknown fields are rejected. */
+export interface StockUpdate {
+  /** The new number in stock: the total. */
+  readonly quantity?: number;
+  /** The number to add to the stock. Negative numbers take from the stock. */
+  readonly delta?: number;
+  /** The new status. Without it, the status stays as it is. */
+  readonly status?: PetStatus;
+  /** The `version` that the entry must have. Without it, any version is accepted. */
+  readonly expectedVersion?: number;
+  /** Why the stock changes. The ledger keeps it. Control characters are rejected. */
+  readonly reason?: string;
+}
+
+/** A change to the stock of one pet. It has `quantity` or `delta`, or `status`, or one of the two and `status`. Unknown fields are rejected. */
+export interface StockChange {
+  /** The ID of the pet. */
+  readonly petId: string;
+  /** The new number in stock: the total. */
+  readonly quantity?: number;
+  /** The number to add to the stock. Negative numbers take from the stock. The result must be from 0 to 2^53 − 1. */
+  readonly delta?: number;
+  /** The `version` that the entry must have before this change. Without it, any version is accepted. */
+  readonly expectedVersion?: number;
+  /** Why the stock changes. The ledger keeps it. Control characters are rejected. */
+  readonly reason?: string;
+  /** The new status. Without it, the status stays as it is. */
+  readonly status?: PetStatus;
+}
+
+/** Changes that are stored together or not at all. Unknown fields are rejected. */
+export interface StockChanges {
+  /** The changes, in the order in which they are applied. */
+  readonly changes: readonly StockChange[];
+}
+
+/** A pet with its stock. */
+export interface PetDetails extends PetName {
+  /** Labels that the store uses to group pets. */
+  readonly tags: readonly string[];
+  /** URLs of photos, in display order. */
+  readonly photoUrls: readonly string[];
+  /** The number in stock. */
+  readonly quantity: number;
+  /** The status of the pet. */
+  readonly status: PetStatus;
+  /** The version of the entry. Send it as `expectedVersion`. */
   readonly version: number;
 }
 
 /** What people recognise a pet by. */
-export interface PetDescription {
+export interface PetName {
+  /** The ID of the pet. */
   readonly petId: string;
+  /** The name of the pet. */
   readonly name: string;
+  /** The category of the pet, or null. */
   readonly category: string | null;
 }
 
-export interface ListedEntry extends StockEntry, PetDescription {}
-
-export interface StockList {
-  /** Where the feed continues after this list. */
-  readonly cursor: string;
-  readonly entries: readonly ListedEntry[];
+/** A pet to add. Without `quantity` and `status`, it is available with a quantity of 0. Unknown fields are rejected. */
+export interface NewPet {
+  /** The ID of the pet. */
+  readonly petId: string;
+  /** The name of the pet. */
+  readonly name: string;
+  /** The category of the pet, or null. */
+  readonly category?: string | null;
+  /** Labels that the store uses to group pets. */
+  readonly tags?: readonly string[];
+  /** URLs of photos, in display order. */
+  readonly photoUrls?: readonly string[];
+  /** The number in stock. */
+  readonly quantity?: number;
+  /** The status of the pet. */
+  readonly status?: PetStatus;
+  /** Why the stock changes. The ledger keeps it. Control characters are rejected. */
+  readonly reason?: string;
 }
 
-export interface Pet extends ListedEntry {
-  readonly tags: readonly string[];
-  readonly photoUrls: readonly string[];
+/** What to change about a pet. Fields that are not given stay as they are. Unknown fields are rejected. */
+export interface PetChange {
+  /** The name of the pet. */
+  readonly name?: string;
+  /** The category of the pet, or null. */
+  readonly category?: string | null;
+  /** Labels that the store uses to group pets. */
+  readonly tags?: readonly string[];
+  /** URLs of photos, in display order. */
+  readonly photoUrls?: readonly string[];
 }
+
+/** How to undo a change. Unknown fields are rejected. */
+export interface Undo {
+  /** Why the change is undone. The ledger keeps it. */
+  readonly reason?: string;
+  /** Whether to overwrite later changes to the same pet. False by default. */
+  readonly force?: boolean;
+}
+
+export const usageStepValues = ["minute", "day"] as const;
+
+/** What one point covers, in UTC. */
+export type UsageStep = (typeof usageStepValues)[number];
+
+/** The requests of one key over time. */
+export interface Usage {
+  readonly step: UsageStep;
+  /** When the first point starts. */
+  readonly from: string;
+  /** The requests that were admitted, by point. The last point is the current one. */
+  readonly admitted: readonly number[];
+  /** The requests that were refused because of the rate limit or a ban. */
+  readonly refused: readonly number[];
+}
+
+/** The requests of all keys over time. */
+export interface TotalUsage extends Usage {
+  /** The requests without a valid key. They are in no other list. */
+  readonly withoutKey: readonly number[];
+}
+
+/** The error code, for programs. Each code has one HTTP status: `invalid_request` 400, `unauthorized` 401, `insufficient_scope` 403, `cross_origin` 403, `not_found` 404, `method_not_allowed` 405, `idempotency_conflict` 409, `insufficient_stock` 409, `version_conflict` 409, `already_exists` 409, `already_running` 409, `gone` 410, `precondition_failed` 412, `payload_too_large` 413, `unsupported_media_type` 415, `idempotency_key_reused` 422, `rate_limit_exceeded` 429, `key_banned` 429, `internal_error` 500, `unavailable` 503. Later versions can add codes. Handle an unknown code by its status. */
+export type ErrorCode =
+  | "invalid_request"
+  | "unauthorized"
+  | "insufficient_scope"
+  | "cross_origin"
+  | "not_found"
+  | "method_not_allowed"
+  | "idempotency_conflict"
+  | "insufficient_stock"
+  | "version_conflict"
+  | "already_exists"
+  | "already_running"
+  | "gone"
+  | "precondition_failed"
+  | "payload_too_large"
+  | "unsupported_media_type"
+  | "idempotency_key_reused"
+  | "rate_limit_exceeded"
+  | "key_banned"
+  | "internal_error"
+  | "unavailable"
+  | (string & {});
+
+/** The body of every error response. */
+export interface ErrorBody {
+  readonly code: ErrorCode;
+  /** The error message, for people. It names the field or header and the rule. Do not parse it. */
+  readonly message: string;
+  /** The HTTP status of the response. */
+  readonly status: number;
+}
+
+/** The end of the ledger. */
+export interface LedgerHead {
+  /** The number of the last row, or 0 if the ledger is empty. */
+  readonly seq: number;
+  /** The hash of the last row, in hexadecimal digits. It covers all rows up to this one. The hash of an empty ledger is the SHA-256 of an empty text. */
+  readonly hash: string;
+  /** When the last row was stored, or null if the ledger is empty. */
+  readonly at: string | null;
+}
+
+/** One change to the stock of one pet. Rows are never changed or removed. */
+export interface LedgerRow {
+  /** The number of the row. Rows are numbered from 1 without gaps, in the order in which they were stored. */
+  readonly seq: number;
+  /** The ID of the pet. */
+  readonly petId: string;
+  /** The stock before the change, or null if the change added the pet. */
+  readonly before: Stock | null;
+  /** The stock after the change, or null if the change removed the pet. */
+  readonly after: Stock | null;
+  /** What caused the change: `api` for a request, `import` for an import by the operator, `undo` for an operator who reversed an earlier change, `console` for an operator who changed it in the console. Later versions can add causes. */
+  readonly cause: string;
+  /** The ID of the API key, or null if no key caused the change. */
+  readonly keyId: string | null;
+  /** The current name of that key, or null if the key is not known. */
+  readonly keyName: string | null;
+  /** The reason that the client or operator gave, or null. */
+  readonly reason: string | null;
+  /** The `X-Request-Id` of the request that caused the change, or null. */
+  readonly requestId: string | null;
+  /** When the change was stored, in UTC with milliseconds. It never decreases from row to row. Several rows can have the same time. */
+  readonly at: string;
+}
+
+/** The quantity and the status of a pet at one moment. */
+export interface Stock {
+  /** The number in stock. */
+  readonly quantity: number;
+  /** The status of the pet. */
+  readonly status: PetStatus;
+}
+
+export const petStatusValues = ["available", "pending", "sold"] as const;
+
+/** The sales status of a pet: `available` for sale, `pending` while a sale is in progress, or `sold`. */
+export type PetStatus = (typeof petStatusValues)[number];
+
+/** The stock of one pet, with its version. */
+export interface VersionedItem extends InventoryItem {
+  /** The version of the entry: the number of the change that made it. Send it as `expectedVersion`. */
+  readonly version: number;
+}
+
+/** The results of a batch of changes. */
+export interface AppliedChanges {
+  /** The entry after each change, in the order of the request. */
+  readonly entries: readonly VersionedItem[];
+}
+
+/** The stock of one pet. */
+export interface InventoryItem {
+  /** The ID of the pet. It can be larger than 2^53. */
+  readonly petId: string;
+  /** The number in stock. */
+  readonly quantity: number;
+  /** The status of the pet. Stock updates do not change it. */
+  readonly status: PetStatus;
+}
+
+/** The stock of one pet at two moments. */
+export interface InventoryDifference {
+  /** The ID of the pet. It can be larger than 2^53. */
+  readonly petId: string;
+  /** The stock at the first moment, or null if the pet had no entry. */
+  readonly before: Stock | null;
+  /** The stock at the second moment, or null if the pet had no entry. */
+  readonly after: Stock | null;
+}
+
+/** An order. Orders do not change the stock. */
+export interface Order {
+  /** The ID of the order. */
+  readonly id: string;
+  /** The ID of the ordered pet. */
+  readonly petId: string;
+  /** The number ordered. */
+  readonly quantity: number;
+  /** The shipping date and time in UTC, or null if none is set. */
+  readonly shipDate: string | null;
+  /** The progress of the order. */
+  readonly status: OrderStatus;
+  /** Whether the order is complete. */
+  readonly complete: boolean;
+}
+
+export const orderStatusValues = ["placed", "approved", "delivered"] as const;
+
+/** The progress of an order: `placed`, then `approved`, then `delivered`. */
+export type OrderStatus = (typeof orderStatusValues)[number];

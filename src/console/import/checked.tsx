@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
+import type { Import } from "../client/types.ts";
 import { countOf, formatCount } from "../texts/numbers.ts";
 import { clockTime } from "../texts/times.ts";
 import { DifferenceTable } from "./difference-table.tsx";
-import type { ImportResult } from "./import-result.ts";
 import { ProblemTable } from "./problem-table.tsx";
 import { FileName } from "./progress.tsx";
 import { applyImport, checkAgain, resetImport } from "./state.ts";
@@ -10,7 +10,7 @@ import type { Upload } from "./upload.ts";
 
 interface Props {
   readonly upload: Upload;
-  readonly result: ImportResult;
+  readonly result: Import;
   /** When it was checked, in milliseconds. */
   readonly at: number;
 }

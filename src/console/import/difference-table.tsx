@@ -1,8 +1,8 @@
+import type { ImportDifference } from "../client/types.ts";
 import { formatCount } from "../texts/numbers.ts";
-import type { Difference } from "./import-result.ts";
 
 interface Props {
-  readonly rows: readonly Difference[];
+  readonly rows: readonly ImportDifference[];
   readonly total: number;
   /** What a row of the file is: "pet" or "order". */
   readonly one: string;

@@ -1,14 +1,14 @@
+import type { Import } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Count } from "./checked.tsx";
-import type { ImportResult } from "./import-result.ts";
 import { FileName } from "./progress.tsx";
 import { resetImport } from "./state.ts";
 import type { Upload } from "./upload.ts";
 
 interface Props {
   readonly upload: Upload;
-  readonly result: ImportResult;
+  readonly result: Import;
 }
 
 /** What was imported, and where to see it. */

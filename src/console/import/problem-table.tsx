@@ -1,8 +1,8 @@
+import type { ImportProblem } from "../client/types.ts";
 import { formatCount } from "../texts/numbers.ts";
-import type { Problem } from "./import-result.ts";
 
 interface Props {
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ImportProblem[];
   readonly total: number;
 }
 

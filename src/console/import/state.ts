@@ -1,8 +1,9 @@
 import { effect, signal } from "@preact/signals";
 import { ApiError, messageOf } from "../client/api.ts";
 import { session } from "../client/session.ts";
+import type { Import } from "../client/types.ts";
 import { announce } from "../page/announcements.ts";
-import { type Format, formatOf, type ImportKind, type ImportResult } from "./import-result.ts";
+import { type Format, formatOf, type ImportKind } from "./import-result.ts";
 import { sendFile, type Upload } from "./upload.ts";
 
 // The import that this page makes. It goes on while the person looks at another view.
@@ -18,10 +19,10 @@ export type ImportState =
   | {
       readonly kind: "checked";
       readonly upload: Upload;
-      readonly result: ImportResult;
+      readonly result: Import;
       readonly at: number;
     }
-  | { readonly kind: "imported"; readonly upload: Upload; readonly result: ImportResult };
+  | { readonly kind: "imported"; readonly upload: Upload; readonly result: Import };
 
 export const importState = signal<ImportState>({ kind: "idle" });
 export const importKind = signal<ImportKind>("pets");

@@ -1,5 +1,6 @@
 import { ApiError, checkSession } from "../client/api.ts";
-import { type Format, type ImportKind, type ImportResult, readResult } from "./import-result.ts";
+import type { Import } from "../client/types.ts";
+import { type Format, type ImportKind, readResult } from "./import-result.ts";
 
 export interface Upload {
   readonly what: ImportKind;
@@ -16,9 +17,9 @@ export function sendFile(
   { what, file, format, isDryRun }: Upload,
   sent: (part: number) => void,
   signal: AbortSignal,
-): Promise<ImportResult> {
+): Promise<Import> {
   const query = new URLSearchParams({ format, dryRun: `${isDryRun}`, name: file.name });
-  const { promise, resolve, reject } = Promise.withResolvers<ImportResult>();
+  const { promise, resolve, reject } = Promise.withResolvers<Import>();
   const upload = new XMLHttpRequest();
   upload.open("POST", `/admin/${what}/import?${query}`);
   upload.upload.addEventListener("progress", ({ loaded, total }) => {

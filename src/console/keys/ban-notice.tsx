@@ -1,10 +1,10 @@
 import { request } from "../client/api.ts";
+import type { Key } from "../client/types.ts";
 import { showSuccess } from "../page/toasts.ts";
 import { useNow } from "../parts/now.ts";
 import { useSubmission } from "../parts/submission.ts";
 import { Time } from "../parts/time.tsx";
 import { formatCountdown } from "../texts/numbers.ts";
-import type { Key } from "./types.ts";
 
 interface Props {
   readonly entry: Key;

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { AuditOfTarget } from "../audit/of-target.tsx";
 import { request } from "../client/api.ts";
+import type { Key } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
@@ -12,7 +13,6 @@ import { RevokeKey } from "./revoke-key.tsx";
 import { RotateKey } from "./rotate-key.tsx";
 import { SecretTimeline } from "./secret-timeline.tsx";
 import { StateBadge } from "./state-badge.tsx";
-import type { Key } from "./types.ts";
 import { UsageCard } from "./usage-card.tsx";
 
 /** Everything about one key. */

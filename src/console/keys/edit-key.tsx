@@ -1,13 +1,11 @@
 import { useRef } from "preact/hooks";
 import { request } from "../client/api.ts";
+import type { Key, KeyChange, NewKey } from "../client/types.ts";
 import { showSuccess } from "../page/toasts.ts";
-import { Dialog } from "../parts/dialog.tsx";
-import { DialogForm } from "../parts/dialog-form.tsx";
-import { useSubmission } from "../parts/submission.ts";
+import { FormDialog } from "../parts/dialog-form.tsx";
 import { ExpiryField } from "./expiry-field.tsx";
 import { NameField, TermsFields } from "./key-fields.tsx";
-import { type KeyInput, readKeyForm } from "./key-form.ts";
-import type { Key } from "./types.ts";
+import { readKeyForm } from "./key-form.ts";
 
 interface Props {
   readonly entry: Key;
@@ -18,47 +16,33 @@ interface Props {
 export function EditKey({ entry: latest, close }: Props) {
   // The key as it was when the form was filled. The page loads it again every few seconds.
   const entry = useRef(latest).current;
-  const submission = useSubmission();
-  const isOperator = entry.kind === "operator";
-
-  function submit(form: FormData): void {
-    const reading = readKeyForm(form, isOperator);
-    if ("error" in reading) {
-      submission.error.value = reading.error;
-      return;
+  const { name, plan, limits, scopes } = entry;
+  async function submit(form: FormData): Promise<void> {
+    const body = changesOf(entry, readKeyForm(form, plan === null));
+    if (Object.keys(body).length > 0) {
+      const saved = await request<Key>(`/keys/${entry.id}`, { method: "PATCH", body });
+      showSuccess(`Saved ${saved.name}`);
     }
-    const body = changesOf(entry, reading.input);
-    void submission.run(async () => {
-      if (Object.keys(body).length > 0) {
-        const { name } = await request<Key>(`/keys/${entry.id}`, { method: "PATCH", body });
-        showSuccess(`Saved ${name}`);
-      }
-      close();
-    });
+    close();
   }
-
   return (
-    <Dialog title="Change the key" close={close}>
-      <DialogForm
-        submission={submission}
-        submit={submit}
-        action="Save"
-        busyAction="Saving…"
-        cancel={close}
-      >
-        <NameField value={entry.name} />
-        {!isOperator && (
-          <TermsFields plan={entry.plan ?? ""} limits={entry.limits} scopes={entry.scopes} />
-        )}
-        <ExpiryField current={entry.expiresAt} />
-        <p class="hint">A change takes effect with the next request of the key.</p>
-      </DialogForm>
-    </Dialog>
+    <FormDialog
+      title="Change the key"
+      action="Save"
+      busyAction="Saving…"
+      close={close}
+      submit={submit}
+    >
+      <NameField value={name} />
+      {plan && <TermsFields plan={plan} limits={limits} scopes={scopes} />}
+      <ExpiryField current={entry.expiresAt} />
+      <p class="hint">A change takes effect with the next request of the key.</p>
+    </FormDialog>
   );
 }
 
 /** What differs from the key as the person saw it. */
-function changesOf(key: Key, input: KeyInput): Partial<KeyInput> {
+function changesOf(key: Key, input: NewKey): KeyChange {
   const { name, plan, perMinute, perDay, scopes, expiresAt } = input;
   const { limits } = key;
   const hasNewLimits =

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { ShownError } from "../client/api.ts";
 import { dayAndTime } from "../texts/times.ts";
 
 const dayMs = 86_400_000;
@@ -47,18 +48,17 @@ export function ExpiryField({ current }: { readonly current?: string | null | un
   );
 }
 
-/** The chosen time, null for never, undefined for no change, or an error for the person. */
-export function readExpiry(
-  form: FormData,
-  now = Date.now(),
-): { readonly value: string | null | undefined } | { readonly error: string } {
+/** The chosen time, null for never, or undefined for no change. */
+export function readExpiry(form: FormData, now = Date.now()): string | null | undefined {
   const choice = String(form.get("expiry") ?? "never");
-  if (choice === "keep") return { value: undefined };
-  if (choice === "never") return { value: null };
-  if (choice !== "date") return { value: new Date(now + Number(choice) * dayMs).toISOString() };
+  if (choice === "keep") return undefined;
+  if (choice === "never") return null;
+  if (choice !== "date") return new Date(now + Number(choice) * dayMs).toISOString();
   // Without a time zone, the browser reads the text as local time, as it shows it.
   const at = Date.parse(String(form.get("expiresAt") ?? ""));
-  if (Number.isNaN(at)) return { error: "Choose the day and the time at which the key expires." };
-  if (at <= now) return { error: "The key must expire in the future." };
-  return { value: new Date(at).toISOString() };
+  if (Number.isNaN(at)) {
+    throw new ShownError("Choose the day and the time at which the key expires.");
+  }
+  if (at <= now) throw new ShownError("The key must expire in the future.");
+  return new Date(at).toISOString();
 }

@@ -1,8 +1,7 @@
+import type { Key } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Time } from "../parts/time.tsx";
-import { formatCount } from "../texts/numbers.ts";
-import { planTitle } from "./terms.ts";
-import type { Key } from "./types.ts";
+import { limitsText, planTitle } from "./terms.ts";
 
 export function KeyFacts({ entry }: { readonly entry: Key }) {
   const { id, kind, plan, limits, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } = entry;
@@ -13,9 +12,7 @@ export function KeyFacts({ entry }: { readonly entry: Key }) {
       <dt>Plan</dt>
       <dd>
         {planTitle(plan)}
-        <span class="muted">
-          : {formatCount(limits.perMinute)} a minute, {formatCount(limits.perDay)} a day
-        </span>
+        <span class="muted">: {limitsText(limits)}</span>
       </dd>
       <dt>Scopes</dt>
       <dd>

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
+import { type Plan, planNames, plans } from "../../domain/limits/plans.ts";
+import type { Key, KeyLimits } from "../client/types.ts";
 import { TextField } from "../parts/text-field.tsx";
-import { formatCount } from "../texts/numbers.ts";
-import { hasOwnLimits, planChoices, planTitle, scopeChoices } from "./terms.ts";
+import { hasOwnLimits, limitsText, planTitle, scopeMeanings } from "./terms.ts";
 
 /** A name is at most this long. */
 export const nameCharactersMax = 200;
@@ -20,9 +21,9 @@ export function NameField({ value = "" }: { readonly value?: string }) {
 }
 
 interface TermsProps {
-  readonly plan?: string;
-  readonly limits?: { readonly perMinute: number; readonly perDay: number } | undefined;
-  readonly scopes?: readonly string[];
+  readonly plan?: Plan;
+  readonly limits?: KeyLimits;
+  readonly scopes?: Key["scopes"];
 }
 
 /** Plan, limits and scopes of an API key. */
@@ -32,7 +33,7 @@ export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
     <>
       <fieldset class="choices">
         <legend class="label">Plan</legend>
-        {planChoices.map(({ name, limits: fixed }) => (
+        {planNames.map((name) => (
           <label key={name} class="choice">
             <input
               type="radio"
@@ -46,9 +47,7 @@ export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
             <span class="choice-text">
               {planTitle(name)}
               <span class="muted small">
-                {fixed
-                  ? `${formatCount(fixed.perMinute)} a minute, ${formatCount(fixed.perDay)} a day`
-                  : "limits that you choose"}
+                {plans[name] ? limitsText(plans[name]) : "limits that you choose"}
               </span>
             </span>
           </label>
@@ -62,14 +61,14 @@ export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
       )}
       <fieldset class="choices">
         <legend class="label">Scopes</legend>
-        {scopeChoices.map(({ name, meaning }) => (
+        {Object.entries(scopeMeanings).map(([name, meaning]) => (
           <label key={name} class="choice">
             <input
               type="checkbox"
               class="checkbox"
               name="scopes"
               value={name}
-              defaultChecked={scopes === undefined || scopes.includes(name)}
+              defaultChecked={scopes === undefined || scopes.some((one) => one === name)}
             />
             <span class="choice-text">
               {meaning} <code class="muted small">{name}</code>

@@ -1,51 +1,38 @@
+import { isPlan } from "../../domain/limits/plans.ts";
+import { ShownError } from "../client/api.ts";
+import type { KeyChange, NewKey, NewKeyScopes } from "../client/types.ts";
 import { readExpiry } from "./expiry-field.tsx";
-import { hasOwnLimits, scopeChoices } from "./terms.ts";
+import { hasOwnLimits, scopeMeanings } from "./terms.ts";
 
-/** What a form says about a key, as the operator API takes it. */
-export interface KeyInput {
-  name: string;
-  kind?: "operator";
-  plan?: string;
-  perMinute?: number;
-  perDay?: number;
-  scopes?: readonly string[];
-  expiresAt?: string | null;
-}
-
-export type KeyReading = { readonly input: KeyInput } | { readonly error: string };
-
-/** Reads the form of a key, or says what is wrong with it. */
-export function readKeyForm(form: FormData, isOperator: boolean): KeyReading {
+/** Reads the form of a key. Throws an error for the person if something is wrong with it. */
+export function readKeyForm(form: FormData, isOperator: boolean): NewKey {
   const name = String(form.get("name") ?? "").trim();
-  if (name === "") return { error: "Enter a name for the key." };
-  const input: KeyInput = { name };
-  const expiry = readExpiry(form);
-  if ("error" in expiry) return expiry;
-  if (expiry.value !== undefined) input.expiresAt = expiry.value;
-  return isOperator ? { input } : readTerms(form, input);
+  if (name === "") throw new ShownError("Enter a name for the key.");
+  const expiresAt = readExpiry(form);
+  return {
+    name,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(isOperator ? {} : readTerms(form)),
+  };
 }
 
-function readTerms(form: FormData, input: KeyInput): KeyReading {
+function readTerms(form: FormData): KeyChange {
   const plan = String(form.get("plan"));
-  input.plan = plan;
-  if (hasOwnLimits(plan)) {
-    const perMinute = readLimit(form.get("perMinute"));
-    const perDay = readLimit(form.get("perDay"));
-    if (perMinute === undefined || perDay === undefined) {
-      return { error: "Enter both limits as whole numbers, 1 or more." };
-    }
-    Object.assign(input, { perMinute, perDay });
-  }
+  if (!isPlan(plan)) throw new ShownError("Choose a plan.");
+  const limits = hasOwnLimits(plan)
+    ? { perMinute: readLimit(form, "perMinute"), perDay: readLimit(form, "perDay") }
+    : {};
   const chosen = form.getAll("scopes");
-  input.scopes = scopeChoices.map(({ name }) => name).filter((name) => chosen.includes(name));
-  if (input.scopes.length === 0) return { error: "Choose at least one scope." };
-  return { input };
+  const scopes = Object.keys(scopeMeanings).filter((name) => chosen.includes(name));
+  if (scopes.length === 0) throw new ShownError("Choose at least one scope.");
+  return { plan, ...limits, scopes: scopes as NewKeyScopes[] };
 }
 
 const limitMax = 999_999_999_999;
 
-function readLimit(value: FormDataEntryValue | null): number | undefined {
-  const digits = String(value ?? "").replace(/[\s,]/g, "");
+function readLimit(form: FormData, name: string): number {
+  const digits = String(form.get(name) ?? "").replace(/[\s,]/g, "");
   const number = /^\d+$/.test(digits) ? Number(digits) : 0;
-  return number >= 1 && number <= limitMax ? number : undefined;
+  if (number >= 1 && number <= limitMax) return number;
+  throw new ShownError("Enter both limits as whole numbers, 1 or more.");
 }

@@ -1,9 +1,9 @@
+import type { Key } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Time } from "../parts/time.tsx";
 import { LimitBar } from "./limit-bar.tsx";
 import { StateBadge } from "./state-badge.tsx";
-import { planTitle, scopeChoices } from "./terms.ts";
-import type { Key } from "./types.ts";
+import { planTitle, scopeMeanings } from "./terms.ts";
 
 export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
   return (
@@ -85,7 +85,7 @@ const monthMs = 30 * 86_400_000;
 /** What a key may do, short: reading and writing of one thing share a line. */
 function Scopes({ kind, scopes }: Pick<Key, "kind" | "scopes">) {
   if (kind === "operator") return <span class="muted">everything in the console</span>;
-  if (scopes.length === scopeChoices.length) return <>all</>;
+  if (scopes.length === Object.keys(scopeMeanings).length) return <>all</>;
   const things = new Map<string, string[]>();
   for (const scope of scopes) {
     const [thing = scope, action = ""] = scope.split(":");

@@ -1,10 +1,10 @@
+import type { KeyUse } from "../client/types.ts";
 import { formatCount } from "../texts/numbers.ts";
-import type { LimitWindow } from "./types.ts";
 
 const nearShare = 0.8;
 
 /** How much of a limit is used. The color changes near the limit. */
-export function LimitBar({ label, used, limit }: LimitWindow & { readonly label: string }) {
+export function LimitBar({ label, used, limit }: KeyUse & { readonly label: string }) {
   const share = used / limit;
   const tone = share >= 1 ? "danger" : share >= nearShare ? "warning" : "";
   return (

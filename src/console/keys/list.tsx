@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { request } from "../client/api.ts";
+import type { Key } from "../client/types.ts";
 import { navigate } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
@@ -7,7 +8,6 @@ import { usePolled } from "../parts/polled.ts";
 import { countOf } from "../texts/numbers.ts";
 import { CreateKey } from "./create-key.tsx";
 import { KeyTable } from "./key-table.tsx";
-import type { Key } from "./types.ts";
 
 /** All keys, with their use of the limits, which is updated every few seconds. */
 export function KeyList({ query }: { readonly query: URLSearchParams }) {

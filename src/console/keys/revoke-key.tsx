@@ -1,8 +1,8 @@
 import { request } from "../client/api.ts";
+import type { Key } from "../client/types.ts";
 import { showSuccess } from "../page/toasts.ts";
 import { Confirmation } from "../parts/confirmation.tsx";
 import { isOwnKey } from "./own-key.ts";
-import type { Key } from "./types.ts";
 
 export function RevokeKey({ entry, close }: { readonly entry: Key; readonly close: () => void }) {
   const isOwn = isOwnKey(entry.id);
@@ -14,7 +14,7 @@ export function RevokeKey({ entry, close }: { readonly entry: Key; readonly clos
     <Confirmation
       title="Revoke the key"
       action="Revoke"
-      {...(isOwn ? { typed: entry.name } : {})}
+      typed={isOwn ? entry.name : undefined}
       run={revoke}
       close={close}
     >

@@ -1,6 +1,6 @@
+import type { KeySecret } from "../client/types.ts";
 import { useNow } from "../parts/now.ts";
 import { Time } from "../parts/time.tsx";
-import type { SecretTimes } from "./types.ts";
 
 const minuteMs = 60_000;
 const width = 100;
@@ -8,7 +8,7 @@ const barHeight = 6;
 const rowHeight = 10;
 
 /** The secrets of a key on a time axis: during a rotation, the old and the new one overlap. */
-export function SecretTimeline({ secrets }: { readonly secrets: readonly SecretTimes[] }) {
+export function SecretTimeline({ secrets }: { readonly secrets: readonly KeySecret[] }) {
   const now = useNow(minuteMs).value;
   const ordered = [...secrets].sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
   const hasEnd = ordered.some(({ expiresAt }) => expiresAt !== null);
@@ -45,13 +45,7 @@ export function SecretTimeline({ secrets }: { readonly secrets: readonly SecretT
  * From some time ago until after the first end. Bars that go on are cut at the edges. The current time
  * is always at a quarter, where the style sheet puts its label.
  */
-function Bars({
-  secrets,
-  now,
-}: {
-  readonly secrets: readonly SecretTimes[];
-  readonly now: number;
-}) {
+function Bars({ secrets, now }: { readonly secrets: readonly KeySecret[]; readonly now: number }) {
   const ends = secrets.flatMap(({ expiresAt }) => (expiresAt ? [Date.parse(expiresAt)] : []));
   const ahead = Math.max(minuteMs, Math.min(...ends) - now);
   const from = now - ahead / 2;

@@ -1,5 +1,5 @@
+import type { KeyState } from "../client/types.ts";
 import { capitalized } from "../texts/capitalized.ts";
-import type { KeyState } from "./types.ts";
 
 const tones: Record<KeyState, string> = {
   active: "success",

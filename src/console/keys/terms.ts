@@ -1,29 +1,25 @@
+import { type Limits, type Plan, plans } from "../../domain/limits/plans.ts";
+import type { NewKeyScopes } from "../client/types.ts";
 import { capitalized } from "../texts/capitalized.ts";
-// What can be chosen for a key. A test compares these tables with those of the service.
+import { formatCount } from "../texts/numbers.ts";
 
-export interface PlanChoice {
-  readonly name: string;
-  /** Null: the limits are set per key. */
-  readonly limits: { readonly perMinute: number; readonly perDay: number } | null;
+/** What an API key may do. */
+export const scopeMeanings: Readonly<Record<NewKeyScopes, string>> = {
+  "inventory:read": "Read the inventory",
+  "inventory:write": "Change quantities",
+  "pets:read": "Read the details of pets",
+  "orders:read": "Read orders",
+  "history:read": "Read the history of changes",
+};
+
+/** True if the limits of a plan are set per key. */
+export function hasOwnLimits(plan: Plan): boolean {
+  return plans[plan] === null;
 }
 
-export const planChoices: readonly PlanChoice[] = [
-  { name: "free", limits: { perMinute: 60, perDay: 1_000 } },
-  { name: "pro", limits: { perMinute: 300, perDay: 10_000 } },
-  { name: "business", limits: { perMinute: 1_000, perDay: 100_000 } },
-  { name: "enterprise", limits: null },
-];
-
-export const scopeChoices: readonly { readonly name: string; readonly meaning: string }[] = [
-  { name: "inventory:read", meaning: "Read the inventory" },
-  { name: "inventory:write", meaning: "Change quantities" },
-  { name: "pets:read", meaning: "Read the details of pets" },
-  { name: "orders:read", meaning: "Read orders" },
-  { name: "history:read", meaning: "Read the history of changes" },
-];
-
-export function hasOwnLimits(plan: string): boolean {
-  return planChoices.some(({ name, limits }) => name === plan && limits === null);
+/** For example "60 a minute, 1,000 a day". */
+export function limitsText({ perMinute, perDay }: Limits): string {
+  return `${formatCount(perMinute)} a minute, ${formatCount(perDay)} a day`;
 }
 
 /** For example "Business". */

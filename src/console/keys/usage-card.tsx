@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { BarChart } from "../charts/lazy.tsx";
 import { request } from "../client/api.ts";
+import type { Usage } from "../client/types.ts";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
-import type { Usage } from "./types.ts";
 
 const minuteMs = 60_000;
 const stepMsOf = { minute: minuteMs, day: 1_440 * minuteMs };

@@ -1,7 +1,7 @@
+import type { Attention } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
 import { withLocalTimes } from "../texts/times.ts";
-import type { Attention } from "./service-facts.ts";
 
 /** What somebody should look at, problems first. */
 export function AttentionList({ items }: { readonly items: readonly Attention[] }) {

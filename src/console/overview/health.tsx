@@ -1,10 +1,10 @@
+import type { Service } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Time } from "../parts/time.tsx";
 import { formatCount } from "../texts/numbers.ts";
-import type { ServiceFacts } from "./service-facts.ts";
 
 /** Facts about the service and what it does by itself. */
-export function Health({ facts }: { readonly facts: ServiceFacts }) {
+export function Health({ facts }: { readonly facts: Service }) {
   const { isReady, version, engine, schema, startedAt, ledger, webhooks, backup } = facts;
   return (
     <section class="card" aria-labelledby="health-title">
@@ -48,7 +48,7 @@ export function Health({ facts }: { readonly facts: ServiceFacts }) {
   );
 }
 
-function webhookText({ active, paused, disabled, failing }: ServiceFacts["webhooks"]): string {
+function webhookText({ active, paused, disabled, failing }: Service["webhooks"]): string {
   // Webhooks that fail are active, too. Each one is counted once.
   const working = active - failing;
   const parts = [

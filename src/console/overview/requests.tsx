@@ -1,15 +1,15 @@
 import { BarChart } from "../charts/lazy.tsx";
 import { request } from "../client/api.ts";
+import type { TotalUsage } from "../client/types.ts";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
-import type { RequestCounts } from "./service-facts.ts";
 
 const pollMs = 60_000;
 
 /** All requests of the last 24 hours. */
 export function Requests() {
   const source = usePolled(
-    (signal) => request<RequestCounts>("/usage?step=minute", { signal }),
+    (signal) => request<TotalUsage>("/usage?step=minute", { signal }),
     [],
     pollMs,
   );
@@ -23,7 +23,7 @@ export function Requests() {
   );
 }
 
-function Counts({ counts }: { readonly counts: RequestCounts }) {
+function Counts({ counts }: { readonly counts: TotalUsage }) {
   const { admitted, refused, withoutKey, from } = counts;
   return (
     <BarChart

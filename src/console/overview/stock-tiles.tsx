@@ -1,19 +1,19 @@
 import { Sparkline } from "../charts/sparkline.tsx";
-import { statuses } from "../client/types.ts";
+import type { Service } from "../client/types.ts";
+import { petStatusValues } from "../client/types.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { capitalized } from "../texts/capitalized.ts";
 import { formatCount } from "../texts/numbers.ts";
-import type { ServiceFacts } from "./service-facts.ts";
 
 /** The stock by status, and how much has changed lately. */
-export function StockTiles({ facts }: { readonly facts: ServiceFacts }) {
+export function StockTiles({ facts }: { readonly facts: Service }) {
   const { stock, changesPerMinute } = facts;
   const changes = changesPerMinute.reduce((sum, count) => sum + count, 0);
   const lastMinute = changesPerMinute.at(-1) ?? 0;
-  const total = statuses.reduce((sum, status) => sum + stock[status].quantity, 0);
+  const total = petStatusValues.reduce((sum, status) => sum + stock[status].quantity, 0);
   return (
     <section class="grid" aria-label="Stock">
-      {statuses.map((status) => {
+      {petStatusValues.map((status) => {
         const { entries, quantity } = stock[status];
         return (
           <div class="card tile" key={status}>

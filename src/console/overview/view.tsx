@@ -1,13 +1,13 @@
 import { useEffect } from "preact/hooks";
 import { request } from "../client/api.ts";
 import { listen } from "../client/live.ts";
+import type { Service } from "../client/types.ts";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 import { AttentionList } from "./attention-list.tsx";
 import { Health } from "./health.tsx";
 import { LatestChanges } from "./latest-changes.tsx";
 import { Requests } from "./requests.tsx";
-import type { ServiceFacts } from "./service-facts.ts";
 import { StockTiles } from "./stock-tiles.tsx";
 
 const pollMs = 15_000;
@@ -16,7 +16,7 @@ const reloadMsMin = 2_000;
 
 /** What an operator looks at first. */
 export default function OverviewView() {
-  const source = usePolled((signal) => request<ServiceFacts>("/service", { signal }), [], pollMs);
+  const source = usePolled((signal) => request<Service>("/service", { signal }), [], pollMs);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const reloadSoon = () => {

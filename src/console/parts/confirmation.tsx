@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { Dialog } from "./dialog.tsx";
-import { DialogForm } from "./dialog-form.tsx";
-import { useSubmission } from "./submission.ts";
+import { ShownError } from "../client/api.ts";
+import { FormDialog } from "./dialog-form.tsx";
 import { TextField } from "./text-field.tsx";
 
 interface Props {
@@ -10,51 +9,34 @@ interface Props {
   readonly children: ComponentChildren;
   /** The text of the button, for example "Revoke". */
   readonly action: string;
-  readonly isDangerous?: boolean;
   /** A text that the person types first, for what is easily done by mistake. */
-  readonly typed?: string;
+  readonly typed?: string | undefined;
   readonly run: () => Promise<void>;
   readonly close: () => void;
 }
 
 /** Asks before something is done that cannot be undone. It closes when the work is done. */
-export function Confirmation(props: Props) {
-  const { title, children, action, isDangerous = true, typed, run, close } = props;
-  const submission = useSubmission();
-
-  function confirm(form: FormData): void {
+export function Confirmation({ children, typed, run, close, ...dialog }: Props) {
+  async function submit(form: FormData): Promise<void> {
     if (typed !== undefined && String(form.get("typed")).trim() !== typed.trim()) {
-      submission.error.value = "This is not the name. Type it exactly as it is shown.";
-      return;
+      throw new ShownError("This is not the name. Type it exactly as it is shown.");
     }
-    void submission.run(async () => {
-      await run();
-      close();
-    });
+    await run();
+    close();
   }
-
   return (
-    <Dialog title={title} close={close}>
-      <DialogForm
-        submission={submission}
-        submit={confirm}
-        action={action}
-        busyAction="One moment…"
-        isDangerous={isDangerous}
-        cancel={close}
-      >
-        {children}
-        {typed !== undefined && (
-          <TextField
-            name="typed"
-            label={
-              <>
-                Type <bdi class="mono">{typed}</bdi> to confirm
-              </>
-            }
-          />
-        )}
-      </DialogForm>
-    </Dialog>
+    <FormDialog {...dialog} busyAction="One moment…" isDangerous submit={submit} close={close}>
+      {children}
+      {typed !== undefined && (
+        <TextField
+          name="typed"
+          label={
+            <>
+              Type <bdi class="mono">{typed}</bdi> to confirm
+            </>
+          }
+        />
+      )}
+    </FormDialog>
   );
 }

@@ -1,15 +1,17 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import type { Submission } from "./submission.ts";
+import { Dialog } from "./dialog.tsx";
+import { useSubmission } from "./submission.ts";
 
-interface Props {
-  readonly submission: Submission;
-  readonly submit: (form: FormData) => void;
+interface FormProps {
+  /** Reads and sends the form. What it throws is shown, and the form stays. */
+  readonly submit: (form: FormData) => Promise<void>;
   /** The text of the button that submits, for example "Save". */
   readonly action: string;
   /** The text while the request is under way. */
   readonly busyAction?: string;
   readonly isDangerous?: boolean;
-  readonly cancel: () => void;
+  readonly close: () => void;
   readonly cancelText?: string;
   /** A button at the other side of the row of buttons. */
   readonly aside?: ComponentChildren;
@@ -17,21 +19,23 @@ interface Props {
 }
 
 /** The form in a dialog: its fields, why the last attempt failed, and its buttons. */
-export function DialogForm(props: Props) {
-  const { submission, submit, action, busyAction = action, children, aside } = props;
-  const { isDangerous = false, cancel, cancelText = "Cancel" } = props;
+export function DialogForm(props: FormProps) {
+  const { submit, action, busyAction = action, children, aside } = props;
+  const { isDangerous = false, close, cancelText = "Cancel" } = props;
+  const { isBusy, error, run } = useSubmission();
   return (
     <form
       class="stack"
       novalidate
       onSubmit={(event) => {
         event.preventDefault();
-        submit(new FormData(event.currentTarget));
+        const form = new FormData(event.currentTarget);
+        void run(() => submit(form));
       }}
     >
       {children}
       <p class="field-error" role="alert">
-        {submission.error.value}
+        {error.value}
       </p>
       <div class="dialog-actions">
         {aside && (
@@ -40,17 +44,48 @@ export function DialogForm(props: Props) {
             <span class="spacer" />
           </>
         )}
-        <button type="button" class="button" onClick={cancel}>
+        <button type="button" class="button" onClick={close}>
           {cancelText}
         </button>
         <button
           type="submit"
           class={`button ${isDangerous ? "danger" : "primary"}`}
-          disabled={submission.isBusy.value}
+          disabled={isBusy.value}
         >
-          {submission.isBusy.value ? busyAction : action}
+          {isBusy.value ? busyAction : action}
         </button>
       </div>
     </form>
   );
+}
+
+interface DialogProps extends FormProps {
+  readonly title: string;
+  readonly isWide?: boolean;
+}
+
+/** A dialog with a form in it. */
+export function FormDialog({ title, isWide = false, ...form }: DialogProps) {
+  return (
+    <Dialog title={title} close={form.close} isWide={isWide}>
+      <DialogForm {...form} />
+    </Dialog>
+  );
+}
+
+interface IssueProps<T> extends Omit<DialogProps, "submit"> {
+  /** Sends the form. */
+  readonly issue: (form: FormData) => Promise<T>;
+  /** Shows what the response contains, once. */
+  readonly shown: (issued: T) => ComponentChildren;
+}
+
+/** A dialog whose request returns a secret. Nothing remembers it after the dialog is closed. */
+export function IssueDialog<T>({ issue, shown, ...dialog }: IssueProps<T>) {
+  const issued = useSignal<T | undefined>(undefined);
+  if (issued.value) return <>{shown(issued.value)}</>;
+  const submit = async (form: FormData) => {
+    issued.value = await issue(form);
+  };
+  return <FormDialog {...dialog} submit={submit} />;
 }

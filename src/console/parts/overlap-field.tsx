@@ -29,6 +29,6 @@ export function OverlapField({ label, canEndAtOnce }: Props) {
   );
 }
 
-export function readOverlapSeconds(form: FormData): number {
-  return Number(form.get("overlap"));
+export function readOverlap(form: FormData): { readonly overlapSeconds: number } {
+  return { overlapSeconds: Number(form.get("overlap")) };
 }

@@ -1,7 +1,7 @@
-import type { Status } from "../client/types.ts";
+import type { PetStatus } from "../client/types.ts";
 import { capitalized } from "../texts/capitalized.ts";
 
 /** The status of an entry. */
-export function StatusBadge({ status }: { readonly status: Status }) {
+export function StatusBadge({ status }: { readonly status: PetStatus }) {
   return <span class={`badge ${status}`}>{capitalized(status)}</span>;
 }

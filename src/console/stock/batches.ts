@@ -1,7 +1,7 @@
 import { ApiError, request } from "../client/api.ts";
 import { createIdempotencyKey } from "../client/idempotency-key.ts";
 import { session } from "../client/session.ts";
-import type { Status, StockEntry } from "../client/types.ts";
+import type { PetStatus, VersionedItem } from "../client/types.ts";
 import { table, touched } from "./state.ts";
 
 /** One change of a batch. Status alone is a difference of 0 with a status. */
@@ -9,7 +9,7 @@ export interface BatchChange {
   readonly petId: string;
   readonly quantity?: number;
   readonly delta?: number;
-  readonly status?: Status;
+  readonly status?: PetStatus;
   readonly reason?: string;
   readonly expectedVersion?: number;
 }
@@ -42,7 +42,7 @@ export async function sendBatches(
   const { value: sender } = session;
   try {
     for (const batch of batches) {
-      const { entries } = await request<{ entries: readonly StockEntry[] }>("/changes", {
+      const { entries } = await request<{ entries: readonly VersionedItem[] }>("/changes", {
         method: "POST",
         body: { changes: batch.changes },
         idempotencyKey: batch.key,

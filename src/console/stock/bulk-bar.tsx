@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { type Status, statuses } from "../client/types.ts";
+import { type PetStatus, petStatusValues } from "../client/types.ts";
 import { reasonCharactersMax } from "../parts/reasons.ts";
 import { capitalized } from "../texts/capitalized.ts";
 import { countOf, formatCount } from "../texts/numbers.ts";
@@ -42,7 +42,7 @@ function Rest() {
 function BulkForm() {
   const kind = useSignal<"set" | "add" | "status">("set");
   const amount = useSignal("");
-  const status = useSignal<Status>("available");
+  const status = useSignal<PetStatus>("available");
   const reason = useSignal("");
   const error = useSignal("");
   const { progress, error: refusal } = bulk.value;
@@ -82,10 +82,10 @@ function BulkForm() {
           aria-label="Status"
           value={status.value}
           onChange={(event) => {
-            status.value = event.currentTarget.value as Status;
+            status.value = event.currentTarget.value as PetStatus;
           }}
         >
-          {statuses.map((one) => (
+          {petStatusValues.map((one) => (
             <option key={one} value={one}>
               {capitalized(one)}
             </option>

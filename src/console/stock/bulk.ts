@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import { messageOf } from "../client/api.ts";
 import { session } from "../client/session.ts";
-import type { Status } from "../client/types.ts";
+import type { PetStatus } from "../client/types.ts";
 import { showError, showSuccess } from "../page/toasts.ts";
 import { formatCount } from "../texts/numbers.ts";
 import { type Batch, type BatchChange, isUncertain, sendBatches, toBatches } from "./batches.ts";
@@ -12,7 +12,7 @@ import { table } from "./state.ts";
 export interface BulkChange {
   readonly set?: number;
   readonly add?: number;
-  readonly status?: Status;
+  readonly status?: PetStatus;
   readonly reason: string;
 }
 

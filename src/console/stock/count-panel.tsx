@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { ListedEntry } from "../client/types.ts";
+import type { NamedEntry } from "../client/types.ts";
 import { formatCount } from "../texts/numbers.ts";
 import { CountStop, type Stop } from "./count-stop.tsx";
 import { CountSummary } from "./count-summary.tsx";
@@ -114,7 +114,7 @@ export function CountPanel() {
 }
 
 interface DoubtProps {
-  readonly current: ListedEntry;
+  readonly current: NamedEntry;
   readonly counted: number;
 }
 

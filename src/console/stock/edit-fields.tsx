@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { type Status, statuses } from "../client/types.ts";
+import { type PetStatus, petStatusValues } from "../client/types.ts";
 import { Icon } from "../parts/icon.tsx";
 import { reasonCharactersMax } from "../parts/reasons.ts";
 import { capitalized } from "../texts/capitalized.ts";
@@ -54,9 +54,9 @@ export function EditFields({ edit, index }: Props) {
           aria-label={`Status of ${base.name}`}
           value={status}
           disabled={isSaving}
-          onChange={(event) => changeEditing({ status: event.currentTarget.value as Status })}
+          onChange={(event) => changeEditing({ status: event.currentTarget.value as PetStatus })}
         >
-          {statuses.map((one) => (
+          {petStatusValues.map((one) => (
             <option key={one} value={one}>
               {capitalized(one)}
             </option>

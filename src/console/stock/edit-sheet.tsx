@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { type Status, statuses } from "../client/types.ts";
+import { type PetStatus, petStatusValues } from "../client/types.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { reasonCharactersMax } from "../parts/reasons.ts";
 import { capitalized } from "../texts/capitalized.ts";
@@ -55,9 +55,9 @@ function Sheet({ edit }: { readonly edit: Editing }) {
             id="edit-status"
             class="select status-select"
             value={status}
-            onChange={(event) => changeEditing({ status: event.currentTarget.value as Status })}
+            onChange={(event) => changeEditing({ status: event.currentTarget.value as PetStatus })}
           >
-            {statuses.map((one) => (
+            {petStatusValues.map((one) => (
               <option key={one} value={one}>
                 {capitalized(one)}
               </option>

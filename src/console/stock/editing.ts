@@ -2,7 +2,7 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import { ApiError, messageOf, request } from "../client/api.ts";
 import { createIdempotencyKey } from "../client/idempotency-key.ts";
 import { session } from "../client/session.ts";
-import type { LedgerRow, ListedEntry, Status, StockEntry } from "../client/types.ts";
+import type { LedgerRow, NamedEntry, PetStatus, VersionedItem } from "../client/types.ts";
 import { announce } from "../page/announcements.ts";
 import { showError, showSuccess } from "../page/toasts.ts";
 import { isNarrow } from "../parts/layout.ts";
@@ -15,14 +15,14 @@ import { onChange, table, touched, visible } from "./state.ts";
 /** An edit in progress. Nothing that arrives changes what the person typed. */
 export interface Editing {
   /** The entry as it was when the edit began, or when the person decided to overwrite a change. */
-  readonly base: ListedEntry;
+  readonly base: NamedEntry;
   readonly field: "quantity" | "status";
   /** True if the edit began on a phone, in a sheet. Only a tap opens a sheet, because it takes the focus. */
   readonly isInSheet: boolean;
   /** True until the fields in the row have got the focus. They take it once, when the edit begins. */
   readonly wantsFocus: boolean;
   readonly quantity: string;
-  readonly status: Status;
+  readonly status: PetStatus;
   readonly reason: string;
   /** What somebody else wrote meanwhile. The person decides before anything is saved. */
   readonly theirs: LedgerRow | undefined;
@@ -101,7 +101,7 @@ export async function saveEditing(): Promise<boolean> {
     expectedVersion: base.version,
   };
   try {
-    const saved = await request<StockEntry>(`/stock/${base.petId}`, {
+    const saved = await request<VersionedItem>(`/stock/${base.petId}`, {
       method: "PATCH",
       body,
       idempotencyKey: keyOf(JSON.stringify([base.petId, body])),
@@ -134,7 +134,7 @@ function keyOf(text: string): string {
   return lastSave.key;
 }
 
-function report(base: ListedEntry, saved: StockEntry): void {
+function report(base: NamedEntry, saved: VersionedItem): void {
   const parts = [
     ...(saved.quantity === base.quantity
       ? []
@@ -156,7 +156,7 @@ async function undo(seq: number): Promise<void> {
   }
 }
 
-async function failed(base: ListedEntry, error: unknown): Promise<void> {
+async function failed(base: NamedEntry, error: unknown): Promise<void> {
   const isConflict = error instanceof ApiError && error.code === "version_conflict";
   const theirs = isConflict ? await lastChangeOf(base.petId) : undefined;
   if (!isEdited(base)) return;
@@ -164,7 +164,7 @@ async function failed(base: ListedEntry, error: unknown): Promise<void> {
 }
 
 /** Whether the edit that began with this entry is still open. */
-function isEdited(base: ListedEntry): boolean {
+function isEdited(base: NamedEntry): boolean {
   return editing.value?.base === base;
 }
 

@@ -1,5 +1,5 @@
 import { request } from "../client/api.ts";
-import type { Pet } from "../client/types.ts";
+import type { PetDetails } from "../client/types.ts";
 import { navigate, place } from "../page/router.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
@@ -17,7 +17,7 @@ export function PetDialog({ petId }: { readonly petId: string | undefined }) {
 }
 
 function KnownPet({ petId }: { readonly petId: string }) {
-  const source = useLoaded((signal) => request<Pet>(`/pets/${petId}`, { signal }), [petId]);
+  const source = useLoaded((signal) => request<PetDetails>(`/pets/${petId}`, { signal }), [petId]);
   const state = source.state.value;
   return (
     <Dialog title={state.kind === "ready" ? state.value.name : `Pet ${petId}`} close={close}>

@@ -1,11 +1,10 @@
 import { useSignal } from "@preact/signals";
-import { type Pet, statuses } from "../client/types.ts";
+import { type PetDetails, petStatusValues } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { showSuccess } from "../page/toasts.ts";
 import { DialogForm } from "../parts/dialog-form.tsx";
 import { reasonCharactersMax } from "../parts/reasons.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
-import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
 import { capitalized } from "../texts/capitalized.ts";
 import { formatCount } from "../texts/numbers.ts";
@@ -14,36 +13,30 @@ import { RemovePet } from "./remove-pet.tsx";
 
 interface Props {
   /** Undefined for a new pet. */
-  readonly pet: Pet | undefined;
+  readonly pet: PetDetails | undefined;
   readonly close: () => void;
 }
 
 /** The fields of a pet. Stock is changed in the list, where its history is kept in view. */
 export function PetForm({ pet, close }: Props) {
-  const submission = useSubmission();
   const isRemoving = useSignal(false);
   if (pet && isRemoving.value) {
     return <RemovePet pet={pet} close={close} back={() => (isRemoving.value = false)} />;
   }
 
-  function submit(form: FormData): void {
+  async function submit(form: FormData): Promise<void> {
     const fields = readPet(form, pet === undefined);
-    submission.error.value = fields.error;
-    if (fields.error !== "") return;
-    void submission.run(async () => {
-      const { name } = await (pet ? changePet(pet, fields) : addPet(fields));
-      showSuccess(pet ? `Saved ${name}` : `Added ${name}`);
-      close();
-    });
+    const { name } = await (pet ? changePet(pet, fields) : addPet(fields));
+    showSuccess(pet ? `Saved ${name}` : `Added ${name}`);
+    close();
   }
 
   const texts = textsOf(pet);
   return (
     <DialogForm
-      submission={submission}
       submit={submit}
       action={pet ? "Save" : "Add pet"}
-      cancel={close}
+      close={close}
       aside={
         pet && (
           <button type="button" class="button quiet" onClick={() => (isRemoving.value = true)}>
@@ -92,7 +85,7 @@ function NewStock() {
         <div class="field">
           <label for="pet-status">Status</label>
           <select id="pet-status" name="status" class="select status-select">
-            {statuses.map((status) => (
+            {petStatusValues.map((status) => (
               <option key={status} value={status}>
                 {capitalized(status)}
               </option>
@@ -105,7 +98,7 @@ function NewStock() {
   );
 }
 
-function Facts({ pet }: { readonly pet: Pet }) {
+function Facts({ pet }: { readonly pet: PetDetails }) {
   return (
     <p class="row small muted">
       <span>

@@ -1,36 +1,26 @@
-import type { Pet } from "../client/types.ts";
+import type { PetDetails } from "../client/types.ts";
 import { showSuccess } from "../page/toasts.ts";
 import { DialogForm } from "../parts/dialog-form.tsx";
 import { reasonCharactersMax } from "../parts/reasons.ts";
-import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
 import { formatCount } from "../texts/numbers.ts";
 import { removePet } from "./pet-fields.ts";
 
 interface Props {
-  readonly pet: Pet;
+  readonly pet: PetDetails;
   readonly close: () => void;
   readonly back: () => void;
 }
 
 /** Asks before a pet is removed with its entry. */
 export function RemovePet({ pet, close, back }: Props) {
-  const submission = useSubmission();
-  const submit = (form: FormData) =>
-    submission.run(async () => {
-      await removePet(pet, String(form.get("reason")).trim());
-      showSuccess(`Removed ${pet.name}`);
-      close();
-    });
+  async function submit(form: FormData): Promise<void> {
+    await removePet(pet, String(form.get("reason")).trim());
+    showSuccess(`Removed ${pet.name}`);
+    close();
+  }
   return (
-    <DialogForm
-      submission={submission}
-      submit={submit}
-      action="Remove"
-      isDangerous
-      cancel={back}
-      cancelText="Back"
-    >
+    <DialogForm submit={submit} action="Remove" isDangerous close={back} cancelText="Back">
       <p>
         Remove{" "}
         <bdi>

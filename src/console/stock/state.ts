@@ -7,10 +7,10 @@ import { pause, retryDelayMs } from "../client/retries.ts";
 import { session } from "../client/session.ts";
 import {
   type LedgerRow,
-  type Pet,
-  type Status,
+  type PetDetails,
+  type PetStatus,
+  petStatusValues,
   type StockList,
-  statuses,
 } from "../client/types.ts";
 import { countStatuses, Search, type Sort, sortRows } from "./order.ts";
 import { StockTable } from "./table.ts";
@@ -35,7 +35,7 @@ const orderRevision = signal(0);
 export const isOrderStale = signal(false);
 
 export const query = signal("");
-export const statusFilter = signal<ReadonlySet<Status>>(new Set());
+export const statusFilter = signal<ReadonlySet<PetStatus>>(new Set());
 /** A filter that counting adds. */
 export const rowFilter = signal<((row: number) => boolean) | undefined>(undefined);
 export const sort = signal<Sort>({ column: "id", isDescending: false });
@@ -62,7 +62,7 @@ export const visible = computed<Uint32Array>(() => {
   const { statusCodes } = table.value;
   return rows.filter(
     (row) =>
-      (chosen.size === 0 || chosen.has(statuses[statusCodes[row]!]!)) &&
+      (chosen.size === 0 || chosen.has(petStatusValues[statusCodes[row]!]!)) &&
       (!isWanted || isWanted(row)),
   );
 });
@@ -167,7 +167,7 @@ const addedSinglyMax = 20;
 async function addPet(petId: string): Promise<void> {
   const from = table.value;
   try {
-    const pet = await request<Pet>(`/pets/${petId}`);
+    const pet = await request<PetDetails>(`/pets/${petId}`);
     if (from !== table.value) return;
     table.value.add(pet);
     updateOrder();

@@ -1,9 +1,9 @@
 import {
   type LedgerRow,
-  type ListedEntry,
-  type Status,
-  type StockEntry,
-  statuses,
+  type NamedEntry,
+  type PetStatus,
+  petStatusValues,
+  type VersionedItem,
 } from "../client/types.ts";
 import { whoOf } from "../parts/who.ts";
 
@@ -26,7 +26,7 @@ export class StockTable {
   readonly names: string[] = [];
   readonly categories: (string | null)[] = [];
   readonly quantities: number[] = [];
-  /** Indexes into `statuses`. */
+  /** Indexes into `petStatusValues`. */
   readonly statusCodes: number[] = [];
   readonly versions: number[] = [];
   /** Names in lower case, for sorting. */
@@ -42,7 +42,7 @@ export class StockTable {
   readonly #rows = new Map<string, number>();
   #removedCount = 0;
 
-  constructor(entries: readonly ListedEntry[] = []) {
+  constructor(entries: readonly NamedEntry[] = []) {
     for (const entry of entries) this.add(entry);
   }
 
@@ -56,7 +56,7 @@ export class StockTable {
     return row === undefined || this.isRemoved[row] ? undefined : row;
   }
 
-  entryAt(row: number): ListedEntry {
+  entryAt(row: number): NamedEntry {
     return {
       petId: this.ids[row]!,
       name: this.names[row]!,
@@ -67,12 +67,12 @@ export class StockTable {
     };
   }
 
-  statusAt(row: number): Status {
-    return statuses[this.statusCodes[row]!]!;
+  statusAt(row: number): PetStatus {
+    return petStatusValues[this.statusCodes[row]!]!;
   }
 
   /** Adds an entry, or replaces the one with its id unless that is newer. */
-  add(entry: ListedEntry): number {
+  add(entry: NamedEntry): number {
     const known = this.#rows.get(entry.petId);
     const row = known ?? this.#append(entry.petId);
     if (known !== undefined && entry.version < this.versions[row]!) return row;
@@ -84,7 +84,7 @@ export class StockTable {
   }
 
   /** Changes what is not stock. */
-  describe(row: number, { name, category }: Pick<ListedEntry, "name" | "category">): void {
+  describe(row: number, { name, category }: Pick<NamedEntry, "name" | "category">): void {
     if (this.names[row] !== name) this.#rowsByName = undefined;
     this.names[row] = name;
     this.categories[row] = category;
@@ -103,7 +103,7 @@ export class StockTable {
   }
 
   /** Applies the result of a request. Returns false if the row is newer, or unknown. */
-  update(entry: StockEntry): boolean {
+  update(entry: VersionedItem): boolean {
     const row = this.findRow(entry.petId);
     if (row === undefined || entry.version <= this.versions[row]!) return false;
     this.#setStock(row, entry);
@@ -138,9 +138,9 @@ export class StockTable {
     this.isRemoved[row] = true;
   }
 
-  #setStock(row: number, entry: Omit<StockEntry, "petId">): void {
+  #setStock(row: number, entry: Omit<VersionedItem, "petId">): void {
     this.quantities[row] = entry.quantity;
-    this.statusCodes[row] = statuses.indexOf(entry.status);
+    this.statusCodes[row] = petStatusValues.indexOf(entry.status);
     this.versions[row] = entry.version;
   }
 

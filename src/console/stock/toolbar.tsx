@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { statuses } from "../client/types.ts";
+import { petStatusValues } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
 import { capitalized } from "../texts/capitalized.ts";
@@ -93,7 +93,7 @@ function StatusFilter() {
   const chosen = statusFilter.value;
   return (
     <fieldset class="button-group status-filter" aria-label="Status">
-      {statuses.map((status, index) => (
+      {petStatusValues.map((status, index) => (
         <button
           type="button"
           key={status}

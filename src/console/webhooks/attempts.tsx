@@ -1,6 +1,6 @@
+import type { WebhookAttempt } from "../client/types.ts";
 import { Time } from "../parts/time.tsx";
 import { changeNumber, countOf, formatCount } from "../texts/numbers.ts";
-import type { WebhookAttempt } from "./types.ts";
 
 export function Attempts({ attempts }: { readonly attempts: readonly WebhookAttempt[] }) {
   if (attempts.length === 0) {

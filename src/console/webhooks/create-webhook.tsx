@@ -1,13 +1,10 @@
-import { useSignal } from "@preact/signals";
 import { request } from "../client/api.ts";
-import { statuses } from "../client/types.ts";
-import { Dialog } from "../parts/dialog.tsx";
-import { DialogForm } from "../parts/dialog-form.tsx";
+import { type CreatedWebhook, petStatusValues } from "../client/types.ts";
+import { causeChoices } from "../parts/causes.ts";
+import { IssueDialog } from "../parts/dialog-form.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
-import { useSubmission } from "../parts/submission.ts";
 import { TextField } from "../parts/text-field.tsx";
 import { capitalized } from "../texts/capitalized.ts";
-import { type CreatedWebhook, causeChoices } from "./types.ts";
 import { readWebhookForm } from "./webhook-form.ts";
 
 interface Props {
@@ -17,61 +14,20 @@ interface Props {
 
 /** Creates a webhook and shows its secret once. */
 export function CreateWebhook({ close, created }: Props) {
-  const result = useSignal<CreatedWebhook | undefined>(undefined);
-  if (result.value) {
-    const { name, secret, isResolved } = result.value;
-    return (
-      <ShownOnce title="Your new webhook" what="secret" secret={secret} close={close}>
-        <p>
-          The receiver checks with it that messages come from this service. <bdi>“{name}”</bdi>{" "}
-          delivers changes from now on.
-        </p>
-        {!isResolved && (
-          <p class="notice warning">
-            The host of the URL cannot be found at the moment. Deliveries are tried again later.
-          </p>
-        )}
-      </ShownOnce>
-    );
+  async function issue(form: FormData): Promise<CreatedWebhook> {
+    const body = readWebhookForm(form);
+    const webhook = await request<CreatedWebhook>("/webhooks", { method: "POST", body });
+    created();
+    return webhook;
   }
   return (
-    <Dialog title="New webhook" close={close}>
-      <WebhookForm
-        close={close}
-        created={(webhook) => {
-          result.value = webhook;
-          created();
-        }}
-      />
-    </Dialog>
-  );
-}
-
-function WebhookForm(props: {
-  readonly close: () => void;
-  readonly created: (webhook: CreatedWebhook) => void;
-}) {
-  const submission = useSubmission();
-
-  function submit(form: FormData): void {
-    const reading = readWebhookForm(form);
-    if ("error" in reading) {
-      submission.error.value = reading.error;
-      return;
-    }
-    const body = reading.input;
-    void submission.run(async () => {
-      props.created(await request<CreatedWebhook>("/webhooks", { method: "POST", body }));
-    });
-  }
-
-  return (
-    <DialogForm
-      submission={submission}
-      submit={submit}
+    <IssueDialog
+      title="New webhook"
       action="Create webhook"
       busyAction="Creating…"
-      cancel={props.close}
+      close={close}
+      issue={issue}
+      shown={(webhook) => <NewSecret webhook={webhook} close={close} />}
     >
       <TextField name="url" label="URL" inputMode="url" placeholder="https://example.com/stock" />
       <TextField name="name" label="Name (optional)" hint="The host of the URL, if empty." />
@@ -86,9 +42,13 @@ function WebhookForm(props: {
           <Checks
             name="statuses"
             legend="Status after the change"
-            choices={statuses.map((status) => [status, capitalized(status)])}
+            choices={petStatusValues.map((status) => [status, capitalized(status)])}
           />
-          <Checks name="causes" legend="Made by" choices={causeChoices} />
+          <Checks
+            name="causes"
+            legend="Made by"
+            choices={causeChoices.map(([cause, { maker }]) => [cause, maker])}
+          />
           <TextField
             name="below"
             label="Only when the quantity falls below"
@@ -97,7 +57,24 @@ function WebhookForm(props: {
           />
         </div>
       </details>
-    </DialogForm>
+    </IssueDialog>
+  );
+}
+
+function NewSecret(props: { readonly webhook: CreatedWebhook; readonly close: () => void }) {
+  const { name, secret, isResolved } = props.webhook;
+  return (
+    <ShownOnce title="Your new webhook" what="secret" secret={secret} close={props.close}>
+      <p>
+        The receiver checks with it that messages come from this service. <bdi>“{name}”</bdi>{" "}
+        delivers changes from now on.
+      </p>
+      {!isResolved && (
+        <p class="notice warning">
+          The host of the URL cannot be found at the moment. Deliveries are tried again later.
+        </p>
+      )}
+    </ShownOnce>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { AuditOfTarget } from "../audit/of-target.tsx";
 import { request } from "../client/api.ts";
+import type { WebhookWithAttempts } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { showSuccess } from "../page/toasts.ts";
 import { WhenLoaded } from "../parts/loaded.tsx";
@@ -12,7 +13,6 @@ import { HealthBadge } from "./health.tsx";
 import { RemoveWebhook } from "./remove-webhook.tsx";
 import { ReplayWebhook } from "./replay-webhook.tsx";
 import { RotateSecret } from "./rotate-secret.tsx";
-import type { WebhookWithAttempts } from "./types.ts";
 
 /** One webhook with its last attempts. */
 export function WebhookDetail({ id }: { readonly id: string }) {

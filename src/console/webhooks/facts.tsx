@@ -1,9 +1,9 @@
-import { causeNames } from "../activity/change-filter.ts";
+import type { Webhook, WebhookFilter } from "../client/types.ts";
+import { causeName } from "../parts/causes.ts";
 import { Time } from "../parts/time.tsx";
 import { capitalized } from "../texts/capitalized.ts";
 import { changeNumber, formatCount } from "../texts/numbers.ts";
 import { HealthText } from "./health.tsx";
-import type { Webhook, WebhookFilter } from "./types.ts";
 
 export function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
   const { id, url, createdAt, cursor, behind, filter, oldSecretUntil } = webhook;
@@ -53,8 +53,7 @@ function describeFilter({ pets, statuses, causes, below }: WebhookFilter): strin
     parts.push(`of the pets ${pets.slice(0, petsShown).join(", ")}${more}`);
   }
   if (statuses) parts.push(`to ${statuses.map(capitalized).join(" or ")}`);
-  if (causes)
-    parts.push(`with the cause ${causes.map((cause) => causeNames[cause] ?? cause).join(" or ")}`);
+  if (causes) parts.push(`with the cause ${causes.map(causeName).join(" or ")}`);
   if (below !== null) parts.push(`in which the quantity falls below ${formatCount(below)}`);
   return parts.length === 0 ? "All changes" : `Only changes ${parts.join(", ")}`;
 }

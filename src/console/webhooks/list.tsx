@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { request } from "../client/api.ts";
+import type { Webhook } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
@@ -7,7 +8,6 @@ import { usePolled } from "../parts/polled.ts";
 import { formatCount } from "../texts/numbers.ts";
 import { CreateWebhook } from "./create-webhook.tsx";
 import { HealthBadge, HealthText } from "./health.tsx";
-import type { Webhook } from "./types.ts";
 
 export function WebhookList() {
   const source = usePolled((signal) => request<readonly Webhook[]>("/webhooks", { signal }));

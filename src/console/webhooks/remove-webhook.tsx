@@ -1,8 +1,8 @@
 import { request } from "../client/api.ts";
+import type { Webhook } from "../client/types.ts";
 import { navigate } from "../page/router.ts";
 import { showSuccess } from "../page/toasts.ts";
 import { Confirmation } from "../parts/confirmation.tsx";
-import type { Webhook } from "./types.ts";
 
 interface Props {
   readonly webhook: Webhook;

@@ -1,38 +1,34 @@
-/** What a form says about a new webhook, as the operator API takes it. */
-export interface WebhookInput {
-  url: string;
-  name?: string;
-  pets?: readonly string[];
-  statuses?: readonly string[];
-  causes?: readonly string[];
-  below?: number;
-}
+import { ShownError } from "../client/api.ts";
+import type { NewWebhook } from "../client/types.ts";
 
-export type WebhookReading = { readonly input: WebhookInput } | { readonly error: string };
-
-export function readWebhookForm(form: FormData): WebhookReading {
+/** Reads the form of a new webhook. Throws an error for the person if something is wrong with it. */
+export function readWebhookForm(form: FormData): NewWebhook {
   const text = (name: string) => String(form.get(name) ?? "").trim();
-  const url = text("url");
+  const [url, name, below] = [text("url"), text("name"), text("below")];
   if (!/^https?:\/\/\S+$/.test(url)) {
-    return { error: "Enter the full URL of the receiver, such as https://example.com/stock." };
+    throw new ShownError("Enter the full URL of the receiver, such as https://example.com/stock.");
   }
-  const input: WebhookInput = { url };
-  if (text("name") !== "") input.name = text("name");
   const pets = text("pets")
     .split(/[\s,]+/)
     .filter((id) => id !== "");
   if (!pets.every((id) => /^-?\d{1,19}$/.test(id))) {
-    return { error: "Ids of pets are whole numbers. Separate them by commas." };
+    throw new ShownError("Ids of pets are whole numbers. Separate them by commas.");
   }
-  if (pets.length > 0) input.pets = pets;
-  for (const name of ["statuses", "causes"] as const) {
-    const chosen = form.getAll(name).map(String);
-    if (chosen.length > 0) input[name] = chosen;
-  }
-  const below = text("below");
   if (below !== "" && !/^[1-9]\d{0,14}$/.test(below)) {
-    return { error: "The quantity must be a whole number, 1 or more." };
+    throw new ShownError("The quantity must be a whole number, 1 or more.");
   }
-  if (below !== "") input.below = Number(below);
-  return { input };
+  return {
+    url,
+    ...(name === "" ? {} : { name }),
+    ...(pets.length === 0 ? {} : { pets }),
+    ...chosen(form, "statuses"),
+    ...chosen(form, "causes"),
+    ...(below === "" ? {} : { below: Number(below) }),
+  };
+}
+
+/** No choice means all. */
+function chosen(form: FormData, name: "statuses" | "causes"): Partial<NewWebhook> {
+  const values = form.getAll(name);
+  return values.length === 0 ? {} : { [name]: values };
 }

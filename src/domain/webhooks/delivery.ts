@@ -1,9 +1,14 @@
 import { formatCursor } from "../ledger/cursors.ts";
 import { type EpochStart, lastCommonSeq, type Position } from "../ledger/epochs.ts";
 import type { LedgerTail } from "../ledger/tail.ts";
-import { type Alarm, createAlarm } from "../running/background.ts";
+import {
+  type Alarm,
+  createAlarm,
+  createTaskCondition,
+  failureDetails,
+  isUnavailable,
+} from "../running/background.ts";
 import type { Clock, MaybePromise } from "../running/clock.ts";
-import { createTaskCondition, failureDetails, isUnavailable } from "../running/conditions.ts";
 import type { Log } from "../running/events.ts";
 import type { Pacer } from "../running/pacer.ts";
 import { matcherOf } from "./filter.ts";

@@ -1,7 +1,7 @@
 import { undoRow } from "../../domain/history/undo.ts";
 import { ledgerRowJson, seqMax } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { changesHandler } from "../api/changes.ts";
+import { applyBatch } from "../api/changes.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
@@ -10,7 +10,7 @@ import { conflictMessage } from "./conflicts.ts";
 import { flagField, readOptionalFields, textField } from "./fields.ts";
 
 /** Applies a batch, whose changes can have a status. */
-export const applyChanges = changesHandler({ cause: "console", hasStatus: true });
+export const applyChanges = (context: Context, call: Call) => applyBatch(context, call, "console");
 
 export const rowNumberRule = `Path parameter 'seq' must be an integer from 1 to ${seqMax}.`;
 

@@ -101,8 +101,13 @@ function responseBody(status: string, mediaType: string, content: DescribedConte
         ? html`<p>Body with <code>Accept: ${mediaType}</code>: ${inline(content.schema.description ?? "")}</p>`
         : html`<p>Body: <span class="type">${typeOf(content.schema)}</span></p>`
     }
-    ${Object.values(content.examples).map(({ summary, value }) => {
+    ${Object.entries(content.examples).map(([name, { summary = sentenceCase(name), value }]) => {
       const label = `${status}: ${summary}`;
       return html`<p class="caption">${summary}</p>${isFeed ? textBlock(String(value).trim(), label) : jsonBlock(value, label)}`;
     })}`;
+}
+
+/** "rate_limit_exceeded" becomes "Rate limit exceeded". */
+function sentenceCase(name: string): string {
+  return name[0]!.toUpperCase() + name.slice(1).replaceAll("_", " ");
 }

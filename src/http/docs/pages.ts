@@ -3,7 +3,8 @@ import type { Environment } from "../../domain/keys/keys.ts";
 import { kitStyles } from "../../kit/styles.ts";
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
-import type { ApiOperation as Operation } from "../api/operations.ts";
+import { withSharedParts } from "../api/contract/shared-parts.ts";
+import type { ApiOperation as Operation } from "../api/operation.ts";
 import { createFile, onFirstRequest } from "../pages/files.ts";
 import type { Page, Pages } from "../pages/pages.ts";
 import { pageHeaders } from "../pages/pages.ts";
@@ -33,11 +34,11 @@ export function referencePages(operations: readonly Operation[], options: Refere
     withOrigin(referencePage(describe()), { "Content-Type": "text/html; charset=utf-8" }),
   );
   // The documents contain no secrets, so every origin can read them.
-  const jsonFile = (text: string) =>
-    withOrigin(text, { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" });
+  const jsonHeaders = { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" };
+  const jsonFile = (document: object) => withOrigin(JSON.stringify(document), jsonHeaders);
   return {
-    "/openapi.json": onFirstRequest(() => jsonFile(JSON.stringify(describe()))),
-    "/openapi-3.0.json": onFirstRequest(() => jsonFile(JSON.stringify(asOpenApi30(describe())))),
+    "/openapi.json": onFirstRequest(() => jsonFile(withSharedParts(describe()))),
+    "/openapi-3.0.json": onFirstRequest(() => jsonFile(asOpenApi30(withSharedParts(describe())))),
     "/docs": page,
     "/docs/": page,
     "/docs/style.css": file(kitStyles + style, "text/css; charset=utf-8"),

@@ -36,5 +36,5 @@ export function createEntryInserter(database: Database): (entry: AuditEntry) => 
 
 /** Writes entries about changes that are stored elsewhere. */
 export function createAuditWriter(database: Database) {
-  return { addAuditEntry: createEntryInserter(database) };
+  return { addEntry: createEntryInserter(database) };
 }

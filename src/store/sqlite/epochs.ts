@@ -24,17 +24,3 @@ export function setEpoch(database: Database, epoch: string): void {
 export function beginUnservedEpoch(database: Database, unservedEpoch: string): void {
   if (readEpoch(database) === unservedEpoch) setEpoch(database, randomUUID());
 }
-
-const isEpochMissing = "NOT EXISTS (SELECT 1 FROM epochs WHERE epochs.epoch = head.epoch)";
-
-/**
- * Adds the current epoch to the history if it is missing: in a new store, and in one that was filled
- * from another store, because it keeps an epoch of its own and gets the other store's history.
- */
-export function completeEpochs(database: Database): void {
-  const [missing] = database.query(`SELECT ${isEpochMissing} FROM head`).values()[0]!;
-  if (Number(missing) === 0) return;
-  database.run(
-    `INSERT INTO epochs (epoch, from_seq) SELECT epoch, seq FROM head WHERE ${isEpochMissing}`,
-  );
-}

@@ -8,7 +8,7 @@ import { recoverFile } from "./engine/recovery.ts";
 import { createHistoryReader } from "./history.ts";
 import { createKeyReader } from "./keys.ts";
 import { createMaintenanceReader } from "./maintenance.ts";
-import { assertOurs, versionOf } from "./migrations.ts";
+import { assertOurs, versionOf } from "./schema/migrations.ts";
 import { steps } from "./schema/steps.ts";
 import { createUsageReader } from "./usage.ts";
 import { createWebhookReader } from "./webhooks.ts";

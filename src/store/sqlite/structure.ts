@@ -1,7 +1,7 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import type { Fault } from "../../domain/verification/store.ts";
 import { expectedDefinition } from "../tables.ts";
-import { migrate } from "./migrations.ts";
+import { migrate } from "./schema/migrations.ts";
 
 const messagesMax = 20;
 

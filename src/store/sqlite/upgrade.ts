@@ -10,7 +10,7 @@ import { openForReading } from "./engine/connection.ts";
 import { guarded, unavailableOr } from "./engine/failures.ts";
 import { filesOf } from "./engine/files.ts";
 import { copyFile, roomForCopy } from "./engine/upgrade.ts";
-import { applySteps, assertEnvironment, assertOurs, versionOf } from "./migrations.ts";
+import { applySteps, assertEnvironment, assertOurs, versionOf } from "./schema/migrations.ts";
 import { steps } from "./schema/steps.ts";
 import { openSqlite } from "./store.ts";
 

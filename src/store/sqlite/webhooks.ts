@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { AuditEntry } from "../../domain/audit/audit.ts";
-import type { Delivered, WebhookChange, WebhookStore } from "../../domain/webhooks/store.ts";
+import type { Delivered, WebhookChange } from "../../domain/webhooks/store.ts";
 import { attemptsKept, type Webhook, type WebhookAttempt } from "../../domain/webhooks/webhook.ts";
 import { placeholders } from "../tables.ts";
 import {
@@ -37,27 +37,6 @@ export function createWebhookReader(database: Database) {
     /** Whether there is an active webhook whose lease the process does not have. */
     hasUnclaimed: (holder: string): boolean => isUnclaimed.values(holder).length > 0,
     listHeld: (holder: string): readonly Webhook[] => held.values(holder).map(toWebhook),
-  };
-}
-
-type Reader = ReturnType<typeof createWebhookReader>;
-
-/** What the writer does, as methods of the store. */
-type Writes = Omit<WebhookStore, keyof Reader | "claimWebhooks"> & {
-  claim(holder: string): Promise<void>;
-};
-
-export function createWebhooks(reader: Reader, { claim, ...writes }: Writes): WebhookStore {
-  return {
-    ...writes,
-    listWebhooks: async () => reader.listWebhooks(),
-    findWebhook: async (id) => reader.findWebhook(id),
-    listAttempts: async (id, attemptsMax) => reader.listAttempts(id, attemptsMax),
-    async claimWebhooks(holder) {
-      // Rarely true. The service claims all the time, and each write would be flushed to disk.
-      if (reader.hasUnclaimed(holder)) await claim(holder);
-      return reader.listHeld(holder);
-    },
   };
 }
 

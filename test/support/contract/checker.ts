@@ -6,6 +6,7 @@ import {
   type DocumentedResponse,
   findTemplate,
   headerOf,
+  headersOfSome,
   operationsOf,
 } from "./document.ts";
 
@@ -43,7 +44,8 @@ export function createChecker(contract: CommittedContract) {
     response: DocumentedResponse,
   ): Generator<string> {
     for (const [name, reference] of Object.entries(response.headers)) {
-      const { required } = headerOf(document, reference);
+      const required =
+        headerOf(document, reference).required || headersOfSome.includes(reference.$ref);
       yield* faultsInHeader(answer.headers, name, reference.$ref, required);
     }
     yield* undocumentedHeaders(answer.headers, Object.keys(response.headers));
@@ -209,7 +211,7 @@ export function createChecker(contract: CommittedContract) {
   const ajv = new Ajv2020({ allErrors: true, strict: false });
   addFormats.default(ajv);
   ajv.addSchema({
-    ...JSON.parse(contract.text),
+    ...document,
     components: {
       ...document.components,
       schemas: closedSchemas,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ErrorCode } from "../../../src/domain/running/errors.ts";
 
-/** The parts of the committed API description that the tests read. */
+/** The parts of the committed API description that the tests read, without references to shared parts. */
 export interface DocumentedSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -21,6 +21,9 @@ export interface DocumentedSchema {
   readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, DocumentedSchema>>;
   readonly required?: readonly string[];
+  readonly examples?: readonly unknown[];
+  /** Instead of `examples`, in OpenAPI 3.0. */
+  readonly example?: unknown;
   readonly additionalProperties?: unknown;
   /** On the field `code` of an Error: every code with its status. */
   readonly "x-error-codes"?: Readonly<Partial<Record<ErrorCode, number>>>;
@@ -99,7 +102,58 @@ export interface CommittedContract {
 
 function readContract(file: string, basePath: string): CommittedContract {
   const text = read(file);
-  return { file, basePath, text, document: JSON.parse(text) };
+  return { file, basePath, text, document: parseDocument(text) };
+}
+
+/**
+ * Headers that only some operations send. A shared response lists them as optional. An operation sends
+ * those that its successful response lists with every response.
+ */
+export const headersOfSome: readonly string[] = [
+  ...["Accept-Patch", "Accept-Post", "X-Stability"],
+  ...["Deprecation", "Sunset", "Link"],
+].map((id) => `#/components/headers/${id}`);
+
+/** Reads a document, and gives every operation its own copy of what it shares with others. */
+export function parseDocument(text: string): ApiDocument {
+  const read = (components: Record<string, Record<string, object>>) =>
+    JSON.parse(text, (_key, value) => {
+      const place = /^#\/components\/(parameters|responses|examples)\/(.+)$/.exec(value?.$ref);
+      return place ? components[place[1]!]![place[2]!] : value;
+    });
+  // Twice, because shared responses refer to shared examples.
+  const document = read(read(JSON.parse(text).components).components);
+  const common = Object.entries<DocumentedHeader>(document["x-common-headers"] ?? {});
+  const commonId = (name: string) => `common.${name}`;
+  for (const [name, header] of common) document.components.headers[commonId(name)] = header;
+  const commonReferences = common.map(([name]) => [
+    name,
+    { $ref: `#/components/headers/${commonId(name)}` },
+  ]);
+  for (const { operation } of operationsOf(document)) {
+    const [success] = Object.values(operation.responses);
+    const isSent = ([name, { $ref }]: [string, { readonly $ref: string }]) =>
+      !headersOfSome.includes($ref) || success!.headers?.[name]?.$ref === $ref;
+    const responses = Object.entries(operation.responses).map(([status, response]) => {
+      const own = Object.entries(response.headers ?? {}).filter(isSent);
+      const headers = Object.fromEntries([...commonReferences, ...own]);
+      return [status, { ...response, headers }];
+    });
+    Object.assign(operation, { responses: Object.fromEntries(responses) });
+    const bodies = [operation.requestBody, ...Object.values(operation.responses)];
+    for (const media of bodies.flatMap((body) => Object.values(body?.content ?? {}))) {
+      addExample(document, media);
+    }
+  }
+  return document;
+}
+
+/** Adds the example of the schema where there is no other one. */
+function addExample({ components }: ApiDocument, content: DocumentedContent): void {
+  const schema = components.schemas[content.schema.$ref?.split("/").at(-1) ?? ""];
+  const value = schema?.examples?.[0] ?? schema?.example;
+  const known = value === undefined ? {} : { example: { value } };
+  Object.assign(content, { examples: content.examples ?? known });
 }
 
 export const apiContract = readContract("openapi.json", "/v1");

@@ -1,11 +1,11 @@
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import { statusRule } from "../../api/change-list.ts";
-import * as apiChanges from "../../api/contract/changes.ts";
+import * as apiChanges from "../../api/changes.ts";
 import { exampleRow } from "../../api/contract/examples.ts";
-import * as apiHistory from "../../api/contract/history.ts";
 import type { Parameter } from "../../api/contract/operation.ts";
 import { boundedInteger, reference } from "../../api/contract/schema.ts";
-import * as apiSnapshots from "../../api/contract/snapshots.ts";
+import * as apiHistory from "../../api/history.ts";
+import * as apiSnapshots from "../../api/snapshots.ts";
 import { jsonTypes } from "../../messages/body.ts";
 import { rowNumberRule, undoOfCreation, undoOfRemoval } from "../changes.ts";
 import { conflictMessage } from "../conflicts.ts";
@@ -31,17 +31,17 @@ const seqParameter: Parameter = {
   example: 1207,
 };
 
-const sharedChanges = sharedContract(apiHistory.listChanges, "Changes");
+const sharedChanges = sharedContract(apiHistory.listChanges.contract, "Changes");
 
 export const listChanges: AdminContract = {
   ...sharedChanges,
   description: `${sharedChanges.description} An operator key can have 200 of them.`,
 };
-export const getLedgerHead = sharedContract(apiHistory.getLedgerHead, "Changes");
-export const getSnapshot = sharedContract(apiSnapshots.getSnapshot, "Changes");
-export const getDiff = sharedContract(apiSnapshots.getDiff, "Changes");
+export const getLedgerHead = sharedContract(apiHistory.getLedgerHead.contract, "Changes");
+export const getSnapshot = sharedContract(apiSnapshots.getSnapshot.contract, "Changes");
+export const getDiff = sharedContract(apiSnapshots.getDiff.contract, "Changes");
 
-const shared = sharedContract(apiChanges.applyChanges, "Changes");
+const shared = sharedContract(apiChanges.applyChanges.contract, "Changes");
 
 export const applyChanges: AdminContract = {
   ...shared,

@@ -1,6 +1,7 @@
 import { describeOperations } from "../../api/contract/description.ts";
 import { errors } from "../../api/contract/errors.ts";
 import { commonHeaders } from "../../api/contract/headers.ts";
+import { withSharedParts } from "../../api/contract/shared-parts.ts";
 import { missingOperatorKey } from "../../messages/error-messages.ts";
 import type { AdminOperation } from "../operation.ts";
 import { adminBasePath } from "../operations.ts";
@@ -13,7 +14,7 @@ const afterUpdate =
 
 /** Generates the description of the operator API from its table of operations. */
 export function describeAdminApi(operations: readonly AdminOperation[]) {
-  return describeOperations(
+  const described = describeOperations(
     {
       title: "Pet Store Inventory: operator API",
       version: "1.0.0",
@@ -45,7 +46,7 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
             "Missing or invalid operator key, or the session has ended. `message` names what the sent text shows by itself, such as an API key or a typing error. The response is the same for an unknown, an expired and a revoked key.",
           examples: { unauthorized: missingOperatorKey },
         },
-        not_found: { description: "There is nothing with this ID.", examples: {} },
+        not_found: { description: "There is nothing with this ID." },
         version_conflict: {
           ...errors.version_conflict,
           description:
@@ -54,7 +55,8 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
         internal_error: { ...errors.internal_error, afterUpdate },
         unavailable: { ...errors.unavailable, afterUpdate },
       },
-      commonHeaders: [
+      commonHeaders: [],
+      onceHeaders: [
         ...commonHeaders,
         "X-Stability",
         "CacheNever",
@@ -73,4 +75,5 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
     operations,
     { servers: [{ url: adminBasePath, description: "This service." }] },
   );
+  return withSharedParts(described);
 }

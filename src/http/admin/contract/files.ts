@@ -7,7 +7,6 @@ import {
 } from "../../../domain/catalogue/imports.ts";
 import { formats } from "../../../files/formats.ts";
 import { exampleOrder } from "../../api/contract/examples.ts";
-import { listOrders as apiListOrders } from "../../api/contract/orders.ts";
 import {
   boundedInteger,
   int64,
@@ -15,6 +14,7 @@ import {
   responseObject,
   type Schema,
 } from "../../api/contract/schema.ts";
+import { listOrders as apiOrders } from "../../api/orders.ts";
 import { bodyTooLarge, compressedBody, incompleteBody } from "../../messages/error-messages.ts";
 import { mediaTypeOf } from "../exports.ts";
 import { formatRule } from "../formats.ts";
@@ -57,7 +57,10 @@ export const fileSchemas: Readonly<Record<string, Schema>> = {
   ImportProblem: responseObject(
     "A rule that a row of the file breaks.",
     {
-      line: { ...boundedInteger(1), description: "The line on which the row starts." },
+      line: {
+        ...boundedInteger(1, Number.MAX_SAFE_INTEGER),
+        description: "The line on which the row starts.",
+      },
       column: {
         type: textOrNull,
         description: "Null if the problem is the whole row, or the file.",
@@ -266,11 +269,11 @@ function exportContract(what: "pets" | "orders"): AdminContract {
 export const exportPets = exportContract("pets");
 export const exportOrders = exportContract("orders");
 
-const { 200: page } = apiListOrders.success;
+const { 200: page } = apiOrders.contract.success;
 
 /** The same as in the API, apart from the header that all operations here have. */
 export const listOrders: AdminContract = {
-  ...apiListOrders,
+  ...apiOrders.contract,
   tag: "Orders",
   success: { 200: { ...page!, headers: ["NextPage"] } },
 };

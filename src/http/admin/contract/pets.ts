@@ -1,9 +1,8 @@
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import { petExists } from "../../../domain/shop/pet-lifecycle.ts";
 import { reasonCharactersMax } from "../../../domain/values/reasons.ts";
-import { petIdParameter } from "../../api/contract/inventory.ts";
 import { boundedInteger, reference } from "../../api/contract/schema.ts";
-import { petIdRule, seqRule } from "../../api/parameters.ts";
+import { petIdParameter, petIdRule, seqRule } from "../../api/parameters.ts";
 import { jsonTypes, mergePatchTypes } from "../../messages/body.ts";
 import { namedPetsMax, petIdsPattern, petIdsRule } from "../pet-names.ts";
 import { petIdFieldRule } from "../pets.ts";

@@ -1,7 +1,7 @@
 import { errorCodes } from "../../../domain/running/errors.ts";
 import { errorSchema } from "../../api/contract/error-schema.ts";
 import type { Schema } from "../../api/contract/schema.ts";
-import { schemas as apiSchemas } from "../../api/contract/schemas.ts";
+import { schemas as apiSchemas } from "../../api/operations.ts";
 import { auditSchemas } from "./audit.ts";
 import { backupSchemas } from "./backups.ts";
 import { fileSchemas } from "./files.ts";

@@ -7,7 +7,7 @@ const replaced: readonly HeaderId[] = ["CacheCurrent", "CacheChanges", "CacheLis
 
 /** The contract of an operation of the API, for the operator API, where other headers are common. */
 export function sharedContract(
-  { headers: _common, success, ...contract }: Contract,
+  { success, ...contract }: Contract,
   tag: AdminContract["tag"],
 ): AdminContract {
   const statuses = Object.entries(success).map(([status, one]): [string, Success] => [

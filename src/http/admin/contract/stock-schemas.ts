@@ -2,6 +2,7 @@ import { listItemsMax, textCharactersMax } from "../../../domain/catalogue/impor
 import { changesMax } from "../../../domain/ledger/changes.ts";
 import { quantityMax } from "../../../domain/ledger/inventory.ts";
 import { reasonCharactersMax } from "../../../domain/values/reasons.ts";
+import { changeSchemas } from "../../api/changes.ts";
 import { exampleItem, examplePet } from "../../api/contract/examples.ts";
 import {
   boundedInteger,
@@ -12,7 +13,6 @@ import {
   responseObject,
   type Schema,
 } from "../../api/contract/schema.ts";
-import { schemas } from "../../api/contract/schemas.ts";
 
 const exampleEntry = {
   petId: 7,
@@ -136,15 +136,15 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     examples: [{ quantity: 12, expectedVersion: 1207, reason: "Stocktake" }],
   },
   StockChange: {
-    ...schemas.StockChange,
+    ...changeSchemas.StockChange,
     description:
       "A change to the stock of one pet. It has `quantity` or `delta`, or `status`, or one of the two and `status`. Unknown fields are rejected.",
     additionalProperties: false,
-    properties: { ...schemas.StockChange!.properties, status: newStatus },
+    properties: { ...changeSchemas.StockChange!.properties, status: newStatus },
     examples: [exampleStatusChange],
   },
   StockChanges: {
-    ...schemas.StockChanges,
+    ...changeSchemas.StockChanges,
     properties: {
       changes: {
         type: "array",

@@ -2,11 +2,10 @@ import { outOfRangeMessage } from "../../../domain/ledger/changes.ts";
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import { keyReused } from "../../../domain/shop/shop.ts";
 import { oneAmountRule, statusRule } from "../../api/change-list.ts";
-import * as apiHistory from "../../api/contract/history.ts";
-import { idempotencyKeyParameter, petIdParameter } from "../../api/contract/inventory.ts";
 import { reference } from "../../api/contract/schema.ts";
-import { idempotencyKeyRule } from "../../api/idempotency.ts";
-import { petIdRule } from "../../api/parameters.ts";
+import * as apiHistory from "../../api/history.ts";
+import { idempotencyKeyParameter, idempotencyKeyRule } from "../../api/idempotency.ts";
+import { petIdParameter, petIdRule } from "../../api/parameters.ts";
 import { mergePatchTypes } from "../../messages/body.ts";
 import { bodyErrors, bodyMessages, mediaMessages } from "./body-errors.ts";
 import { exampleConflict } from "./changes.ts";
@@ -94,6 +93,6 @@ export const updateStock: AdminContract = {
 };
 
 export const listStockHistory: AdminContract = {
-  ...sharedContract(apiHistory.listHistory, "Stock"),
-  messages: { ...apiHistory.listHistory.messages, not_found: { not_found: petNotFound } },
+  ...sharedContract(apiHistory.listHistory.contract, "Stock"),
+  messages: { ...apiHistory.listHistory.contract.messages, not_found: { not_found: petNotFound } },
 };

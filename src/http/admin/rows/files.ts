@@ -28,7 +28,7 @@ export const fileRows: readonly AdminRow[] = [
     method: "GET",
     path: "/orders",
     contract: contract.listOrders,
-    handle: listOrders,
+    handle: listOrders.handle,
   },
   {
     id: "importOrders",

@@ -37,14 +37,14 @@ export function stockRows({ bodyBytesMax, changesBytesMax }: AdminSettings): rea
       method: "GET",
       path: "/stock/{petId}/history",
       contract: stock.listStockHistory,
-      handle: listHistory,
+      handle: listHistory.handle,
     },
     {
       id: "listChanges",
       method: "GET",
       path: "/changes",
       contract: changes.listChanges,
-      handle: listChanges,
+      handle: listChanges.handle,
     },
     {
       id: "applyChanges",
@@ -59,7 +59,7 @@ export function stockRows({ bodyBytesMax, changesBytesMax }: AdminSettings): rea
       method: "GET",
       path: "/changes/head",
       contract: changes.getLedgerHead,
-      handle: getLedgerHead,
+      handle: getLedgerHead.handle,
     },
     {
       id: "undoChange",
@@ -74,14 +74,14 @@ export function stockRows({ bodyBytesMax, changesBytesMax }: AdminSettings): rea
       method: "GET",
       path: "/snapshots/{moment}",
       contract: changes.getSnapshot,
-      handle: getSnapshot,
+      handle: getSnapshot.handle,
     },
     {
       id: "getDiff",
       method: "GET",
       path: "/snapshots/{moment}/diff",
       contract: changes.getDiff,
-      handle: getDiff,
+      handle: getDiff.handle,
     },
     {
       id: "listPetNames",

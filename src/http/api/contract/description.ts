@@ -29,8 +29,10 @@ export interface Description {
   readonly securitySchemes: Readonly<Record<string, object>>;
   readonly schemas: Readonly<Record<string, Schema>>;
   readonly errors: Readonly<Record<DescribedCode, ErrorDescription>>;
-  /** On every response under the base path, whatever its status. */
+  /** On every response of every operation, and listed with each. */
   readonly commonHeaders: readonly HeaderId[];
+  /** On every response too, but listed once, in `x-common-headers`, because they are many. */
+  readonly onceHeaders?: readonly HeaderId[];
   /** The errors of an operation in addition to those of its contract. */
   commonErrors(operation: DocumentedOperation): readonly DescribedCode[];
 }
@@ -57,6 +59,7 @@ export function describeOperations(
     );
   }
   const { title, version, summary, overview, tags, securitySchemes, schemas } = description;
+  const { onceHeaders } = description;
   return {
     openapi: "3.1.1",
     info: {
@@ -71,6 +74,14 @@ export function describeOperations(
     servers: options.servers,
     security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
     tags,
+    ...(onceHeaders && {
+      "x-common-headers": Object.fromEntries(
+        onceHeaders.map((id) => [
+          headerName(id),
+          { ...describeHeader(headers[id]), required: true },
+        ]),
+      ),
+    }),
     paths,
     components: { securitySchemes, headers: headersIn(paths), schemas },
   };
@@ -79,12 +90,9 @@ export function describeOperations(
 /** The headers that the operations refer to, in the order of the table. */
 function headersIn(paths: object) {
   const text = JSON.stringify(paths);
-  const isUsed = (id: string) => text.includes(`"${reference("headers", id).$ref}"`);
-  return Object.fromEntries(
-    Object.entries(headers)
-      .filter(([id]) => isUsed(id))
-      .map(([id, header]) => [id, describeHeader(header)]),
-  );
+  const ids = Object.keys(headers) as HeaderId[];
+  const used = ids.filter((id) => text.includes(`"${reference("headers", id).$ref}"`));
+  return Object.fromEntries(used.map((id) => [id, describeHeader(headers[id])]));
 }
 
 export type DescribedOperation = ReturnType<typeof describe>;
@@ -105,7 +113,8 @@ export interface DescribedResponse {
 
 export interface DescribedContent {
   readonly schema: Schema;
-  readonly examples: Readonly<Record<string, Example>>;
+  /** Those of errors have no summary: their names say the same. */
+  readonly examples: Readonly<Record<string, Pick<Example, "value"> & Partial<Example>>>;
   /** Of a stream: the schema of the data of each kind of event. */
   readonly "x-events"?: Readonly<Record<string, Schema>>;
 }
@@ -124,9 +133,8 @@ function describe(
   operation: DocumentedOperation,
   pathHeaders: readonly HeaderId[],
 ) {
-  const { deprecation } = operation;
-  const ownHeaders = operation.contract.headers ?? [];
-  const contract = { ...operation.contract, headers: [...pathHeaders, ...ownHeaders] };
+  const { deprecation, contract } = operation;
+  const ownHeaders = markers(operation).filter((id) => !description.onceHeaders?.includes(id));
   return {
     operationId: operation.id,
     tags: [contract.tag],
@@ -150,8 +158,16 @@ function describe(
         }
       : {}),
     ...(contract.body ? { requestBody: describeBody(contract.body) } : {}),
-    responses: describeResponses(description, { ...operation, contract }),
+    responses: describeResponses(description, operation, [...pathHeaders, ...ownHeaders]),
   };
+}
+
+/** The headers that tell of stability and deprecation. All responses of the operation have them. */
+function markers({ stability, deprecation }: Operation): readonly HeaderId[] {
+  return [
+    ...(stability === "stable" ? [] : (["X-Stability"] as const)),
+    ...(deprecation ? (["Deprecation", "Sunset", "Link"] as const) : []),
+  ];
 }
 
 function describeBody(body: NonNullable<Contract<string>["body"]>): DescribedBody {
@@ -162,12 +178,16 @@ function describeBody(body: NonNullable<Contract<string>["body"]>): DescribedBod
   return { required: !isOptional, description, content };
 }
 
-function describeResponses(description: Description, operation: DocumentedOperation) {
+function describeResponses(
+  description: Description,
+  operation: DocumentedOperation,
+  shared: readonly HeaderId[],
+) {
   const { contract } = operation;
   const responses: Record<string, DescribedResponse> = {};
   const { commonHeaders, commonErrors } = description;
   for (const [status, success] of Object.entries(contract.success)) {
-    responses[status] = describeSuccess(success, commonHeaders, contract.headers ?? []);
+    responses[status] = describeSuccess(success, commonHeaders, shared);
   }
   const codes = new Set([
     ...(operation.known ? (["invalid_request"] as const) : []),
@@ -176,7 +196,7 @@ function describeResponses(description: Description, operation: DocumentedOperat
   ]);
   const byStatus = Map.groupBy(codes, (code) => statusOf[code]);
   for (const [status, codesOfStatus] of [...byStatus].sort(([a], [b]) => a - b)) {
-    responses[status] = describeErrors(description, status, codesOfStatus, operation);
+    responses[status] = describeErrors(description, status, codesOfStatus, operation, shared);
   }
   return responses;
 }
@@ -207,6 +227,7 @@ function describeErrors(
   status: number,
   codes: readonly DescribedCode[],
   { contract, scope, known }: DocumentedOperation,
+  shared: readonly HeaderId[],
 ): DescribedResponse {
   const described = codes.map((code) => errors[code]);
   const descriptions = described.map(({ description, afterUpdate }, index) => {
@@ -216,25 +237,20 @@ function describeErrors(
   });
   const messagesOf = (code: DescribedCode): Readonly<Record<string, string>> => {
     if (code === "insufficient_scope") return { [code]: missingScope(scope) };
-    const messages = contract.messages?.[code] ?? errors[code].examples;
+    const messages = contract.messages?.[code] ?? errors[code].examples ?? {};
     return code === "invalid_request" ? { ...messages, ...unknownNames(known) } : messages;
   };
   const examples = codes.flatMap((code) =>
     Object.entries(messagesOf(code)).map(([name, message]) => [
       name,
-      { summary: sentenceCase(name), value: { code, message, status } },
+      { value: { code, message, status } },
     ]),
   );
   const errorHeaders = described.flatMap((error) => error.headers ?? []);
   return {
     description: descriptions.join("\n\n"),
     "x-error-codes": codes,
-    headers: headerReferences([
-      ...commonHeaders,
-      "Cache-Control",
-      ...errorHeaders,
-      ...(contract.headers ?? []),
-    ]),
+    headers: headerReferences([...commonHeaders, "Cache-Control", ...errorHeaders, ...shared]),
     content: {
       "application/json": {
         schema: reference("schemas", "Error"),
@@ -254,17 +270,17 @@ function unknownNames(known: KnownNames | undefined): Readonly<Record<string, st
   };
 }
 
-/** "rate_limit_exceeded" becomes "Rate limit exceeded". */
-function sentenceCase(name: string): string {
-  return name[0]!.toUpperCase() + name.slice(1).replaceAll("_", " ");
-}
-
 function headerReferences(ids: readonly HeaderId[]) {
   return Object.fromEntries(ids.map((id) => [headerName(id), reference("headers", id)]));
 }
 
-function describeHeader({ description, required, schema, example }: Header) {
-  return { description, required, schema, example };
+function describeHeader({
+  description,
+  isOptional,
+  schema,
+  example = String(schema.const),
+}: Header) {
+  return { description, required: !isOptional, schema, example };
 }
 
 function instant(time: number): string {

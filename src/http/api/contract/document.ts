@@ -1,4 +1,5 @@
-import type { ApiOperation as Operation } from "../operations.ts";
+import type { ApiOperation as Operation } from "../operation.ts";
+import { schemas } from "../operations.ts";
 import {
   type Description,
   type DocumentOptions,
@@ -9,7 +10,7 @@ import { errors } from "./errors.ts";
 import { commonHeaders } from "./headers.ts";
 import { commonErrors } from "./operation.ts";
 import { overview } from "./overview.ts";
-import { schemas } from "./schemas.ts";
+import { withSharedParts } from "./shared-parts.ts";
 
 const description: Description = {
   title: "Pet Store Inventory",
@@ -44,7 +45,7 @@ export function describeApi(operations: readonly Operation[], options: DocumentO
 export type ApiDocument = ReturnType<typeof describeOperations>;
 
 /** The committed document. The base URLs of both environments are variables. */
-export function committedDocument(operations: readonly Operation[]): ApiDocument {
+export function committedDocument(operations: readonly Operation[]) {
   const server = (name: string, port: number, environment: string): ServerEntry => ({
     url: `{${name}}`,
     description: `${environment}.`,
@@ -56,5 +57,5 @@ export function committedDocument(operations: readonly Operation[]): ApiDocument
     },
   });
   const servers = [server("base_url", 8080, "Production"), server("staging_url", 8081, "Staging")];
-  return describeApi(operations, { servers });
+  return withSharedParts(describeApi(operations, { servers }));
 }

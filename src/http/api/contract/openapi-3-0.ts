@@ -1,8 +1,8 @@
-import type { ApiDocument } from "./document.ts";
 import { reference, type Schema } from "./schema.ts";
+import type { withSharedParts } from "./shared-parts.ts";
 
 /** Converts the description to OpenAPI 3.0, for tools that do not read 3.1. The content is the same. */
-export function asOpenApi30(document: ApiDocument) {
+export function asOpenApi30(document: ReturnType<typeof withSharedParts>) {
   const { summary: _summary, ...info } = document.info;
   const { schemas, ...components } = document.components;
   return {

@@ -54,7 +54,10 @@ export function boundedInteger(minimum: number, maximum?: number): Schema {
   return { type: "integer", format: "int64", minimum, ...upper };
 }
 
-export function reference(kind: "schemas" | "headers", name: string) {
+export function reference(
+  kind: "schemas" | "headers" | "parameters" | "responses" | "examples",
+  name: string,
+) {
   return { $ref: `#/components/${kind}/${name}` };
 }
 

@@ -1,5 +1,4 @@
-import { every, inBackground } from "../../../domain/running/background.ts";
-import { createCondition } from "../../../domain/running/conditions.ts";
+import { createCondition, every, inBackground } from "../../../domain/running/background.ts";
 import type { Log } from "../../../domain/running/events.ts";
 import { parseAddress } from "./address.ts";
 import { describeFailure } from "./failures.ts";

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import type { Environment } from "../../../domain/keys/keys.ts";
-import { migrate } from "../migrations.ts";
+import { migrate } from "../schema/migrations.ts";
 import { guarded, unavailableOr } from "./failures.ts";
 import { prepareFiles } from "./files.ts";
 

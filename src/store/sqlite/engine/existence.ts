@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { ServiceError } from "../../../domain/running/errors.ts";
-import { needsMigration } from "../migrations.ts";
+import { versionOf } from "../schema/migrations.ts";
+import { steps } from "../schema/steps.ts";
 import { openForReading } from "./connection.ts";
 import { guarded } from "./failures.ts";
 import { filesOf, hasContent } from "./files.ts";
@@ -47,7 +48,7 @@ export function assertNotServedByOlderVersion(path: string): void {
   if (!existsSync(files.database) || !isServedElsewhere(files)) return;
   const database = openForReading(path);
   try {
-    if (!needsMigration(database)) return;
+    if (versionOf(database) >= steps.length) return;
   } finally {
     database.close();
   }

@@ -6,7 +6,7 @@ import type { Migration, MigrationBackup } from "../../../domain/operations/upgr
 import { ServiceError } from "../../../domain/running/errors.ts";
 import { flush, flushFolder } from "../../../folders.ts";
 import { schemaOf } from "../../schema-versions.ts";
-import { applySteps, assertEnvironment, assertOurs, versionOf } from "../migrations.ts";
+import { applySteps, assertEnvironment, assertOurs, versionOf } from "../schema/migrations.ts";
 import { steps } from "../schema/steps.ts";
 import { openForReading } from "./connection.ts";
 import { guarded } from "./failures.ts";

@@ -1,0 +1,263 @@
+import type { Database } from "bun:sqlite";
+import type { ImportPreview } from "../../domain/catalogue/import-preview.ts";
+import { createProblems } from "../../domain/catalogue/import-problems.ts";
+import type { CatalogueStore } from "../../domain/catalogue/store.ts";
+import type { Environment } from "../../domain/keys/keys.ts";
+import type { KeyStore } from "../../domain/keys/store.ts";
+import type { Head, IdempotencyStore, InventoryStore } from "../../domain/ledger/store.ts";
+import type { Clock } from "../../domain/running/clock.ts";
+import type { CheckpointStore } from "../../domain/snapshots/store.ts";
+import type { Store } from "../../domain/store.ts";
+import type { UsageStore } from "../../domain/usage/usage.ts";
+import type { TransferStore } from "../../domain/verification/store.ts";
+import type { WebhookStore } from "../../domain/webhooks/store.ts";
+import { createAuditReader } from "./audit.ts";
+import { createCatalogueReader } from "./catalogue.ts";
+import { createCheckpointReader } from "./checkpoints.ts";
+import {
+  openForReading,
+  openForStaging,
+  openForWriting,
+  useConnection,
+} from "./engine/connection.ts";
+import { guarded, wrapMethods } from "./engine/failures.ts";
+import { filesOf } from "./engine/files.ts";
+import { isServed } from "./engine/serving-lock.ts";
+import { createHistoryReader } from "./history.ts";
+import { importOrders, importPets } from "./imports.ts";
+import { createInventoryReader } from "./inventory.ts";
+import { createKeyReader } from "./keys.ts";
+import { createMaintenanceReader } from "./maintenance.ts";
+import { createPreview } from "./previews.ts";
+import { createSessionReader } from "./sessions.ts";
+import { checkStructure } from "./structure.ts";
+import { importTables, rowsFrom } from "./transfer.ts";
+import { createUsageReader } from "./usage.ts";
+import { createUsageHistoryReader } from "./usage-history.ts";
+import { createWebhookReader } from "./webhooks.ts";
+import type { Access } from "./writing/access.ts";
+import {
+  busyWaitMs,
+  type Writer,
+  type WriterArgs,
+  type WriterMethod,
+  type WriterResult,
+} from "./writing/writer.ts";
+
+/** The parts of an open store. */
+export interface Parts {
+  readonly path: string;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  /** Whether this process serves the store. */
+  readonly isService: boolean;
+  readonly writer: Writer;
+  /** The connection for reading on this thread. */
+  readonly database: Database;
+  readonly access: Access;
+}
+
+/** The ports of a store. Each reads on this thread and writes through the writer. */
+export function createPorts(parts: Parts): Omit<Store, "close"> {
+  const { database } = parts;
+  return {
+    inventory: createInventoryStore(parts),
+    history: readable(parts, createHistoryReader(database)),
+    checkpoints: createCheckpointStore(parts),
+    idempotency: createIdempotencyStore(parts),
+    catalogue: createCatalogueStore(parts),
+    keys: createKeyStore(parts),
+    sessions: {
+      ...readable(parts, createSessionReader(database)),
+      ...writes(parts, "addSession", "removeSession"),
+    },
+    usage: createUsageStore(parts),
+    usageHistory: {
+      ...promised(parts, createUsageHistoryReader(database)),
+      ...writes(parts, "addCounts", "pruneCounts"),
+    },
+    webhooks: createWebhookStore(parts),
+    maintenance: {
+      ...promised(parts, createMaintenanceReader(database)),
+      ...writes(parts, "startTask", "endTask", "failTask"),
+    },
+    audit: {
+      ...promised(parts, createAuditReader(database)),
+      ...writes(parts, "addEntry"),
+    },
+    transfer: createTransferStore(parts),
+  };
+}
+
+/** Returns the same reader. It throws on damaged files and converts errors of SQLite. */
+function readable<T extends object>({ access }: Parts, reader: T): T {
+  return wrapMethods(reader, (method) => guarded((...args) => access.read(() => method(...args))));
+}
+
+type Promised<T> = {
+  readonly [M in keyof T]: T[M] extends (...args: infer A) => infer R
+    ? (...args: A) => Promise<R>
+    : never;
+};
+
+/** The same with promises. */
+function promised<T extends object>(parts: Parts, reader: T): Promised<T> {
+  const methods = Object.entries(readable(parts, reader));
+  return Object.fromEntries(
+    methods.map(([name, method]) => [name, async (...args: unknown[]) => method(...args)]),
+  ) as Promised<T>;
+}
+
+/** Returns a method of the writer as a method of the store. */
+function write<M extends WriterMethod>({ access, writer }: Parts, method: M) {
+  return (...args: WriterArgs<M>): Promise<WriterResult<M>> =>
+    access.write(() => writer.call(method, ...args));
+}
+
+type Writes<M extends WriterMethod> = {
+  readonly [N in M]: (...args: WriterArgs<N>) => Promise<WriterResult<N>>;
+};
+
+/** Several of them, under their names. */
+function writes<M extends WriterMethod>(parts: Parts, ...methods: M[]): Writes<M> {
+  return Object.fromEntries(methods.map((method) => [method, write(parts, method)])) as Writes<M>;
+}
+
+/** How long an import waits for the write lock. No client is waiting for a command. */
+const importWaitMs = 60_000;
+
+/** Runs a long write on a connection of its own, so that it does not block the writer. */
+function writeAlone<T>(
+  { path, environment, access }: Parts,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  return access.write(async () =>
+    useConnection(openForWriting(path, environment, importWaitMs), work),
+  );
+}
+
+function createInventoryStore(parts: Parts): InventoryStore {
+  const { clock, writer, database, access } = parts;
+  const reader = readable(parts, createInventoryReader(database));
+  let version: number | undefined;
+  let head: Head;
+  return {
+    ...reader,
+    /** Reads the file only if a process has written since the last call. */
+    cachedHead: guarded(() => {
+      const found = access.version();
+      if (found !== version) {
+        head = reader.readHead();
+        version = found;
+      }
+      return head;
+    }),
+    commit: (units, withinMs = busyWaitMs) =>
+      access.write(() => writer.commit(units, clock.now(), withinMs)),
+    mayOverlap: () => false,
+    canWrite: () => writer.isAlive() && access.canWrite(),
+  };
+}
+
+function createIdempotencyStore(parts: Parts): IdempotencyStore {
+  const loadIdempotency = write(parts, "loadIdempotency");
+  return {
+    async prepare() {
+      // In steps, between which updates are stored.
+      while (await loadIdempotency());
+    },
+    prune: write(parts, "pruneIdempotency"),
+  };
+}
+
+function createCheckpointStore(parts: Parts): CheckpointStore {
+  return {
+    ...readable(parts, createCheckpointReader(parts.database)),
+    claim: write(parts, "claimCheckpoints"),
+    removeUnfinished: write(parts, "removeUnfinishedParts"),
+    addPart: write(parts, "addCheckpointPart"),
+    complete: write(parts, "completeCheckpoint"),
+  };
+}
+
+function createCatalogueStore(parts: Parts): CatalogueStore {
+  const { path, clock, isService, database, access } = parts;
+  const isStoreServed = () => isService || isServed(filesOf(path));
+  const { createPet, removePet, changePet } = writes(parts, "createPet", "removePet", "changePet");
+  const preview = async <T>(work: (preview: ImportPreview) => Promise<T>) =>
+    useConnection(
+      access.read(() => openForStaging(path)),
+      (own) => work(createPreview(own)),
+    );
+  return {
+    ...readable(parts, createCatalogueReader(database)),
+    importPets: (records, origin, problems = createProblems()) =>
+      writeAlone(parts, (own) =>
+        importPets(own, records, problems, { origin, now: clock.now, isServed: isStoreServed }),
+      ),
+    importOrders: (records, origin, problems = createProblems()) =>
+      writeAlone(parts, (own) => importOrders(own, records, problems, origin, clock.now)),
+    createPet: (...args) => createPet(...args, clock.now()),
+    removePet: (...args) => removePet(...args, clock.now()),
+    changePet,
+    previewPets: (...args) => preview((own) => own.previewPets(...args)),
+    previewOrders: (...args) => preview((own) => own.previewOrders(...args)),
+  };
+}
+
+function createKeyStore(parts: Parts): KeyStore {
+  const reader = createKeyReader(parts.database);
+  return {
+    ...promised(parts, reader),
+    // Without a promise: it is called for every request with a key that is not in memory.
+    findSecret: readable(parts, reader).findSecret,
+    ...writes(parts, "addKey", "changeKey", "addSecret", "revokeKey"),
+  };
+}
+
+function createUsageStore(parts: Parts): UsageStore {
+  const { loadUsage, loadBans } = promised(parts, createUsageReader(parts.database));
+  return {
+    loadUsage,
+    loadBans: () => loadBans(parts.clock.now()),
+    ...writes(parts, "saveUsage", "saveBan", "liftBan"),
+  };
+}
+
+function createWebhookStore(parts: Parts): WebhookStore {
+  const { hasUnclaimed, listHeld, ...reads } = promised(parts, createWebhookReader(parts.database));
+  const claim = write(parts, "claimWebhooks");
+  return {
+    ...reads,
+    ...writes(parts, "addWebhook", "changeWebhook", "removeWebhook"),
+    ...writes(parts, "releaseWebhooks", "saveDelivered"),
+    async claimWebhooks(holder) {
+      // Rarely true. The service claims all the time, and each write would be flushed to disk.
+      if (await hasUnclaimed(holder)) await claim(holder);
+      return listHeld(holder);
+    },
+  };
+}
+
+function createTransferStore(parts: Parts): TransferStore {
+  const { path, access } = parts;
+  return {
+    snapshot: async (work) =>
+      useConnection(
+        access.read(() => openForReading(path)),
+        (own) => {
+          // A transaction that only reads sees one state of the store until it ends.
+          own.run("BEGIN");
+          return work({
+            ...wrapMethods(createInventoryReader(own), guarded),
+            ...wrapMethods(createHistoryReader(own), guarded),
+            ...wrapMethods(createCatalogueReader(own), guarded),
+            ...wrapMethods(createCheckpointReader(own), guarded),
+            rowsOf: rowsFrom(own),
+            checkStructure: () => checkStructure(own),
+          });
+        },
+      ),
+    importTables: (rowsOf) => writeAlone(parts, (own) => importTables(own, rowsOf)),
+  };
+}

@@ -1,0 +1,211 @@
+import type { Database } from "bun:sqlite";
+import { every } from "../../../domain/running/background.ts";
+import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
+import type { Log } from "../../../domain/running/events.ts";
+import {
+  type ChangeReceiver,
+  createChangeReceiver,
+  createChangeSender,
+} from "../engine/change-signal.ts";
+import { createDataVersionReader } from "../engine/connection.ts";
+import {
+  createDamageCheck,
+  type Damage,
+  type DamageCheck,
+  describeDamage,
+} from "../engine/damage.ts";
+import type { StoreFiles } from "../engine/files.ts";
+import { relockForServing } from "../engine/serving-lock.ts";
+import type { Writer } from "./writer.ts";
+
+/**
+ * Access to the files of an open store. Every read and every write goes through it, so that damaged
+ * files are neither read nor written, and other processes learn of every write.
+ */
+export interface Access {
+  /** Changes when any process has written. */
+  version(): number;
+  /** False once a file was found damaged. */
+  canWrite(): boolean;
+  /** Runs a read. Throws once a read could return wrong data or end the process. */
+  read<T>(work: () => T): T;
+  /** Runs a write. Rejects on damage. Resolves after the serving process has seen the write. */
+  write<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Returns false if SQLite must not close its connections. Closing the last one runs a checkpoint,
+   * and the log belongs to another process by now or was overwritten.
+   */
+  close(): boolean;
+}
+
+const pollEveryMs = 50;
+const inspectEveryMs = 100;
+
+/** Access for the serving process. Timers poll for changes and inspect the files. */
+export function openServiceAccess(
+  database: Database,
+  files: StoreFiles,
+  writer: Writer,
+  log: Log,
+): Access {
+  const changes = createChangeReceiver(database, files);
+  const check = createDamageCheck(files, ["database", "wal", "walIndex", "servingLock", "changes"]);
+  const handler = createDamageHandler(files, check, changes, writer, log);
+
+  /** Inspects at once, so that the reason is logged with the first error. */
+  function unreadable(): ServiceError {
+    handler.inspect();
+    const damage = handler.damage();
+    return unavailable("unreadable", damage && describeDamage(damage));
+  }
+
+  const stopInspecting = every(
+    inspectEveryMs,
+    "inspection of the store's files",
+    log,
+    handler.inspect,
+  );
+  // The writer also checks what the files contain, before every commit and here without one.
+  const stopAsking = every(inspectEveryMs, "inspection by the writing thread", log, () =>
+    handler.damage()
+      ? undefined
+      : writer.call("inspect").catch(() => handler.handle(writer.findDamage())),
+  );
+  const stopPolling = every(pollEveryMs, "poll for changes", log, () => {
+    if (handler.isReadable()) changes.poll();
+  });
+
+  return {
+    version: changes.version,
+    canWrite: () => !handler.damage(),
+    read(work) {
+      if (!handler.isReadable()) throw unreadable();
+      try {
+        return work();
+      } catch (error) {
+        // Damage that was not found yet may have caused the error.
+        handler.inspect();
+        throw handler.isReadable() ? error : unreadable();
+      }
+    },
+    async write(work) {
+      if (handler.damage()) await handler.rejectWrite();
+      try {
+        return await work();
+      } catch (error) {
+        // Damage may have caused the error, found here or by the writer.
+        handler.inspect();
+        if (!handler.damage()) handler.handle(writer.findDamage());
+        if (handler.damage()) await handler.rejectWrite();
+        throw error;
+      } finally {
+        changes.advance();
+      }
+    },
+    close() {
+      stopInspecting();
+      stopAsking();
+      stopPolling();
+      changes.close();
+      handler.close();
+      if (handler.damage()?.isCheckpointUnsafe) return false;
+      return !check.isReplaced("wal") && !check.isReplaced("walIndex");
+    },
+  };
+}
+
+/** What the serving process does after damage: log it, keep others out, and save stranded updates. */
+function createDamageHandler(
+  files: StoreFiles,
+  check: DamageCheck,
+  changes: ChangeReceiver,
+  writer: Writer,
+  log: Log,
+) {
+  let damage: Damage | undefined;
+  let isReadable = true;
+  let isClosed = false;
+  let savingWal = Promise.resolve();
+  /** Releases the locks that this process had to take again. */
+  const releases: (() => void)[] = [];
+
+  function handle(found: Damage | undefined): void {
+    if (!found || isClosed || found.file === damage?.file) return;
+    damage = found;
+    isReadable &&= found.isReadable;
+    // Invalidates the cached head, so the next request reads the store and gets the error.
+    changes.advance();
+    const { file, what, todo, isWalStranded } = found;
+    log("store file damaged", { file, what, todo });
+    blockOthers();
+    if (isWalStranded) savingWal = saveWal();
+  }
+
+  /** Keeps commands and other services from a store that this process can no longer write. */
+  function blockOthers(): void {
+    try {
+      changes.reportDamage();
+      const release = relockForServing(files);
+      if (release) releases.push(release);
+    } catch {
+      // The folder is gone, or the disk is full. The next inspection tries again.
+    }
+  }
+
+  async function saveWal(): Promise<void> {
+    const isSaved = await writer.call("saveStrandedWal").catch(() => false);
+    log(isSaved ? "updates saved into the database file" : "updates not saved");
+  }
+
+  return {
+    damage: () => damage,
+    isReadable: () => !isClosed && isReadable && check.isReadable(),
+    handle,
+    inspect(): void {
+      // Files may be gone once the store is closed. A late read must not report that as damage.
+      if (isClosed) return;
+      handle(check.find());
+      if (damage) blockOthers();
+    },
+    /** Rejects once the updates that were acknowledged before the damage are safe, if they can be. */
+    async rejectWrite(): Promise<never> {
+      await savingWal;
+      throw unavailable("unwritable", damage && describeDamage(damage));
+    },
+    close(): void {
+      isClosed = true;
+      for (const release of releases) release();
+    },
+  };
+}
+
+/** Access for a command. It has no timers and checks when it needs to know. */
+export function openCommandAccess(database: Database, files: StoreFiles): Access {
+  const changes = createChangeSender(files);
+  const check = createDamageCheck(files, ["database", "wal", "walIndex"]);
+
+  return {
+    version: createDataVersionReader(database),
+    canWrite: () => check.find() === undefined,
+    read: (work) => work(),
+    async write(work) {
+      changes.assertUndamaged();
+      const result = await work();
+      const found = check.find();
+      if (found) throw mayBeLost(found);
+      await changes.send();
+      return result;
+    },
+    close() {
+      changes.close();
+      return true;
+    },
+  };
+}
+
+function mayBeLost(damage: Damage): ServiceError {
+  return new ServiceError(
+    "unavailable",
+    `${describeDamage(damage)} during the write; the change may be lost`,
+  );
+}

@@ -1,0 +1,88 @@
+import type { Environment } from "../../../domain/keys/keys.ts";
+import { inBackground } from "../../../domain/running/background.ts";
+import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
+import type { Log } from "../../../domain/running/events.ts";
+import type { Damage } from "../engine/damage.ts";
+import {
+  type PackedCommit,
+  packUnits,
+  type SentRequest,
+  sharedMs,
+  unpackCommit,
+  type WriterReply,
+  type WriterRequest,
+} from "./messages.ts";
+import type { Writer } from "./writer.ts";
+
+interface Pending {
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+const endedCause = "the writing thread has ended";
+
+/** Opens the writing connection on a thread, which handles requests in the order they were sent. */
+export async function startWriterThread(
+  path: string,
+  environment: Environment,
+  log: Log,
+): Promise<Writer> {
+  const worker = new Worker(new URL("./writer-worker.ts", import.meta.url));
+  const pending = new Map<number, Pending>();
+  let lastId = 0;
+  let hasEnded = false;
+  let damage: Damage | undefined;
+
+  worker.onmessage = inBackground("reply of the writing thread", log, receive);
+  worker.onerror = inBackground("failure of the writing thread", log, handleEnd);
+
+  function receive(event: MessageEvent<WriterReply>): void {
+    const reply = event.data;
+    const caller = pending.get(reply.id);
+    pending.delete(reply.id);
+    if ("result" in reply) caller?.resolve(reply.result);
+    else if ("error" in reply) {
+      damage ??= reply.damage;
+      const { code, message, reason, cause } = reply.error;
+      caller?.reject(new ServiceError(code, message, { reason, cause }));
+    } else caller?.reject(new Error(reply.bug));
+  }
+
+  /**
+   * Rejects every pending request. Whether the thread committed them before it ended is unknown, so
+   * none of them is reported as stored.
+   */
+  function handleEnd(event: ErrorEvent): void {
+    log("writing thread ended", { error: event.message });
+    hasEnded = true;
+    for (const caller of pending.values()) caller.reject(unavailable("unknownOutcome", endedCause));
+    pending.clear();
+  }
+
+  function send<T>(request: WriterRequest): Promise<T> {
+    if (hasEnded) return Promise.reject(unavailable("unwritable", endedCause));
+    const id = ++lastId;
+    return new Promise<T>((resolve, reject) => {
+      pending.set(id, { resolve, reject });
+      worker.postMessage({ id, request, sentMs: sharedMs() } satisfies SentRequest);
+    });
+  }
+
+  await send({ kind: "open", path, environment }).catch((error) => {
+    worker.terminate();
+    throw error;
+  });
+  return {
+    async commit(units, now, withinMs) {
+      const request = { kind: "commit", units: packUnits(units), now, withinMs } as const;
+      return unpackCommit(await send<PackedCommit>(request), units);
+    },
+    call: (method, ...args) => send({ kind: "call", method, args }),
+    findDamage: () => damage,
+    isAlive: () => !hasEnded,
+    async close() {
+      await send({ kind: "call", method: "close", args: [] });
+      worker.terminate();
+    },
+  };
+}

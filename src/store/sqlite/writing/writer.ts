@@ -1,0 +1,222 @@
+import { randomUUID } from "node:crypto";
+import type { Environment } from "../../../domain/keys/keys.ts";
+import type { Committed, Unit } from "../../../domain/ledger/ledger.ts";
+import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
+import { createAuditWriter } from "../audit.ts";
+import { createCheckpointWriter } from "../checkpoints.ts";
+import { createLedgerWriter } from "../commit.ts";
+import { openForWriting } from "../engine/connection.ts";
+import { createDamageCheck, type Damage, describeDamage } from "../engine/damage.ts";
+import { guarded, unknownOutcomeOr, wrapMethods } from "../engine/failures.ts";
+import { filesOf, prepareFiles } from "../engine/files.ts";
+import { createOverwriteCheck } from "../engine/overwritten.ts";
+import { isServed } from "../engine/serving-lock.ts";
+import { createKeyWriter } from "../keys.ts";
+import { createMaintenanceWriter } from "../maintenance.ts";
+import { createPetWriter } from "../pets.ts";
+import { createSessionWriter } from "../sessions.ts";
+import { createUsageWriter } from "../usage.ts";
+import { createUsageHistoryWriter } from "../usage-history.ts";
+import { createDeliveryWriter, createWebhookWriter } from "../webhooks.ts";
+
+/** The store's writing connection, as the rest of the store calls it: on this thread or another. */
+export interface Writer {
+  commit(units: readonly Unit[], now: number, withinMs: number): Promise<Committed>;
+  call<M extends WriterMethod>(method: M, ...args: WriterArgs<M>): Promise<WriterResult<M>>;
+  /** Damage that made the writer reject a write. It checks more often than any other part. */
+  findDamage(): Damage | undefined;
+  /** False once the writer's thread has ended. Only a new process has a new one. */
+  isAlive(): boolean;
+  close(): Promise<void>;
+}
+
+/**
+ * Every method of the writer except `commit`. A method that is added to the writer of a noun is part
+ * of it, both on a thread and without one.
+ */
+type WriterMethods = ReturnType<typeof openWriter>["methods"];
+export type WriterMethod = keyof WriterMethods;
+export type WriterArgs<M extends WriterMethod> = Parameters<WriterMethods[M]>;
+export type WriterResult<M extends WriterMethod> = ReturnType<WriterMethods[M]>;
+
+export type BlockingWriter = ReturnType<typeof openWriter>;
+
+/**
+ * How long a write waits while another process holds the write lock. Long enough for an import of a
+ * million rows, and shorter than the time after which the server closes an idle connection.
+ */
+export const busyWaitMs = 8_000;
+
+/** A commit may get the lock this much later than it waits for it. Its caller waits longer still. */
+const graceMs = 500;
+
+/** How long a stranded log waits for readers of an older state before its checkpoint. */
+const readersWaitMs = 1_000;
+
+/**
+ * Opens the writing connection. Its methods block their thread. `isServed` tells whether a service
+ * runs on the store; undefined if this is the service.
+ */
+export function openWriter(path: string, environment: Environment, isServed?: () => boolean) {
+  const database = openForWriting(path, environment, busyWaitMs);
+  const files = prepareFiles(path);
+  const ledger = createLedgerWriter(database, isServed);
+  const { loadIdempotency, pruneIdempotency } = ledger;
+  const { liftBan, ...counters } = createUsageWriter(database);
+  const damage = createDamageCheck(
+    files,
+    ["database", "wal", "walIndex"],
+    isServed ? undefined : createOverwriteCheck(files, database),
+  );
+  let waitMs = busyWaitMs;
+  let queuedMs = 0;
+  /** When the request was sent, by `performance.now()`. Undefined if its caller cannot give up. */
+  let sentAt: number | undefined;
+  let isWalSaved = false;
+
+  /** Checks the files before a write, and again before the write is reported. */
+  function checked<A extends unknown[], T>(work: (...args: A) => T): (...args: A) => T {
+    return guarded((...args) => {
+      assertUndamaged();
+      try {
+        return work(...args);
+      } finally {
+        // Also after a failure, which damage may have caused.
+        assertUndamaged();
+      }
+    });
+  }
+
+  function assertUndamaged(): void {
+    const found = damage.findQuickly();
+    if (!found) return;
+    saveStrandedWal();
+    throw unavailable("unwritable", describeDamage(found));
+  }
+
+  /**
+   * Checkpoints the log if it was deleted, or left behind by a database that was moved: only this
+   * process can still read it. Not if another process has started a new log, because the changes in
+   * that log are not based on ours. Returns whether the updates in the log are safe.
+   */
+  function saveStrandedWal(): boolean {
+    isWalSaved ||= damage.find()?.isWalStranded === true && checkpointWal();
+    return isWalSaved;
+  }
+
+  function checkpointWal(): boolean {
+    if (damage.isReplaced("wal")) return false;
+    try {
+      waitAtMost(readersWaitMs);
+      const [row] = database.query("PRAGMA wal_checkpoint(FULL)").values();
+      const [busy, pages, moved] = row as bigint[];
+      return busy === 0n && pages === moved;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Sets how long the next statement waits for the write lock. */
+  function waitAtMost(wantedMs: number): void {
+    if (wantedMs === waitMs) return;
+    database.run(`PRAGMA busy_timeout = ${wantedMs}`);
+    waitMs = wantedMs;
+  }
+
+  /** The same for a request. What it waited in the queue counts, because its client waited, too. */
+  function waitForLock(wantedMs: number): void {
+    waitAtMost(Math.max(0, wantedMs - queuedMs));
+  }
+
+  function waiting<T extends object>(wantedMs: number, methods: T): T {
+    return wrapMethods(methods, (method) =>
+      checked((...args) => {
+        waitForLock(wantedMs);
+        return method(...args);
+      }),
+    );
+  }
+
+  function beginEpoch(epoch: string): void {
+    ledger.beginEpoch(epoch);
+    // From now on the database file itself shows to which run of the service it belongs.
+    database.run("PRAGMA wal_checkpoint(PASSIVE)");
+  }
+
+  return {
+    commit: checked((units: readonly Unit[], now: number, withinMs: number): Committed => {
+      waitForLock(withinMs);
+      const giveUpAt = (sentAt ?? Number.POSITIVE_INFINITY) + withinMs + graceMs;
+      try {
+        return ledger.commit(units, now, giveUpAt);
+      } catch (error) {
+        throw unknownOutcomeOr(error);
+      }
+    }),
+    methods: {
+      ...waiting(busyWaitMs, {
+        ...createKeyWriter(database),
+        liftBan,
+        beginEpoch,
+        loadIdempotency,
+      }),
+      ...waiting(busyWaitMs, createWebhookWriter(database)),
+      ...waiting(busyWaitMs, createMaintenanceWriter(database)),
+      ...waiting(busyWaitMs, createSessionWriter(database)),
+      ...waiting(busyWaitMs, createAuditWriter(database)),
+      ...waiting(busyWaitMs, createPetWriter(database, ledger)),
+      // These are tried again if they fail, so they never make an update wait.
+      ...waiting(0, { ...counters, pruneIdempotency, ...createCheckpointWriter(database) }),
+      ...waiting(0, createDeliveryWriter(database)),
+      ...waiting(0, createUsageHistoryWriter(database)),
+      inspect: guarded(assertUndamaged),
+      saveStrandedWal,
+      close: () => database.close(),
+    },
+    findDamage: () => damage.find(),
+    /** Call before each request with the time that it waited for others. */
+    setQueuedMs(ms: number): void {
+      sentAt = performance.now() - ms;
+      // In whole seconds, because another limit costs a statement.
+      queuedMs = Math.max(0, Math.round(ms / 1_000) * 1_000);
+    },
+  };
+}
+
+/** Opens the writing connection on this thread, for a command that has no other work to do. */
+export function openInlineWriter(path: string, environment: Environment): Writer {
+  const writer = openWriter(path, environment, () => isServed(filesOf(path)));
+  return {
+    commit: async (...args) => writer.commit(...args),
+    call: async (method, ...args) => callMethod(writer, method, args),
+    findDamage: writer.findDamage,
+    isAlive: () => true,
+    close: async () => writer.methods.close(),
+  };
+}
+
+/**
+ * Begins an epoch at every start of the service. A store that was restored from a copy continues with
+ * other rows under the same numbers, and a list from before must not pass for one from after.
+ */
+export async function startEpoch(writer: Writer): Promise<void> {
+  try {
+    await writer.call("beginEpoch", randomUUID());
+  } catch (error) {
+    // The service can still read a store on a full disk. The next commit begins the epoch.
+    if (!(error instanceof ServiceError && error.code === "unavailable")) throw error;
+  }
+}
+
+type Callable = {
+  readonly [M in WriterMethod]: (...args: WriterArgs<M>) => WriterResult<M>;
+};
+
+export function callMethod<M extends WriterMethod>(
+  { methods }: BlockingWriter,
+  method: M,
+  args: WriterArgs<M>,
+): WriterResult<M> {
+  const callable: Callable = methods;
+  return callable[method](...args);
+}
