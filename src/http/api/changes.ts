@@ -4,12 +4,11 @@ import {
   outOfRangeMessage,
   versionConflictMessage,
 } from "../../domain/ledger/changes.ts";
-import type { Entry } from "../../domain/ledger/inventory.ts";
-import { petNotFound, quantityMax } from "../../domain/ledger/inventory.ts";
+import { type Entry, petNotFound, quantityMax } from "../../domain/ledger/inventory.ts";
 import type { Change, Rejected } from "../../domain/ledger/ledger.ts";
 import { ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { applyChanges as storeChanges } from "../../domain/shop/shop.ts";
-import { reasonCharactersMax } from "../../domain/values/reasons.ts";
+import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { jsonTypes, readJsonText } from "../messages/body.ts";
 import * as messages from "../messages/error-messages.ts";
 import type { Reply } from "../messages/reply.ts";

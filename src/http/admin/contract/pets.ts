@@ -1,6 +1,6 @@
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import { petExists } from "../../../domain/shop/pet-lifecycle.ts";
-import { reasonCharactersMax } from "../../../domain/values/reasons.ts";
+import { reasonCharactersMax } from "../../../domain/values/texts.ts";
 import { boundedInteger, reference } from "../../api/contract/schema.ts";
 import { petIdParameter, petIdRule, seqRule } from "../../api/parameters.ts";
 import { jsonTypes, mergePatchTypes } from "../../messages/body.ts";
