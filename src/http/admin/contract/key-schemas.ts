@@ -7,9 +7,8 @@ import {
   responseObject,
   type Schema,
 } from "../../api/contract/schema.ts";
-import { overlapSecondsMax } from "../overlaps.ts";
-import { exampleKeyId, exampleTime } from "./examples.ts";
-import { count, time, timeOrNull } from "./fields.ts";
+import { overlapSecondsMax } from "../fields.ts";
+import { count, exampleKeyId, exampleTime, time, timeOrNull } from "./fields.ts";
 
 const exampleUse = { used: 42, limit: 1000, resetsAt: "2026-11-16T08:01:00.000Z" };
 const exampleSecret = { createdAt: "2026-11-01T09:30:00.000Z", expiresAt: null };

@@ -12,8 +12,8 @@ import {
   type Schema,
   seq,
 } from "../../api/contract/schema.ts";
-import { overlapSecondsMax } from "../overlaps.ts";
-import { exampleTime } from "./examples.ts";
+import { overlapSecondsMax } from "../fields.ts";
+import { exampleTime } from "./fields.ts";
 
 export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";
 export const exampleSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
